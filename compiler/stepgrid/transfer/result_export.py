@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,27 +35,28 @@ def export(
     attempts: bool = False,
     texts: Mapping[str, Path] | None = None,
     host: bool = False,
+    only: Collection[str] | None = None,
 ) -> Mapping[str, Any]:
     """Writes it; gives the manifest. Retracted results go along, with why.
 
     `texts`: what the plan was compiled from. They and the report, where there is one, are for people. `host`: the names
-    of hosts and their users' folders go along, too.
+    of hosts and their users' folders go along, too. `only`: some of the results, as stage/time, and no report.
     """
     bundle.check_name(file)
     plans.publish(store, plan)
-    _move_damaged(store, plan)
-    folders = dict(_folders(store, plan, attempts))
+    _move_damaged(store, plan, only)
+    folders = dict(_folders(store, plan, attempts, only))
     if not has_results(store, plan):
         raise BuildError(f"{plan.spec} has no result yet: there is nothing to export")
-    contents = (
-        dict(_plan(store, plan)) | dict(_contents(folders)) | dict(_records(store, plan)) | dict(_report(store, plan))
-    )
+    contents = dict(_plan(store, plan)) | dict(_contents(folders)) | dict(_records(store, plan))
+    contents |= dict(_report(store, plan)) if only is None else {}
     contents |= {f"{SPEC}/{name}": (path.parent, path) for name, path in (texts or {}).items()}
     with tempfile.TemporaryDirectory(prefix="stepgrid-export-") as folder:
-        return _written(store, plan, file, contents if host else without_host(contents, Path(folder)))
+        copies = contents if host else without_host(contents, Path(folder))
+        return _written(plan, file, _listed(store, plan, only), copies)
 
 
-def _written(store: Store, plan: Plan, file: Path, contents: Contents) -> Mapping[str, Any]:
+def _written(plan: Plan, file: Path, results: Mapping[str, Sequence[str]], contents: Contents) -> Mapping[str, Any]:
     said = {
         "kind": KIND,
         "format": FORMAT,
@@ -63,17 +64,26 @@ def _written(store: Store, plan: Plan, file: Path, contents: Contents) -> Mappin
         "plan": plan.digest,
         "spec": plan.spec,
         "title": plan.title,
-        "results": {stage.id: [result.name for result in store.all_results(stage.id)] for stage in plan.stages},
+        "results": results,
         "files": {name: manifest.entry(folder, path) for name, (folder, path) in contents.items()},
     }
     bundle.write(file, said, {f"{CONTENT}/{name}": path for name, (_, path) in contents.items()})
     return said
 
 
-def _move_damaged(store: Store, plan: Plan) -> None:
+def _listed(store: Store, plan: Plan, only: Collection[str] | None) -> Mapping[str, Sequence[str]]:
+    found = {stage.id: [result.name for result in _chosen(store, stage.id, only)] for stage in plan.stages}
+    return found if only is None else {stage: times for stage, times in found.items() if times}
+
+
+def _chosen(store: Store, stage: str, only: Collection[str] | None) -> list[Path]:
+    return [result for result in store.all_results(stage) if only is None or f"{stage}/{result.name}" in only]
+
+
+def _move_damaged(store: Store, plan: Plan, only: Collection[str] | None) -> None:
     """Nobody could import them; here the next run measures them again."""
     for stage in plan.stages:
-        for result in store.all_results(stage.id):
+        for result in _chosen(store, stage.id, only):
             broken = BrokenRecord(stage.id, result, full_fault(result, stage) or "")
             if broken.why and not quarantine(store, broken):
                 raise BuildError(broken_text(result, broken.why))
@@ -83,9 +93,9 @@ def has_results(store: Store, plan: Plan) -> bool:
     return any(store.all_results(stage.id) for stage in plan.stages)
 
 
-def _folders(store: Store, plan: Plan, attempts: bool) -> Iterator[tuple[str, Path]]:
+def _folders(store: Store, plan: Plan, attempts: bool, only: Collection[str] | None) -> Iterator[tuple[str, Path]]:
     for stage in plan.stages:
-        for result in store.all_results(stage.id):
+        for result in _chosen(store, stage.id, only):
             yield f"{RESULTS}/{stage.id}/{result.name}", result
         for attempt in store.attempts(stage.id) if attempts else ():
             if (attempt / "failure.json").is_file():  # else it is running

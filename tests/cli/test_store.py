@@ -1,0 +1,212 @@
+"""stepgrid store push and pull: several stores meet in one folder, and nothing is lost on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stepgrid.cli import main
+from stepgrid.host.file_reader import sha256
+from stepgrid.store import plans
+from stepgrid.store.paths import IMPORTED
+from stepgrid.store.store import Store
+from stepgrid.transfer import store_sync
+from stepgrid.transfer.remote_folder import LocalFolder, remote_folder
+from tests.cli.bundles import Capture, planned, result
+from tests.cli.test_signature import alice as alice
+from tests.cli.test_signature import site
+from tests.needs import needs
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def contents(store: Store) -> dict[str, str]:
+    """Every file of every result; figures are parsed again where they come to."""
+    files = (path for path in (store.root / "results").rglob("*") if path.is_file())
+    return {
+        str(path.relative_to(store.root)): sha256(path)
+        for path in files
+        if not path.match("figures.*") and path.name != IMPORTED
+    }
+
+
+@pytest.fixture
+def shared(one: Path) -> Path:
+    """One checkout has pushed what it has."""
+    plans.publish(Store(), planned())
+    assert main(["store", "push", "../shared", "--host"]) == 0
+    return one.parent / "shared"
+
+
+def test_what_one_pushes_another_pulls(one: Path, two: Callable[[], Store], capsys: Capture) -> None:
+    shared = one.parent / "shared"
+    plans.publish(Store(), planned())
+    assert main(["store", "push", "../shared", "--host"]) == 0
+    assert re.fullmatch(r"pushed 6 results in 1 bundle \([\d.]+ KiB\) to \.\./shared\n", capsys.readouterr().out)
+    before = contents(Store())
+    store = two()
+    assert main(["store", "pull", "../shared"]) == 0
+    assert re.fullmatch(r"pulled 6 results in 1 bundle \([\d.]+ KiB\) from \.\./shared\n", capsys.readouterr().out)
+    assert contents(store) == before
+    assert main(["store", "pull", str(shared)]) == 0
+    assert capsys.readouterr().out == f"pulled 0 results in 0 bundles (0 B) from {shared}; 6 results known already\n"
+    assert store.attempts("import") == []
+    assert not (store.root / "cache" / "transfer").exists()
+
+
+def test_two_that_measured_the_same_stages_have_each_others_results(
+    shared: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    store, first = two(), planned().stages[0]
+    plans.publish(store, planned())
+    mine = result(first)
+    capsys.readouterr()
+    assert main(["store", "push", "../shared", "--host"]) == 0
+    assert capsys.readouterr().out.startswith("pushed 1 result in 1 bundle ")
+    assert main(["store", "pull", "../shared", "a.yaml"]) == 0
+    assert len(store.results(first.id)) == 2
+    monkeypatch.chdir(shared.parent / "one")
+    assert main(["store", "pull", "../shared"]) == 0
+    assert contents(Store()) == contents(Store("../two/outputs"))
+    assert mine.name in {folder.name for folder in Store().results(first.id)}
+
+
+def test_nothing_is_pushed_twice(shared: Path, capsys: Capture) -> None:
+    capsys.readouterr()
+    assert main(["store", "push", "../shared", "a.yaml", "--host"]) == 0
+    assert capsys.readouterr().out == "pushed 0 results in 0 bundles (0 B) to ../shared; 6 results known already\n"
+    assert len(list((shared / "bundles").iterdir())) == 1
+
+
+def test_a_bundle_that_was_damaged_is_left_and_the_others_are_taken(
+    shared: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(shared.parent / "one")
+    new = result(planned().stages[0])
+    assert main(["store", "push", "../shared", "--host"]) == 0
+    (bundle,) = [path for path in (shared / "bundles").iterdir() if new.name not in index(shared, path)]
+    bundle.write_bytes(bundle.read_bytes()[:-100] + bytes(100))
+    store = two()
+    capsys.readouterr()
+    assert main(["store", "pull", "../shared"]) == 3
+    digest = bundle.name.removesuffix(".tar.gz")
+    assert capsys.readouterr().err == f"the bundle {digest} is damaged: its checksum differs\n"
+    assert [folder.name for folder in store.results(planned().stages[0].id)] == [new.name]
+    bundle.unlink()
+    assert main(["store", "pull", "../shared"]) == 3
+    assert capsys.readouterr().err == f"the bundle {digest} is missing\n"
+
+
+def index(shared: Path, bundle: Path) -> str:
+    return (shared / "index" / bundle.name.replace(".tar.gz", ".json")).read_text()
+
+
+def test_half_an_entry_counts_as_none(shared: Path, capsys: Capture) -> None:
+    (entry,) = (shared / "index").iterdir()
+    entry.write_text(entry.read_text()[:40])
+    capsys.readouterr()
+    assert main(["store", "push", "../shared", "--host"]) == 0
+    assert capsys.readouterr().out.startswith("pushed 6 results in 1 bundle ")
+
+
+def test_bundles_are_of_a_bounded_number_of_results(
+    one: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.setattr(store_sync, "MOST", 4)
+    plans.publish(Store(), planned())
+    assert main(["store", "push", "../shared", "--host"]) == 0
+    assert capsys.readouterr().out.startswith("pushed 6 results in 2 bundles ")
+    said = [json.loads(path.read_text()) for path in (one.parent / "shared" / "index").iterdir()]
+    assert sorted(len(entry["results"]) for entry in said) == [2, 4]
+
+
+@needs("ssh-keygen")
+def test_a_site_that_names_signers_takes_what_they_signed(
+    alice: Path, one: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    plans.publish(Store(), planned())
+    assert main(["store", "push", "../signed", "--sign", str(alice)]) == 0
+    assert main(["store", "push", "../unsigned"]) == 0
+    store = two()
+    site(one.parent, monkeypatch)
+    capsys.readouterr()
+    assert main(["store", "pull", "../unsigned"]) == 3
+    assert "and the site file names `signers`\n" in capsys.readouterr().err
+    assert contents(store) == {}
+    assert main(["store", "pull", "../signed"]) == 0
+    assert len(contents(store)) == 6 * 3
+
+
+def test_options_of_push_alone(one: Path, capsys: Capture) -> None:
+    assert main(["store", "pull", "x", "--sign", "key"]) == 2
+    assert capsys.readouterr().err == "--sign and --host: only of push\n"
+
+
+def test_a_url_without_its_package(one: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    assert main(["store", "pull", "s3://bucket/folder"]) == 3
+    assert capsys.readouterr().err == (
+        "s3://bucket/folder: that needs fsspec and a package for it: pip install 'stepgrid[s3]'\n"
+    )
+
+
+def test_a_path_and_a_file_url_are_the_same_folder(tmp_path: Path) -> None:
+    (tmp_path / "a b" / "index").mkdir(parents=True)
+    (tmp_path / "a b" / "index" / "x.json").touch()
+    for url in (str(tmp_path / "a b"), f"file://{tmp_path}/a%20b"):
+        found = remote_folder(url)
+        assert isinstance(found, LocalFolder)
+        assert found.names("index") == ["index/x.json"]
+        assert found.names("bundles") == []
+
+
+KILLED = """\
+import os, signal
+from stepgrid.cli import main
+from stepgrid.transfer import store_sync
+from stepgrid.transfer.remote_folder import LocalFolder
+
+def killing(call):
+    def counted(*args):
+        left[0] -= 1
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        call(*args)
+    return counted
+
+left = [{calls}]
+store_sync.MOST = 1
+LocalFolder.put, LocalFolder.get = killing(LocalFolder.put), killing(LocalFolder.get)
+main(["store", "{verb}", "../shared", *["--host"][:"{verb}" == "push"]])
+"""
+
+
+@pytest.mark.parametrize(("verb", "calls"), [("push", 3), ("push", 4), ("pull", 2), ("pull", 5)])
+def test_a_kill_between_any_two_files_loses_nothing(verb: str, calls: int, one: Path, two: Callable[[], Store]) -> None:
+    """The same command goes on, until it is through."""
+    plans.publish(Store(), planned())
+    before, kills = contents(Store()), 0
+    if verb == "pull":
+        code = "from stepgrid.transfer import store_sync; store_sync.MOST = 1\nfrom stepgrid.cli import main\n"
+        assert interrupted(f"{code}main(['store', 'push', '../shared', '--host'])") == 0
+        two()
+    while interrupted(KILLED.format(verb=verb, calls=calls)) == -signal.SIGKILL:
+        kills += 1
+    store = Store() if verb == "pull" else two()
+    assert main(["store", "pull", "../shared"]) == 0
+    assert contents(store) == before
+    assert kills >= 1
+    assert not (store.root / "cache" / "transfer").exists()
+
+
+def interrupted(code: str) -> int:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False).returncode
