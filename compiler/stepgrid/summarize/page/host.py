@@ -13,8 +13,10 @@ SIZES = ("memory", "swap_bytes", "free_bytes")
 PRIVATE = ("hostname",)  # of no use to a reader elsewhere
 
 
-def line(hardware: Mapping[str, Any], facts: Mapping[str, str]) -> str:
-    storage = hardware.get("storage") or {}
+def line(hardware: Mapping[str, Any], hosts: Mapping[str, Mapping[str, str]]) -> str:
+    """`hosts`: by result, what each attempt saw."""
+    storage, facts = hardware.get("storage") or {}, next(iter(hosts.values()), {})
+    names = {found["hostname"] for found in hosts.values() if "hostname" in found}
     parts = [
         _text(hardware.get("cpu")),
         counted(hardware["cores"], "core") if isinstance(hardware.get("cores"), int) else None,
@@ -22,6 +24,7 @@ def line(hardware: Mapping[str, Any], facts: Mapping[str, str]) -> str:
         " on ".join(str(storage[name]) for name in ("filesystem", "device") if storage.get(name)),
         f"kernel {facts['kernel']}" if "kernel" in facts else None,
         _instead(hardware.get("described") or {}),
+        f"measured on {len(names)} hosts" if len(names) > 1 else None,
     ]
     return ", ".join(part for part in parts if part) or "not recorded"
 

@@ -79,7 +79,7 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "report": report,
         "repeats": summary_text.repeats(report),
         "decisions": list(sentences(report.decisions, report.until)),
-        "host": host.line(report.hardware, next(iter(hosts.values()), {})),
+        "host": host.line(report.hardware, hosts),
         "facts": _words([*host.rows(report.hardware, hosts), *database_origin.rows(report.facts.get("image", {}))]),
         "defaults": body(report.defaults.table) if report.defaults else "",
         "artifacts": {build.id: _artifacts(build) for build in report.builds.values() if build.artifacts},

@@ -47,7 +47,7 @@ class Experiment:
     @property
     def host(self) -> str:
         """As the page says it: its name stays out."""
-        return host.line(self.report.hardware, next(iter(self.report.facts.get("host", {}).values()), {}))
+        return host.line(self.report.hardware, self.report.facts.get("host", {}))
 
     @property
     def made_from(self) -> str:
