@@ -11,12 +11,17 @@ exit_signals.guard(workflow.snakemake_tmp_dir)
 
 from snakemake.logging import logger
 
+from stepgrid.language.site.site_file import of_environment
 from stepgrid.store.code_revision import revision
+from stepgrid.workflow.cluster.job_resources import JobResources
+from stepgrid.workflow.cluster.remote_job import leaves_host, remote_work
 from stepgrid.workflow.run_request import Fault, work_of
 from stepgrid.workflow.snakemake_hooks import Hooks
 
 try:
-    work = work_of(config, workflow.output_settings.dryrun)
+    dry = workflow.output_settings.dryrun
+    work = remote_work(config) if workflow.remote_exec else work_of(config, dry, leaves_host(workflow))
+    jobs = JobResources(work, of_environment().slurm, workflow.remote_exec).checked()
 except Fault as fault:
     print(fault, file=sys.stderr)
     sys.exit(fault.status)
@@ -32,7 +37,7 @@ if work.is_over:  # the logger of profiles/default says so, unless there are job
 onstart:
     workflow.scheduler.job_rate_limiter = None  # with one it looks again and again, by timers, while jobs wait
     snakemake_metadata.spare(workflow.persistence)
-    hooks.start()
+    hooks.start(jobs.waiting)
 
 
 onsuccess:
@@ -41,6 +46,12 @@ onsuccess:
 
 onerror:
     hooks.error()
+
+
+localrules:
+    all,
+    collect,
+    summarize,
 
 
 rule all:

@@ -10,6 +10,8 @@ rule run:
     message:
         "measure {wildcards.stage}"
     threads: workflow.cores  # a measured stage has the host to itself
+    resources:
+        **jobs.of_stages,
     priority: lambda wildcards: -work.rank(work.names[wildcards.stage])
     shell:
         "{QUIETLY} STEPGRID_PARENT=$PPID STEPGRID_MARK={output:q} STEPGRID_LOG={log:q}"

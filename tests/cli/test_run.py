@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import re
 from pathlib import Path
@@ -42,3 +43,18 @@ def test_a_run_that_does_not_wait_for_the_host(
     said = capsys.readouterr().err.splitlines()[-1]
     assert re.fullmatch(rf"the host is in use by process {os.getpid()} .*; `--no-wait`: nothing was started", said)
     assert ", running for " in said
+
+
+@pytest.mark.parametrize("plugin", [True, False])
+def test_what_a_run_on_slurm_lacks(
+    plugin: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: plugin or None)
+    assert main(["run", "s.yaml", "--on", "slurm"]) == 2
+    missing = (
+        "there is no `slurm` that names the nodes (docs/machines.md)"
+        if plugin
+        else "Snakemake's plug-in is not installed: pip install 'stepgrid[slurm]'"
+    )
+    assert capsys.readouterr().err == f"--on slurm: {missing}\n"

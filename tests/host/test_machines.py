@@ -1,9 +1,12 @@
 """A plan for several machines: a host measures its own stages, the others are elsewhere."""
 
+import platform
 from dataclasses import replace
 
 import pytest
 
+from stepgrid.host import cluster_job, machines
+from stepgrid.language.site.site_file import GIVEN
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
@@ -63,3 +66,30 @@ def test_with_one_machine_nothing_is_elsewhere(plan, tmp_path):
     work = run_request.work(alone, Store(tmp_path / "outputs"))
     assert work.elsewhere == {}
     assert work.lacking == {"b-2", "s-2"}
+
+
+def test_on_a_cluster_a_stage_is_elsewhere_where_the_site_file_names_no_nodes(plan, tmp_path, monkeypatch):
+    monkeypatch.setenv(cluster_job.ON, cluster_job.CLUSTER)
+    (tmp_path / "site.yaml").write_text("slurm: {machines: {dell32: {nodes: [n1]}}}\n")
+    monkeypatch.setenv(GIVEN, str(tmp_path / "site.yaml"))
+    nodes = StatusReader(Store(tmp_path / "outputs"), plan).read().nodes
+    assert (nodes["s-1"].status, nodes["s-2"].status) == ("elsewhere", "missing")
+    assert nodes["s-1"].reason == "needs here: the site file's `slurm: machines` has no entry for it"
+
+
+def test_on_a_cluster_a_node_is_also_held_against_the_machine_that_started_the_run(monkeypatch):
+    here, other = {"declared": False, "cores": 2}, {"cores": 4}
+    assert machines.mismatch(here, other) == ""
+    monkeypatch.setenv(cluster_job.ON, cluster_job.CLUSTER)
+    assert machines.mismatch(here, {"cores": 2}) == ""
+    assert machines.mismatch(here, other) == (
+        "`hardware: here` is the machine that started the run, and this node is another: "
+        "cores: the spec says 2, this host has 4"
+    )
+
+
+def test_how_a_cluster_calls_this_machine(monkeypatch):
+    monkeypatch.setenv("SLURMD_NODENAME", "n7")
+    assert cluster_job.node() == "n7"
+    monkeypatch.delenv("SLURMD_NODENAME")
+    assert cluster_job.node() == platform.node().partition(".")[0]

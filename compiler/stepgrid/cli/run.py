@@ -40,6 +40,9 @@ def run(args: argparse.Namespace) -> int:
     if problems := spec_arguments.wrong_site(args):
         spec_arguments.tell(problems[0].where.file, None, problems)
         return PROBLEMS
+    if args.on and (lacking := _without_cluster()):
+        print(lacking, file=sys.stderr)
+        return USAGE
     return _run(args, more)
 
 
@@ -51,18 +54,40 @@ def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
         os.environ[shown_warnings.ALL] = "1"
     asked = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
     try:
-        work = work_of(asked, args.dry_run)
+        work = work_of(asked, args.dry_run, bool(args.on))
     except Fault as fault:
         print(fault, file=sys.stderr)
         return fault.status
     if work.is_over and not more:
         print(work.nothing_to_do)
         return _gated(work.plan, args)
-    if args.no_wait and (users := host_lock.users()):
+    if args.no_wait and not args.on and (users := host_lock.users()):
         print(f"the host is in use by {', '.join(users)}; `--no-wait`: nothing was started", file=sys.stderr)
         return FAILED
-    status = _started(asked | {"site": args.site}, args, more)
+    status = _started(asked | {"site": args.site}, args, [*_profile(args), *more])
     return status if status != FINE else _gated(work.plan, args)
+
+
+def _without_cluster() -> str:
+    """What `--on slurm` needs and is not there."""
+    from importlib.util import find_spec
+
+    from stepgrid.language.site.site_file import of_environment
+
+    if find_spec("snakemake_executor_plugin_slurm") is None:
+        return "--on slurm: Snakemake's plug-in is not installed: pip install 'stepgrid[slurm]'"
+    site = of_environment()
+    if site.slurm is None:
+        where = f"the site file {site.path} has" if site.path else "there is"
+        return f"--on slurm: {where} no `slurm` that names the nodes (docs/machines.md)"
+    return ""
+
+
+def _profile(args: argparse.Namespace) -> list[str]:
+    """Snakemake's words for it."""
+    from stepgrid.model.package_data import PROFILES
+
+    return ["--profile", str(PROFILES / args.on)] if args.on else []
 
 
 def _gated(plan: Plan, args: argparse.Namespace) -> int:
@@ -88,6 +113,7 @@ def config_of(args: argparse.Namespace) -> list[str]:
 def _options(parser: argparse.ArgumentParser) -> None:
     spec_arguments.narrowing(parser)
     parser.add_argument("-n", "--dry-run", action="store_true", help="show the jobs, run none")
+    parser.add_argument("--on", choices=("slurm",), help="measure on the nodes that the site file's `slurm` names")
     parser.add_argument("--no-wait", action="store_true", help="start nothing while the host is in use by another run")
     claim_gate.arguments(parser)
 
@@ -103,6 +129,7 @@ def _sorted(args: argparse.Namespace) -> tuple[argparse.Namespace, list[str]]:
     own.only, own.sets = own.only or args.only, [*args.sets, *own.sets]
     own.site = own.site if own.site is not None else args.site
     own.all_warnings = own.all_warnings or args.all_warnings
+    own.on = own.on or args.on
     own.strict, own.no_wait = own.strict or args.strict, own.no_wait or args.no_wait
     return own, [argument for argument in more if argument != "--"]
 

@@ -4,4 +4,4 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).absolute().parents[1]
 DATA = PACKAGE / "data" if (PACKAGE / "data").is_dir() else PACKAGE.parents[1]
-SNAKEFILE, SPECS, TEMPLATES = DATA / "Snakefile", DATA / "specs", DATA / "templates"
+SNAKEFILE, SPECS, TEMPLATES, PROFILES = DATA / "Snakefile", DATA / "specs", DATA / "templates", DATA / "profiles"

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from stepgrid.model.cluster import Slurm
+
 
 @dataclass(frozen=True, slots=True)
 class SiteServer:
@@ -43,6 +45,7 @@ class Site:
     disk: int | None = None  # bytes that databases and images of a checkout may take; None: what the device has
     image_checksums: bool = False
     servers: Mapping[str, SiteServer] = field(default_factory=dict)  # that already run, by name
+    slurm: Slurm | None = None
     signers: str | None = None  # absolute; the file of those whose bundles are imported, None: anybody's
     roots: Sequence[str] = ()  # absolute; folders whose files specs of other folders may read
 

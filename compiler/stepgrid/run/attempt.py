@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import facts
+from stepgrid.host import cluster_job, facts
 from stepgrid.host.disk_errors import is_disk_full
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
@@ -47,6 +47,7 @@ class Attempt:
             "started": self.started,
             "pid": os.getpid(),
             "hostname": platform.node(),
+            "node": cluster_job.node(),
         }
         write_json(self.folder / "attempt.json", self._record, durable=False)
 

@@ -24,6 +24,7 @@ from stepgrid.model.plan import PlannedStep
 from stepgrid.model.status import BrokenRecord, Status
 from stepgrid.run import accepted_options, progress
 from stepgrid.run.attempt import Attempt, close_abandoned
+from stepgrid.run.heartbeat import beating
 from stepgrid.run.images import image
 from stepgrid.run.images.disk_budget import make_room
 from stepgrid.run.images.disk_space import learn
@@ -77,7 +78,8 @@ def _attempt(job: Job) -> bool:
         progress.started(job.store, job.plan, job.stage)
     status = Status.FAILED
     try:
-        status = _outcome(attempt)
+        with beating(attempt.folder):
+            status = _outcome(attempt)
     except StageError as failure:
         _failed(attempt, failure)
     except DeadlineError as left:

@@ -197,6 +197,11 @@ def work(plan: Plan, store: Store, dry_run: bool = False) -> RemainingWork:
     return found
 
 
+def job_work(plan: Plan, store: Store) -> RemainingWork:
+    """For a job on another machine, while the run that started it goes on: nothing is written or removed."""
+    return RemainingWork(plan, store, StatusReader(store, plan).read())
+
+
 def ask_for_again(work: RemainingWork) -> None:
     """So that the jobs know, and a run that is killed goes on with them."""
     for node, why in work.again.items():

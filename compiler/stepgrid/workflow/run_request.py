@@ -10,8 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host.machines import contradicted
+from stepgrid.host import cluster_job
+from stepgrid.host.machines import contradicted, unnamed
 from stepgrid.language.site.site_file import GIVEN, of_environment
+from stepgrid.model.cluster import HERE
 from stepgrid.model.plan import Plan, PlannedStage, runs_already
 from stepgrid.run import run_end_time
 from stepgrid.store.disk_reserve import is_full, refusal, sentence
@@ -26,6 +28,7 @@ STAND_IN = (
     "nothing was started: run it on that machine, or say `allow_other_hardware: true` in a site file "
     "(docs/running.md), which keeps its results under this host's own id"
 )
+NO_NODES = "nothing was started: the site file names no nodes for the hardware of the spec:"
 USAGE = "which spec? snakemake --config spec=specs/quickstart.yaml, or stepgrid run specs/quickstart.yaml"
 
 
@@ -37,10 +40,11 @@ class Fault(Exception):
         self.status = status  # that of the command
 
 
-def work_of(config: Mapping[str, Any], dry_run: bool = False) -> RemainingWork:
+def work_of(config: Mapping[str, Any], dry_run: bool = False, on_cluster: bool = False) -> RemainingWork:
     """What `--config spec=… scale=… only=… set=… site=… until=…` asks for. A dry run writes nothing."""
     if not config.get("spec"):
         raise Fault(USAGE, WRONG_CALL)
+    cluster_job.use(on_cluster)
     use_until(config.get("until"))
     use_site(config.get("site"))
     plan = compiled(*request(config), site=os.environ.get(GIVEN), keep=not dry_run)
@@ -48,6 +52,7 @@ def work_of(config: Mapping[str, Any], dry_run: bool = False) -> RemainingWork:
     _refuse_wrong_options(found)
     _refuse_what_cannot_run(found)
     _refuse_other_hardware(found)
+    cluster_job.tell_plan(found.plan.digest)
     return found
 
 
@@ -138,8 +143,19 @@ def _refuse_other_hardware(found: RemainingWork) -> None:
     """Before anything is started; the jobs look again."""
     stages = found.stages.keys() & found.lacking
     nothing = bool(found.elsewhere) and not found.results
-    if (stages or nothing) and (differs := contradicted(found.plan.machines, found.store.root, of_environment())):
+    if cluster_job.active():
+        _refuse_machines_without_nodes(found.plan, bool(stages or nothing))
+    elif (stages or nothing) and (differs := contradicted(found.plan.machines, found.store.root, of_environment())):
         raise Fault(f"{differs}\n{STAND_IN}", REFUSED)
+
+
+def _refuse_machines_without_nodes(plan: Plan, anything: bool) -> None:
+    """The jobs look whether the nodes are what the spec says."""
+    without = unnamed(plan.machines, of_environment())
+    if anything and len(without) == len(plan.machines):
+        names = [name if plan.machines[name].get("declared") else HERE for name in without]
+        listed = ", ".join(f"`{name}`" for name in names)
+        raise Fault(f"{NO_NODES} {listed}; add `slurm: {{machines: {{{names[0]}: {{nodes: […]}}}}}}` to it", REFUSED)
 
 
 @cache

@@ -9,14 +9,14 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
-from stepgrid.host import host_lock, temporary_files
+from stepgrid.host import cluster_job, host_lock, temporary_files
 from stepgrid.host.locks import LockBusy
 from stepgrid.host.noise import tuning
 from stepgrid.host.processes import exit_signals
@@ -31,6 +31,7 @@ from stepgrid.store.run_lock import NAME, Record, active, run_lock
 from stepgrid.store.status.integrity import set_aside
 from stepgrid.store.status.reader import job_status
 from stepgrid.workflow import host_plan, next_round, run_end
+from stepgrid.workflow.cluster.job_screen import JobScreen
 from stepgrid.workflow.doctor import collector_tools
 from stepgrid.workflow.remaining_work import RemainingWork, ask_for_again, work
 from stepgrid.workflow.run_end import unstarted
@@ -48,8 +49,9 @@ class Hooks:
     config: Mapping[str, Any] = field(default_factory=dict)  # the request
     lock: ExitStack = field(default_factory=ExitStack)
     stopped: str | None = None  # the signal that ended the run
+    screen: JobScreen | None = None  # of a run on a cluster
 
-    def start(self) -> None:
+    def start(self, notes: Iterable[str] = ()) -> None:
         """Before the first job."""
         store = self.work.store
         fresh = not store.lock(NAME).exists() and not any(store.results_of("_").parent.glob("*"))
@@ -69,12 +71,21 @@ class Hooks:
             say(f"{counted(stages, 'stage')} again, beside the old result: {why}")
         if site := os.environ.get(site_file.GIVEN):
             say(f"site file: {host_plan.named(site)}")
-        if sentence := tuning.refused(site_file.of_environment()):
-            say(sentence)
-        asked = [stage for node, stage in self.work.stages.items() if node in self.work.lacking]
-        for sentence in collector_tools.sentences(asked, site_file.of_environment()):
+        for sentence in (*self._unfit(), *notes):
             say(sentence)
         say(f"{head(job_status(self.work.store, self.work.plan.digest))}{self._builds()}")
+        self.screen = JobScreen(store, self.work.plan.digest, say)
+        self.screen.start()
+
+    def _unfit(self) -> Iterator[str]:
+        """What this host cannot do for the stages that it is to measure."""
+        if cluster_job.active():
+            return
+        site = site_file.of_environment()
+        if sentence := tuning.refused(site):
+            yield sentence
+        asked = [stage for node, stage in self.work.stages.items() if node in self.work.lacking]
+        yield from collector_tools.sentences(asked, site)
 
     def listen(self) -> None:
         for number in exit_signals.SIGNALS:
@@ -84,6 +95,7 @@ class Hooks:
 
     def success(self) -> None:
         exit_signals.at_once()
+        self._last_look()
         now = work(self.work.plan, self.work.store)
         if now.is_over:
             if now.elsewhere:
@@ -97,12 +109,17 @@ class Hooks:
     def error(self) -> None:
         """A job failed, or the run was stopped: what is there is summarized, unless someone waits for us to go."""
         try:
+            self._last_look()
             if not self.stopped:
                 self._incomplete()
         except KeyboardInterrupt:
             self.stopped = self.stopped or signal.SIGINT.name
         if self.stopped:
             self._leave()
+
+    def _last_look(self) -> None:
+        if self.screen is not None:
+            self.screen.stop()
 
     def _uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """Snakemake does not listen everywhere: not while it starts a job."""

@@ -15,6 +15,7 @@ from stepgrid.language.problems import formats
 from stepgrid.language.problems.problem import Problems, SpecError
 from stepgrid.language.site import site_file, site_models
 from stepgrid.language.site.site_file import chosen, of_environment, read
+from stepgrid.model.cluster import JobRequest, Slurm
 from stepgrid.model.site import Site, SiteServer
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -176,9 +177,49 @@ servers:
     ]
 
 
+SLURM = """\
+slurm:
+  machines:
+    dell32:
+      {nodes: [n1, n2], partition: bench, constraint: nvme, account: lab, qos: high, time_limit: 12h, memory: 60GiB}
+  builds: {cpus: 16}
+"""
+
+
+def test_nodes_of_a_cluster() -> None:
+    assert complaints(SLURM) == ""
+    found = read("site.yaml", Problems()).slurm
+    nodes = JobRequest(("n1", "n2"), "bench", "nvme", "lab", "high", 43200.0, memory=60 << 30)
+    assert found == Slurm({"dell32": nodes}, JobRequest(cpus=16))
+    assert (found.of("dell32", True), found.of("h-1", False), found.of("here", True)) == (nodes, None, None)
+    assert Slurm({"here": nodes}).of("h-1", declared=False) == nodes
+
+
+def test_nodes_of_which_something_wrong_is_said() -> None:
+    text = """\
+slurm:
+  machines:
+    big: {nodes: [n1, "n[2-3]"], partitoin: bench, time_limit: 12}
+    small: {cpus: 0, memory: 0}
+"""
+    assert [line for line in complaints(text).splitlines() if line.startswith("site.yaml")] == [
+        "site.yaml:3:23: error[wrong-type]: `nodes`: expected the name of one node, found `n[2-3]`",
+        "site.yaml:3:34: error[unknown-key]: `partitoin` is not a key here",
+        "site.yaml:3:64: error[wrong-unit]: time_limit: expected a duration such as 30s, 30m or 2h, found `12`: "
+        "say the unit",
+        "site.yaml:4:19: error[out-of-range]: `cpus`: expected at least 1, found `0`",
+        "site.yaml:4:30: error[out-of-range]: `memory`: input should be greater than 0, found `0`",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        (
+            "slurm: {machines: {big: {nodes: ['n[2-3]']}}}",
+            "site.yaml:1:34: error[wrong-type]: `nodes`: expected the name of one node, found `n[2-3]`",
+        ),
+        ("slurm: {builds: {cpus: 2}}", "error[missing-key]"),
         ("noise: quiet", "site.yaml:1:8: error[not-a-choice]: `noise`: expected `fix` or `leave`, found `quiet`"),
         ("allow_other_hardware: 2", "`allow_other_hardware`: expected true or false, found `2`"),
         ("tools: git", "site.yaml:1:8: error[wrong-type]: `tools`: expected a map, found `git`"),

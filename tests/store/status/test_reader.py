@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -270,3 +272,19 @@ def test_a_mark_that_was_seen_is_not_looked_at_again(tmp_path: Path, monkeypatch
     one = SimpleNamespace(id="s-1")
     assert marks.of(one) is marks.of(one)
     assert len(asked) == 1
+
+
+@pytest.mark.parametrize(("hostname", "age", "status"), [("n9", 5, "running"), ("n9", 600, "interrupted")])
+def test_a_job_of_another_machine_runs_as_long_as_it_gives_a_sign_of_life(
+    hostname: str, age: float, status: str, tmp_path: Path
+) -> None:
+    """Its lock is not among those that the kernel here lists."""
+    store = Store(tmp_path)
+    attempt = store.new_attempt("s-load")
+    write_json(attempt / "attempt.json", {"hostname": hostname, "started": "2026-11-20T10:00:00+00:00"})
+    os.utime(attempt / "attempt.json", (time.time() - age,) * 2)
+    found = StatusReader(store, PLAN).read().nodes["s-load"]
+    assert found.status == status
+    assert (found.work.hostname if found.work else "") == (hostname if status == "running" else "")
+    write_json(attempt / "failure.json", {"status": "failed", "message": "no"})
+    assert StatusReader(store, PLAN).read().nodes["s-load"].status == "failed"

@@ -12,6 +12,7 @@ from pydantic import Field
 from stepgrid.language.fields import Label, Model, Size
 from stepgrid.language.problems.problem import Location, Problems
 from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.site import site_slurm
 from stepgrid.language.site.site_server import Entry, known
 from stepgrid.language.validation import mended
 from stepgrid.language.yaml.loader import load
@@ -35,6 +36,7 @@ class SiteFile(Model):
     disk: Budget | None = Field(None, description="what databases and images of a checkout may take, as 200GiB")
     image_checksums: bool = Field(False, description="record checksums of all files of an image, however large")
     servers: dict[str, Entry] = Field({}, description="that already run, for builds of `source: {server: NAME}`")
+    slurm: site_slurm.SlurmEntry | None = Field(None, description="nodes of a cluster, for `stepgrid run --on slurm`")
     signers: Label | None = Field(None, description="ALLOWED SIGNERS of ssh-keygen: only what they signed is imported")
     roots: list[Label] = Field([], description="folders whose files a spec of any folder may include or apply")
 
@@ -56,6 +58,7 @@ def read(path: str, problems: Problems) -> Site:
         disk=said.disk,
         image_checksums=said.image_checksums,
         servers=look.servers(said.servers),
+        slurm=None if said.slurm is None else site_slurm.known(said.slurm, problems),
         signers=None if said.signers is None else look.file(said.signers, "signers"),
         roots=tuple(map(look.root, said.roots)),
     )

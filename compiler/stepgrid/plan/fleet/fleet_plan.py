@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.plan.base_stages import BUILD, chosen
 from stepgrid.plan.fleet.schedule import Group, Job, Schedule, schedule
 from stepgrid.plan.preview import Node, Preview
+
+Key: TypeAlias = tuple[tuple[str, str], ...]  # labels on axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +29,9 @@ class Fleet:
 
 def fleet(found: Preview, machines: int) -> Fleet:
     running = found.running
-    jobs, groups = [*_jobs(found.plan, running)], [*_groups(found.plan, {node.status.id for node in running})]
-    alone, here, more = (schedule(jobs, groups, count) for count in (1, machines, machines + 1))
-    return Fleet(here, alone, more, len(groups), sum(node.seconds is None for node in running))
+    jobs, comparisons = [*_jobs(found.plan, running)], [*groups(found.plan, {node.status.id for node in running})]
+    alone, here, more = (schedule(jobs, comparisons, count) for count in (1, machines, machines + 1))
+    return Fleet(here, alone, more, len(comparisons), sum(node.seconds is None for node in running))
 
 
 def _jobs(plan: Plan, running: Sequence[Node]) -> Iterator[Job]:
@@ -40,17 +42,22 @@ def _jobs(plan: Plan, running: Sequence[Node]) -> Iterator[Job]:
         yield Job(said.id, said.title, node.seconds or 0.0, parent, said.is_build, rank)
 
 
-def _groups(plan: Plan, running: set[str]) -> Iterator[Group]:
-    """Of each load the cells that the report compares: those that differ on the axes of its base, and in builds."""
-    apart = {BUILD, *chosen(plan.axes, plan.report.base)}
-    found: dict[tuple[tuple[tuple[str, str], ...], int], dict[str, None]] = {}
-    for cell in plan.cells:
-        key = tuple((axis, label) for axis, label in cell.labels.items() if axis not in apart)
+def groups(plan: Plan, running: Collection[str]) -> Iterator[Group]:
+    """Of each load the cells that the report compares."""
+    found: dict[tuple[Key, int], dict[str, None]] = {}
+    for key, cell in keyed(plan):
         for load, stages in _stages(cell).items():
             found.setdefault((key, load), {}).update(dict.fromkeys(each for each in stages if each in running))
     for (key, load), jobs in found.items():
         if jobs:
             yield Group(", ".join([*(f"{axis}={label}" for axis, label in key), f"load {load + 1}"]), tuple(jobs))
+
+
+def keyed(plan: Plan) -> Iterator[tuple[Key, PlannedCell]]:
+    """Cells that the report compares have one key: they differ on the axes of its base, and in builds."""
+    apart = {BUILD, *chosen(plan.axes, plan.report.base)}
+    for cell in plan.cells:
+        yield tuple((axis, label) for axis, label in cell.labels.items() if axis not in apart), cell
 
 
 def _stages(cell: PlannedCell) -> Mapping[int, list[str]]:

@@ -32,6 +32,13 @@ class Group(NamedTuple):
     jobs: tuple[str, ...]
 
 
+class Known(NamedTuple):
+    """What is decided before, by machine from 0."""
+
+    groups: Mapping[str, int] = {}  # by name: begun there, so they stay
+    databases: Mapping[str, int] = {}  # of jobs that are done: what begins from them need not make them again there
+
+
 class Placed(NamedTuple):
     job: Job
     machine: int  # from 0
@@ -87,10 +94,17 @@ def schedule(jobs: Sequence[Job], groups: Sequence[Group], machines: int) -> Sch
     known = {job.id: job for job in jobs}
     builds = [job for job in jobs if job.is_build]
     made = _builds(builds, machines)
-    there = _distributed(known, groups, machines)
+    there = _distributed(known, groups, machines, Known())
     begin = max((each.end for each in made), default=0.0)
     placed = [*made, *_placed(there, begin)]
     return Schedule(machines, tuple(placed), _bound(known, builds, groups, machines))
+
+
+def distributed(jobs: Sequence[Job], groups: Sequence[Group], machines: int, known: Known) -> list[dict[str, int]]:
+    """Of each machine: the jobs that its groups have, and how many of the groups have each."""
+    there = _distributed({job.id: job for job in jobs}, groups, machines, known)
+    done = known.databases
+    return [{job: uses for job, uses in machine.uses.items() if job not in done} for machine in there]
 
 
 def _builds(builds: Sequence[Job], machines: int) -> list[Placed]:
@@ -102,10 +116,12 @@ def _builds(builds: Sequence[Job], machines: int) -> list[Placed]:
     return found
 
 
-def _distributed(jobs: Mapping[str, Job], groups: Sequence[Group], machines: int) -> list[_Machine]:
+def _distributed(jobs: Mapping[str, Job], groups: Sequence[Group], machines: int, known: Known) -> list[_Machine]:
     """From two beginnings: each group by itself, and those that share a load together."""
-    single, families = [[group] for group in groups], _families(groups)
-    ways = [_improved(jobs, each, machines) for each in (single, families)]
+    free = [group for group in groups if group.name not in known.groups]
+    held = [group for group in groups if group.name in known.groups]
+    single, families = [[group] for group in free], _families(free)
+    ways = [_improved(_begun(jobs, held, machines, known), each) for each in (single, families)]
     return min(ways, key=lambda there: max(machine.busy for machine in there))
 
 
@@ -121,12 +137,21 @@ def _families(groups: Sequence[Group]) -> list[list[Group]]:
     return [members for _, members in found]
 
 
-def _improved(jobs: Mapping[str, Job], parts: Sequence[Sequence[Group]], machines: int) -> list[_Machine]:
+def _begun(jobs: Mapping[str, Job], held: Sequence[Group], machines: int, known: Known) -> list[_Machine]:
     there = [_Machine(jobs) for _ in range(machines)]
-    where: dict[int, list[Group]] = {at: [] for at in range(machines)}
+    for job, at in known.databases.items():
+        there[at].uses[job] = 1
+    for group in held:
+        there[known.groups[group.name]].add(group)
+    return there
+
+
+def _improved(there: list[_Machine], parts: Sequence[Sequence[Group]]) -> list[_Machine]:
+    jobs = there[0].jobs
+    where: dict[int, list[Group]] = {at: [] for at in range(len(there))}
     joined = [(Group("", tuple({each: None for group in part for each in group.jobs})), part) for part in parts]
     for whole, part in sorted(joined, key=lambda each: -sum(jobs[job].seconds for job in each[0].jobs)):
-        at = min(range(machines), key=lambda at: there[at].busy + there[at].more(whole))
+        at = min(range(len(there)), key=lambda at: there[at].busy + there[at].more(whole))
         for group in part:
             there[at].add(group)
             where[at].append(group)

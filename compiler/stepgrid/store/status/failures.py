@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.host import temporary_files
+from stepgrid.host import file_reader, temporary_files
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
 
@@ -21,3 +21,13 @@ def write_failure(folder: Path, node: str, failure: StageError, status: str) -> 
     }
     temporary_files.below(folder)
     write_json(folder / "failure.json", record)
+
+
+def read_failure(folder: Path) -> StageError | None:
+    """What was written; nothing where there is none."""
+    said = file_reader.read(folder / "failure.json")
+    if not said.get("message"):
+        return None
+    step, log = said.get("step"), said.get("log")
+    tail = str(said.get("tail") or "")
+    return StageError(str(said["message"]), str(step) if step else None, Path(str(log)) if log else None, tail)

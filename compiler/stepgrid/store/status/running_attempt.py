@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import platform
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,6 +17,7 @@ from stepgrid.model.status import ActiveWork, Step
 from stepgrid.store.timestamps import NAME
 
 JOURNAL, RECORD = "journal.jsonl", "attempt.json"
+ALIVE = 120.0  # seconds since a job on another machine has last given a sign of life (run/heartbeat.py)
 TAIL = 1 << 16  # bytes of the journal's end: some hundred events
 Event = Mapping[str, Any]
 
@@ -28,6 +31,16 @@ def doing(attempt: Path, pids: tuple[int, ...], titles: Mapping[str, str]) -> Ac
     if step is not None:
         return replace(work, step=step)
     return replace(work, doing=_between(events))
+
+
+def is_alive_elsewhere(attempt: Path) -> bool:
+    """Of one that has not ended: a job on another machine, whose lock the kernel here does not know."""
+    try:
+        age = time.time() - (attempt / RECORD).stat().st_mtime
+    except OSError:
+        return False
+    hostname = file_reader.read(attempt / RECORD).get("hostname") if age < ALIVE else None
+    return hostname not in (None, platform.node())
 
 
 def has_begun(attempt: Path) -> bool:

@@ -27,7 +27,7 @@ from stepgrid.store.redo_requests import RedoRequest
 from stepgrid.store.status import attempts
 from stepgrid.store.status.integrity import build_fault
 from stepgrid.store.status.results import Marks, Results, broken_text
-from stepgrid.store.status.running_attempt import began, doing, has_begun
+from stepgrid.store.status.running_attempt import began, doing, has_begun, is_alive_elsewhere
 from stepgrid.store.store import Store
 
 
@@ -129,13 +129,22 @@ class Snapshot:
         return self._store.attempts(node) if node in self._tried else ()
 
     def _work(self, node: str, tried: Sequence[Path]) -> ActiveWork | None:
-        if node not in self._at_work or self._is_over(node, tried):
+        if node not in self._at_work:
+            return self._remote_work(tried) if node in self._known.titles else None
+        if self._is_over(node, tried):
             return None
         work, has_host = self._doing(node, tried)
         others = [pid for pid in self._host if pid not in work.pids]
         if others and not has_host:
             return replace(work, waits=f"the host: {described(others)}", doing="")
         return work if has_host else replace(work, doing="starts")
+
+    def _remote_work(self, tried: Sequence[Path]) -> ActiveWork | None:
+        """By a job of a cluster."""
+        if not tried or not attempts.is_open(tried[-1]) or not is_alive_elsewhere(tried[-1]):
+            return None
+        work = doing(tried[-1], (), self._known.titles)
+        return work if has_begun(tried[-1]) else replace(work, doing="starts")
 
     def _is_over(self, node: str, tried: Sequence[Path]) -> bool:
         """We hold its lock, and have ended its attempt."""

@@ -1,0 +1,42 @@
+"""A run whose jobs leave this machine for the nodes of a cluster: what they are told by their environment."""
+
+from __future__ import annotations
+
+import os
+import platform
+
+ON = "STEPGRID_ON"  # set: jobs run on other machines than the one that started the run
+PLAN = "STEPGRID_PLAN"  # the digest of the plan that the run compiled: a node would compile another
+_NODE = "SLURMD_NODENAME"  # what SLURM calls the node of a job
+CLUSTER = "cluster"
+
+
+def use(leaves: bool) -> None:
+    """From here on, for every job that this process starts."""
+    if leaves:
+        os.environ[ON] = CLUSTER
+    else:
+        os.environ.pop(ON, None)
+        os.environ.pop(PLAN, None)
+
+
+def active() -> bool:
+    return bool(os.environ.get(ON))
+
+
+def tell_plan(digest: str) -> None:
+    if active():
+        os.environ[PLAN] = digest
+
+
+def plan() -> str | None:
+    return os.environ.get(PLAN) or None
+
+
+def node() -> str:
+    """This machine, as the cluster calls it."""
+    return os.environ.get(_NODE) or short(platform.node())
+
+
+def short(hostname: str) -> str:
+    return hostname.partition(".")[0]

@@ -1,0 +1,145 @@
+"""A real SLURM of three nodes on this machine: each comparison on one node, and nothing measured twice."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from scripts import slurm_cluster
+from scripts.slurm_cluster import Cluster
+from stepgrid.store.store import Store
+from tests import waiting
+
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = """\
+title: three nodes
+hardware: {hardware}
+builds: {{sh: {{engine: program, version: "1.0", source: {{system: sh}}, flags: {{programs: sh}}}}}}
+steps:
+  - {{name: load, kind: command, argv: [sh, -c, "echo loaded > {{data}}/f"], measured: false, mutates: true}}
+  - checkpoint: there
+  - {{name: go, kind: command, argv: [sh, -c, "sleep {{{{ params.pause }}}}; cat {{data}}/f # {{{{ params.cache }}}}"]}}
+params: {{cache: a, pause: {pause}}}
+sweep: {{cache: {{param: cache, values: [a, b], from: there}}}}
+repeat: 3
+report: {{base: {{cache: a}}}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    folder: Path
+    cluster: Cluster
+
+    def write(self, hardware: str = "here", pause: float = 0.1, nodes: str = "[n1, n2, n3]") -> None:
+        (self.folder / "a.yaml").write_text(SPEC.format(hardware=hardware, pause=pause))
+        machines = f"{{here: {{nodes: {nodes}}}, big: {{nodes: [n1]}}}}"
+        (self.folder / "site.yaml").write_text(f"data: {self.cluster.disk}\nslurm: {{machines: {machines}}}\n")
+
+    def start(self) -> subprocess.Popen[str]:
+        env = {**self.cluster.environment, "PYTHONPATH": str(ROOT / "compiler"), "STEPGRID_SITE": "site.yaml"}
+        argv = [sys.executable, "-m", "stepgrid.cli", "run", "a.yaml", "--on", "slurm"]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(argv, cwd=self.folder, env=env, text=True, stdout=pipe, stderr=subprocess.STDOUT)
+
+    def run(self) -> tuple[int, str]:
+        process = self.start()
+        said = process.communicate(timeout=waiting.LONG)[0]
+        return process.returncode, said
+
+    @property
+    def store(self) -> Store:
+        return Store(self.folder / "outputs")
+
+    def records(self, kind: str) -> dict[str, Mapping[str, str]]:
+        """stage/time -> attempt.json, of results or attempts."""
+        found = (self.store.root / kind).glob("s-*/*/attempt.json")
+        return {f"{path.parent.parent.name}/{path.parent.name}": json.loads(path.read_text()) for path in found}
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    if reason := slurm_cluster.lacking():
+        pytest.skip(reason)
+    if importlib.util.find_spec("snakemake_executor_plugin_slurm") is None:
+        pytest.skip("Snakemake's plug-in for SLURM is not installed: pip install 'stepgrid[slurm]'")
+    found = Cluster(tmp_path_factory.mktemp("slurm"))
+    try:
+        found.up()
+        yield found
+    finally:
+        found.down()
+
+
+@pytest.fixture
+def checkout(cluster: Cluster, tmp_path: Path) -> Checkout:
+    found = Checkout(tmp_path, cluster)
+    found.write()
+    return found
+
+
+def test_each_load_with_all_that_is_compared_in_it_is_measured_on_one_node(checkout: Checkout) -> None:
+    status, said = checkout.run()
+    assert status == 0, said
+    by_load = defaultdict[str, set[str]](set)
+    for stage, record in checkout.records("results").items():
+        by_load[_load(checkout, stage.partition("/")[0])].add(record["node"])
+    assert sorted(by_load.values(), key=sorted) == [{"n1"}, {"n2"}, {"n3"}]
+    assert len(checkout.records("results")) == 9
+    assert checkout.records("attempts") == {}
+    assert "another host" not in said
+    assert "a.yaml" in checkout.run()[1], "nothing is left to do"
+
+
+def _load(checkout: Checkout, stage: str) -> str:
+    plan = next(checkout.store.root.glob("plans/*/stages.jsonl")).read_text()
+    return next(str(found["load"]) for line in plan.splitlines() if (found := json.loads(line)).get("id") == stage)
+
+
+def test_a_job_that_outlives_snakemake_is_not_measured_again(checkout: Checkout) -> None:
+    checkout.write(pause=4)
+    first = checkout.start()
+    end = time.monotonic() + waiting.LONG
+    while not checkout.cluster.ask("squeue", "--noheader", "--states=RUNNING", "--format=%N").split():
+        assert time.monotonic() < end
+        time.sleep(0.2)
+    os.kill(first.pid, signal.SIGKILL)
+    first.communicate()
+    status, said = checkout.run()
+    assert status == 0, said
+    stages = [name.partition("/")[0] for name in checkout.records("results")]
+    assert len(stages) == len(set(stages)) == 9
+    assert checkout.records("attempts") == {}
+
+
+def test_a_node_that_is_not_what_the_spec_says(checkout: Checkout) -> None:
+    checkout.write(hardware="{id: big, cores: 4096}")
+    status, said = checkout.run()
+    assert status == 3
+    assert "this is not the hardware of the spec: cores: the spec says 4096, this host has " in said
+    assert checkout.records("results") == {}
+
+
+def test_a_machine_without_nodes_is_refused_before_anything_starts(checkout: Checkout) -> None:
+    checkout.write(hardware="{id: small, cores: 1}")
+    assert checkout.run() == (
+        3,
+        "nothing was started: the site file names no nodes for the hardware of the spec: `small`; "
+        "add `slurm: {machines: {small: {nodes: […]}}}` to it\n",
+    )
+
+
+def test_a_node_that_slurm_does_not_have(checkout: Checkout) -> None:
+    checkout.write(nodes="[n1, n9]")
+    assert checkout.run() == (3, "nothing was started: SLURM has no node `n9`\n")

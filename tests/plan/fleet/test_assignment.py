@@ -1,0 +1,93 @@
+"""What is compared with each other stays on one node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from stepgrid.model.plan import Plan
+from stepgrid.plan.fleet.assignment import Progress, assigned
+
+SPEC = """\
+title: t
+builds: {rocksdb: {engine: rocksdb, versions: [6.11.4, 7.8.3], source: {debian: rocksdb-tools, suite: sid}}}
+steps:
+  - {name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true, duration: 100s}
+  - checkpoint: loaded
+  - {name: readww, kind: db_bench, benchmarks: [readwhilewriting], duration: 30s}
+params: {keys: 200k}
+sweep:
+  cache: {option: cache_type, values: [lru_cache, hyper_clock_cache], from: loaded}
+  threads: {param: threads, values: [1, 2], from: loaded}
+repeat: 3
+report: {base: {cache: lru_cache}}
+"""
+NODES = ("n1", "n2", "n3")
+
+
+@pytest.fixture
+def plan(compile_text: Callable[..., Plan]) -> Plan:
+    return compile_text(SPEC)
+
+
+def running(plan: Plan, but: Mapping[str, str] | None = None) -> dict[str, float]:
+    return {stage.id: stage.seconds for stage in plan.stages if stage.id not in (but or {})}
+
+
+def titled(plan: Plan, found: Mapping[str, str]) -> dict[str, str]:
+    titles = {stage.id: stage.title for stage in plan.stages}
+    return {titles[stage]: node for stage, node in found.items()}
+
+
+def of(plan: Plan, *words: str) -> list[str]:
+    return [stage.id for stage in plan.stages if all(word in stage.title for word in words)]
+
+
+def test_each_load_is_on_a_node_of_its_own_with_all_that_begins_from_it(plan: Plan) -> None:
+    found = titled(plan, assigned(plan, Progress(running(plan), {}), NODES))
+    by_load = {load: {node for title, node in found.items() if f"load {load}" in title} for load in (1, 2, 3)}
+    assert sorted(by_load.values()) == [{"n1"}, {"n2"}, {"n3"}]
+
+
+def test_what_was_begun_stays_where_it_is(plan: Plan) -> None:
+    loads, (read, *_) = of(plan, "load 1: fillseq"), of(plan, "6.11.4 cache=lru_cache threads=1, load 1: readww")
+    others = dict.fromkeys([*of(plan, "load 2"), *of(plan, "load 3")], "n1")
+    measured = {**others, **dict.fromkeys(loads, "n3"), read: "n2"}  # that one was moved by somebody
+    found = titled(plan, assigned(plan, Progress(running(plan, measured), measured), NODES))
+    compared = {node for title, node in found.items() if "threads=1, load 1: readww" in title}
+    assert compared == {"n2"}
+    images = {node for title, node in found.items() if "threads=2, load 1: readww" in title}
+    assert images == {"n3"}
+
+
+def test_results_of_a_node_that_is_gone_hold_nothing(plan: Plan) -> None:
+    measured = dict.fromkeys(of(plan, "threads=1, load 1: readww")[:1], "n9")
+    found = assigned(plan, Progress(running(plan, measured), measured), NODES[:1])
+    assert {*found.values()} == {"n1"}
+
+
+def test_loads_that_are_compared_are_made_on_one_node(plan: Plan) -> None:
+    one, other = of(plan, "load 2: fillseq")
+    found = assigned(plan, Progress(running(plan, {one: "n2"}), {one: "n2"}), NODES)
+    assert found[other] == "n2"
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@given(data=st.data(), nodes=st.integers(1, 5))
+def test_a_run_that_goes_on_at_any_point_divides_no_comparison(plan: Plan, data: st.DataObject, nodes: int) -> None:
+    """Whatever was measured by then, in the order of the first run."""
+    names = [f"n{number}" for number in range(nodes)]
+    first = assigned(plan, Progress(running(plan), {}), names)
+    order = sorted(plan.stages, key=lambda stage: stage.rank)
+    done = data.draw(st.integers(0, len(order)))
+    measured = {stage.id: first[stage.id] for stage in order[:done]}
+    whole = {**measured, **assigned(plan, Progress(running(plan, measured), measured), names)}
+    assert whole.keys() == first.keys()
+    for threads in ("threads=1", "threads=2"):
+        for load in (1, 2, 3):
+            assert len({whole[stage] for stage in of(plan, f"{threads}, load {load}: readww")}) == 1
+    for load in (1, 2, 3):
+        assert len({whole[stage] for stage in of(plan, f"load {load}: fillseq")}) == 1

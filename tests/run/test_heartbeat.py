@@ -1,0 +1,26 @@
+"""Other machines see that a job lives by the time of its attempt.json."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from stepgrid.host import cluster_job
+from stepgrid.run import heartbeat
+from tests.waiting import until
+
+
+def test_on_a_cluster_the_time_of_the_record_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heartbeat, "EVERY", 0.01)
+    record = tmp_path / "attempt.json"
+    record.touch()
+    os.utime(record, (0, 0))
+    with heartbeat.beating(tmp_path):
+        time.sleep(0.05)
+    assert record.stat().st_mtime == 0, "here the lock says it"
+    monkeypatch.setenv(cluster_job.ON, cluster_job.CLUSTER)
+    with heartbeat.beating(tmp_path):
+        until(lambda: record.stat().st_mtime > 0)
