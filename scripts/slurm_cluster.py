@@ -59,6 +59,7 @@ TaskPlugin=task/none
 MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
 SchedulerParameters=sched_interval=2,batch_sched_delay=0,sched_min_interval=100000
 ReturnToService=2
 SlurmctldTimeout=10

@@ -143,3 +143,31 @@ def test_a_machine_without_nodes_is_refused_before_anything_starts(checkout: Che
 def test_a_node_that_slurm_does_not_have(checkout: Checkout) -> None:
     checkout.write(nodes="[n1, n9]")
     assert checkout.run() == (3, "nothing was started: SLURM has no node `n9`\n")
+
+
+AXIS = """\
+title: two machines
+builds: {sh: {engine: program, version: "1.0", source: {system: sh}, flags: {programs: sh}}}
+steps: [{name: go, kind: command, argv: [sh, -c, "true"]}]
+sweep: {machine: {one: {hardware: {id: one}}, two: {hardware: {id: two}}, far: {hardware: {id: far}}}}
+repeat: 2
+report: {base: {machine: one}}
+"""
+
+
+def test_an_axis_of_hardware_measures_each_point_on_its_own_machine(checkout: Checkout) -> None:
+    checkout.write()
+    (checkout.folder / "a.yaml").write_text(AXIS)
+    machines = "{one: {nodes: [n1]}, two: {nodes: [n2, n3]}}"
+    (checkout.folder / "site.yaml").write_text(f"data: {checkout.cluster.disk}\nslurm: {{machines: {machines}}}\n")
+    status, said = checkout.run()
+    assert status == 0, said
+    assert "measured here: 4 stages, 2 stages elsewhere (needs far)" in said
+    plan = next(checkout.store.root.glob("plans/*/stages.jsonl")).read_text()
+    hardware = {
+        str(found["id"]): found["hardware"] for line in plan.splitlines() if "id" in (found := json.loads(line))
+    }
+    nodes = defaultdict[str, set[str]](set)
+    for stage, record in checkout.records("results").items():
+        nodes[hardware[stage.partition("/")[0]]].add(record["node"])
+    assert nodes == {"one": {"n1"}, "two": {"n2", "n3"}}

@@ -1,0 +1,67 @@
+"""Folders that fsspec reaches: its own in memory, and an S3 bucket of a server on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from stepgrid.build.error import BuildError
+from stepgrid.transfer.remote_folder import FsspecFolder, RemoteFolder, remote_folder
+
+fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed: pip install 'stepgrid[s3]'")
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    pytest.importorskip("s3fs", reason="s3fs is not installed: pip install 'stepgrid[s3]'")
+    server = pytest.importorskip("moto.server", reason="moto is not installed: pip install 'moto[server]'")
+    running = server.ThreadedMotoServer(port=0)
+    running.start()
+    host, port = running.get_host_and_port()
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "a",
+        "AWS_SECRET_ACCESS_KEY": "b",
+        "AWS_DEFAULT_REGION": "us-east-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    fsspec.filesystem("s3", use_listings_cache=False).mkdir("lab")
+    yield "s3://lab/results"
+    running.stop()
+
+
+def holds_what_was_put(remote: RemoteFolder, folder: Path) -> None:
+    (folder / "file").write_bytes(bytes(range(256)) * 100)
+    assert remote.names("bundles") == []
+    remote.put(folder / "file", "bundles/b.tar.gz")
+    remote.put(folder / "file", "bundles/a.tar.gz")
+    remote.put(folder / "file", "index/a.json")
+    assert remote.names("bundles") == ["bundles/a.tar.gz", "bundles/b.tar.gz"]
+    assert remote.read("index/a.json") == (folder / "file").read_bytes()
+    remote.get("bundles/b.tar.gz", folder / "got")
+    assert (folder / "got").read_bytes() == (folder / "file").read_bytes()
+    (folder / "file").write_text("another")
+    remote.put(folder / "file", "index/a.json")
+    assert remote.read("index/a.json") == b"another"
+
+
+def test_a_folder_in_memory(tmp_path: Path) -> None:
+    holds_what_was_put(FsspecFolder("memory://lab/results"), tmp_path)
+
+
+def test_a_bucket(bucket: str, tmp_path: Path) -> None:
+    holds_what_was_put(remote_folder(bucket), tmp_path)
+    assert remote_folder(bucket).names("index") == ["index/a.json"]
+
+
+def test_a_path(tmp_path: Path) -> None:
+    holds_what_was_put(remote_folder(str(tmp_path / "shared")), tmp_path)
+
+
+def test_what_is_not_there_is_said_with_the_url() -> None:
+    with pytest.raises(BuildError, match=r"^memory://nowhere: FileNotFoundError: "):
+        FsspecFolder("memory://nowhere").read("index/a.json")
+    with pytest.raises(BuildError, match=r"^no-such-thing://x: ValueError: Protocol not known: no-such-thing$"):
+        remote_folder("no-such-thing://x")
