@@ -69,7 +69,7 @@ class Trial:
         """The SLURM job that measures a row, and where; waits until one does."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
-            begun = [json.loads(path.read_text())["node"] for path in self._attempts() if _measures(path.parent)]
+            begun = [_node(path) for path in self._attempts() if _measures(path.parent)]
             lines = self.cluster.ask("squeue", "--noheader", "--states=RUNNING", "--format=%i %N").splitlines()
             for line in lines:
                 job, at = line.split()
@@ -85,7 +85,7 @@ class Trial:
         """Stage -> the nodes of its results."""
         found = defaultdict[str, list[str]](list)
         for path in self.folder.glob("outputs/results/s-*/*/attempt.json"):
-            found[path.parts[-3]].append(json.loads(path.read_text())["node"])
+            found[path.parts[-3]].append(_node(path))
         return found
 
     def faults(self) -> list[str]:
@@ -104,6 +104,10 @@ class Trial:
             if stage.get("parent"):
                 found[int(stage["load"])].append(str(stage["id"]))
         return found
+
+
+def _node(record: Path) -> str:
+    return str(json.loads(record.read_text(encoding="utf-8")).get("cluster_node"))
 
 
 def _measures(attempt: Path) -> bool:

@@ -94,7 +94,7 @@ def test_each_load_with_all_that_is_compared_in_it_is_measured_on_one_node(check
     assert status == 0, said
     by_load = defaultdict[str, set[str]](set)
     for stage, record in checkout.records("results").items():
-        by_load[_load(checkout, stage.partition("/")[0])].add(record["node"])
+        by_load[_load(checkout, stage.partition("/")[0])].add(record["cluster_node"])
     assert sorted(by_load.values(), key=sorted) == [{"n1"}, {"n2"}, {"n3"}]
     assert len(checkout.records("results")) == 9
     assert checkout.records("attempts") == {}
@@ -169,5 +169,5 @@ def test_an_axis_of_hardware_measures_each_point_on_its_own_machine(checkout: Ch
     }
     nodes = defaultdict[str, set[str]](set)
     for stage, record in checkout.records("results").items():
-        nodes[hardware[stage.partition("/")[0]]].add(record["node"])
+        nodes[hardware[stage.partition("/")[0]]].add(record["cluster_node"])
     assert nodes == {"one": {"n1"}, "two": {"n2", "n3"}}

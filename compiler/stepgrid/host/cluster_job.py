@@ -7,7 +7,8 @@ import platform
 
 ON = "STEPGRID_ON"  # set: jobs run on other machines than the one that started the run
 PLAN = "STEPGRID_PLAN"  # the digest of the plan that the run compiled: a node would compile another
-_NODE = "SLURMD_NODENAME"  # what SLURM calls the node of a job
+NODE = "cluster_node"  # in attempt.json: what the cluster calls the machine
+_OF_SLURM = "SLURMD_NODENAME"
 CLUSTER = "cluster"
 
 
@@ -35,7 +36,7 @@ def plan() -> str | None:
 
 def node() -> str:
     """This machine, as the cluster calls it."""
-    return os.environ.get(_NODE) or short(platform.node())
+    return os.environ.get(_OF_SLURM) or short(platform.node())
 
 
 def short(hostname: str) -> str:

@@ -47,7 +47,7 @@ class Attempt:
             "started": self.started,
             "pid": os.getpid(),
             "hostname": platform.node(),
-            "node": cluster_job.node(),
+            **({cluster_job.NODE: cluster_job.node()} if cluster_job.active() else {}),
         }
         write_json(self.folder / "attempt.json", self._record, durable=False)
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.build.error import BuildError
 from stepgrid.collect.tables import parquet
-from stepgrid.host import file_reader, sysfs
+from stepgrid.host import cluster_job, file_reader, sysfs
 from stepgrid.host.processes.orphans import MARK
 from stepgrid.model import result_schema
 from stepgrid.model.plan import Plan
@@ -101,7 +101,7 @@ def _without(value: Any) -> Any:
 
 
 def _field(name: str, value: Any) -> Any:
-    if name == HOSTNAME and isinstance(value, str):
+    if name in (HOSTNAME, cluster_job.NODE) and isinstance(value, str):
         return pseudonym(value)
     if name == ENVIRONMENT and isinstance(value, dict):
         return {each: said for each, said in value.items() if each not in PRIVATE}

@@ -126,7 +126,7 @@ class JobResources:
         """Stage with a result -> its node."""
         own = (stage for stage in self.work.results if self.work.stages[stage].hardware == machine)
         told = {stage: file_reader.read(self.work.results[stage] / "attempt.json") for stage in own}
-        names = {stage: said.get("node") or said.get("hostname") for stage, said in told.items()}
+        names = {stage: said.get(cluster_job.NODE) or said.get("hostname") for stage, said in told.items()}
         return {stage: cluster_job.short(str(name)) for stage, name in names.items() if name}
 
     def _listed(self, machine: str) -> list[Node]:
