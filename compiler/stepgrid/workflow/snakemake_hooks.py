@@ -38,6 +38,7 @@ from stepgrid.workflow.run_end import unstarted
 from stepgrid.workflow.run_request import refused
 
 PATIENCE = 1.0  # seconds that jobs have to end after they were told to
+CANCELLING = 8.0  # seconds that it may take to cancel those of a cluster; one that is left measures, and is found
 
 
 @dataclass(slots=True, repr=False)
@@ -199,9 +200,17 @@ class Hooks:
         for again in exit_signals.SIGNALS:
             signal.signal(again, nothing)
         self.stopped = signal.Signals(number).name
+        if cluster_job.active():  # its jobs are cancelled by a child of ours
+            threading.Thread(target=self._leave_later, daemon=True).start()
+            raise KeyboardInterrupt
         tell(signal.SIGTERM)
         threading.Thread(target=_end_jobs, daemon=True).start()
         raise KeyboardInterrupt
+
+    def _leave_later(self) -> None:
+        """Once its jobs are cancelled Snakemake waits until it would have looked after them again: up to minutes."""
+        time.sleep(CANCELLING)
+        self._leave()
 
 
 def _end_jobs() -> None:
