@@ -75,6 +75,16 @@ def test_loads_that_are_compared_are_made_on_one_node(plan: Plan) -> None:
     assert found[other] == "n2"
 
 
+def test_the_base_of_a_table_is_a_comparison_too(compile_text: Callable[..., Plan]) -> None:
+    """With one load only, cells that nothing compares are spread over nodes."""
+    one = SPEC.replace("repeat: 3", "repeat: 1").replace("30s", "600s")
+    table = "tables: [{title: t, rows: threads, columns: cache, metrics: qps, base: {threads: 1}}]"
+    for spec, expected in ((one, 2), (one.replace("report: {", f"report: {{{table}, "), 1)):
+        plan = compile_text(spec)
+        found = assigned(plan, Progress(running(plan), {}), NODES)
+        assert len({found[stage] for stage in of(plan, "readww")}) == expected
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
 @given(data=st.data(), nodes=st.integers(1, 5))
 def test_a_run_that_goes_on_at_any_point_divides_no_comparison(plan: Plan, data: st.DataObject, nodes: int) -> None:

@@ -54,10 +54,16 @@ def groups(plan: Plan, running: Collection[str]) -> Iterator[Group]:
 
 
 def keyed(plan: Plan) -> Iterator[tuple[Key, PlannedCell]]:
-    """Cells that the report compares have one key: they differ on the axes of its base, and in builds."""
-    apart = {BUILD, *chosen(plan.axes, plan.report.base)}
+    """Cells that the report compares have one key: they differ in builds, and on the axes of a base."""
+    apart = {BUILD, *chosen(plan.axes, plan.report.base), *_bases_of_tables(plan)}
     for cell in plan.cells:
         yield tuple((axis, label) for axis, label in cell.labels.items() if axis not in apart), cell
+
+
+def _bases_of_tables(plan: Plan) -> Iterator[str]:
+    for table in plan.report.tables:
+        base = table.get("base")
+        yield from base if isinstance(base, Mapping) else ()
 
 
 def _stages(cell: PlannedCell) -> Mapping[int, list[str]]:
