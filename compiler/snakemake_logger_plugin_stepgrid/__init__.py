@@ -5,8 +5,10 @@ Snakemake finds a logger by the name of its package (`--logger stepgrid`, in pro
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -15,6 +17,7 @@ from stepgrid.host.terminal_output import visible
 
 ANSWER = "stepgrid_answer"  # what a record has that says what is there when nothing is to be done
 _FAILED = (LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR)
+_UNAVAILABLE = "Detailed failure reason unavailable (status command is not 'sacct')."
 _NOT_OVER = (LogEvent.RUN_INFO, LogEvent.ERROR)
 
 
@@ -30,7 +33,9 @@ class LogHandler(LogHandlerBase):
         event = getattr(record, "event", None)
         self._events.add(event)
         self._answer = getattr(record, ANSWER, self._answer)
-        if self.writes_to_stream and record.levelno >= logging.WARNING and not self._is_told(record, event):
+        if self.writes_to_stream and event in _FAILED and (said := _of_cluster(record)):
+            self._print(said)
+        elif self.writes_to_stream and record.levelno >= logging.WARNING and not self._is_told(record, event):
             self._print(self.format(record))
 
     def close(self) -> None:
@@ -75,3 +80,16 @@ class LogHandler(LogHandlerBase):
     @property
     def needs_rulegraph(self) -> bool:
         return False
+
+
+def _of_cluster(record: logging.LogRecord) -> str:
+    """What the scheduler says of a job that failed, which may never have come to say it itself; with the job's log."""
+    message = str(getattr(record, "rule_msg", None) or "").partition("For further error details")[0]
+    said = message.replace(_UNAVAILABLE, "").strip(" .\n")
+    names = [Path(str(path)).name for path in getattr(record, "output", None) or ()][:1]
+    logs = [str(path) for path in getattr(record, "log", None) or () if "slurm_logs" in str(path)][:1]
+    return "; its log: ".join([": ".join([*names, said]), *map(_from_here, logs)]) if said else ""
+
+
+def _from_here(log: str) -> str:
+    return os.path.relpath(log)
