@@ -1,7 +1,7 @@
 """A SLURM of several nodes on this one machine, in a folder of its own: to test and to try `stepgrid run --on slurm`.
 
     python -m scripts.slurm_cluster up FOLDER [--nodes 3] [--cpus 2]
-    SLURM_CONF=FOLDER/slurm.conf sinfo
+    SLURM_CONF=FOLDER/etc/slurm.conf sinfo
     python -m scripts.slurm_cluster down FOLDER
 
 Needs root and Debian's slurmctld, slurmd, slurm-client and munge. Each node has namespaces of its own: a hostname,
@@ -75,8 +75,9 @@ PartitionName=urgent Nodes=ALL State=UP PriorityTier=10 PreemptMode=OFF
 """
 INSIDE = """\
 hostname "$1" && mount --bind "$2/disks/$1" "$2/disk" || exit 1
+mount --bind "$2/etc" /etc/slurm || exit 1  # jobs that unset SLURM_CONF find it there
 mount -t tmpfs tmpfs /run/lock && chmod 1777 /run/lock || exit 1
-slurmd -D -N "$1" -f "$2/slurm.conf" &
+slurmd -D -N "$1" -f "$2/etc/slurm.conf" &
 wait $!
 """  # bash, as the first process of the node: it also waits for what others leave behind
 
@@ -87,7 +88,7 @@ class Cluster:
 
     @property
     def config(self) -> Path:
-        return self.folder / "slurm.conf"
+        return self.folder / "etc" / "slurm.conf"
 
     @property
     def environment(self) -> dict[str, str]:
@@ -167,6 +168,7 @@ class Cluster:
 
     def _folders(self, names: list[str]) -> None:
         for part in (
+            "etc",
             "state",
             "log",
             "run",

@@ -18,6 +18,12 @@ from stepgrid.host.terminal_output import visible
 ANSWER = "stepgrid_answer"  # what a record has that says what is there when nothing is to be done
 _FAILED = (LogEvent.JOB_ERROR, LogEvent.GROUP_ERROR)
 _UNAVAILABLE = "Detailed failure reason unavailable (status command is not 'sacct')."
+_GUESSES = (  # of the executor for SLURM, which works without what it could not find
+    "No SLURM account given",
+    "No account was given",
+    "Unable to guess SLURM account",
+    "No wall time information given",
+)
 _NOT_OVER = (LogEvent.RUN_INFO, LogEvent.ERROR)
 
 
@@ -47,6 +53,8 @@ class LogHandler(LogHandlerBase):
     def _is_told(self, record: logging.LogRecord, event: LogEvent | None) -> bool:
         """A job's command has said why it failed, and the run's last word counts the failures."""
         exception = getattr(record, "exception", None)
+        if record.getMessage().startswith(_GUESSES):
+            return True
         if event in _FAILED or (exception == "RuleException" and LogEvent.JOB_STARTED in self._events):
             return True
         counted = not self._events.isdisjoint(_FAILED) and exception in ("WorkflowError", None)

@@ -142,7 +142,8 @@ def test_a_machine_without_nodes_is_refused_before_anything_starts(checkout: Che
 
 def test_a_node_that_slurm_does_not_have(checkout: Checkout) -> None:
     checkout.write(nodes="[n1, n9]")
-    assert checkout.run() == (3, "nothing was started: SLURM has no node `n9`\n")
+    status, said = checkout.run()
+    assert (status, said.splitlines()[-1]) == (3, "nothing was started: SLURM has no node `n9`")
 
 
 AXIS = """\

@@ -21,6 +21,11 @@ def use(leaves: bool) -> None:
         os.environ.pop(PLAN, None)
 
 
+def use_in_job() -> None:
+    """By the process that runs there, which an executor may have started without our environment."""
+    os.environ[ON] = CLUSTER
+
+
 def active() -> bool:
     return bool(os.environ.get(ON))
 

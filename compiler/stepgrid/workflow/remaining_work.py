@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from stepgrid.host import cluster_job
 from stepgrid.host.locks import holders
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.status import ENDED, Action, BrokenRecord, PlanStatus, Status
@@ -21,6 +22,8 @@ from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
 
 _UNUSUAL = re.compile(r"[^\w .,=:+%-]", re.ASCII)
+_UNSENDABLE = re.compile(r"[^\w.+-]+", re.ASCII)  # in `--target-jobs`, which names a job to another machine
+_APART = {False: " ", True: "_"}  # a name and an id
 _LONGEST = 200  # of the 255 bytes that a file's name may have
 
 
@@ -71,9 +74,10 @@ class RemainingWork:
     def names(self) -> Mapping[str, str]:
         """Node -> what people read in the names of Snakemake's jobs and files, and back."""
         found: dict[str, str] = {}
+        unusual = _UNSENDABLE if cluster_job.active() else _UNUSUAL
         for node in (*self.builds, *self.stages):
-            name = _UNUSUAL.sub("_", self.title(node))[:_LONGEST].strip()
-            found[node] = name = name if name not in found else f"{name} {node}"
+            name = unusual.sub("_", self.title(node))[:_LONGEST].strip()
+            found[node] = name = name if name not in found else f"{name}{_APART[cluster_job.active()]}{node}"
             found[name] = node
         return found
 
