@@ -67,7 +67,8 @@ def left(plan: Plan, tmp_path: Path) -> RemainingWork:
 
 
 def asked(jobs: JobResources, title: str) -> Mapping[str, Any]:
-    wildcards = SimpleNamespace(stage=title)
+    stage = next(each.id for each in jobs.work.plan.stages if each.title == title)
+    wildcards = SimpleNamespace(stage=jobs.work.names[stage])
     found = {name: value(wildcards) for name, value in jobs.of_stages.items() if callable(value)}
     return {name: value for name, value in found.items() if value is not None}
 
@@ -88,6 +89,12 @@ def test_a_measured_stage_has_a_node_of_its_own_and_all_of_it(left: RemainingWor
         "slurm_extra": "--exclusive --nodelist=n2",
         "runtime": 2 * (10 + 5) + 30,
     }
+
+
+def test_names_of_jobs_can_be_handed_to_another_machine(left: RemainingWork) -> None:
+    """Snakemake divides `--target-jobs run:stage=NAME` at commas."""
+    names = {left.names[stage.id] for stage in left.plan.stages}
+    assert names == {"sh_load_1_load", "sh_load_2_load", *(f"sh_cache_{c}_load_{n}_go" for c in "ab" for n in (1, 2))}
 
 
 def test_a_build_has_half_of_the_smallest_node_or_what_is_said(left: RemainingWork) -> None:
