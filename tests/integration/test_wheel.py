@@ -25,7 +25,7 @@ NOBODY = 65534
 SMALLER = {
     "hardware: here": "hardware: here\ninclude: library/rocksdb.yaml",
     "options:\n": "options:\n  - leveled\n",
-    '[8.5.4, 11.8.1]\n    source: {maven: "org.rocksdb:rocksdbjni"}': (
+    '[8.5.4, 9.9.3]\n    source: {maven: "org.rocksdb:rocksdbjni"}': (
         "[9.10.0]\n    source: {debian: rocksdb-tools, suite: trixie}"
     ),
     "keys: 1M, duration: 5m": "keys: 20k, duration: 1s",
