@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.host.durable_writes import write_json
 from stepgrid.store.disk_reserve import HINT
 from tests.needs import needs
 from tests.run.conftest import ROOT
@@ -33,3 +34,29 @@ def test_tables_and_report_without_room(tmp_path: Path, verb: str, kept: bool) -
     done = subprocess.run(inside, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     said = f"{verb}: the disk of {tmp_path.resolve()}/outputs is full: 0 B of 64 MiB free; {HINT}\n"
     assert (done.returncode, done.stderr) == ((0, "") if kept else (1, said))
+
+
+@pytest.mark.parametrize(("verb", "file"), [("collect", "tables/parts.json"), ("summarize", "index.html")])
+def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path, verb: str, file: str) -> None:
+    """As where the disk fails (EIO): no full disk, and no traceback."""
+    found = Experiment(tmp_path, loads=1)
+    found.add_build("rocksdb-7.8.3")
+    found.add_load("rocksdb-7.8.3", 0)
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
+    argv = [sys.executable, "-m", "stepgrid.collect", found.plan.digest, "--partial"]
+    subprocess.run(argv, cwd=tmp_path, env=env, check=True)
+    path = found.store.root / "summary" / found.plan.digest / file
+    path.unlink(missing_ok=True)
+    (path / "inside").mkdir(parents=True)
+    argv[2] = f"stepgrid.{verb}"
+    done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{verb}: the system refused: [Errno 21] Is a directory: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_what_could_not_be_written_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.json" / "inside").mkdir(parents=True)
+    with pytest.raises(IsADirectoryError):
+        write_json(tmp_path / "a.json", {}, durable=False)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]

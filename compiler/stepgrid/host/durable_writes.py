@@ -46,8 +46,13 @@ def write_cache(path: Path, text: str) -> None:
     temporary_files.sweep(path.parent, path.name)
     new = path.with_name(f".{path.name}.{temporary_files.own()}")
     _claim(new)
-    new.write_text(text, encoding="utf-8")
-    os.replace(new, path)
+    try:
+        new.write_text(text, encoding="utf-8")
+        os.replace(new, path)
+    except BaseException:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise
 
 
 def write_json(path: Path, value: Mapping[str, Any], durable: bool = True) -> None:

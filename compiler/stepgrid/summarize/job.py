@@ -34,6 +34,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (DiskFull, PluginError) as error:
         print(f"summarize: {error}", file=sys.stderr)
         return 1
+    except OSError as error:  # of a disk that fails, or a folder that is no folder
+        print(f"summarize: the system refused: {error}", file=sys.stderr)
+        return 1
     _warn(found, options.partial)
     return 0
 
