@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host.durable_writes import write_json
-from stepgrid.store.disk_reserve import HINT
+from stepgrid.store.disk_reserve import HINT, is_refusal
 from tests.needs import needs
 from tests.run.conftest import ROOT
 from tests.run.test_reserve import INSIDE
@@ -53,6 +53,15 @@ def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path, verb: str, 
     assert done.returncode == 1
     assert done.stderr.startswith(f"{verb}: the system refused: [Errno 21] Is a directory: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_what_duckdb_could_not_write_is_a_refusal_of_the_system(tmp_path: Path) -> None:
+    import duckdb
+
+    with pytest.raises(duckdb.Error) as found:
+        duckdb.sql(f"COPY (SELECT 1) TO '{tmp_path}/none/a.parquet'")
+    assert is_refusal(found.value)
+    assert not is_refusal(ValueError())
 
 
 def test_what_could_not_be_written_leaves_nothing(tmp_path: Path) -> None:

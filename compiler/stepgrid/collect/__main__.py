@@ -14,7 +14,7 @@ from stepgrid.model.status import ENDED, NodeStatus
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store.code_revision import revision
-from stepgrid.store.disk_reserve import DiskFull, with_reserve
+from stepgrid.store.disk_reserve import DiskFull, is_refusal, with_reserve
 from stepgrid.store.store import Store
 
 
@@ -34,7 +34,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (DiskFull, PluginError) as error:
         print(f"collect: {error}", file=sys.stderr)
         return 1
-    except OSError as error:  # of a disk that fails, or a folder that is no folder
+    except Exception as error:  # of a disk that fails, or a folder that is no folder
+        if not is_refusal(error):
+            raise
         print(f"collect: the system refused: {error}", file=sys.stderr)
         return 1
     return _report(plan, known, options.partial)

@@ -26,6 +26,11 @@ def is_full(error: BaseException) -> bool:
     return is_disk_full(error) if isinstance(error, OSError) else DISK_FULL in str(error)
 
 
+def is_refusal(error: Exception) -> bool:
+    """Of the system, whoever asked."""
+    return isinstance(error, OSError) or type(error).__name__ == "IOException"  # DuckDB's, which is not imported here
+
+
 def with_reserve(store: Store, work: Callable[[], T]) -> T:
     """Once more, if need be. DiskFull says what the first try saw."""
     try:

@@ -10,7 +10,7 @@ from stepgrid.plan.files import plan_file
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store import load_requests
 from stepgrid.store.code_revision import revision
-from stepgrid.store.disk_reserve import DiskFull, with_reserve
+from stepgrid.store.disk_reserve import DiskFull, is_refusal, with_reserve
 from stepgrid.store.store import Store
 from stepgrid.summarize import previous_report
 from stepgrid.summarize.charts.chart_cache import ChartCache
@@ -34,7 +34,9 @@ def main(arguments: list[str] | None = None) -> int:
     except (DiskFull, PluginError) as error:
         print(f"summarize: {error}", file=sys.stderr)
         return 1
-    except OSError as error:  # of a disk that fails, or a folder that is no folder
+    except Exception as error:  # of a disk that fails, or a folder that is no folder
+        if not is_refusal(error):
+            raise
         print(f"summarize: the system refused: {error}", file=sys.stderr)
         return 1
     _warn(found, options.partial)
