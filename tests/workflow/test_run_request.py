@@ -32,7 +32,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_starts(tmp_path
     (store.root / "results").mkdir(parents=True)
     monkeypatch.setattr(os, "access", lambda path, mode: path != store.root / "results")
     with pytest.raises(Fault) as caught:
-        run_request._looked(PLAN, store)
+        run_request._looked(PLAN, store, False)
     assert caught.value.status == 3
     assert str(caught.value) == (
         f"{store.root} cannot be written: no permission to write ({store.root}/results); "
@@ -43,7 +43,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_starts(tmp_path
 def test_a_file_in_its_place(tmp_path):
     (tmp_path / "outputs").touch()
     with pytest.raises(Fault) as caught:
-        run_request._looked(PLAN, Store(tmp_path / "outputs"))
+        run_request._looked(PLAN, Store(tmp_path / "outputs"), False)
     assert caught.value.status == 3
     assert str(caught.value).startswith(f"{tmp_path}/outputs cannot be written: ")
 
