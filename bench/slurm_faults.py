@@ -22,6 +22,7 @@ from pathlib import Path
 
 from scripts import slurm_cluster
 from scripts.slurm_cluster import Cluster
+from stepgrid.plan.files import plan_file
 
 ROOT = Path(__file__).resolve().parents[1]
 SPEC = """\
@@ -97,12 +98,11 @@ class Trial:
         return said + ([f"{divided} comparisons on two nodes"] if divided else [])
 
     def _rows(self) -> Mapping[int, list[str]]:
-        plan = next(self.folder.glob("outputs/plans/*/stages.jsonl")).read_text(encoding="utf-8")
+        plan = plan_file.read(next(self.folder.glob("outputs/plans/*/plan.json")).parent)
         found = defaultdict[int, list[str]](list)
-        for line in plan.splitlines():
-            stage = json.loads(line)
-            if stage.get("parent"):
-                found[int(stage["load"])].append(str(stage["id"]))
+        for stage in plan.stages:
+            if stage.parent is not None:
+                found[stage.load].append(stage.id)
         return found
 
 

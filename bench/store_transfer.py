@@ -79,9 +79,8 @@ def _until_through(verb: str, url: str, chance: random.Random) -> tuple[int, flo
     kills = 0
     while True:
         began = time.monotonic()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "stepgrid.cli", "store", verb, url], stdout=subprocess.DEVNULL
-        )
+        argv = [sys.executable, "-m", "stepgrid.cli", "store", verb, url, *(["--host"] if verb == "push" else [])]
+        process = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
         try:
             status = process.wait(chance.uniform(FIRST, LAST))
         except subprocess.TimeoutExpired:

@@ -18,6 +18,8 @@ import pytest
 
 from scripts import slurm_cluster
 from scripts.slurm_cluster import Cluster
+from stepgrid.model.plan import Plan
+from stepgrid.plan.files import plan_file
 from stepgrid.store.store import Store
 from tests import waiting
 
@@ -62,6 +64,10 @@ class Checkout:
     def store(self) -> Store:
         return Store(self.folder / "outputs")
 
+    @property
+    def plan(self) -> Plan:
+        return plan_file.read(next(self.store.root.glob("plans/*/plan.json")).parent)
+
     def records(self, kind: str) -> dict[str, Mapping[str, str]]:
         """stage/time -> attempt.json, of results or attempts."""
         found = (self.store.root / kind).glob("s-*/*/attempt.json")
@@ -92,7 +98,7 @@ def checkout(cluster: Cluster, tmp_path: Path) -> Checkout:
 def test_each_load_with_all_that_is_compared_in_it_is_measured_on_one_node(checkout: Checkout) -> None:
     status, said = checkout.run()
     assert status == 0, said
-    by_load = defaultdict[str, set[str]](set)
+    by_load = defaultdict[int, set[str]](set)
     for stage, record in checkout.records("results").items():
         by_load[_load(checkout, stage.partition("/")[0])].add(record["cluster_node"])
     assert sorted(by_load.values(), key=sorted) == [{"n1"}, {"n2"}, {"n3"}]
@@ -102,9 +108,8 @@ def test_each_load_with_all_that_is_compared_in_it_is_measured_on_one_node(check
     assert "a.yaml" in checkout.run()[1], "nothing is left to do"
 
 
-def _load(checkout: Checkout, stage: str) -> str:
-    plan = next(checkout.store.root.glob("plans/*/stages.jsonl")).read_text()
-    return next(str(found["load"]) for line in plan.splitlines() if (found := json.loads(line)).get("id") == stage)
+def _load(checkout: Checkout, stage: str) -> int:
+    return next(each.load for each in checkout.plan.stages if each.id == stage)
 
 
 def test_a_job_that_outlives_snakemake_is_not_measured_again(checkout: Checkout) -> None:
@@ -164,10 +169,7 @@ def test_an_axis_of_hardware_measures_each_point_on_its_own_machine(checkout: Ch
     status, said = checkout.run()
     assert status == 0, said
     assert "measured here: 4 stages, 2 stages elsewhere (needs far)" in said
-    plan = next(checkout.store.root.glob("plans/*/stages.jsonl")).read_text()
-    hardware = {
-        str(found["id"]): found["hardware"] for line in plan.splitlines() if "id" in (found := json.loads(line))
-    }
+    hardware = {stage.id: stage.hardware for stage in checkout.plan.stages}
     nodes = defaultdict[str, set[str]](set)
     for stage, record in checkout.records("results").items():
         nodes[hardware[stage.partition("/")[0]]].add(record["cluster_node"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -52,3 +53,19 @@ def test_jobs_of_this_machine_have_the_screen_themselves(store: Store, monkeypat
     finished.result(store, LOAD)
     screen.stop()
     assert said == []
+
+
+def test_jobs_that_a_controller_forgot_are_waited_for_and_the_screen_says_so_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_screen, "LOST", 0.1)
+    said = list[str]()
+    screen = JobScreen(store, PLAN.digest, said.append)
+    finished.make_build(store, "b-1")
+    for stage in PLAN.stages:
+        finished.result(store, stage)
+    screen.start()
+    until(lambda: said)
+    time.sleep(0.3)
+    screen.stop()
+    assert said == [job_screen.FORGOTTEN]
