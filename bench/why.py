@@ -27,6 +27,7 @@ from stepgrid.summarize.comparisons.counter_changes import CounterChanges  # noq
 from stepgrid.summarize.job import read  # noqa: E402
 from stepgrid.summarize.page import why  # noqa: E402
 from stepgrid.summarize.report import Report  # noqa: E402
+from stepgrid.summarize.statistics.verdicts import DIFFERENCES  # noqa: E402
 
 
 def main() -> int:
@@ -65,7 +66,13 @@ def run(folder: Path, case: Case, asked: argparse.Namespace) -> bool:
     print(
         f"{case.title}", *(f"  {verdict}\n    {'; '.join(causes)}" for verdict, causes in found), sep="\n", flush=True
     )
-    return bool(found) and all(causes and re.search(case.right, causes[0]) for _, causes in found)
+    return bool(found) and all(_right(case, verdict, causes) for verdict, causes in found)
+
+
+def _right(case: Case, verdict: str, causes: Sequence[str]) -> bool:
+    """A difference was found, and its first cause is the one that was made."""
+    differs = any(verdict.endswith(f" {word}") for word in DIFFERENCES)
+    return differs and bool(causes) and re.search(case.right, causes[0]) is not None
 
 
 def report_of(folder: Path, title: str) -> Report:

@@ -114,7 +114,7 @@ def cases(folder: Path) -> list[Case]:
             "slowdown",
             "a function that a patch made slower",
             r"CPU .* per operation",
-            _arms("usual: {}", f'slow: {{launch: {{env: {{LD_PRELOAD: {preload}, WHY_BURN: "4000"}}}}}}'),
+            _arms("usual: {}", f'slow: {{launch: {{env: {{LD_PRELOAD: {preload}, WHY_BURN: "20000"}}}}}}'),
             "arm: usual",
             "cache_size: 256MiB\n    compression_type: none",
             more="collectors: [{collector: perf_record, frequency: 499, steps: readrandom}]\n" if _has("perf") else "",
