@@ -14,7 +14,7 @@ from stepgrid.plan.files.plan_file import read as read_plan
 from stepgrid.store.status.integrity import full_fault
 from stepgrid.store.store import Store
 
-OWN = {".requests"}  # hidden, and meant to stay
+OWN = {".requests", ".shown"}  # hidden, and meant to stay
 ENDS = ("failed", "interrupted")
 
 

@@ -85,6 +85,13 @@ def test_a_version_that_is_not_the_declared_one(store: Store, capsys: pytest.Cap
     assert said[-1] == f"  log: {attempt / 'build.log'}"
 
 
+def test_the_beginning_of_a_version_is_enough(store: Store):
+    """A suite of packages has another 11.8 from month to month; 3.1 is no 3.11."""
+    short = planned(version=VERSION.rpartition(".")[0])
+    assert job.make(store, short) == 0
+    assert job.make(store, planned(version=VERSION.rpartition(".")[0][:-1])) == 1
+
+
 def test_an_engine_that_cannot_read_the_binary(
     store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

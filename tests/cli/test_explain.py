@@ -71,7 +71,8 @@ ww (db_bench, stage {cell.repeats[0].stages[0]})
     )
 
 
-def test_the_builds_own_defaults_and_what_it_lacks(capsys: Capture) -> None:
+def test_the_builds_own_defaults_and_what_it_lacks(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     plan = host_plan.compiled("a.yaml", None)
     build = next(build for build in plan.builds if build.version == "7.8.3")
     Store().build(build.id).mkdir(parents=True)

