@@ -111,8 +111,8 @@ def test_no_connection_is_free(lab: Lab) -> None:
 
 @pytest.mark.skipif(not cgroup.can_limit(), reason="no cgroup with a memory limit may be made here")
 def test_a_server_that_runs_out_of_memory(lab: Lab) -> None:
-    grow = "select length(group_concat(repeat(seq, 100000))) from seq_1_to_20000"
-    options = sql("", options={"group_concat_max_len": 4 << 30, "performance_schema": False}).options
+    grow = "set @big = repeat('x', 900000000)"
+    options = sql("", options={"max_allowed_packet": 1 << 30, "performance_schema": False}).options
     settings: dict[str, Any] = {"sql": ["set max_session_mem_used = 8589934592", grow], "timeout": 60.0}
     setup: dict[str, Any] = {"launch": {"memory": 400 << 20}}
     lab.plan("mariadb", PlannedStep("ask", "sql", 1, settings, options, 1, setup=setup))

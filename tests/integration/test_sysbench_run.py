@@ -71,7 +71,7 @@ def _check(folder: Path) -> None:
     )
     rows = {row[0]: row[1:] for row in duckdb.sql(f"SELECT {columns} {where}").fetchall()}
     assert rows["load"][0] == 4000
-    assert rows["point"][1:] == (0, None, True)
+    assert rows["point"][1:4] == (0, None, True)
     assert rows["scan"][2] is True
     assert {name: row[-2:] for name, row in rows.items() if name in ("slow", "late")} == {
         "slow": (False, None),
