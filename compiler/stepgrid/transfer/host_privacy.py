@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
 import re
-import secrets
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.build.error import BuildError
 from stepgrid.collect.tables import parquet
-from stepgrid.host import cluster_job, file_reader, sysfs
+from stepgrid.host import cluster_job, file_reader
 from stepgrid.host.processes.orphans import MARK
+from stepgrid.host.pseudonym import pseudonym
 from stepgrid.model import result_schema
 from stepgrid.model.plan import Plan
 from stepgrid.store import checksums
@@ -30,7 +28,6 @@ ENVIRONMENT, ADDED = "environment", "env"  # of command.json: all of it, and wha
 HOSTNAME = "hostname"
 _OURS = frozenset({"LC_ALL"})  # set by stepgrid for every command: tells nothing
 _RECORDS = re.compile(r"((?:results|attempts)/[^/]+/[^/]+)/(attempt\.json|.*command\.json|server/effective\.json)")
-_PSEUDONYM = re.compile(r"host-[0-9a-f]{10}")
 
 
 class HostFacts(NamedTuple):
@@ -72,19 +69,6 @@ def _written(path: Path, content: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return path
-
-
-def pseudonym(host: str) -> str:
-    """The same for all that this machine exports, so that the results of one host are still those of one host."""
-    if _PSEUDONYM.fullmatch(host):
-        return host
-    return f"host-{hmac.new(_key(), host.encode(), hashlib.sha256).hexdigest()[:10]}"
-
-
-@cache
-def _key() -> bytes:
-    """Known to nobody else: the name of a host is too easily guessed for a mere checksum of it."""
-    return (sysfs.text("etc/machine-id") or secrets.token_hex()).encode()
 
 
 def _anonymous(path: Path) -> bytes | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stepgrid.cli.shared.setting_table import lines, yaml
@@ -45,6 +45,7 @@ def test_values_are_yaml(value: Any, text: str) -> None:
     assert yaml(value) == text
 
 
+@example(["NULL", "true", "0x10", "1e3", ".inf", "12", "8KiB"])
 @given(st.lists(st.text(st.characters(categories=("L", "N", "P", "Zs"), max_codepoint=0x2000)), max_size=5))
 def test_words_read_back_as_they_are(tmp_path_factory: pytest.TempPathFactory, words: list[str]) -> None:
     path = tmp_path_factory.mktemp("yaml") / "a.yaml"

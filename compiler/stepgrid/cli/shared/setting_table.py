@@ -7,6 +7,8 @@ import re
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from stepgrid.plan.difference.input_text import value
@@ -18,6 +20,7 @@ INDENT, GAP = "    ", 2
 NARROWEST = 24  # columns of values that are wrapped
 USUAL_WIDTH = 100
 _PLAIN = re.compile(r"(?![-?:] |[%@:])[\w./+%=@:-]+(?: [\w./+%=@-]+)*(?<!:)")
+_WORDS = frozenset({"null", "true", "false", ".inf", "+.inf", "-.inf", ".nan"})
 
 
 def lines(title: str, rows: Iterable[Row]) -> Iterator[str]:
@@ -35,6 +38,16 @@ def _wrapped(row: Row, room: int) -> Iterator[Row]:
     yield from (("", line, "") for line in more)
 
 
+def _reads_otherwise(word: str) -> bool:
+    """As null, a truth value, or a number that is written in another way: `0x10`."""
+    if word.lower() in _WORDS:
+        return True
+    for number in (partial(int, base=0), float):
+        with suppress(ValueError):
+            return str(number(word)) != word
+    return False
+
+
 def yaml(given: Any, sized: bool = False) -> str:
     """On one line, as a spec would write it; keys without a value are left out."""
     if isinstance(given, list | tuple):
@@ -42,6 +55,6 @@ def yaml(given: Any, sized: bool = False) -> str:
     if isinstance(given, Mapping):
         there = {key: said for key, said in given.items() if said is not None}
         return f"{{{', '.join(f'{yaml(key)}: {yaml(said)}' for key, said in there.items())}}}"
-    if isinstance(given, str) and not _PLAIN.fullmatch(given):
+    if isinstance(given, str) and (not _PLAIN.fullmatch(given) or _reads_otherwise(given)):
         return json.dumps(given, ensure_ascii=False)
     return value(given, sized)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 
+from stepgrid.host.pseudonym import pseudonym
 from stepgrid.model.units import duration
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run
@@ -52,7 +53,8 @@ class EnvironmentDifference:
         return any(self._hosts_differ(*part) for part in parts)
 
     def _hosts_differ(self, *arms: Sequence[Run]) -> bool:
-        names = [{*self._values(runs, HOST)} for runs in arms]
+        """What was exported here and came back is of the host that it is of."""
+        names = [{*map(pseudonym, self._values(runs, HOST))} for runs in arms]
         return all(names) and len(names[0] | names[1]) > 1
 
     def _values(self, runs: Iterable[Run], name: str) -> Iterator[str]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from stepgrid.host.pseudonym import pseudonym
 from stepgrid.model import number_format
 from stepgrid.model.units import counted
 
@@ -16,7 +17,7 @@ PRIVATE = ("hostname",)  # of no use to a reader elsewhere
 def line(hardware: Mapping[str, Any], hosts: Mapping[str, Mapping[str, str]]) -> str:
     """`hosts`: by result, what each attempt saw."""
     storage, facts = hardware.get("storage") or {}, next(iter(hosts.values()), {})
-    names = {found["hostname"] for found in hosts.values() if "hostname" in found}
+    names = {pseudonym(found["hostname"]) for found in hosts.values() if "hostname" in found}
     parts = [
         _text(hardware.get("cpu")),
         counted(hardware["cores"], "core") if isinstance(hardware.get("cores"), int) else None,
