@@ -15,6 +15,7 @@ from tests.waiting import until
 
 def test_on_a_cluster_the_time_of_the_record_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(heartbeat, "EVERY", 0.01)
+    monkeypatch.delenv(cluster_job.ON, raising=False)
     record = tmp_path / "attempt.json"
     record.touch()
     os.utime(record, (0, 0))
