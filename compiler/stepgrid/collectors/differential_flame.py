@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 
-from stepgrid.collectors.flame import LEAST, ROW, SIDE, STYLE, TOP, WIDTH, fitting
+from stepgrid.collectors.flame import laid_out, picture
 from stepgrid.collectors.stacks import Stack
 
 FULL = 0.1  # of the CPU of an operation: a box that takes so much more or less has the full colour
@@ -20,29 +19,13 @@ class _Node:
     above: dict[str, _Node] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Box:
-    name: str
-    node: _Node
-    left: float
-    width: float
-    depth: int
-
-
 def graph(arm: Mapping[Stack, float], base: Mapping[Stack, float], title: str) -> str:
+    """As wide as in the arm or in the base, where it is wider."""
     root = _tree(arm, base)
-    boxes = list(_boxes(root))
-    height = TOP + ROW * (max((box.depth for box in boxes), default=0) + 1) + SIDE
-    size = f'width="{WIDTH:g}" height="{height:g}" viewBox="0 0 {WIDTH:g} {height:g}"'
+    whole = max(root.arm, root.base)
+    boxes = list(laid_out(root, lambda node: node.room))
     said = f"{title}: {_words(root)}"
-    return "\n".join(
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} style="{STYLE}">',
-            f'<rect width="100%" height="100%" fill="#fff"/><text x="{SIDE:g}" y="24">{escape(said)}</text>',
-            *(_drawn(box, max(root.arm, root.base), height) for box in boxes),
-            "</svg>\n",
-        )
-    )
+    return picture(boxes, said, lambda box: _words(box.node), lambda box: _colour(box.node, whole))
 
 
 def _tree(arm: Mapping[Stack, float], base: Mapping[Stack, float]) -> _Node:
@@ -65,28 +48,6 @@ def _make_room(root: _Node) -> None:
         order += node.above.values()
     for node in reversed(order):
         node.room = max(node.arm, node.base, sum(each.room for each in node.above.values()))
-
-
-def _boxes(root: _Node) -> Iterator[_Box]:
-    """By name from left to right, as wide as in the arm or in the base, where it is wider."""
-    unit = (WIDTH - 2 * SIDE) / root.room if root.room else 0.0
-    left = [("all", root, SIDE, 0)] if unit else []
-    while left:
-        name, node, start, depth = left.pop()
-        yield _Box(name, node, start, node.room * unit, depth)
-        for inner, child in sorted(node.above.items()):
-            if child.room * unit >= LEAST:
-                left.append((inner, child, start, depth + 1))
-            start += child.room * unit
-
-
-def _drawn(box: _Box, whole: float, height: float) -> str:
-    bottom = height - SIDE - box.depth * ROW
-    place = f'x="{box.left:.1f}" y="{bottom - ROW:.1f}" width="{box.width:.1f}" height="{ROW - 1}"'
-    shown = escape(fitting(box.name, box.width))
-    text = f'<text x="{box.left + 3:.1f}" y="{bottom - 5:.1f}">{shown}</text>' if shown else ""
-    title = escape(f"{box.name}: {_words(box.node)}")
-    return f'<g><title>{title}</title><rect {place} rx="2" fill="{_colour(box.node, whole)}"/>{text}</g>'
 
 
 def _words(node: _Node) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
+from typing import Any, Generic, TypeVar
 
 from stepgrid.collectors.stacks import Stack
 
 WIDTH, ROW, LETTER, SIDE, TOP = 1200.0, 17, 7.0, 10.0, 40.0  # of the picture, a box, a letter; what is left free
 LEAST = 0.4  # a box narrower than that is not drawn, nor what stands on it
 STYLE = "font-family:monospace;font-size:12px"
+N = TypeVar("N", bound=Any)  # of a tree: has `above`, the nodes that stand on it by their names
 
 
 @dataclass(slots=True)
@@ -21,9 +23,9 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class Box(Generic[N]):
     name: str
-    count: int
+    node: N
     left: float
     width: float
     depth: int
@@ -31,18 +33,12 @@ class Box:
 
 def graph(counts: Mapping[Stack, int], title: str) -> str:
     root = _tree(counts)
-    boxes = list(_boxes(root))
-    height = TOP + ROW * (max((box.depth for box in boxes), default=0) + 1) + SIDE
-    size = f'width="{WIDTH:g}" height="{height:g}" viewBox="0 0 {WIDTH:g} {height:g}"'
-    said = f"{title}: {root.count} samples"
-    return "\n".join(
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" {size} style="{STYLE}">',
-            f'<rect width="100%" height="100%" fill="#fff"/><text x="{SIDE:g}" y="24">{escape(said)}</text>',
-            *(_drawn(box, root.count, height) for box in boxes),
-            "</svg>\n",
-        )
-    )
+
+    def words(box: Box[Node]) -> str:
+        return f"{box.node.count} samples, {box.node.count / root.count:.1%}"
+
+    boxes = list(laid_out(root, lambda node: node.count))
+    return picture(boxes, f"{title}: {root.count} samples", words, lambda box: _colour(box.name))
 
 
 def _tree(counts: Mapping[Stack, int]) -> Node:
@@ -56,29 +52,42 @@ def _tree(counts: Mapping[Stack, int]) -> Node:
     return root
 
 
-def _boxes(root: Node) -> Iterator[Box]:
+def laid_out(root: N, size: Callable[[N], float]) -> Iterator[Box[N]]:
     """By name from left to right: what two pictures have in common stands in the same order."""
-    unit = (WIDTH - 2 * SIDE) / root.count if root.count else 0.0
-    left = [("all", root, SIDE, 0)] if root.count else []
+    unit = (WIDTH - 2 * SIDE) / size(root) if size(root) else 0.0
+    left = [("all", root, SIDE, 0)] if unit else []
     while left:
         name, node, start, depth = left.pop()
-        yield Box(name, node.count, start, node.count * unit, depth)
+        yield Box(name, node, start, size(node) * unit, depth)
         for inner, child in sorted(node.above.items()):
-            if child.count * unit >= LEAST:
+            if size(child) * unit >= LEAST:
                 left.append((inner, child, start, depth + 1))
-            start += child.count * unit
+            start += size(child) * unit
 
 
-def _drawn(box: Box, total: int, height: float) -> str:
+def picture(boxes: list[Box[N]], said: str, words: Callable[[Box[N]], str], colour: Callable[[Box[N]], str]) -> str:
+    """`words`: what the title of a box says behind its name."""
+    height = TOP + ROW * (max((box.depth for box in boxes), default=0) + 1) + SIDE
+    size = f'width="{WIDTH:g}" height="{height:g}" viewBox="0 0 {WIDTH:g} {height:g}"'
+    return "\n".join(
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} style="{STYLE}">',
+            f'<rect width="100%" height="100%" fill="#fff"/><text x="{SIDE:g}" y="24">{escape(said)}</text>',
+            *(_drawn(box, escape(f"{box.name}: {words(box)}"), colour(box), height) for box in boxes),
+            "</svg>\n",
+        )
+    )
+
+
+def _drawn(box: Box[N], title: str, colour: str, height: float) -> str:
     bottom = height - SIDE - box.depth * ROW
     place = f'x="{box.left:.1f}" y="{bottom - ROW:.1f}" width="{box.width:.1f}" height="{ROW - 1}"'
-    words = escape(f"{box.name}: {box.count} samples, {box.count / total:.1%}")
-    shown = escape(fitting(box.name, box.width))
+    shown = escape(_fitting(box.name, box.width))
     text = f'<text x="{box.left + 3:.1f}" y="{bottom - 5:.1f}">{shown}</text>' if shown else ""
-    return f'<g><title>{words}</title><rect {place} rx="2" fill="{_colour(box.name)}"/>{text}</g>'
+    return f'<g><title>{title}</title><rect {place} rx="2" fill="{colour}"/>{text}</g>'
 
 
-def fitting(name: str, width: float) -> str:
+def _fitting(name: str, width: float) -> str:
     letters = int((width - 6) / LETTER)
     if letters < 3:
         return ""
