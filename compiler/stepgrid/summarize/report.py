@@ -35,7 +35,7 @@ from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
 from stepgrid.summarize.comparisons.version_ladder import Ladder, ladder
 from stepgrid.summarize.data import searches
 from stepgrid.summarize.data.client_rates import ClientRates
-from stepgrid.summarize.data.counted import Counted
+from stepgrid.summarize.data.counters import Counted
 from stepgrid.summarize.data.device_seconds import DeviceSeconds
 from stepgrid.summarize.data.load_costs import LoadCosts
 from stepgrid.summarize.data.measurements import Point, points

@@ -10,7 +10,7 @@ from statistics import fmean, median
 from stepgrid.collect.tables.part import ENGINE
 from stepgrid.model import number_format
 from stepgrid.summarize.comparisons.resource_use import Used
-from stepgrid.summarize.data.counted import FUNCTIONS, Place
+from stepgrid.summarize.data.counters import FUNCTIONS, Place
 from stepgrid.summarize.data.measurements import QPS, Point
 
 MOST = 3  # of functions, and of counters, that are named

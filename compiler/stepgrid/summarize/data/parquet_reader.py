@@ -19,7 +19,7 @@ from stepgrid.model.result_schema import axis_columns
 from stepgrid.summarize.data import series
 from stepgrid.summarize.data.client_rates import ClientRates, client_rates
 from stepgrid.summarize.data.compaction_levels import Level, levels
-from stepgrid.summarize.data.counted import Counted
+from stepgrid.summarize.data.counters import Counted
 from stepgrid.summarize.data.device_seconds import DeviceSeconds
 from stepgrid.summarize.data.series import Series
 from stepgrid.summarize.data.series_summary import Place as Place
