@@ -1,5 +1,6 @@
 import json
 import os
+import platform
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.local_pins import pin
 from stepgrid.build.programs import changed, programs
 from stepgrid.engines.program import Program
+from stepgrid.host import cluster_job
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.language.tree_checksum import content
 from stepgrid.model.plan import PlannedBuild
@@ -41,6 +43,21 @@ def test_a_build_is_published_with_its_mark(store: Store, capsys: pytest.Capture
     assert first == f"build snake-1: system {sys.executable} …"
     assert last.startswith("build snake-1: built in ")
     assert last.endswith(f" s, {VERSION}, no assertions")
+
+
+def test_on_a_cluster_a_build_under_way_says_where_it_is_made(store: Store, monkeypatch: pytest.MonkeyPatch):
+    seen, produce = [], job.produce
+
+    def looked(build: PlannedBuild, attempt: Path) -> str:
+        seen.append(json.loads((attempt / "attempt.json").read_text()))
+        return produce(build, attempt)
+
+    monkeypatch.setattr(job, "produce", looked)
+    monkeypatch.setenv(cluster_job.ON, cluster_job.CLUSTER)
+    monkeypatch.setenv("SLURMD_NODENAME", "n9")
+    assert job.make(store, planned()) == 0
+    assert [(said["hostname"], said["cluster_node"]) for said in seen] == [(platform.node(), "n9")]
+    assert not (store.build(ID) / "attempt.json").exists(), "the build is the same wherever it was made"
 
 
 def test_the_catalogue_is_what_the_binary_says(store: Store):

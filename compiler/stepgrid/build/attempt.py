@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from stepgrid.build.environment_variables import COOKIE, TEMPORARY
+from stepgrid.host import cluster_job
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.log_tail import end_of
 from stepgrid.host.processes.orphans import kill_marked
+from stepgrid.store.heartbeat import beating
+from stepgrid.store.status.running_attempt import RECORD
 from stepgrid.store.store import Store
+from stepgrid.store.timestamps import now
 
 LOG, FAILURE = "build.log", "failure.json"
 _KEPT = (LOG, FAILURE)
@@ -29,6 +34,21 @@ def fail(attempt: Path, build: str, status: str, message: str) -> str:
     failure = {"node": build, "attempt": attempt.name, "status": status, "step": None, "message": message}
     write_json(attempt / FAILURE, {**failure, "tail": tail, "log": str(log)})
     return tail
+
+
+@contextmanager
+def sign_of_life(attempt: Path) -> Iterator[None]:
+    """On a cluster: that the build is under way, and where; other machines cannot see who holds its lock."""
+    if not cluster_job.active():
+        yield
+        return
+    said = {"started": now(), "pid": os.getpid(), "hostname": platform.node(), cluster_job.NODE: cluster_job.node()}
+    write_json(attempt / RECORD, said, durable=False)
+    try:
+        with beating(attempt):
+            yield
+    finally:
+        (attempt / RECORD).unlink(missing_ok=True)  # no part of the build
 
 
 def sweep(store: Store, build: str) -> None:

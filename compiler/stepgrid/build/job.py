@@ -8,7 +8,7 @@ import traceback
 from pathlib import Path
 
 from stepgrid.build import record
-from stepgrid.build.attempt import LOG, fail, remove_temporary, sweep, tidy
+from stepgrid.build.attempt import LOG, fail, remove_temporary, sign_of_life, sweep, tidy
 from stepgrid.build.command_runner import Commands
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch import patches
@@ -54,7 +54,8 @@ def _have(store: Store, build: PlannedBuild) -> bool:
 def _attempt(store: Store, build: PlannedBuild) -> int:
     attempt = store.new_attempt(build.id)
     try:
-        said = produce(build, attempt)
+        with sign_of_life(attempt):
+            said = produce(build, attempt)
         store.publish_build(build.id, attempt)
     except Interrupted as signal:
         if attempt.exists():  # else it was published just before

@@ -24,7 +24,6 @@ from stepgrid.model.plan import PlannedStep
 from stepgrid.model.status import BrokenRecord, Status
 from stepgrid.run import accepted_options, progress
 from stepgrid.run.attempt import Attempt, close_abandoned
-from stepgrid.run.heartbeat import beating
 from stepgrid.run.images import image
 from stepgrid.run.images.disk_budget import make_room
 from stepgrid.run.images.disk_space import learn
@@ -35,6 +34,7 @@ from stepgrid.run.job_context import Job
 from stepgrid.run.late_start import DeadlineError, late, refuse_late
 from stepgrid.run.steps import Bench, refuse_what_cannot_run
 from stepgrid.store.disk_reserve import DiskFull
+from stepgrid.store.heartbeat import beating
 from stepgrid.store.redo_requests import pending
 from stepgrid.store.status.integrity import fault, set_aside, unreadable
 

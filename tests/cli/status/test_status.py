@@ -63,6 +63,18 @@ running: python arm=slow, load 1: warm, read
     )
 
 
+def test_a_build_on_another_machine_says_where(folder: Any) -> None:
+    folder.publish()
+    attempt = folder.store.new_attempt(folder.plan.builds[0].id)
+    (attempt / "attempt.json").write_text('{"hostname": "n9", "started": "2026-11-20T10:00:00+00:00"}')
+    _, text = folder.status()
+    assert "  builds   0/1 done, 1 running\n" in text
+    shown = text.partition("\nrunning: ")[2].splitlines()[:2]
+    assert shown[0] == "build python"
+    assert shown[1].startswith("  since ")
+    assert shown[1].endswith("), on HOST"), "no number of a process that this machine does not have"
+
+
 def test_a_stage_waits_for_the_host_and_it_is_said_for_whom(folder: Any, until: Until) -> None:
     folder.build()
     with locked(Path(os.environ["STEPGRID_HOST_LOCK"])):

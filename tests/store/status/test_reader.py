@@ -274,17 +274,18 @@ def test_a_mark_that_was_seen_is_not_looked_at_again(tmp_path: Path, monkeypatch
     assert len(asked) == 1
 
 
+@pytest.mark.parametrize("node", ["s-load", "b-1"])
 @pytest.mark.parametrize(("hostname", "age", "status"), [("n9", 5, "running"), ("n9", 600, "interrupted")])
 def test_a_job_of_another_machine_runs_as_long_as_it_gives_a_sign_of_life(
-    hostname: str, age: float, status: str, tmp_path: Path
+    hostname: str, age: float, status: str, node: str, tmp_path: Path
 ) -> None:
     """Its lock is not among those that the kernel here lists."""
     store = Store(tmp_path)
-    attempt = store.new_attempt("s-load")
+    attempt = store.new_attempt(node)
     write_json(attempt / "attempt.json", {"hostname": hostname, "started": "2026-11-20T10:00:00+00:00"})
     os.utime(attempt / "attempt.json", (time.time() - age,) * 2)
-    found = StatusReader(store, PLAN).read().nodes["s-load"]
+    found = StatusReader(store, PLAN).read().nodes[node]
     assert found.status == status
     assert (found.work.hostname if found.work else "") == (hostname if status == "running" else "")
     write_json(attempt / "failure.json", {"status": "failed", "message": "no"})
-    assert StatusReader(store, PLAN).read().nodes["s-load"].status == "failed"
+    assert StatusReader(store, PLAN).read().nodes[node].status == "failed"

@@ -66,8 +66,8 @@ def place(step: Step) -> str:
 
 def _who(work: ActiveWork, now: float) -> str:
     since = "" if work.since is None else f"since {clock(work.since, now)} ({duration(now - work.since)}), "
-    where = f" on {work.hostname}" if work.hostname else ""
-    return f"{since}pid {', '.join(map(str, work.pids))}{where}"
+    pids = f"pid {', '.join(map(str, work.pids))} " if work.pids else ""  # of another machine the kernel lists none
+    return f"{since}{pids}{f'on {work.hostname}' if work.hostname else ''}".rstrip()
 
 
 def _group(found: PlanStatus, status: Status, most: int | None, width: int, paint: Paint) -> Iterator[str]:

@@ -17,7 +17,7 @@ from stepgrid.model.status import ActiveWork, Step
 from stepgrid.store.timestamps import NAME
 
 JOURNAL, RECORD = "journal.jsonl", "attempt.json"
-ALIVE = 120.0  # seconds since a job on another machine has last given a sign of life (run/heartbeat.py)
+ALIVE = 120.0  # seconds since a job on another machine has last given a sign of life (store/heartbeat.py)
 TAIL = 1 << 16  # bytes of the journal's end: some hundred events
 Event = Mapping[str, Any]
 

@@ -130,7 +130,7 @@ class Snapshot:
 
     def _work(self, node: str, tried: Sequence[Path]) -> ActiveWork | None:
         if node not in self._at_work:
-            return self._remote_work(tried) if node in self._known.titles else None
+            return self._remote_work(node, tried)
         if self._is_over(node, tried):
             return None
         work, has_host = self._doing(node, tried)
@@ -139,12 +139,13 @@ class Snapshot:
             return replace(work, waits=f"the host: {described(others)}", doing="")
         return work if has_host else replace(work, doing="starts")
 
-    def _remote_work(self, tried: Sequence[Path]) -> ActiveWork | None:
+    def _remote_work(self, node: str, tried: Sequence[Path]) -> ActiveWork | None:
         """By a job of a cluster."""
         if not tried or not attempts.is_open(tried[-1]) or not is_alive_elsewhere(tried[-1]):
             return None
         work = doing(tried[-1], (), self._known.titles)
-        return work if has_begun(tried[-1]) else replace(work, doing="starts")
+        is_build = node not in self._known.titles
+        return replace(work, doing="") if is_build else work if has_begun(tried[-1]) else replace(work, doing="starts")
 
     def _is_over(self, node: str, tried: Sequence[Path]) -> bool:
         """We hold its lock, and have ended its attempt."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host import cluster_job
-from stepgrid.run import heartbeat
+from stepgrid.store import heartbeat
 from tests.waiting import until
 
 
