@@ -188,6 +188,7 @@ def report(
         measured=coverage.measured(all_runs),
         units=tables.units,
         warnings=(
+            *warnings.scaled(header["scale"]),
             *warnings.warnings(header.get("warnings", ()), known, tables, shipped),
             *_far(header, sections),
             *_trends(sections, effect),

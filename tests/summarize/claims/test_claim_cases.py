@@ -10,7 +10,7 @@ import pytest
 
 from stepgrid.collect.job import collect
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.claims.claim import Claim
+from stepgrid.summarize.claims.claim import Case, Claim
 from stepgrid.summarize.claims.claim_cases import claims
 from stepgrid.summarize.claims.claim_judgement import ClaimEvidence
 from stepgrid.summarize.comparisons.builds import mark
@@ -80,6 +80,48 @@ def test_what_is_left_open_means_for_all(report: Report) -> None:
     assert found.result == "holds"
     assert [case.where for case in found.cases] == ["readww", "overwrite"]  # nothing of fillseq has a cache
     assert claim_text.at_all(found) == ", at all 2 points"
+
+
+def test_of_several_comparisons_each_says_what_it_compares(report: Report) -> None:
+    found = claim(report, "qps(cache='hyper') > 1.2 * qps(cache='lru') and qps(cache='lru') > 1", **READS)
+    assert numbers(found) == [
+        "qps, cache=hyper / cache=lru: 1.50× [1.48, 1.52] (claimed > 1.2×)",
+        "qps(cache='lru'): 10,000 [9,650, 10,362] (claimed > 1)",
+    ]
+    turned = claim(report, "1.2 < qps(cache='hyper') / qps(cache='lru') and qps(cache='lru') > 1", **READS)
+    assert numbers(turned)[0] == "qps, cache=hyper / cache=lru: 1.50× [1.48, 1.52] (claimed > 1.2×)"
+
+
+def test_a_constant_factor_is_part_of_what_is_claimed(report: Report) -> None:
+    """And not of the side that it stands on: the ratio is that of the figures beside it."""
+    found = claim(
+        report, "qps(cache='hyper') / p50_us(cache='hyper') <= 2 * qps(cache='lru') / p50_us(cache='lru')", **READS
+    )
+    turned = claim(
+        report, "0.5 * (qps(cache='hyper') / p50_us(cache='hyper')) <= qps(cache='lru') / p50_us(cache='lru')", **READS
+    )
+    assert numbers(found) == numbers(turned)
+    assert numbers(found)[0].endswith("(claimed ≤ 2×)")
+
+
+def test_where_it_comes_out_otherwise_is_named() -> None:
+    cases = (
+        *(Case("fails", f"q{at}", ("1",)) for at in range(4)),
+        *(Case("holds", f"l{at}", ("2",)) for at in range(8)),
+    )
+    found = Claim("c", "e", "fails", cases)
+    assert claim_text.lines([found, Claim("d", "f", "undecided", ())]) == [
+        "2 claims: 1 fails, 1 is undecided",
+        "fails: c",
+        "  e, fails at 4 of 12 points",
+        "  q0: 1",
+        "  q1: 1",
+        "  q2: 1",
+        "  and 1 more, on the page",
+        "  holds at l0; l1; l2; l3; l4; l5; and 2 more",
+        "undecided: d",
+        "  f",
+    ]
 
 
 def test_a_missing_cell_leaves_it_undecided(report: Report) -> None:

@@ -34,6 +34,10 @@ def test_no_change_is_said(tmp_path: Path) -> None:
     assert found.ladder.sentences == ["no change from one version to the next in rocksdb-6.11.4 to rocksdb-10.4.2"]
 
 
+def test_where_no_three_versions_can_be_compared_nothing_is_said(tmp_path: Path) -> None:
+    assert measured(tmp_path, RATES, unlike=BUILDS[1::2]).ladder is None
+
+
 def test_a_build_that_was_not_made_alike_ends_a_stretch(tmp_path: Path) -> None:
     """Of two and three versions: the change lies between them, and is none that can be told."""
     found = measured(tmp_path, RATES, unlike=BUILDS[:2])

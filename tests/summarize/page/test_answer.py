@@ -64,7 +64,8 @@ def said(entries: Sequence[Entry]) -> str:
         ),
         (
             of((ONE_LOAD, 1.05), (INDICATIVE, 0.7)),
-            "`hyper` against `lru`: one load at 2 of 2 points, no verdict (0.70× to 1.05×, 1 indicative)",
+            "`hyper` against `lru`: one load at 2 of 2 points, no verdict (above 1 at 1, up to 1.05×: readww, "
+            "threads=1; below 1 at 1, down to 0.70×: readww, threads=2; 1 indicative)",
         ),
         (
             of((None, 0.9), caveat=UNLIKE),

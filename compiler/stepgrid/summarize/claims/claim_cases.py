@@ -117,7 +117,12 @@ def _case(
     known = {id(each.comparison): outcomes[id(each)] for each in row}
     named = [(axis, labels[axis]) for axis in shown if axis in labels]
     where = ", ".join(at if axis in (BUILD, STEP) else f"{axis}={at}" for axis, at in named)
-    return Case(_result(statement, known), where, tuple(dict.fromkeys(each.said for each in known.values())))
+    several = len({each.of for each in row}) > 1
+    said = (
+        f"{each.of}: {known[id(each.comparison)].said}" if several and each.of else known[id(each.comparison)].said
+        for each in row
+    )
+    return Case(_result(statement, known), where, tuple(dict.fromkeys(said)))
 
 
 def _unlike(points: Sequence[Point], caveat: Caveat) -> list[str]:

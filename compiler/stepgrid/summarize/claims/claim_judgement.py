@@ -57,6 +57,7 @@ class Leaf:
     known: Interval | None = None  # of left / right, as a table of the report has it
     timed: bool = True  # one of its metrics follows the speed of the host
     claimed: float | None = None  # where two figures of one metric are compared: what their ratio is claimed to be
+    of: str = ""  # which figures, in words
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,16 @@ def _with_noise(
     known = _known(scaled, chosen, beside) if scaled and len(pairs) == 2 else None
     claimed = 1 / scaled.factor if scaled else None
     floor, timed = max(floors, default=None), single_load.timed(metrics)
-    return Leaf(found.comparison, found.sides, None, floor, metrics == {QPS}, known, timed, claimed)
+    of = _compared(found.comparison, scaled) if scaled else ", ".join(map(_told, chosen))
+    return Leaf(found.comparison, found.sides, None, floor, metrics == {QPS}, known, timed, claimed, of)
+
+
+def _compared(comparison: Comparison, scaled: Scaled) -> str:
+    """qps, cache=lru / cache=hyper: as its ratio is printed, by the labels in which they differ."""
+    sides = (scaled.under, scaled.over) if _constant(_ordered(comparison).left) else (scaled.over, scaled.under)
+    common = set(scaled.over.labels) & set(scaled.under.labels)
+    named = [", ".join(f"{axis}={at}" for axis, at in side.labels if (axis, at) not in common) for side in sides]
+    return f"{scaled.over.metric}, {' / '.join(name or 'all' for name in named)}"
 
 
 class Scaled(NamedTuple):
@@ -261,8 +271,31 @@ def _numbers(each: Leaf, found: Interval, alone: bool = False) -> str:
         return _claimed(turned, _FLIPPED[ordered.sign], 1 / each.claimed if each.claimed else None, left, alone)
     if each.claimed is not None or _constant(ordered.right):
         return _claimed(found, ordered.sign, each.claimed, right, alone)
-    ratio = _with_interval(found.ratio, found.low, found.high, alone, TIMES)
-    return f"{_figure(left)} against {_figure(right)}: {ratio}"
+    return _beside(each, found, left, right, alone)
+
+
+def _beside(each: Leaf, found: Interval, left: float, right: float, alone: bool) -> str:
+    """0.00206 against 0.00243: 0.85× (claimed ≤ 1.2×): a constant factor is part of what is claimed, not of a side."""
+    ordered = _ordered(each.comparison)
+    over, under = _factor(ordered.left), _factor(ordered.right)
+    shown = f"{_figure(left / over)} against {_figure(right / under)}"
+    if math.isclose(over, under):
+        return f"{shown}: {_with_interval(found.ratio, found.low, found.high, alone, TIMES)}"
+    return f"{shown}: {_claimed(found, ordered.sign, under / over, right, alone)}"
+
+
+def _factor(value: Value) -> float:
+    """1.2 of `1.2 * qps(cache='lru') / 1`; 1 where there is none above zero."""
+    match value:
+        case Arithmetic(sign="*", left=Number(value=number), right=rest) if number > 0:
+            return number * _factor(rest)
+        case Arithmetic(sign="*", left=rest, right=Number(value=number)) if number > 0:
+            return number * _factor(rest)
+        case Arithmetic(sign="*", left=left, right=right):
+            return _factor(left) * _factor(right)
+        case Arithmetic(sign="/", left=left, right=right):
+            return _factor(left) / _factor(right)
+    return 1.0
 
 
 def _claimed(found: Interval, sign: str, ratio: float | None, bound: float, alone: bool) -> str:

@@ -1,14 +1,19 @@
-"""Claims in words: which holds, fails or is undecided, with the numbers; what fails comes first."""
+"""Claims in words: which holds, fails or is undecided, with the numbers; in the order of the spec, as one may speak of
+what the one before it says.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.summarize.claims.claim import ORDER, Case, Claim
-from stepgrid.summarize.claims.claim_judgement import HOLDS
+from stepgrid.summarize.claims.claim_judgement import FAILS, HOLDS, UNDECIDED
 
-MOST = 3  # cases of a claim that are shown: the rest is said to be more
+VERBS = {FAILS: ("fails", "fail"), UNDECIDED: ("is undecided", "are undecided"), HOLDS: ("holds", "hold")}
+MOST = 3  # cases of a claim that are shown in the text: the page has all
+NAMED = 6  # points of another outcome that are named
 
 
 def lines(claims: Sequence[Claim]) -> list[str]:
@@ -16,16 +21,20 @@ def lines(claims: Sequence[Claim]) -> list[str]:
 
 
 def _lines(claims: Sequence[Claim]) -> Iterator[str]:
-    for claim in ordered(claims):
+    if len(claims) > 1:
+        yield count(claims)
+    for claim in claims:
         yield f"{claim.result}: {claim.claim}"
         yield f"  {claim.expect}{at_all(claim)}"
         yield from (f"  {case_words(case)}" for case in shown(claim))
-        if more := left(claim):
-            yield f"  {more}"
+        yield from (f"  {line}" for line in rest(claim))
 
 
-def ordered(claims: Sequence[Claim]) -> list[Claim]:
-    return sorted(claims, key=lambda claim: ORDER.index(claim.result))
+def count(claims: Sequence[Claim]) -> str:
+    """6 claims: 1 fails, 2 are undecided, 3 hold"""
+    found = Counter(claim.result for claim in claims)
+    said = (f"{found[result]} {VERBS[result][found[result] > 1]}" for result in ORDER if found[result])
+    return f"{len(claims)} claims: {', '.join(said)}"
 
 
 def at_all(claim: Claim) -> str:
@@ -41,9 +50,15 @@ def shown(claim: Claim) -> tuple[Case, ...]:
     return claim.worst[:MOST]
 
 
-def left(claim: Claim) -> str:
-    more = len(claim.worst) - MOST
-    return f"and {more} more" if more > 0 else ""
+def rest(claim: Claim) -> Iterator[str]:
+    """What is not shown: how many more, and where it came out otherwise."""
+    if (more := len(claim.worst) - MOST) > 0:
+        yield f"and {more} more, on the page"
+    for result in ORDER:
+        where = [case.where for case in claim.cases if case.result == result and result != claim.result]
+        if where:
+            named = [*where[:NAMED], *([f"and {len(where) - NAMED} more"] if len(where) > NAMED else [])]
+            yield f"{VERBS[result][0]} at {'; '.join(named)}"
 
 
 def case_words(case: Case) -> str:
@@ -56,7 +71,7 @@ def table(claims: Sequence[Claim]) -> Table:
     heads = tuple(Column(name, label=True) for name in ("result", "claim", "expect", "where", "numbers"))
     rows = tuple(
         tuple(map(Cell, (case.result, claim.claim, claim.expect, case.where, "; ".join(case.said))))
-        for claim in ordered(claims)
+        for claim in claims
         for case in claim.cases
     )
     return Table("claims", heads, rows)

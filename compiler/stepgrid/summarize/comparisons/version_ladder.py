@@ -94,13 +94,15 @@ def ladder(axes: Sequence[Axis], points: Sequence[Point], effect: float, apart: 
     order = versions(axis.labels)
     names = tuple(each.name for each in axes if each is not axis and len(each.labels) > 1)
     found: list[VersionChange] = []
+    judged = False
     for step, group in _grouped(points, lambda point: point.step).items():
         rows = _grouped(group, lambda point: comparison_axes.key(point, names))
         for labels, members in rows.items():
             for stretch in _stretches(order, axis.name, members, apart):
+                judged |= _compares(axis.name, stretch)
                 found += _found(stretch, axis.name, step, labels, (effect, ALPHA / len(rows)), floor)
     found.sort(key=lambda each: order.index(each.version))
-    return Ladder(axis.name, order, names, tuple(found)) if _compares(axis.name, points) else None
+    return Ladder(axis.name, order, names, tuple(found)) if judged else None
 
 
 def versions(labels: Iterable[str]) -> tuple[str, ...]:
@@ -113,7 +115,7 @@ def versions(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def _compares(axis: str, points: Iterable[Point]) -> bool:
-    """Two loads of two versions, at least."""
+    """Two loads of three versions, at least: else there is nothing to tell, not even that nothing changed."""
     return len({point.labels.get(axis) for point in points if len(point.values()) > 1}) >= FEWEST
 
 

@@ -23,7 +23,7 @@ def text(report: Report) -> str:
 
 
 def _all(report: Report) -> Iterator[tuple[str, str]]:
-    for claim in claim_text.ordered(report.claims):
+    for claim in report.claims:
         level = LEVELS[claim.result]
         cases = "\n".join(map(claim_text.case_words, claim_text.shown(claim)))
         said = f"{claim.expect}{claim_text.at_all(claim)}\n{cases}"

@@ -34,7 +34,7 @@ def _parts(report: Report) -> Iterator[str]:
     yield from (f"- {markdown.escaped(line)}" for line in answer.lines(report))
     if report.claims:
         yield "\n## Claims\n"
-        for claim in claim_text.ordered(report.claims):
+        for claim in report.claims:
             yield f"- **{claim.result}**: {markdown.escaped(claim.claim)}{claim_text.at_all(claim)}"
             yield from (f"  - {markdown.escaped(claim_text.case_words(case))}" for case in claim_text.shown(claim))
     if report.warnings:

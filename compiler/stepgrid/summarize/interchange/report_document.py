@@ -9,7 +9,6 @@ from datetime import UTC
 from typing import Any
 
 from stepgrid.model.version import __version__
-from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Line
 from stepgrid.summarize.data.measurements import QPS, Point
@@ -36,7 +35,7 @@ def document(report: Report) -> dict[str, Any]:
         "smallest_effect": report.effect,
         "status": dict(report.status.counts),
         "answer": [{"text": each.text, "kind": each.kind} for each in answer.answers(report)],
-        "claims": [_claim(each) for each in claim_text.ordered(report.claims)],
+        "claims": [_claim(each) for each in report.claims],
         "warnings": list(report.warnings),
         "comparisons": [each for section in report.sections for each in _comparisons(report, section)],
         "figures": [_figures(report, section, point) for section in report.sections for point in section.points],

@@ -34,6 +34,14 @@ def warnings(
     yield from unknown_contents(tables.facts.get("unknown contents", {}), tables.runs)
 
 
+def scaled(scale: str | None) -> Iterator[str]:
+    if scale:
+        yield (
+            f"measured at scale {scale}: sizes, durations or repeats that the spec names for it, often smaller; what "
+            "the whole would show may be something else"
+        )
+
+
 def _said_by_builds(builds: Iterable[Build]) -> Iterator[str]:
     names: dict[str, list[str]] = {}
     for build in builds:

@@ -25,7 +25,7 @@ NONE, BOTH = "none", "both"
 NOT_COMPARABLE = "not comparable"
 HINTS = {
     INCONCLUSIVE: "Inconclusive: more loads would tell; `stepgrid plan` says how many `repeat` needs.",
-    ONE_LOAD: "One load gives no verdict: `repeat: 3` or more does.",
+    ONE_LOAD: "One load gives no verdict, and so no causes are named: `repeat: 3` or more does.",
     NOT_COMPARABLE: "Builds of different quality get no verdict; `allow: {mixed-quality: REASON}` gives it as shipped.",
 }
 COUNTED = {ONE_LOAD: "with one load"}
@@ -170,8 +170,20 @@ def _nothing_found(arm: Arm, effect: float) -> str:
 def _too_few(arm: Arm) -> str:
     found = arm.of(ONE_LOAD)
     hints = sum(case.entry.verdict == INDICATIVE for case in found)
-    more = f", {hints} indicative" if hints else ""
-    return f"`{arm.name}` against `{arm.base}`: one load at {_share(found, arm)}, no verdict ({_range(found)}{more})"
+    more = f"; {hints} indicative" if hints else ""
+    said = _range(found) if len(set(map(_times, found))) == 1 else _both_sides(found)
+    return f"`{arm.name}` against `{arm.base}`: one load at {_share(found, arm)}, no verdict ({said}{more})"
+
+
+def _both_sides(found: Sequence[Case]) -> str:
+    """above 1 at 8 of them (up to 1.34×: q100, cached), below at 4 (down to 0.95×: l.i1, cached)"""
+    above, below = ([case for case in found if sign * (case.ratio - 1) > 0] for sign in (1, -1))
+    said = []
+    for side, end, cases in (("above 1", "up to", above), ("below 1", "down to", below)):
+        if cases:
+            farthest = max(cases, key=_size)
+            said.append(f"{side} at {len(cases)}, {end} {_times(farthest)}: {farthest.where}")
+    return "; ".join(said)
 
 
 def _not_comparable(arm: Arm) -> str:

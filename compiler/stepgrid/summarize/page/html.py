@@ -94,7 +94,7 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "searches": grouped(list(search_tables.tables(report.searches))),
         "curves": list(search_chart.pictures(report.searches, draw)),
         "dropped": command_lines.dropped(report),
-        "claims": claim_text.ordered(report.claims),
+        "claims": report.claims,
         "claim_words": claim_text,
         "tables": grouped(report.shown),
         "tables_first": summary_text.tables_first(report),

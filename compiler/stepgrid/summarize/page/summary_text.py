@@ -29,6 +29,11 @@ _AMPLIFICATION = (
     "w-amp: what flushes and compactions wrote, per byte that came in; below 1 where data are compressed or still in "
     "memory; what earlier steps left to compact is in it"
 )
+_ASSUMED = (
+    "±25 % assumed, 2.3× assumed: how far one load may lie from the mean of many. The smaller where the noise floor of "
+    "the host is known and lower, or where the metric does not follow the speed of the host; a claim that this leaves "
+    "open is undecided"
+)
 _DEBT = "L0 debt: files of level 0 when the benchmark was over and the drain began"
 _GARBAGE = "tombstones, dead rows, history list, bloat: what the step left to clean up"
 WIDTH = 100  # of sentences
@@ -191,10 +196,15 @@ def _reading(report: Report) -> list[str]:
         f"faster, slower: the whole interval is more than {effect} away from 1; same: all of it is less; "
         "inconclusive: neither",
         *([_FLOOR] if any(each.name == FLOOR for found in report.overviews for each in found.table.columns) else []),
+        *([_ASSUMED] if any("assumed" in said for said in _claimed(report)) else []),
         *([_AMPLIFICATION] if _has(report, "write_amplification") else []),
         *([_DEBT] if _has(report, "drain_l0_files") else []),
         *([_GARBAGE] if any(_has(report, metric) for metric, _, _ in absolute_figures.GARBAGE) else []),
     ]
+
+
+def _claimed(report: Report) -> Iterator[str]:
+    yield from (said for claim in report.claims for case in claim.cases for said in case.said)
 
 
 def _has(report: Report, metric: str) -> bool:

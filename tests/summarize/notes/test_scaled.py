@@ -1,0 +1,11 @@
+"""A report of a scale says so before its figures are believed."""
+
+from stepgrid.summarize.notes.warnings import scaled
+
+
+def test_only_a_scale_is_told() -> None:
+    assert list(scaled(None)) == []
+    assert list(scaled("smoke")) == [
+        "measured at scale smoke: sizes, durations or repeats that the spec names for it, often smaller; what the "
+        "whole would show may be something else"
+    ]
