@@ -52,6 +52,21 @@ def test_a_new_spec_is_small_and_planned(engine: str, capsys: Capture) -> None:
     assert (totals["builds"], totals["saved_seconds"] > 0, said.err) == (builds, True, "")
 
 
+def test_without_a_name_it_says_what_there_is(folder: Path, capsys: Capture) -> None:
+    assert main(["new"]) == 0
+    said = capsys.readouterr()
+    assert said.out.splitlines() == [
+        "mariadb   MariaDB: InnoDB and MyRocks, two releases",
+        "mysql     MySQL: a buffer pool that holds the data, and one that does not",
+        "postgres  PostgreSQL: shared buffers that hold the data, and some that do not",
+        "program   SQLite: a page cache that holds the table, and one that does not",
+        "rocksdb   RocksDB: a block cache that holds the data, and one that does not",
+        "",
+        "next: stepgrid new rocksdb my.yaml",
+    ]
+    assert (said.err, list(folder.iterdir())) == ("", [])
+
+
 def test_it_overwrites_nothing(folder: Path, capsys: Capture) -> None:
     (folder / "mine.yaml").write_text("precious")
     assert main(["new", "rocksdb", "mine.yaml"]) == 2

@@ -1,4 +1,4 @@
-"""stepgrid new ENGINE [FILE]: a commented spec to start from."""
+"""stepgrid new [ENGINE [FILE]]: a commented spec to start from; without a name, which there are."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ SCHEMA = Path("specs/spec.schema.json")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("engine", metavar="ENGINE", help=f"one of: {', '.join(engines())}")
+    parser.add_argument("engine", metavar="ENGINE", nargs="?", help=f"one of: {', '.join(engines())}")
     parser.add_argument("file", metavar="FILE", nargs="?", help="the file to write (specs/ENGINE.yaml)")
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.engine is None:
+        return _list()
     if args.engine not in engines():
         print(f"there is no starting spec for `{args.engine}`: {_instead(args.engine)}", file=sys.stderr)
         return 2
@@ -38,6 +40,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _list() -> int:
+    """Each by its title."""
+    width = max(map(len, engines()))
+    for name in engines():
+        print(f"{name:{width}}  {_title(name)}")
+    print("\nnext: stepgrid new rocksdb my.yaml")
+    return 0
+
+
 def engines() -> list[str]:
     """Those with a text to start from."""
     return [name for name in names() if _starting(name).is_file()]
@@ -46,6 +57,14 @@ def engines() -> list[str]:
 def _starting(engine: str) -> Path:
     """Beside the module of the engine, whatever package brings it."""
     return ENGINES.folder(engine) / "starting.yaml"
+
+
+def _title(engine: str) -> str:
+    from stepgrid.language.problems.problem import Problems
+    from stepgrid.language.yaml.loader import load
+
+    spec = load(str(_starting(engine)), Problems())
+    return str(spec["title"]) if spec else ""
 
 
 def _instead(engine: str) -> str:

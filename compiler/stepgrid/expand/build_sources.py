@@ -117,7 +117,8 @@ def _has_form(build: Build, found: Mapping[str, Any], problems: Problems) -> boo
         message = fault.message if node is not None else f"build `{build.family}`: {fault.message}"
         problems.add(fault.code, where, message, fault.hint)
     of = engine(build.engine)
-    if lacking := of.lacking(found, build.recipe) if isinstance(of, DeclaredBuilds) else None:
+    lacking = of.lacking(found, build.recipe) if isinstance(of, DeclaredBuilds) else None
+    if lacking and not _has_wrong_programs(problems):
         message = f"build `{build.family}` {lacking}"
         problems.add("missing-key", build.where, message, "add `flags: {programs: PATH}`", len(build.family))
     if runs_already(found) and not of.server:
@@ -130,6 +131,11 @@ def _has_form(build: Build, found: Mapping[str, Any], problems: Problems) -> boo
         message = f"build `{build.family}` has no version, and its {kind} source names none"
         problems.add("missing-key", build.where, message, "add `version:` or `versions:`", len(build.family))
     return not wrong and not unnamed
+
+
+def _has_wrong_programs(problems: Problems) -> bool:
+    """Programs of a wrong form were left out of the build: they are not missing."""
+    return any(problem.message.startswith("`programs`: ") for problem in problems.found)
 
 
 def _patched(build: Build, kind: str | None, problems: Problems) -> None:

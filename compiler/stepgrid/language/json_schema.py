@@ -107,6 +107,8 @@ class _Writer:
             more.append(self._items(schema))
         elif found.text:
             more.append(SCALAR)
+        if found.words:
+            more.append({"type": "array", "items": SCALAR})
         if found.listed is not None:
             more.append(self._property(schema, found.listed, {"type": "array", "items": SCALAR}))
         if found.entries is not None:

@@ -20,16 +20,18 @@ class ShortForms:
     """What may stand at a place for what its model says: each names the key that it becomes, "" for a list's item."""
 
     text: bool = False
+    words: bool = False  # a list, which becomes one text
     listed: str | None = None  # a list, which becomes the value of this key
     item: bool = False  # a map, which becomes a list of one
     entries: str | None = None  # a map of names, which becomes the value of this key
 
 
 def forms(path: Path) -> ShortForms:
-    map_ = _tried(path, _map({NAME: _map({})}))
+    map_, list_ = _tried(path, _map({NAME: _map({})})), _tried(path, Seq([Text("x", WHERE)], WHERE))
     return ShortForms(
         text=not isinstance(_tried(path, Text("x", WHERE)), Text | None),
-        listed=_key_of(_tried(path, Seq([Text("x", WHERE)], WHERE))),
+        words=isinstance(list_, Text),
+        listed=_key_of(list_),
         item=isinstance(map_, Seq),
         entries=_key_with_name(map_),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -44,6 +45,20 @@ def _listed(node: Node) -> Node:
 
 def _with_options(node: Node) -> Node:
     return _keys(node, {"options": _listed})
+
+
+def _build(node: Node) -> Node:
+    return _keys(node, {"options": _listed, "flags": _each(_words)})
+
+
+def _words(node: Node) -> Node:
+    """Of a flag that is a list: its words, as a shell would read them."""
+    words = [item for item in node if isinstance(item, Text)] if isinstance(node, Seq) else []
+    if not isinstance(node, Seq) or not words or len(words) < len(node):
+        return node
+    text = Text(shlex.join(words), node.where)
+    text.key = node.key
+    return text
 
 
 def _repeat(node: Node) -> Node:
@@ -120,7 +135,7 @@ def _single(key: str, node: Text | Seq) -> Map:
 _SPEC: Mapping[str, Rule] = {
     "include": _listed,
     "define": lambda node: _keys(node, _DEFINE),
-    "builds": _each(_with_options),
+    "builds": _each(_build),
     "options": _listed,
     "steps": _each(_step),
     "sweep": _sweep,
@@ -131,4 +146,4 @@ _SPEC: Mapping[str, Rule] = {
     "collectors": lambda node: _each(_collector)(_listed(node)),
     "report": lambda node: _keys(node, {"tables": _each(_table)}),
 }
-_DEFINE: Mapping[str, Rule] = {"builds": _each(_with_options), "workloads": _each(_each(_step))}
+_DEFINE: Mapping[str, Rule] = {"builds": _each(_build), "workloads": _each(_each(_step))}

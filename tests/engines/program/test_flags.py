@@ -66,3 +66,23 @@ def test_a_slip_is_shown_where_it_stands(complaints: Complaints):
 def test_what_is_made_already_is_only_chosen_from():
     assert only_choose({"programs": "fio"})
     assert not only_choose({"programs": "fio", "command": "make"})
+
+
+def test_a_list_is_its_words(compile_text: Compile):
+    listed = SPEC.replace('programs: "bin/x"', "programs: [bin/x, bin/y]").replace("-O2", "[-O2, -g]")
+    (one,), (other,) = (
+        compile_text(text).builds for text in (listed, SPEC.replace("bin/x", "bin/x bin/y").replace("-O2", '"-O2 -g"'))
+    )
+    assert program_paths(one.recipe) == {"x": "bin/x", "y": "bin/y"}
+    assert one.id == other.id
+
+
+def test_a_word_of_a_list_may_hold_a_blank(compile_text: Compile):
+    (build,) = compile_text(SPEC.replace('programs: "bin/x"', 'programs: [bin/x, "bin/a b"]')).builds
+    assert program_paths(build.recipe) == {"x": "bin/x", "a b": "bin/a b"}
+
+
+def test_a_wrong_list_is_one_fault(complaints: Complaints):
+    said = complaints(SPEC.replace('programs: "bin/x"', "programs: [{x: bin/x}]"))
+    assert "a.yaml:6:51: error[wrong-type]: `programs`: expected text, found a list\n" in said
+    assert said.count("error[") == 1
