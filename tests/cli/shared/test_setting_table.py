@@ -45,6 +45,7 @@ def test_values_are_yaml(value: Any, text: str) -> None:
     assert yaml(value) == text
 
 
+@example(["0:0", "http://x"])
 @example(["NULL", "true", "0x10", "1e3", ".inf", "12", "8KiB"])
 @given(st.lists(st.text(st.characters(categories=("L", "N", "P", "Zs"), max_codepoint=0x2000)), max_size=5))
 def test_words_read_back_as_they_are(tmp_path_factory: pytest.TempPathFactory, words: list[str]) -> None:

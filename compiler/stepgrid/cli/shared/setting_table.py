@@ -19,7 +19,8 @@ Row = tuple[str, str, str]  # name, value, place
 INDENT, GAP = "    ", 2
 NARROWEST = 24  # columns of values that are wrapped
 USUAL_WIDTH = 100
-_PLAIN = re.compile(r"(?![-?:] |[%@:])[\w./+%=@:-]+(?: [\w./+%=@-]+)*(?<!:)")
+# No colon: in a list the loader takes none without quotes, `[0:0]`
+_PLAIN = re.compile(r"(?![-?] |[%@])[\w./+%=@-]+(?: [\w./+%=@-]+)*")
 _WORDS = frozenset({"null", "true", "false", ".inf", "+.inf", "-.inf", ".nan"})
 
 
