@@ -67,7 +67,7 @@ def test_the_time_of_stalls_and_of_draining_are_columns(here):
     lines = summary_text.text(found, here).splitlines()
     step = found.sections[0].step
     units = "p50 to p99.9 and CPU/op in µs, stalled in %, drain in s"
-    title = lines.index(f"{step}: absolute figures, medians of the loads; {units}")
+    title = lines.index(f"{step}: absolute figures of one load; {units}")
     assert lines[title + 2].endswith("  stalled  drain")
     assert lines[title + 3].endswith("  12.5     5.25")
 

@@ -50,6 +50,10 @@ GARBAGE = (
 )
 
 
+def title(report: Report) -> str:
+    return "absolute figures of one load" if report.loads[1] == 1 else "absolute figures, medians of the loads"
+
+
 @lru_cache(1024)  # the text and the page have the same
 def table(report: Report, section: Section) -> Table:
     """A column for each figure that some point has; a point without it shows a dash."""

@@ -86,6 +86,7 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "answer": list(answer.answers(report)),
         "hints": answer.hints(report),
         "most_answers": answer.MOST,
+        "figures_title": absolute_figures.title(report),
         "many_commands": command_lines.MANY,
         "origin": origin,
         "ladders": [(each, body(each.table) if each.changes else "") for each in report.ladders],

@@ -30,9 +30,8 @@ _AMPLIFICATION = (
     "memory; what earlier steps left to compact is in it"
 )
 _ASSUMED = (
-    "±25 % assumed, 2.3× assumed: how far one load may lie from the mean of many. The smaller where the noise floor of "
-    "the host is known and lower, or where the metric does not follow the speed of the host; a claim that this leaves "
-    "open is undecided"
+    "assumed: how far one load may lie from the mean of many, 2.30× where nobody knows the noise of the host, ±25 % "
+    "where it is known or the metric does not follow the speed of the host; a claim that this leaves open is undecided"
 )
 _DEBT = "L0 debt: files of level 0 when the benchmark was over and the drain began"
 _GARBAGE = "tombstones, dead rows, history list, bloat: what the step left to clean up"
@@ -237,7 +236,7 @@ def _absolute(report: Report, section: Section) -> list[str]:
     rows = tuple(tuple(row[index] for index in shown) for row in table.rows)
     known = UNITS | {name: report.units[name] for name in absolute_figures.own(section) if report.units.get(name)}
     units = "".join(f", {column.name} in {known[column.name]}" for column in columns if column.name in known)
-    title = f"{section.step}: absolute figures, medians of the loads{_microseconds(columns)}{units}"
+    title = f"{section.step}: {absolute_figures.title(report)}{_microseconds(columns)}{units}"
     return _lines(Table(title, columns, rows))
 
 
