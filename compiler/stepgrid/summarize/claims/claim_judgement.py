@@ -16,8 +16,9 @@ from statistics import fmean, stdev
 from typing import NamedTuple
 
 from stepgrid.model import number_format
-from stepgrid.plan.report.claim_expression import Arithmetic, Comparison, Figure, Number, Value, calculated, figures
+from stepgrid.plan.report.claim_expression import Comparison, Figure, calculated, figures
 from stepgrid.summarize.claims import single_load
+from stepgrid.summarize.claims.claim_numbers import constant, means, numbers, ordered
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.statistics import confidence_intervals
 from stepgrid.summarize.statistics.confidence_intervals import ALPHA, Interval, Sample
@@ -25,10 +26,6 @@ from stepgrid.summarize.statistics.scipy_functions import special
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 FEW = "not enough repeats"
-TIMES = number_format.TIMES
-_SIGNS = {"<=": "≤", ">=": "≥"}
-_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
 
 IntervalOf = Callable[[str, Point, Point], Interval | None]
 
@@ -72,8 +69,8 @@ def leaf(
     reason: Callable[[Point], str | None],
     beside: ClaimEvidence,
 ) -> Leaf:
-    ordered = _ordered(comparison)
-    wanted = dict.fromkeys((*figures(ordered.left), *figures(ordered.right)))
+    asked = ordered(comparison)
+    wanted = dict.fromkeys((*figures(asked.left), *figures(asked.right)))
     for figure in wanted:
         if why := reason(chosen[figure]) or _without(chosen[figure], figure.metric):
             return Leaf(comparison, (), f"{_told(figure)}: {why}")
@@ -81,22 +78,12 @@ def leaf(
     common = sorted(set.intersection(*(set(found) for found in values.values()))) if values else [0]
     loads = [{each: _mean(values[each][load]) for each in wanted} for load in common]
     try:
-        sides = tuple((calculated(ordered.left, load), calculated(ordered.right, load)) for load in loads)
+        sides = tuple((calculated(asked.left, load), calculated(asked.right, load)) for load in loads)
     except (ArithmeticError, ValueError):
         return Leaf(comparison, (), "it has no value: a division by 0, or the like")
     if not sides:
         return Leaf(comparison, (), "no load has all of its figures")
     return _with_noise(Leaf(comparison, sides), {each: chosen[each] for each in wanted}, loads, beside)
-
-
-def _ordered(comparison: Comparison) -> Comparison:
-    """a - b > 0 asks what a > b asks, and that is a ratio."""
-    match comparison:
-        case Comparison(left=Arithmetic(sign="-", left=left, right=right), right=Number(value=0)):
-            return Comparison(comparison.sign, left, right)
-        case Comparison(left=Number(value=0), right=Arithmetic(sign="-", left=left, right=right)):
-            return Comparison(comparison.sign, right, left)
-    return comparison
 
 
 def _with_noise(
@@ -116,7 +103,7 @@ def _with_noise(
 
 def _compared(comparison: Comparison, scaled: Scaled) -> str:
     """qps, cache=lru / cache=hyper: as its ratio is printed, by the labels in which they differ."""
-    sides = (scaled.under, scaled.over) if _constant(_ordered(comparison).left) else (scaled.over, scaled.under)
+    sides = (scaled.under, scaled.over) if constant(ordered(comparison).left) else (scaled.over, scaled.under)
     common = set(scaled.over.labels) & set(scaled.under.labels)
     named = [", ".join(f"{axis}={at}" for axis, at in side.labels if (axis, at) not in common) for side in sides]
     return f"{scaled.over.metric}, {' / '.join(name or 'all' for name in named)}"
@@ -148,8 +135,8 @@ def _scaled(
 
 
 def _quotient(comparison: Comparison, load: Mapping[Figure, float]) -> float:
-    ordered = _ordered(comparison)
-    left, right = calculated(ordered.left, load), calculated(ordered.right, load)
+    asked = ordered(comparison)
+    left, right = calculated(asked.left, load), calculated(asked.right, load)
     return left / right if right else 0.0
 
 
@@ -230,14 +217,14 @@ def _by_interval(sign: str, found: Interval) -> str:
 def _load_by_load(each: Leaf) -> Outcome:
     """Zeros, and what must be equal: each load decides for itself, and they must agree."""
     sign = each.comparison.sign
-    if sign not in ("==", "!=") and not (_constant(each.comparison.left) or _constant(each.comparison.right)):
+    if sign not in ("==", "!=") and not (constant(each.comparison.left) or constant(each.comparison.right)):
         return _by_difference(each)
     tests = {**_ORDERS, "==": float.__eq__, "!=": float.__ne__}
     found = [tests[sign](float(left), float(right)) for left, right in each.sides]
     holding = sum(found)
     result = HOLDS if holding == len(found) else FAILS if not holding else UNDECIDED
     of = f" in {holding} of {len(found)} loads" if result == UNDECIDED else ""
-    return Outcome(result, f"{_means(each)}{of}")
+    return Outcome(result, f"{means(each.comparison, each.sides)}{of}")
 
 
 _ORDERS = {">": float.__gt__, ">=": float.__ge__, "<": float.__lt__, "<=": float.__le__}
@@ -247,73 +234,12 @@ def _by_difference(each: Leaf) -> Outcome:
     """Two sides that vary, of which one has no logarithm: Student's t of their differences, 95 %."""
     loads = [left - right for left, right in each.sides]
     if len(loads) < 2:
-        return Outcome(UNDECIDED, f"{_means(each)}; one load; {FEW}")
+        return Outcome(UNDECIDED, f"{means(each.comparison, each.sides)}; one load; {FEW}")
     half = special("stdtrit", len(loads) - 1, 0.975) * stdev(loads) / math.sqrt(len(loads))
     found = {_ORDERS[each.comparison.sign](end, 0.0) for end in (fmean(loads) - half, fmean(loads) + half)}
     result = UNDECIDED if len(found) > 1 else HOLDS if found.pop() else FAILS
-    return Outcome(result, f"{_means(each)}{f'; {FEW}' if result == UNDECIDED else ''}")
-
-
-def _means(each: Leaf) -> str:
-    left, right = (fmean(sides) for sides in zip(*each.sides, strict=True))
-    return _figure(left) if _constant(each.comparison.right) else f"{_figure(left)} against {_figure(right)}"
+    return Outcome(result, f"{means(each.comparison, each.sides)}{f'; {FEW}' if result == UNDECIDED else ''}")
 
 
 def _numbers(each: Leaf, found: Interval, alone: bool = False) -> str:
-    """A ratio or a figure with its interval, and what is claimed of it; of other sides both, and their ratio.
-
-    Geometric means: the ratio is what they give.
-    """
-    left, right = (math.exp(fmean(map(math.log, sides))) for sides in zip(*each.sides, strict=True))
-    ordered = _ordered(each.comparison)
-    if _constant(ordered.left):  # 1.6 > f says that f < 1.6
-        turned = Interval(1 / found.ratio, 1 / found.high, 1 / found.low, found.loads)
-        return _claimed(turned, _FLIPPED[ordered.sign], 1 / each.claimed if each.claimed else None, left, alone)
-    if each.claimed is not None or _constant(ordered.right):
-        return _claimed(found, ordered.sign, each.claimed, right, alone)
-    return _beside(each, found, left, right, alone)
-
-
-def _beside(each: Leaf, found: Interval, left: float, right: float, alone: bool) -> str:
-    """0.00206 against 0.00243: 0.85× (claimed ≤ 1.2×): a constant factor is part of what is claimed, not of a side."""
-    ordered = _ordered(each.comparison)
-    over, under = _factor(ordered.left), _factor(ordered.right)
-    shown = f"{_figure(left / over)} against {_figure(right / under)}"
-    if math.isclose(over, under):
-        return f"{shown}: {_with_interval(found.ratio, found.low, found.high, alone, TIMES)}"
-    return f"{shown}: {_claimed(found, ordered.sign, under / over, right, alone)}"
-
-
-def _factor(value: Value) -> float:
-    """1.2 of `1.2 * qps(cache='lru') / 1`; 1 where there is none above zero."""
-    match value:
-        case Arithmetic(sign="*", left=Number(value=number), right=rest) if number > 0:
-            return number * _factor(rest)
-        case Arithmetic(sign="*", left=rest, right=Number(value=number)) if number > 0:
-            return number * _factor(rest)
-        case Arithmetic(sign="*", left=left, right=right):
-            return _factor(left) * _factor(right)
-        case Arithmetic(sign="/", left=left, right=right):
-            return _factor(left) / _factor(right)
-    return 1.0
-
-
-def _claimed(found: Interval, sign: str, ratio: float | None, bound: float, alone: bool) -> str:
-    """1.42× [1.38, 1.46] (claimed > 3×); of a figure that is no ratio 240 [230, 250] (claimed < 100)"""
-    of, unit = (bound, "") if ratio is None else (ratio, TIMES)
-    said = _with_interval(found.ratio * of, found.low * of, found.high * of, alone, unit)
-    return f"{said} (claimed {_SIGNS.get(sign, sign)} {of:,.10g}{unit})"
-
-
-def _constant(value: Value) -> bool:
-    return not list(figures(value))
-
-
-def _with_interval(value: float, low: float, high: float, alone: bool, unit: str = "") -> str:
-    said = f"{_figure(value)}{unit}"
-    return said if alone else f"{said} {number_format.interval(low, high, _figure)}"
-
-
-def _figure(value: float) -> str:
-    """Of a side: it may be a ratio, or a figure with a unit."""
-    return number_format.ratio(value) if 0.01 <= abs(value) < 99.995 else number_format.figure(value)
+    return numbers(each.comparison, each.sides, each.claimed, found, alone)

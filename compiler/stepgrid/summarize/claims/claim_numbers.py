@@ -1,0 +1,90 @@
+"""The numbers of a comparison of a claim: a ratio or a figure with its interval, and what is claimed of it."""
+
+from __future__ import annotations
+
+import math
+from statistics import fmean
+from typing import TypeAlias
+
+from stepgrid.model import number_format
+from stepgrid.plan.report.claim_expression import Arithmetic, Comparison, Number, Value, figures
+from stepgrid.summarize.statistics.confidence_intervals import Interval
+
+Sides: TypeAlias = tuple[tuple[float, float], ...]  # of each load
+TIMES = number_format.TIMES
+_SIGNS = {"<=": "≤", ">=": "≥"}
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def ordered(comparison: Comparison) -> Comparison:
+    """a - b > 0 asks what a > b asks, and that is a ratio."""
+    match comparison:
+        case Comparison(left=Arithmetic(sign="-", left=left, right=right), right=Number(value=0)):
+            return Comparison(comparison.sign, left, right)
+        case Comparison(left=Number(value=0), right=Arithmetic(sign="-", left=left, right=right)):
+            return Comparison(comparison.sign, right, left)
+    return comparison
+
+
+def means(comparison: Comparison, sides: Sides) -> str:
+    left, right = (fmean(side) for side in zip(*sides, strict=True))
+    return _figure(left) if constant(comparison.right) else f"{_figure(left)} against {_figure(right)}"
+
+
+def numbers(comparison: Comparison, sides: Sides, claimed: float | None, found: Interval, alone: bool) -> str:
+    """A ratio or a figure with its interval, and what is claimed of it; of other sides both, and their ratio.
+
+    Geometric means: the ratio is what they give.
+    """
+    left, right = (math.exp(fmean(map(math.log, side))) for side in zip(*sides, strict=True))
+    asked = ordered(comparison)
+    if constant(asked.left):  # 1.6 > f says that f < 1.6
+        turned = Interval(1 / found.ratio, 1 / found.high, 1 / found.low, found.loads)
+        return _claimed(turned, _FLIPPED[asked.sign], 1 / claimed if claimed else None, left, alone)
+    if claimed is not None or constant(asked.right):
+        return _claimed(found, asked.sign, claimed, right, alone)
+    return _beside(asked, found, left, right, alone)
+
+
+def _beside(asked: Comparison, found: Interval, left: float, right: float, alone: bool) -> str:
+    """0.00206 against 0.00243: 0.85× (claimed ≤ 1.2×): a constant factor is part of what is claimed, not of a side."""
+    over, under = _factor(asked.left), _factor(asked.right)
+    shown = f"{_figure(left / over)} against {_figure(right / under)}"
+    if math.isclose(over, under):
+        return f"{shown}: {_with_interval(found.ratio, found.low, found.high, alone, TIMES)}"
+    return f"{shown}: {_claimed(found, asked.sign, under / over, right, alone)}"
+
+
+def _factor(value: Value) -> float:
+    """1.2 of `1.2 * qps(cache='lru') / 1`; 1 where there is none above zero."""
+    match value:
+        case Arithmetic(sign="*", left=Number(value=number), right=rest) if number > 0:
+            return number * _factor(rest)
+        case Arithmetic(sign="*", left=rest, right=Number(value=number)) if number > 0:
+            return number * _factor(rest)
+        case Arithmetic(sign="*", left=left, right=right):
+            return _factor(left) * _factor(right)
+        case Arithmetic(sign="/", left=left, right=right):
+            return _factor(left) / _factor(right)
+    return 1.0
+
+
+def _claimed(found: Interval, sign: str, ratio: float | None, bound: float, alone: bool) -> str:
+    """1.42× [1.38, 1.46] (claimed > 3×); of a figure that is no ratio 240 [230, 250] (claimed < 100)"""
+    of, unit = (bound, "") if ratio is None else (ratio, TIMES)
+    said = _with_interval(found.ratio * of, found.low * of, found.high * of, alone, unit)
+    return f"{said} (claimed {_SIGNS.get(sign, sign)} {of:,.10g}{unit})"
+
+
+def constant(value: Value) -> bool:
+    return not list(figures(value))
+
+
+def _with_interval(value: float, low: float, high: float, alone: bool, unit: str = "") -> str:
+    said = f"{_figure(value)}{unit}"
+    return said if alone else f"{said} {number_format.interval(low, high, _figure)}"
+
+
+def _figure(value: float) -> str:
+    """Of a side: it may be a ratio, or a figure with a unit."""
+    return number_format.ratio(value) if 0.01 <= abs(value) < 99.995 else number_format.figure(value)
