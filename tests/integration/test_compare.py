@@ -44,7 +44,7 @@ def test_results_beside_results(tmp_path: Path) -> None:
     assert against_date.startswith(f"a program: spec against {before}\n===")
     found = QPS.search(against_date)
     assert found is not None, against_date
-    assert found[2] in ("0.80", "0.81")
+    assert found[2] in ("0.79", "0.80", "0.81")  # the last digit of each figure is one of chance
     assert found[3] == "slower"
     assert "\n            params.argv: [{program:sh}, -c, echo qps $((1000 + " in against_date
 
