@@ -35,6 +35,12 @@ status      36 done, 12 unsupported, 2 failed, 4 missing (measured steps)
               log: outputs/attempts/s-7.8.3-hyper-2-0/TIME/steps/0-readww/stderr
             unsupported: 12 runs: rocksdb-6.11.4 has no option cache_type
 
+what the steps do
+-----------------
+  fillseq (db_bench): benchmarks [fillseq]; keys 1000
+  readww (db_bench): benchmarks [readwhilewriting]; keys 1000
+  overwrite (db_bench): benchmarks [overwrite]; keys 1000
+
 QPS relative to cache=lru, 95 % intervals
 -----------------------------------------
   step       build           threads  cache=lru QPS  cache=hyper
@@ -73,6 +79,7 @@ fillseq: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs
   build           QPS      lowest-highest   p50   p99   p99.9  CPU/op
   rocksdb-6.11.4  300,000  297,000-303,000  3.33  16.7  30.0   1.67
   rocksdb-7.8.3   300,000  297,000-303,000  3.33  16.7  30.0   1.67
+  a run took 4.00 s
 
 readww: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs
 -----------------------------------------------------------------------------
@@ -85,6 +92,7 @@ readww: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs
   rocksdb-7.8.3   lru    2        20,000  19,800-20,200   50.0  250  450    25.0
   rocksdb-7.8.3   hyper  1        15,000  14,850-15,150   66.7  333  600    33.3
   rocksdb-7.8.3   hyper  2        failed
+  a run took 4.00 s
 
 overwrite: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs
 --------------------------------------------------------------------------------
@@ -97,6 +105,7 @@ overwrite: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µ
   rocksdb-7.8.3   lru    2        36,200  35,838-36,562   27.6  138  249    5.52
   rocksdb-7.8.3   hyper  1        20,000  19,800-20,200   50.0  250  450    25.0
   rocksdb-7.8.3   hyper  2        failed
+  a run took 4.00 to 10.0 s
   stalls: rocksdb-6.11.4, cache=lru, threads=1: up to 10 % of the seconds below half the median
   stalls: rocksdb-6.11.4, cache=lru, threads=2: up to 10 % of the seconds below half the median
   stalls: rocksdb-7.8.3, cache=lru, threads=1: up to 10 % of the seconds below half the median
@@ -135,6 +144,15 @@ response time: overwrite
 
 the same ratios, to be pasted: relative QPS (4 tables):
   stepgrid report specs/cache.yaml --table "relative QPS"
+
+what next
+---------
+  stepgrid run specs/cache.yaml
+    measures what has no figures yet, and nothing twice
+  stepgrid explain specs/cache.yaml
+    every option and setting of every cell, with the line that it comes from
+  stepgrid compare p-synthetic specs/cache.yaml
+    later results beside these: after a change, or of another day
 
 reading     QPS: operations per second of the clients, median of the loads. 1.12 [1.08, 1.16]:
             geometric mean of the loads' ratios to the base, and its 95 % interval (all those of a

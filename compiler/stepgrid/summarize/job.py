@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 
 from stepgrid.host.durable_writes import write_text
 from stepgrid.plan.files import plan_file
@@ -11,11 +12,14 @@ from stepgrid.plugins.registry import PluginError
 from stepgrid.store import load_requests
 from stepgrid.store.code_revision import revision
 from stepgrid.store.disk_reserve import DiskFull, is_refusal, with_reserve
+from stepgrid.store.history.earlier_plans import EarlierPlan
 from stepgrid.store.store import Store
 from stepgrid.summarize import previous_report
 from stepgrid.summarize.charts.chart_cache import ChartCache
 from stepgrid.summarize.data import parquet_reader, table_inputs
 from stepgrid.summarize.data.load_costs import LoadCosts, load_costs
+from stepgrid.summarize.notes.arm_settings import arm_settings
+from stepgrid.summarize.notes.step_settings import step_settings
 from stepgrid.summarize.page import html, summary_text
 from stepgrid.summarize.report import Report, report
 
@@ -74,7 +78,13 @@ def read(store: Store, plan: str) -> Report:
     found = parquet_reader.load(folder, axes)
     until = plan_file.adaptive(header)
     costs = load_costs(store, header) if until and until.within is not None else LoadCosts()
-    return report(header, found, table_inputs.load(folder, header, found), costs)
+    made = report(header, found, table_inputs.load(folder, header, found), costs)
+    links = EarlierPlan(store.plan(plan), header).links
+    return replace(
+        made,
+        settings=tuple(arm_settings(header, made.axes, links)),
+        steps=tuple(step_settings(header, made.axes, links)),
+    )
 
 
 def write(store: Store, found: Report) -> None:

@@ -45,8 +45,10 @@ from stepgrid.summarize.data.series import Series
 from stepgrid.summarize.data.series_summary import Place
 from stepgrid.summarize.data.table_inputs import Extras
 from stepgrid.summarize.notes import client_cpu, coverage, failed_rates, quiesce_times, recall_range, warnings
+from stepgrid.summarize.notes.arm_settings import ArmSettings
 from stepgrid.summarize.notes.coverage import Coverage
 from stepgrid.summarize.notes.option_defaults import Defaults, defaults
+from stepgrid.summarize.notes.step_settings import StepSettings
 from stepgrid.summarize.statistics.timeseries import Steadiness
 from stepgrid.summarize.tables import report_tables
 
@@ -104,6 +106,8 @@ class Report:
     until: AdaptiveRepeat | None = None
     decisions: tuple[Decision, ...] = ()
     searches: tuple[Searched, ...] = ()  # on live grids; their points are in no other table
+    settings: tuple[ArmSettings, ...] = ()  # of the arms, by axis
+    steps: tuple[StepSettings, ...] = ()
 
     @property
     def ladders(self) -> list[Ladder]:

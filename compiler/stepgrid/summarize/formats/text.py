@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from stepgrid.model.table import Cell, Column, Table
 
 WIDTH = 120
+SENTENCES = 100
 GAP = INDENT = "  "
 FEW = 3
 

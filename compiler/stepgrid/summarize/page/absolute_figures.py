@@ -67,7 +67,17 @@ def table(report: Report, section: Section) -> Table:
         for place, (point, status) in enumerate(_states(section))
     )
     labels = (Column(name, label=True) for name in section.names)
-    return Table("absolute figures", (*labels, *(column for column, _ in known)), rows, section.step)
+    return Table(
+        "absolute figures", (*labels, *(column for column, _ in known)), rows, section.step, notes=tuple(_took(section))
+    )
+
+
+def _took(section: Section) -> Iterator[str]:
+    """How long a run was: of one that is short the figures say little."""
+    found = [run.metrics["seconds"] for point in section.points for run in point.runs if run.metrics.get("seconds")]
+    if found:
+        ends = dict.fromkeys(map(number_format.rate, (min(found), max(found))))
+        yield f"a run took {' to '.join(ends)} s"
 
 
 def own(section: Section) -> list[str]:

@@ -86,8 +86,12 @@ def lines(report: Report) -> list[str]:
 
 
 def hints(report: Report) -> list[str]:
-    words = {case.word for arm in _arms(report) for case in arm.compared}
-    return [hint for word, hint in HINTS.items() if word in words]
+    return [hint for word, hint in HINTS.items() if word in words(report)]
+
+
+def words(report: Report) -> set[str]:
+    """What is said of the comparisons of a report, each once."""
+    return {case.word for arm in _arms(report) for case in arm.compared}
 
 
 def answers(report: Report) -> Iterator[Answer]:

@@ -25,7 +25,7 @@ from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.load_decisions import sentences
 from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.formats.html import body, grouped
-from stepgrid.summarize.notes import database_origin
+from stepgrid.summarize.notes import database_origin, step_settings
 from stepgrid.summarize.page import (
     absolute_figures,
     answer,
@@ -36,6 +36,7 @@ from stepgrid.summarize.page import (
     summary_text,
     why,
 )
+from stepgrid.summarize.page.next_steps import next_steps
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.tables import search_tables
@@ -94,6 +95,9 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "sections": [_section(report, section, draw) for section in report.sections],
         "searches": grouped(list(search_tables.tables(report.searches))),
         "curves": list(search_chart.pictures(report.searches, draw)),
+        "settings": [(each.axis, body(each.table)) for each in report.settings],
+        "steps": body(step_settings.table(report.steps)) if report.steps else "",
+        "next_steps": next_steps(report),
         "dropped": command_lines.dropped(report),
         "claims": report.claims,
         "claim_words": claim_text,

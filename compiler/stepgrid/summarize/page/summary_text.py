@@ -17,9 +17,10 @@ from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.load_decisions import sentences
 from stepgrid.summarize.comparisons.overview import FLOOR, Overview
 from stepgrid.summarize.formats import text as text_format
+from stepgrid.summarize.formats.text import SENTENCES
 from stepgrid.summarize.notes.coverage import MissingFigures
 from stepgrid.summarize.notes.option_defaults import Defaults
-from stepgrid.summarize.page import absolute_figures, answer, host, origin, why
+from stepgrid.summarize.page import absolute_figures, answer, host, origin, setup_text, why
 from stepgrid.summarize.page.command_lines import dropped
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.tables import search_tables
@@ -35,7 +36,6 @@ _ASSUMED = (
 )
 _DEBT = "L0 debt: files of level 0 when the benchmark was over and the drain began"
 _GARBAGE = "tombstones, dead rows, history list, bloat: what the step left to clean up"
-WIDTH = 100  # of sentences
 SUMMARY, PAGE = "summary.txt", "index.html"
 INDENT = 12
 UNITS = {"stalled": "%", "drain": "s"}
@@ -57,7 +57,7 @@ def page_path(store: Store, plan: str) -> Path:
 
 
 def text(report: Report, page: Path | None) -> str:
-    parts = [_head(report)]
+    parts = [_head(report), *setup_text.sections(report)]
     for each in report.overviews:
         parts += [_overview(each), *_why(report, each)]
     parts += [_lines(each.table) for each in report.ladders if each.changes]
@@ -67,6 +67,7 @@ def text(report: Report, page: Path | None) -> str:
     sections = [[*_absolute(report, section), *_stalls(report, section)] for section in report.sections]
     parts += [*shown, *sections] if tables_first(report) else [*sections, *shown]
     parts += [found] if (found := _defaults(report.defaults)) else []
+    parts.append(setup_text.what_next(report))
     parts.append([*_entry("reading", _reading(report)), *_entry("page", [str(page)] if page else [])])
     return "\n".join("\n".join(part) + "\n" for part in parts)
 
@@ -143,7 +144,7 @@ def _entry(name: str, lines: Sequence[str]) -> list[str]:
     shown = [
         part
         for line in lines
-        for part in text_format.wrapped(line, margin, margin + "  " * line.startswith(" "), WIDTH)
+        for part in text_format.wrapped(line, margin, margin + "  " * line.startswith(" "), SENTENCES)
     ]
     return [f"{name:<{INDENT}}{shown[0].lstrip()}", *shown[1:]] if shown else []
 
@@ -222,7 +223,7 @@ def _why(report: Report, found: Overview) -> Iterator[list[str]]:
             step, *labels, arm, ratio, said = (cell.text for cell in row)
             known = tuple(None if label == "-" else label for label in labels)
             at = ", ".join(filter(None, (arm, step, comparison_axes.words(known, found.down))))
-            lines += text_format.wrapped(f"{at}: {ratio}: {said}", "  ", "    ", WIDTH)
+            lines += text_format.wrapped(f"{at}: {ratio}: {said}", "  ", "    ", SENTENCES)
         more = len(table.rows) - MOST_CAUSES
         yield [*lines, *([f'  and {counted(more, "difference")} more: `--table "{table.title}"`'] if more > 0 else [])]
 
@@ -237,7 +238,7 @@ def _absolute(report: Report, section: Section) -> list[str]:
     known = UNITS | {name: report.units[name] for name in absolute_figures.own(section) if report.units.get(name)}
     units = "".join(f", {column.name} in {known[column.name]}" for column in columns if column.name in known)
     title = f"{section.step}: {absolute_figures.title(report)}{_microseconds(columns)}{units}"
-    return _lines(Table(title, columns, rows))
+    return _lines(Table(title, columns, rows, notes=table.notes))
 
 
 def _microseconds(columns: Sequence[Column]) -> str:
@@ -258,7 +259,7 @@ def _defaults(found: Defaults | None) -> list[str]:
     lines = [title, "-" * len(title)]
     for builds, changes in found.groups():
         said = f"{', '.join(builds)}: {'; '.join(changes)}"
-        lines += text_format.wrapped(said, "  ", "    ", WIDTH)
+        lines += text_format.wrapped(said, "  ", "    ", SENTENCES)
     return lines
 
 

@@ -1,0 +1,50 @@
+"""What a reader of a report may do next, as commands to paste: in the text and on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from stepgrid.model.plan import imported
+from stepgrid.summarize.claims.claim_judgement import UNDECIDED
+from stepgrid.summarize.page import answer
+from stepgrid.summarize.report import Report
+from stepgrid.summarize.statistics.verdicts import INCONCLUSIVE, ONE_LOAD
+
+FEWEST = 3  # loads that give verdicts, as a rule
+
+
+class NextStep(NamedTuple):
+    command: str
+    why: str
+
+
+def next_steps(report: Report) -> list[NextStep]:
+    return [NextStep(f"stepgrid {command}", why) for command, why in _all(report)]
+
+
+def _all(report: Report) -> Iterator[tuple[str, str]]:
+    named = report.plan if imported(report.spec) else report.spec
+    spec = f"{named}{f' --scale {report.scale}' if report.scale else ''}"
+    if not imported(report.spec):
+        yield from _runs(report, spec)
+    if report.claims:
+        yield f"report {spec} --table claims", "every claim at every point, with its numbers"
+    yield f"explain {spec}", "every option and setting of every cell, with the line that it comes from"
+    yield f"compare {report.plan} {spec}", "later results beside these: after a change, or of another day"
+
+
+def _runs(report: Report, spec: str) -> Iterator[tuple[str, str]]:
+    if report.status.incomplete:
+        yield f"run {spec}", "measures what has no figures yet, and nothing twice"
+    loads, words = report.loads[1], answer.words(report)
+    if loads < FEWEST and (ONE_LOAD in words or _undecided(report)):
+        yield f"run {spec} --set repeat={FEWEST}", f"{FEWEST} loads of each cell: fewer seldom give a verdict"
+    elif not report.until and (INCONCLUSIVE in words or _undecided(report)):
+        yield f"run {spec} --set repeat={2 * loads}", "twice the loads: intervals narrow, nothing is measured twice"
+    if report.scale:
+        yield f"run {report.spec}", f"the whole: sizes and durations of the spec, not of {report.scale}"
+
+
+def _undecided(report: Report) -> bool:
+    return any(claim.result == UNDECIDED for claim in report.claims)

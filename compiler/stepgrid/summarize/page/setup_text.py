@@ -1,0 +1,29 @@
+"""What was run, and what may be run next, in the words of the text: a table would be as wide as its longest value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from stepgrid.summarize.formats.text import SENTENCES, wrapped
+from stepgrid.summarize.page import next_steps
+from stepgrid.summarize.report import Report
+
+
+def sections(report: Report) -> Iterator[list[str]]:
+    if report.settings:
+        arms = (each.sentences for each in report.settings)
+        yield _titled("what the arms set", (f"{label}: {said}" for each in arms for label, said in each))
+    if report.steps:
+        steps = (f"{each.name} ({each.kind}){f': {each.said}' if each.said else ''}" for each in report.steps)
+        yield _titled("what the steps do", steps)
+
+
+def what_next(report: Report) -> list[str]:
+    lines = ["what next", "---------"]
+    for step in next_steps.next_steps(report):
+        lines += [f"  {step.command}", f"    {step.why}"]  # a command is not broken
+    return lines
+
+
+def _titled(title: str, sentences: Iterable[str]) -> list[str]:
+    return [title, "-" * len(title), *(line for said in sentences for line in wrapped(said, "  ", "    ", SENTENCES))]

@@ -1,0 +1,74 @@
+"""What a reader of a report may do next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from stepgrid.summarize.claims.claim import Case, Claim
+from stepgrid.summarize.page.next_steps import next_steps
+from tests.summarize import scenario
+from tests.summarize.synthetic import Experiment
+
+SPEC = "specs/cache.yaml"
+
+
+def _report(here, levels, **said):
+    found = Experiment(here, threads=("1",), loads=len(levels), **said)
+    for build in found.builds:
+        found.add_build(build)
+        for load, level in enumerate(levels):
+            found.add_load(build, load, 300_000.0)
+            for cache, rate in (("lru", 1000.0), ("hyper", 1000.0 * level)):
+                found.add(build, cache, "1", load, {"readww": rate, "overwrite": rate})
+    return scenario.report(found)
+
+
+def _commands(report):
+    return [step.command for step in next_steps(report)]
+
+
+ALWAYS = [f"stepgrid explain {SPEC}", f"stepgrid compare p-synthetic {SPEC}"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_one_load_is_repeated(here):
+    assert _commands(_report(here, [1.5])) == [f"stepgrid run {SPEC} --set repeat=3", *ALWAYS]
+
+
+def test_what_is_inconclusive_gets_twice_the_loads(here):
+    assert _commands(_report(here, [1.3, 0.9, 1.2])) == [f"stepgrid run {SPEC} --set repeat=6", *ALWAYS]
+
+
+def test_what_is_judged_needs_no_more(here):
+    assert _commands(_report(here, [1.5, 1.5, 1.5])) == ALWAYS
+
+
+def test_a_scale_is_named_and_the_whole_is_offered(here):
+    report = replace(_report(here, [1.5, 1.5, 1.5]), scale="smoke")
+    assert _commands(report) == [
+        f"stepgrid run {SPEC}",
+        f"stepgrid explain {SPEC} --scale smoke",
+        f"stepgrid compare p-synthetic {SPEC} --scale smoke",
+    ]
+
+
+def test_an_undecided_claim_asks_for_loads_and_its_table_has_all(here):
+    claim = Claim("it is fast", "qps() > 1", "undecided", (Case("undecided", "", ()),))
+    report = replace(_report(here, [1.5, 1.5, 1.5]), claims=(claim,))
+    assert _commands(report) == [
+        f"stepgrid run {SPEC} --set repeat=6",
+        f"stepgrid report {SPEC} --table claims",
+        *ALWAYS,
+    ]
+
+
+def test_what_is_missing_is_measured_first(here):
+    found = scenario.experiment(here)
+    assert _commands(scenario.report(found))[0] == f"stepgrid run {SPEC}"
