@@ -75,8 +75,8 @@ def test_the_whole_report_is_the_summary(capsys: Capture) -> None:
     claims = next(at for at, line in enumerate(lines) if line.startswith("claims"))
     assert lines[claims : claims + 3] == [
         "claims      holds: two threads do more",
-        "              qps(threads=2) >= 1.5 * qps(threads=1), at all 2 points",
-        "              rocksdb-7.8.3: 4.00× (claimed ≥ 1.5×); one load, noise floor unknown, 2.30× assumed",
+        "              qps(threads=2) >= 1.5 * qps(threads=1), at readww, all 2 points",
+        "              each: one load, noise floor unknown, 2.30× assumed",
     ]
     assert said == next(Path("outputs").rglob("summary.txt")).read_text()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,13 @@ def claim(report: Report, expect: str, **where: Any) -> Claim:
 
 
 def numbers(found: Claim) -> list[str]:
-    return [said for case in found.cases for said in case.said]
+    """Of all cases; behind the last of a case what is to be known of them, marks apart."""
+    return [said for case in found.cases for said in _numbers(case)]
+
+
+def _numbers(case: Case) -> list[str]:
+    marks = [note for note in case.notes if note.startswith("*")]
+    return [*case.said[:-1], "; ".join((case.said[-1], *(note for note in case.notes if note not in marks))), *marks]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +86,7 @@ def test_what_is_left_open_means_for_all(report: Report) -> None:
     found = claim(report, "qps(cache='hyper') / qps(cache='lru') >= 1.05", build=NEW, threads="1")
     assert found.result == "holds"
     assert [case.where for case in found.cases] == ["readww", "overwrite"]  # nothing of fillseq has a cache
-    assert claim_text.at_all(found) == ", at all 2 points"
+    assert claim_text.at_all(found) == ", at rocksdb-7.8.3, threads=1, all 2 points"
 
 
 def test_of_several_comparisons_each_says_what_it_compares(report: Report) -> None:
@@ -102,6 +109,56 @@ def test_a_constant_factor_is_part_of_what_is_claimed(report: Report) -> None:
     )
     assert numbers(found) == numbers(turned)
     assert numbers(found)[0].endswith("(claimed ≤ 2×)")
+
+
+def test_what_all_points_have_in_common_is_said_once() -> None:
+    notes = "one load, ±25 % assumed", "not enough repeats"
+    cases = Case("holds", "q1", ("2", "3"), notes[:1]), Case("undecided", "q2", ("1", "4"), notes)
+    found = Claim("c", "e", "undecided", cases, "l.i1, data=cached")
+    assert claim_text.lines([found]) == [
+        "undecided: c",
+        "  e, at l.i1, data=cached, undecided at 1 of 2 points",
+        "  each: one load, ±25 % assumed",
+        "  q2: 1; 4; not enough repeats",
+        "  holds at q1",
+    ]
+    assert [cell.text for cell in claim_text.table([found]).rows[0]][-1] == "2; 3; one load, ±25 % assumed"
+    (alone,) = Claim("c", "e", "holds", cases[:1], "l.i1").cases
+    assert claim_text.lines([Claim("c", "e", "holds", (alone,), "l.i1")])[1:] == [
+        "  e, at l.i1",
+        "  q1: 2; 3; one load, ±25 % assumed",
+    ]
+
+
+def test_each_part_says_what_became_of_it_where_they_differ(report: Report) -> None:
+    found = claim(report, "qps(cache='hyper') > 2 * qps(cache='lru') and qps(cache='lru') > 1", **READS)
+    assert numbers(found) == [
+        "fails: qps, cache=hyper / cache=lru: 1.50× [1.48, 1.52] (claimed > 2×)",
+        "holds: qps(cache='lru'): 10,000 [9,650, 10,362] (claimed > 1)",
+    ]
+    assert found.where == f"readww, {NEW}, threads=1"
+
+
+def test_sides_are_told_apart_by_their_labels_or_metrics(report: Report) -> None:
+    per_time = "qps(cache='{0}') / p50_us(cache='{0}')".format
+    (arms,) = numbers(claim(report, f"{per_time('hyper')} > {per_time('lru')}", **READS))
+    assert re.fullmatch(r"cache=hyper [\d,.]+ against cache=lru [\d,.]+: 2\.25× .*", arms)
+    (figures,) = numbers(claim(report, "qps(cache='lru') > p50_us(cache='lru')", **READS))
+    assert figures.startswith("qps 10,000 against p50_us 100: ")
+
+
+@pytest.mark.parametrize(("rate", "result"), [(1000.0, "holds"), (985.0, "holds"), (970.0, "undecided")])
+def test_a_rate_that_is_held_is_no_faster_on_a_faster_host(tmp_path: Path, rate: float, result: str) -> None:
+    report = two_loads(tmp_path, 1000.0)
+    for section in report.sections:
+        for point in section.points:
+            for run in point.runs:
+                run.metrics.update(inserts_per_s=rate, target_inserts_per_s=1000.0)
+    found = claim(report, "inserts_per_s() >= 0.95 * target_inserts_per_s()", step="readww", cache="lru")
+    assert found.result == result
+    held = "one load, held by the rate that was asked for"
+    open_ = "one load, noise floor unknown, 2.30× assumed; not enough repeats"
+    assert numbers(found)[0].endswith(held if result == "holds" else open_)
 
 
 def test_where_it_comes_out_otherwise_is_named() -> None:
@@ -279,9 +336,8 @@ def test_a_claim_across_builds_of_different_quality(report: Report, as_shipped: 
     unlike = partial(mark, report.builds, as_shipped)
     (found,) = claims(said, report.axes, points, unlike)
     assert found.result == result
-    assert numbers(found)[1:] == [
-        f"* {word}: {NEW} and {OLD} were built differently: suite bookworm / bullseye",
-    ]
+    why = "" if as_shipped else f": {NEW} and {OLD} were built differently: suite bookworm / bullseye"
+    assert numbers(found)[1:] == [f"* {word}{why}"]
     (alike,) = claims([{**said[0], "expect": f"qps(build='{NEW}') > 1"}], report.axes, points, unlike)
     assert alike.result == "holds"
     assert not any(each.startswith("*") for each in numbers(alike))

@@ -58,8 +58,8 @@ def test_comparisons_tables_and_claims_agree(report: Report) -> None:
     low, ratio, high = entry.interval.low, entry.interval.ratio, entry.interval.high
     reach = math.ceil(100 * (high - ratio)) / 100
     assert {cell(report, title) for title in ("all", "two")} == {f"{ratio:.2f} ±{reach:.2f}"}
-    assert [case.said for case in report.claims[0].cases] == [
-        (f"{ratio:.2f}× [{low:.2f}, {high:.2f}] (claimed > 1×); not enough repeats",)
+    assert [case.words for case in report.claims[0].cases] == [
+        f"{ratio:.2f}× [{low:.2f}, {high:.2f}] (claimed > 1×); not enough repeats"
     ]
 
 

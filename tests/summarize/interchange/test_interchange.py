@@ -118,7 +118,7 @@ def test_the_summary_of_github_is_appended_where_there_is_one(
     github_summary.append(report)
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# before\n# LRU against hyper-clock cache\n")
-    assert "- **fails**: hyper: 40 % more, fails at 1 of 4 points\n" in text
+    assert "- **fails**: hyper: 40 % more, at threads=1, fails at 1 of 4 points\n" in text
     assert "### QPS relative to cache=lru\n" in text
 
 

@@ -158,8 +158,8 @@ def test_a_host_that_was_not_quiet(here):
     lines = scenario.text(found).splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("warnings"))
     assert lines[start : start + 2] == [
-        "warnings    the host was not quiet before 1 of 6 stages (readww of rocksdb-7.8.3, overwrite of",
-        "            rocksdb-7.8.3): others used 45% of a core: cc1plus 45%",
+        "warnings    the host was not quiet before 1 of 6 stages (rocksdb-7.8.3, cache=hyper, threads=1, load",
+        "            2): others used 45% of a core: cc1plus 45%",
     ]
 
 

@@ -18,9 +18,14 @@ class Case:
     result: str
     where: str
     said: tuple[str, ...]  # the numbers of each comparison, or why there are none
+    notes: tuple[str, ...] = ()  # of these numbers: of how many loads they are, what is assumed of them
     labels: Assignment = field(default_factory=dict)
     cells: tuple[str, ...] = ()  # that its figures come from
     wanted: int = 0  # loads of these cells, to confirm it
+
+    @property
+    def words(self) -> str:
+        return "; ".join((*self.said, *self.notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +34,19 @@ class Claim:
     expect: str
     result: str
     cases: tuple[Case, ...]  # the worst first
+    where: str = ""  # step=l.i1, data=cached: what all its points have in common
 
     @property
     def worst(self) -> tuple[Case, ...]:
         """Those that make it what it is."""
         return tuple(case for case in self.cases if case.result == self.result)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Those that all of several cases have."""
+        if len(self.cases) < 2:
+            return ()
+        return tuple(note for note in self.cases[0].notes if all(note in case.notes for case in self.cases))
 
 
 def with_cases(claim: Claim, cases: Sequence[Case]) -> Claim:

@@ -34,7 +34,8 @@ from stepgrid.summarize.claims.claim_judgement import (
     decided,
     leaf,
 )
-from stepgrid.summarize.comparisons.builds import NO_VERDICT
+from stepgrid.summarize.claims.claim_numbers import words
+from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.tables import point_filter
 from stepgrid.summarize.tables.blocks import Caveat, no_caveat
@@ -88,7 +89,8 @@ def _judged(
         marked = _marked(case, _unlike(list(chosen.values()), caveat))
         cases.append(replace(marked, labels=labels, cells=cells))
     empty = [Case(UNDECIDED, "", ("no cell of the sweep is at these points",))]
-    return with_cases(Claim(str(said["claim"]), str(said["expect"]), UNDECIDED, ()), cases or empty)
+    fixed = _fixed([labels for labels, _ in found], axes, where)
+    return with_cases(Claim(str(said["claim"]), str(said["expect"]), UNDECIDED, (), fixed), cases or empty)
 
 
 def loads_of(said: Mapping[str, Json], points: Sequence[Point]) -> tuple[float, ...]:
@@ -115,14 +117,23 @@ def _case(
     shown: Sequence[str],
 ) -> Case:
     known = {id(each.comparison): outcomes[id(each)] for each in row}
-    named = [(axis, labels[axis]) for axis in shown if axis in labels]
-    where = ", ".join(at if axis in (BUILD, STEP) else f"{axis}={at}" for axis, at in named)
+    where = words([(axis, labels[axis]) for axis in shown if axis in labels])
     several = len({each.of for each in row}) > 1
+    mixed = len({each.result for each in known.values()}) > 1
     said = (
-        f"{each.of}: {known[id(each.comparison)].said}" if several and each.of else known[id(each.comparison)].said
+        f"{f'{found.result}: ' if mixed else ''}{f'{each.of}: ' if several and each.of else ''}{found.said}"
         for each in row
+        for found in (known[id(each.comparison)],)
     )
-    return Case(_result(statement, known), where, tuple(dict.fromkeys(said)))
+    notes = dict.fromkeys(note for found in known.values() for note in found.notes)
+    return Case(_result(statement, known), where, tuple(dict.fromkeys(said)), tuple(notes))
+
+
+def _fixed(found: Sequence[Assignment], axes: Sequence[Axis], where: Mapping[str, Json]) -> str:
+    """The step and what `where` asks for, as far as all cases have it in common."""
+    names = [STEP, *(axis.name for axis in axes if axis.name in where)]
+    every = {name: {labels.get(name) for labels in found} for name in names}
+    return words([(name, at) for name, values in every.items() if len(values) == 1 and (at := next(iter(values)))])
 
 
 def _unlike(points: Sequence[Point], caveat: Caveat) -> list[str]:
@@ -132,10 +143,11 @@ def _unlike(points: Sequence[Point], caveat: Caveat) -> list[str]:
 
 
 def _marked(case: Case, unlike: Sequence[str]) -> Case:
-    """What gets no verdict in a table decides no claim."""
+    """What gets no verdict in a table decides no claim; how builds differ as shipped, the warnings say."""
     open_ = any(why.startswith(NO_VERDICT) for why in unlike)
-    said = (*case.said, *(f"{MARK} {why}" for why in unlike))
-    return Case(UNDECIDED if open_ else case.result, case.where, said)
+    shipped = [f"{MARK} {AS_SHIPPED}"] if any(why.startswith(AS_SHIPPED) for why in unlike) else []
+    notes = (*case.notes, *shipped, *(f"{MARK} {why}" for why in unlike if not why.startswith(AS_SHIPPED)))
+    return replace(case, result=UNDECIDED if open_ else case.result, notes=notes)
 
 
 def _result(statement: Statement, known: Mapping[int, Outcome]) -> str:

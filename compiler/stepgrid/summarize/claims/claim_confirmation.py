@@ -32,10 +32,10 @@ def confirmed(case: Case, later: Sequence[Case], wanted: Confirmation) -> Case:
     if case.result != FAILS:
         return case
     whole = wanted.first + wanted.fresh
-    first, fresh = f"loads 1 to {wanted.first}: {'; '.join(case.said)}", f"loads {wanted.first + 1} to {whole}"
+    first, fresh = f"loads 1 to {wanted.first}: {case.words}", f"loads {wanted.first + 1} to {whole}"
     again = next((each for each in later if each.labels == case.labels), None)
     if again is None or not again.cells:
-        return replace(case, result=UNDECIDED, said=(first, f"{fresh} are to confirm it"), wanted=whole)
+        return replace(case, result=UNDECIDED, said=(first, f"{fresh} are to confirm it"), notes=(), wanted=whole)
     word = "confirmed" if again.result == FAILS else "not confirmed"
     result = FAILS if again.result == FAILS else UNDECIDED
-    return replace(case, result=result, said=(first, f"{word} by {fresh}: {'; '.join(again.said)}"))
+    return replace(case, result=result, said=(first, f"{word} by {fresh}: {again.words}"), notes=())

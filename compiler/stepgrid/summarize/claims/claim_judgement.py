@@ -18,7 +18,7 @@ from typing import NamedTuple
 from stepgrid.model import number_format
 from stepgrid.plan.report.claim_expression import Comparison, Figure, calculated, figures
 from stepgrid.summarize.claims import single_load
-from stepgrid.summarize.claims.claim_numbers import constant, means, numbers, ordered
+from stepgrid.summarize.claims.claim_numbers import constant, means, numbers, ordered, words
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.statistics import confidence_intervals
 from stepgrid.summarize.statistics.confidence_intervals import ALPHA, Interval, Sample
@@ -53,6 +53,7 @@ class Leaf:
     only_qps: bool = False  # the floor is of QPS
     known: Interval | None = None  # of left / right, as a table of the report has it
     timed: bool = True  # one of its metrics follows the speed of the host
+    held: bool = False  # by the rate that was asked for
     claimed: float | None = None  # where two figures of one metric are compared: what their ratio is claimed to be
     of: str = ""  # which figures, in words
 
@@ -61,6 +62,7 @@ class Leaf:
 class Outcome:
     result: str
     said: str
+    notes: tuple[str, ...] = ()
 
 
 def leaf(
@@ -97,15 +99,16 @@ def _with_noise(
     known = _known(scaled, chosen, beside) if scaled and len(pairs) == 2 else None
     claimed = 1 / scaled.factor if scaled else None
     floor, timed = max(floors, default=None), single_load.timed(metrics)
+    held = bool(loads) and all(map(single_load.held, loads))
     of = _compared(found.comparison, scaled) if scaled else ", ".join(map(_told, chosen))
-    return Leaf(found.comparison, found.sides, None, floor, metrics == {QPS}, known, timed, claimed, of)
+    return Leaf(found.comparison, found.sides, None, floor, metrics == {QPS}, known, timed, held, claimed, of)
 
 
 def _compared(comparison: Comparison, scaled: Scaled) -> str:
     """qps, cache=lru / cache=hyper: as its ratio is printed, by the labels in which they differ."""
     sides = (scaled.under, scaled.over) if constant(ordered(comparison).left) else (scaled.over, scaled.under)
     common = set(scaled.over.labels) & set(scaled.under.labels)
-    named = [", ".join(f"{axis}={at}" for axis, at in side.labels if (axis, at) not in common) for side in sides]
+    named = [words([each for each in side.labels if each not in common]) for side in sides]
     return f"{scaled.over.metric}, {' / '.join(name or 'all' for name in named)}"
 
 
@@ -194,16 +197,19 @@ def _outcome(each: Leaf, sample: Sample | None, interval: Interval | None) -> Ou
         return _one_load(each, math.exp(sample.mean))
     result, floor = _by_interval(each.comparison.sign, known), each.floor if each.only_qps else None
     if floor is not None and result != UNDECIDED and abs(math.log(known.ratio)) <= math.log1p(floor):
-        return Outcome(UNDECIDED, f"{_numbers(each, known)}; within the noise floor ({number_format.percent(floor)})")
-    few = f"; {FEW}" if result == UNDECIDED else ""
-    return Outcome(result, f"{_numbers(each, known)}{few}")
+        return Outcome(UNDECIDED, _numbers(each, known), (f"within the noise floor ({number_format.percent(floor)})",))
+    return Outcome(result, _numbers(each, known), _few(result))
 
 
 def _one_load(each: Leaf, ratio: float) -> Outcome:
-    within, why = single_load.reach(each.floor, each.timed)
+    within, why = single_load.HELD if each.held else single_load.reach(each.floor, each.timed)
     result = _by_interval(each.comparison.sign, Interval(ratio, ratio / (1 + within), ratio * (1 + within), 1))
-    few = f"; {FEW}" if result == UNDECIDED else ""
-    return Outcome(result, f"{_numbers(each, Interval(ratio, ratio, ratio, 1), alone=True)}; one load, {why}{few}")
+    said = _numbers(each, Interval(ratio, ratio, ratio, 1), alone=True)
+    return Outcome(result, said, (f"one load, {why}", *_few(result)))
+
+
+def _few(result: str) -> tuple[str, ...]:
+    return (FEW,) if result == UNDECIDED else ()
 
 
 def _by_interval(sign: str, found: Interval) -> str:
@@ -234,11 +240,11 @@ def _by_difference(each: Leaf) -> Outcome:
     """Two sides that vary, of which one has no logarithm: Student's t of their differences, 95 %."""
     loads = [left - right for left, right in each.sides]
     if len(loads) < 2:
-        return Outcome(UNDECIDED, f"{means(each.comparison, each.sides)}; one load; {FEW}")
+        return Outcome(UNDECIDED, means(each.comparison, each.sides), ("one load", FEW))
     half = special("stdtrit", len(loads) - 1, 0.975) * stdev(loads) / math.sqrt(len(loads))
     found = {_ORDERS[each.comparison.sign](end, 0.0) for end in (fmean(loads) - half, fmean(loads) + half)}
     result = UNDECIDED if len(found) > 1 else HOLDS if found.pop() else FAILS
-    return Outcome(result, f"{means(each.comparison, each.sides)}{f'; {FEW}' if result == UNDECIDED else ''}")
+    return Outcome(result, means(each.comparison, each.sides), _few(result))
 
 
 def _numbers(each: Leaf, found: Interval, alone: bool = False) -> str:

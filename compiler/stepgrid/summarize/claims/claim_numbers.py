@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from statistics import fmean
 from typing import TypeAlias
 
 from stepgrid.model import number_format
+from stepgrid.plan.base_stages import BUILD
 from stepgrid.plan.report.claim_expression import Arithmetic, Comparison, Number, Value, figures
+from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
 Sides: TypeAlias = tuple[tuple[float, float], ...]  # of each load
@@ -49,7 +52,8 @@ def numbers(comparison: Comparison, sides: Sides, claimed: float | None, found: 
 def _beside(asked: Comparison, found: Interval, left: float, right: float, alone: bool) -> str:
     """0.00206 against 0.00243: 0.85× (claimed ≤ 1.2×): a constant factor is part of what is claimed, not of a side."""
     over, under = _factor(asked.left), _factor(asked.right)
-    shown = f"{_figure(left / over)} against {_figure(right / under)}"
+    sides = _named(asked.left, asked.right), _named(asked.right, asked.left)
+    shown = f"{sides[0]}{_figure(left / over)} against {sides[1]}{_figure(right / under)}"
     if math.isclose(over, under):
         return f"{shown}: {_with_interval(found.ratio, found.low, found.high, alone, TIMES)}"
     return f"{shown}: {_claimed(found, asked.sign, under / over, right, alone)}"
@@ -74,6 +78,21 @@ def _claimed(found: Interval, sign: str, ratio: float | None, bound: float, alon
     of, unit = (bound, "") if ratio is None else (ratio, TIMES)
     said = _with_interval(found.ratio * of, found.low * of, found.high * of, alone, unit)
     return f"{said} (claimed {_SIGNS.get(sign, sign)} {of:,.10g}{unit})"
+
+
+def words(labels: Iterable[tuple[str, object]]) -> str:
+    """A build and a step say what they are, any other label needs its axis."""
+    return ", ".join(str(at) if axis in (BUILD, STEP) else f"{axis}={at}" for axis, at in labels)
+
+
+def _named(value: Value, other: Value) -> str:
+    """What tells a side from the other, with a space: the labels that are its alone, else its metric."""
+    mine, others = (dict.fromkeys(figures(each)) for each in (value, other))
+    labels = [dict.fromkeys(label for figure in each for label in figure.labels) for each in (mine, others)]
+    metrics = {figure.metric for figure in mine}
+    if own := [label for label in labels[0] if label not in labels[1]]:
+        return f"{words(own)} "
+    return f"{metrics.pop()} " if len(metrics) == 1 and metrics != {figure.metric for figure in others} else ""
 
 
 def constant(value: Value) -> bool:

@@ -5,7 +5,7 @@ what the one before it says.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.summarize.claims.claim import ORDER, Case, Claim
@@ -26,7 +26,8 @@ def _lines(claims: Sequence[Claim]) -> Iterator[str]:
     for claim in claims:
         yield f"{claim.result}: {claim.claim}"
         yield f"  {claim.expect}{at_all(claim)}"
-        yield from (f"  {case_words(case)}" for case in shown(claim))
+        yield from (f"  {line}" for line in notes(claim))
+        yield from (f"  {case_words(case, claim.notes)}" for case in shown(claim))
         yield from (f"  {line}" for line in rest(claim))
 
 
@@ -38,12 +39,18 @@ def count(claims: Sequence[Claim]) -> str:
 
 
 def at_all(claim: Claim) -> str:
-    """Of how many points it is said, and where it is what it is."""
+    """Where it is said, of how many points, and at how many it is what it is."""
+    of = f", at {claim.where}" if claim.where else ""
     if len(claim.cases) < 2:
-        return ""
+        return of
     if claim.result == HOLDS:
-        return f", at all {len(claim.cases)} points"
-    return f", {claim.result} at {len(claim.worst)} of {len(claim.cases)} points"
+        return f"{of}{',' if of else ', at'} all {len(claim.cases)} points"
+    return f"{of}, {claim.result} at {len(claim.worst)} of {len(claim.cases)} points"
+
+
+def notes(claim: Claim) -> list[str]:
+    """What is true of the numbers of all its points, once."""
+    return [f"each: {'; '.join(claim.notes)}"] if claim.notes else []
 
 
 def shown(claim: Claim) -> tuple[Case, ...]:
@@ -61,8 +68,9 @@ def rest(claim: Claim) -> Iterator[str]:
             yield f"{VERBS[result][0]} at {'; '.join(named)}"
 
 
-def case_words(case: Case) -> str:
-    said = "; ".join(case.said)
+def case_words(case: Case, known: Collection[str] = ()) -> str:
+    """Without the notes that are known."""
+    said = "; ".join((*case.said, *(note for note in case.notes if note not in known)))
     return f"{case.where}: {said}" if case.where else said
 
 
@@ -70,7 +78,7 @@ def table(claims: Sequence[Claim]) -> Table:
     """A row for each case, for formats that are read by programs."""
     heads = tuple(Column(name, label=True) for name in ("result", "claim", "expect", "where", "numbers"))
     rows = tuple(
-        tuple(map(Cell, (case.result, claim.claim, claim.expect, case.where, "; ".join(case.said))))
+        tuple(map(Cell, (case.result, claim.claim, claim.expect, case.where, case.words)))
         for claim in claims
         for case in claim.cases
     )

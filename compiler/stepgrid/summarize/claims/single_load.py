@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from stepgrid.model import number_format
+from stepgrid.plan.report.claim_expression import Figure
 from stepgrid.plugins import metrics
 
 LEAST = 0.25  # that a load is taken to be off, however low the noise floor: it is of QPS alone, and of other hours
 NOISE = 0.30  # of a load, on a host whose noise nobody knows: busy ones have it (docs/statistics.md)
 UNKNOWN = math.expm1(1.96 * math.sqrt(2) * NOISE)  # 19 of 20 ratios of equal loads stay within it
+TARGET = "target_"  # before a metric: what the clients were asked for
 TIMES = frozenset({"s", "ms", "us"})
+
+
+HELD = (0.02, "held by the rate that was asked for")
+
+
+def held(load: Mapping[Figure, float]) -> bool:
+    """A client that keeps to the rate that it was asked for is no faster where the host is."""
+    targets = {figure.metric.removeprefix(TARGET): value for figure, value in load.items() if TARGET in figure.metric}
+    rates = [(value, targets[figure.metric]) for figure, value in load.items() if figure.metric in targets]
+    return bool(rates) and all(value >= target * (1 - HELD[0]) for value, target in rates)
 
 
 def reach(floor: float | None, timed: bool) -> tuple[float, str]:

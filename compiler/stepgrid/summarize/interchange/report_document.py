@@ -44,7 +44,7 @@ def document(report: Report) -> dict[str, Any]:
 
 
 def _claim(claim: Claim) -> Mapping[str, Any]:
-    cases = [{"result": case.result, "where": case.where, "numbers": list(case.said)} for case in claim.cases]
+    cases = [{"result": case.result, "where": case.where, "numbers": [*case.said, *case.notes]} for case in claim.cases]
     return {"claim": claim.claim, "expect": claim.expect, "result": claim.result, "cases": cases}
 
 

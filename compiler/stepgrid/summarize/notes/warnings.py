@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from stepgrid.model.units import counted
+from stepgrid.plan.base_stages import BUILD
 from stepgrid.plugins.hit_rate import SAID
 from stepgrid.summarize.comparisons import measurement_gap
 from stepgrid.summarize.comparisons.build_quality import spread
@@ -89,12 +90,18 @@ def _hosts(facts: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
 def _noisy(facts: Mapping[str, Mapping[str, str]], runs: Sequence[Run]) -> Iterator[str]:
     """What else the host did just before a stage was measured."""
     said = {subject: found["warning"] for subject, found in facts.items() if "warning" in found}
-    names = list(dict.fromkeys(f"{run.step} of {run.build}" for run in runs if _subject(run) in said and run.measured))
+    found = {_subject(run): run for run in runs if run.measured and run.attempt}
+    names = [_stage(run) for subject, run in found.items() if subject in said]
     if names:
-        stages = len({_subject(run) for run in runs if run.measured and run.attempt})
-        where = f"{', '.join(names[:3])}{' and others' if len(names) > 3 else ''}"
-        first = next(iter(said.values()))
-        yield f"the host was not quiet before {len(said)} of {stages} stages ({where}): {first}"
+        more = f" and {len(names) - 3} others" if len(names) > 3 else ""
+        where, first = "; ".join(names[:3]), next(iter(said.values()))
+        yield f"the host was not quiet before {len(names)} of {counted(len(found), 'stage')} ({where}{more}): {first}"
+
+
+def _stage(run: Run) -> str:
+    """rocksdb-7.8.3, cache=lru, load 1"""
+    labels = [f"{axis}={label}" for axis, label in run.labels.items() if axis != BUILD]
+    return ", ".join([run.build, *labels, f"load {run.load}"])
 
 
 def _subject(run: Run) -> str:

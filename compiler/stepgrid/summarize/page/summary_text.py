@@ -30,6 +30,9 @@ _AMPLIFICATION = (
     "w-amp: what flushes and compactions wrote, per byte that came in; below 1 where data are compressed or still in "
     "memory; what earlier steps left to compact is in it"
 )
+_CLAIMS = (
+    'claims: judged is the expression, not the words; `<= 1.14` for "up to 14 % more" also holds where there is less'
+)
 _ASSUMED = (
     "assumed: how far one load may lie from the mean of many, 2.30× where nobody knows the noise of the host, ±25 % "
     "where it is known or the metric does not follow the speed of the host; a claim that this leaves open is undecided"
@@ -196,6 +199,7 @@ def _reading(report: Report) -> list[str]:
         f"faster, slower: the whole interval is more than {effect} away from 1; same: all of it is less; "
         "inconclusive: neither",
         *([_FLOOR] if any(each.name == FLOOR for found in report.overviews for each in found.table.columns) else []),
+        *([_CLAIMS] if report.claims else []),
         *([_ASSUMED] if any("assumed" in said for said in _claimed(report)) else []),
         *([_AMPLIFICATION] if _has(report, "write_amplification") else []),
         *([_DEBT] if _has(report, "drain_l0_files") else []),
@@ -204,7 +208,7 @@ def _reading(report: Report) -> list[str]:
 
 
 def _claimed(report: Report) -> Iterator[str]:
-    yield from (said for claim in report.claims for case in claim.cases for said in case.said)
+    yield from (note for claim in report.claims for case in claim.cases for note in case.notes)
 
 
 def _has(report: Report, metric: str) -> bool:
