@@ -67,6 +67,18 @@ def test_a_table_alone(capsys: Capture) -> None:
     assert out(capsys, "--table", "threads", "--format", "tsv").count("#") == 2  # qps and p50
 
 
+def test_all_points_of_the_claims_are_a_table(capsys: Capture) -> None:
+    put(RATES)
+    assert out(capsys, "--table", "claims", "--format", "csv").splitlines()[1:] == [
+        "result,claim,expect,where,numbers",
+        *(
+            f"holds,two threads do more,qps(threads=2) >= 1.5 * qps(threads=1),{build},"
+            '"4.00× (claimed ≥ 1.5×); one load, noise floor unknown, 2.30× assumed"'
+            for build in ("rocksdb-7.8.3", "rocksdb-9.10.0")
+        ),
+    ]
+
+
 def test_the_whole_report_is_the_summary(capsys: Capture) -> None:
     put(RATES)
     said = out(capsys)

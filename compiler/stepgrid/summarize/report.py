@@ -44,7 +44,15 @@ from stepgrid.summarize.data.searches import Searched, SearchedAxis
 from stepgrid.summarize.data.series import Series
 from stepgrid.summarize.data.series_summary import Place
 from stepgrid.summarize.data.table_inputs import Extras
-from stepgrid.summarize.notes import client_cpu, coverage, failed_rates, quiesce_times, recall_range, warnings
+from stepgrid.summarize.notes import (
+    client_cpu,
+    coverage,
+    failed_rates,
+    quiesce_times,
+    recall_range,
+    short_runs,
+    warnings,
+)
 from stepgrid.summarize.notes.arm_settings import ArmSettings
 from stepgrid.summarize.notes.coverage import Coverage
 from stepgrid.summarize.notes.option_defaults import Defaults, defaults
@@ -172,6 +180,7 @@ def report(
     noise = claim_judgement.ClaimEvidence(
         partial(beside.floor, axes), intervals.of, alpha, lambda some: intervals.of_loads(some).of
     )
+    differing = defaults(tables, _builds(every), base.get(comparison_axes.BUILD))
     return Report(
         **{name: header[name] for name in ("title", "spec", "scale", "hardware")},
         plan=header["digest"],
@@ -196,9 +205,10 @@ def report(
             *warnings.warnings(header.get("warnings", ()), known, tables, shipped),
             *_far(header, sections),
             *_trends(sections, effect),
+            *(differing.sentences if differing else ()),
         ),
         quiet=tuple(quiesce_times.waits(tables.runs)),
-        defaults=defaults(tables, _builds(every), base.get(comparison_axes.BUILD)),
+        defaults=differing,
         claims=tuple(claims(said["claims"], axes, every_point, unlike, noise)),
         tables=tuple(made),
         long=tuple(long),
@@ -229,7 +239,7 @@ def _far(header: Mapping[str, Any], sections: Sequence[Section]) -> Iterator[str
 
 
 def _trends(sections: Sequence[Section], effect: float) -> Iterator[str]:
-    for note in (client_cpu, failed_rates, recall_range):
+    for note in (client_cpu, failed_rates, recall_range, short_runs):
         yield from note.sentences((each.step, each.names, each.points) for each in sections)
     yield from drift.sentences([(section.step, section.points) for section in sections])
     yield from multiple_comparisons.sentences([table for section in sections for table in section.comparisons], effect)

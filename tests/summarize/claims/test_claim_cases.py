@@ -111,25 +111,6 @@ def test_a_constant_factor_is_part_of_what_is_claimed(report: Report) -> None:
     assert numbers(found)[0].endswith("(claimed ≤ 2×)")
 
 
-def test_what_all_points_have_in_common_is_said_once() -> None:
-    notes = "one load, ±25 % assumed", "not enough repeats"
-    cases = Case("holds", "q1", ("2", "3"), notes[:1]), Case("undecided", "q2", ("1", "4"), notes)
-    found = Claim("c", "e", "undecided", cases, "l.i1, data=cached")
-    assert claim_text.lines([found]) == [
-        "undecided: c",
-        "  e, at l.i1, data=cached, undecided at 1 of 2 points",
-        "  each: one load, ±25 % assumed",
-        "  q2: 1; 4; not enough repeats",
-        "  holds at q1",
-    ]
-    assert [cell.text for cell in claim_text.table([found]).rows[0]][-1] == "2; 3; one load, ±25 % assumed"
-    (alone,) = Claim("c", "e", "holds", cases[:1], "l.i1").cases
-    assert claim_text.lines([Claim("c", "e", "holds", (alone,), "l.i1")])[1:] == [
-        "  e, at l.i1",
-        "  q1: 2; 3; one load, ±25 % assumed",
-    ]
-
-
 def test_each_part_says_what_became_of_it_where_they_differ(report: Report) -> None:
     found = claim(report, "qps(cache='hyper') > 2 * qps(cache='lru') and qps(cache='lru') > 1", **READS)
     assert numbers(found) == [
@@ -145,40 +126,6 @@ def test_sides_are_told_apart_by_their_labels_or_metrics(report: Report) -> None
     assert re.fullmatch(r"cache=hyper [\d,.]+ against cache=lru [\d,.]+: 2\.25× .*", arms)
     (figures,) = numbers(claim(report, "qps(cache='lru') > p50_us(cache='lru')", **READS))
     assert figures.startswith("qps 10,000 against p50_us 100: ")
-
-
-@pytest.mark.parametrize(("rate", "result"), [(1000.0, "holds"), (985.0, "holds"), (970.0, "undecided")])
-def test_a_rate_that_is_held_is_no_faster_on_a_faster_host(tmp_path: Path, rate: float, result: str) -> None:
-    report = two_loads(tmp_path, 1000.0)
-    for section in report.sections:
-        for point in section.points:
-            for run in point.runs:
-                run.metrics.update(inserts_per_s=rate, target_inserts_per_s=1000.0)
-    found = claim(report, "inserts_per_s() >= 0.95 * target_inserts_per_s()", step="readww", cache="lru")
-    assert found.result == result
-    held = "one load, held by the rate that was asked for"
-    open_ = "one load, noise floor unknown, 2.30× assumed; not enough repeats"
-    assert numbers(found)[0].endswith(held if result == "holds" else open_)
-
-
-def test_where_it_comes_out_otherwise_is_named() -> None:
-    cases = (
-        *(Case("fails", f"q{at}", ("1",)) for at in range(4)),
-        *(Case("holds", f"l{at}", ("2",)) for at in range(8)),
-    )
-    found = Claim("c", "e", "fails", cases)
-    assert claim_text.lines([found, Claim("d", "f", "undecided", ())]) == [
-        "2 claims: 1 fails, 1 is undecided",
-        "fails: c",
-        "  e, fails at 4 of 12 points",
-        "  q0: 1",
-        "  q1: 1",
-        "  q2: 1",
-        "  and 1 more, on the page",
-        "  holds at l0; l1; l2; l3; l4; l5; and 2 more",
-        "undecided: d",
-        "  f",
-    ]
 
 
 def test_a_missing_cell_leaves_it_undecided(report: Report) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from stepgrid.plan.report.claim_expression import Figure
 from stepgrid.summarize.claims import single_load
 
 
@@ -40,3 +41,11 @@ def test_reach(floor: float | None, timed: bool, within: float, words: str) -> N
 )
 def test_sizes_and_counts_do_not_follow_the_speed_of_the_host(metric: str, expected: bool) -> None:
     assert single_load.timed([metric]) is expected
+
+
+@pytest.mark.parametrize(("rate", "held"), [(1003.0, True), (1000.0, True), (985.0, True), (970.0, False)])
+def test_a_rate_that_is_held_is_no_faster_on_a_faster_host(rate: float, held: bool) -> None:
+    kept, target, other = (Figure(name, ()) for name in ("inserts_per_s", "target_inserts_per_s", "qps"))
+    assert single_load.held({kept: rate, target: 1000.0}) is held
+    assert not single_load.held({kept: rate, other: 1000.0})
+    assert not single_load.held({target: 1000.0})

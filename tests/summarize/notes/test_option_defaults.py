@@ -44,6 +44,11 @@ def test_only_options_that_are_left_alone_and_differ(tmp_path: Path) -> None:
     assert found is not None
     assert (found.base, found.others) == (OLD, (NEW,))
     assert found.rows == (("empty", ("", "z")), ("readahead", ("0", "2097152")))
+    assert list(found.sentences) == [
+        f"options that the spec leaves alone have other defaults than in {OLD} ({NEW}: 2): they are part of each ratio "
+        "across builds, and listed below"
+    ]
+    assert f"other defaults than in {OLD} ({NEW}: 2)" in page(tmp_path)
     lines = text(tmp_path).splitlines()
     title = f"defaults that differ from those of {OLD}, of options that the spec leaves alone"
     assert lines[lines.index(title) + 2] == f"  {NEW}: empty empty -> z; readahead 0 -> 2097152"

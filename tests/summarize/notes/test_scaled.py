@@ -6,6 +6,6 @@ from stepgrid.summarize.notes.warnings import scaled
 def test_only_a_scale_is_told() -> None:
     assert list(scaled(None)) == []
     assert list(scaled("smoke")) == [
-        "measured at scale smoke: sizes, durations or repeats that the spec names for it, often smaller; what the "
-        "whole would show may be something else"
+        "measured at scale smoke and on the host below, whatever the title names: sizes, durations or repeats that the "
+        "spec names for this scale, often smaller; what the whole would show may be something else"
     ]

@@ -72,3 +72,11 @@ def test_an_undecided_claim_asks_for_loads_and_its_table_has_all(here):
 def test_what_is_missing_is_measured_first(here):
     found = scenario.experiment(here)
     assert _commands(scenario.report(found))[0] == f"stepgrid run {SPEC}"
+
+
+def test_the_page_has_them_and_what_the_steps_do(here):
+    _report(here, [1.5, 1.5, 1.5])
+    page = next(here.rglob("index.html")).read_text(encoding="utf-8")
+    assert f"<dt><code>stepgrid explain {SPEC}</code></dt>" in page
+    assert '<a href="#next">What next</a>' in page
+    assert "<tr><th>readww</th><th>db_bench</th><th>benchmarks [readwhilewriting]; keys 1000</th></tr>" in page

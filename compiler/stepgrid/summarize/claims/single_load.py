@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
+from stepgrid.collect.figures.rate_targets import TARGET
 from stepgrid.model import number_format
 from stepgrid.plan.report.claim_expression import Figure
 from stepgrid.plugins import metrics
@@ -12,7 +13,6 @@ from stepgrid.plugins import metrics
 LEAST = 0.25  # that a load is taken to be off, however low the noise floor: it is of QPS alone, and of other hours
 NOISE = 0.30  # of a load, on a host whose noise nobody knows: busy ones have it (docs/statistics.md)
 UNKNOWN = math.expm1(1.96 * math.sqrt(2) * NOISE)  # 19 of 20 ratios of equal loads stay within it
-TARGET = "target_"  # before a metric: what the clients were asked for
 TIMES = frozenset({"s", "ms", "us"})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from stepgrid.build.option_difference import said, same
@@ -35,6 +35,17 @@ class Defaults:
         """Of one of the others: `format_version 5 -> 6`."""
         found = [(option, values[0], values[index + 1]) for option, values in self.rows]
         return [f"{name} {_change(one or '', new or '')}" for name, one, new in found if _differ(one, new)]
+
+    @property
+    def sentences(self) -> Iterator[str]:
+        """For the warnings: the table lies far below them."""
+        found = [(build, len(self.changes(index))) for index, build in enumerate(self.others)]
+        differing = [f"{build}: {number}" for build, number in found if number]
+        if differing:
+            yield (
+                f"options that the spec leaves alone have other defaults than in {self.base} ({', '.join(differing)}): "
+                "they are part of each ratio across builds, and listed below"
+            )
 
     def groups(self) -> list[tuple[tuple[str, ...], list[str]]]:
         """Builds that differ from the base in the same way, and how."""

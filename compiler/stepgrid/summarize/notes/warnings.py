@@ -38,8 +38,8 @@ def warnings(
 def scaled(scale: str | None) -> Iterator[str]:
     if scale:
         yield (
-            f"measured at scale {scale}: sizes, durations or repeats that the spec names for it, often smaller; what "
-            "the whole would show may be something else"
+            f"measured at scale {scale} and on the host below, whatever the title names: sizes, durations or repeats "
+            "that the spec names for this scale, often smaller; what the whole would show may be something else"
         )
 
 

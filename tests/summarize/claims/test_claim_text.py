@@ -1,0 +1,45 @@
+"""Claims in words."""
+
+from __future__ import annotations
+
+from stepgrid.summarize.claims import claim_text
+from stepgrid.summarize.claims.claim import Case, Claim
+
+
+def test_what_all_points_have_in_common_is_said_once() -> None:
+    notes = "one load, ±25 % assumed", "not enough repeats"
+    cases = Case("holds", "q1", ("2", "3"), notes[:1]), Case("undecided", "q2", ("1", "4"), notes)
+    found = Claim("c", "e", "undecided", cases, "l.i1, data=cached")
+    assert claim_text.lines([found]) == [
+        "undecided: c",
+        "  e, at l.i1, data=cached, undecided at 1 of 2 points",
+        "  each: one load, ±25 % assumed",
+        "  q2: 1; 4; not enough repeats",
+        "  holds at q1",
+    ]
+    assert [cell.text for cell in claim_text.table([found]).rows[0]][-1] == "2; 3; one load, ±25 % assumed"
+    (alone,) = Claim("c", "e", "holds", cases[:1], "l.i1").cases
+    assert claim_text.lines([Claim("c", "e", "holds", (alone,), "l.i1")])[1:] == [
+        "  e, at l.i1",
+        "  q1: 2; 3; one load, ±25 % assumed",
+    ]
+
+
+def test_where_it_comes_out_otherwise_is_named() -> None:
+    cases = (
+        *(Case("fails", f"q{at}", ("1",)) for at in range(4)),
+        *(Case("holds", f"l{at}", ("2",)) for at in range(8)),
+    )
+    found = Claim("c", "e", "fails", cases)
+    assert claim_text.lines([found, Claim("d", "f", "undecided", ())]) == [
+        "2 claims: 1 fails, 1 is undecided",
+        "fails: c",
+        "  e, fails at 4 of 12 points",
+        "  q0: 1",
+        "  q1: 1",
+        "  q2: 1",
+        "  and 1 more, on the page",
+        "  holds at l0; l1; l2; l3; l4; l5; and 2 more",
+        "undecided: d",
+        "  f",
+    ]
