@@ -1,4 +1,4 @@
-"""Runs published experiments at their smoke scale, and keeps what their summaries say in docs/gallery.
+"""Runs the quickstart, and published experiments at their smoke scale, and keeps their reports in docs/gallery.
 
 `make gallery` goes on where it was stopped, as every run does. Names of specs, or parts of them, choose some:
 `.venv/bin/python scripts/gallery.py speedb mixgraph`. A site file is named by STEPGRID_SITE.
@@ -18,9 +18,11 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 STEPGRID = ROOT / ".venv" / "bin" / "stepgrid"
 GALLERY = ROOT / "docs" / "gallery"
-SITE = ROOT / "dist" / "gallery"  # all pages and tables: too large for git
+SITE = ROOT / "dist" / "gallery"  # all pages with their tables, which are too large for git
 SCALE = "smoke"
+WHOLE = "quickstart"  # it has no smaller scale
 SPECS = (
+    WHOLE,
     "posts/2022-03-mixgraph", "posts/2024-11-rocksdb-hyperclock-v2", "posts/2024-11-rocksdb-lru-vs-hyperclock",
     "posts/2024-11-rocksdb-leveled", "posts/2024-11-rocksdb-universal", "posts/2024-12-speedb",
     "posts/2023-01-insert-benchmark-amd", "posts/2023-08-myrocks-gc-debt", "posts/2024-11-mysql-scan-regressions",
@@ -28,11 +30,11 @@ SPECS = (
     "microbenchmarks", "microbenchmarks-versions",
 )  # fmt: skip
 MORE = {"microbenchmarks": "per operation"}  # a table that is too long for the summary
-PAGES = frozenset({"posts/2023-01-insert-benchmark-amd", "posts/2023-08-myrocks-gc-debt"})  # a page is 1 MB and more
 
 
 class Exhibit(NamedTuple):
     name: str
+    plan: str
     title: str
     cells: int
     stages: int
@@ -54,8 +56,8 @@ def main(wanted: Sequence[str]) -> int:
     exhibits = [found for name in SPECS if name not in failed and (found := kept(name))]
     if len(exhibits) == len(SPECS):
         (GALLERY / "README.md").write_text(page(exhibits), encoding="utf-8")
-        specs = [spec(each.name) for each in exhibits]
-        subprocess.run([STEPGRID, "site", SITE, *specs, "--scale", SCALE, "--title", "Gallery"], cwd=ROOT, check=True)
+        plans = [each.plan for each in exhibits]
+        subprocess.run([STEPGRID, "site", SITE, *plans, "--title", "Gallery"], cwd=ROOT, check=True)
     else:
         print("README.md of the gallery is as it was: not all of the specs are measured", file=sys.stderr)
     return 3 if failed else 0
@@ -63,7 +65,7 @@ def main(wanted: Sequence[str]) -> int:
 
 def ran(name: str) -> bool:
     print(f"== {name}", flush=True)
-    done = subprocess.run([STEPGRID, "run", spec(name), "--scale", SCALE], cwd=ROOT, check=False)
+    done = subprocess.run([STEPGRID, "run", *asked(name)], cwd=ROOT, check=False)
     return done.returncode == 0
 
 
@@ -89,8 +91,7 @@ def texts_of(name: str) -> Iterator[tuple[str, str]]:
     yield f"{stem}.txt", said("report", name)
     if (table := MORE.get(name)) is not None:
         yield f"{stem}.{table.replace(' ', '-')}.txt", said("report", name, "--table", table)
-    if name in PAGES:
-        yield f"{stem}.html", said("report", name, "--format", "html")
+    yield f"{stem}.html", said("report", name, "--format", "html")
 
 
 def exhibit(name: str) -> Exhibit:
@@ -101,15 +102,19 @@ def exhibit(name: str) -> Exhibit:
         raise Unkept(f"{len(left)} of {len(stages)} stages have no result")
     seconds = sum(node["seconds"] or 0.0 for node in stages)
     days = frozenset(node["ended"][:10] for node in stages if node["ended"])
-    return Exhibit(name, plan["title"], plan["totals"]["cells"], len(stages), seconds, days, "")
+    return Exhibit(name, plan["plan"], plan["title"], plan["totals"]["cells"], len(stages), seconds, days, "")
 
 
 def said(command: str, name: str, *more: str) -> str:
-    argv = [str(STEPGRID), command, spec(name), "--scale", SCALE, *more]
+    argv = [str(STEPGRID), command, *asked(name), *more]
     done = subprocess.run(argv, cwd=ROOT, check=False, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise Unkept(f"stepgrid {command} ended with exit status {done.returncode}")
     return done.stdout
+
+
+def asked(name: str) -> list[str]:
+    return [spec(name)] if name == WHOLE else [spec(name), "--scale", SCALE]
 
 
 def spec(name: str) -> str:
@@ -140,8 +145,7 @@ def page(exhibits: Sequence[Exhibit]) -> str:
 def row(each: Exhibit) -> str:
     stem = PurePath(each.name).name
     also = f", [{table}]({stem}.{table.replace(' ', '-')}.txt)" if (table := MORE.get(each.name)) else ""
-    also += f", [page]({stem}.html)" if each.name in PAGES else ""
-    told = f"[{each.title}]({stem}.txt){also}"
+    told = f"[{each.title}]({stem}.html), [as text]({stem}.txt){also}"
     return f"| {told} | [{stem}](../../{spec(each.name)}) | {each.cells} | {each.stages} | {clock(each.seconds)} |"
 
 
@@ -154,15 +158,16 @@ PAGE = """\
 
 For those who want to see what comes out of published experiments.
 
-What `summary.txt` says of published experiments with RocksDB and Speedb, of the insert benchmark on MySQL, MyRocks and
-PostgreSQL, of LinkBench on InnoDB and MyRocks, of vector search in MariaDB and PostgreSQL, and of the microbenchmarks
-of sysbench on MySQL, MariaDB (InnoDB and MyRocks) and PostgreSQL, at their `smoke` scale, word for word. Each of them
-also has a page with charts (`index.html` beside it); of the insert benchmark it is kept here. How they begin, by
-`python -m scripts.screenshots`: [one](2023-01-insert-benchmark-amd.png), [the other](2023-08-myrocks-gc-debt.png).
+The reports, word for word and as pages, of the quickstart (`make demo`), and at their `smoke` scale of published
+experiments with RocksDB and Speedb, of the insert benchmark on MySQL, MyRocks and PostgreSQL, of LinkBench on InnoDB
+and MyRocks, of vector search in MariaDB and PostgreSQL, and of the microbenchmarks of sysbench on MySQL, MariaDB
+(InnoDB and MyRocks) and PostgreSQL. How pages begin, by `python -m scripts.screenshots`:
+[the quickstart's](quickstart.png), [the insert benchmark's](2023-01-insert-benchmark-amd.png),
+[that of MVCC garbage](2023-08-myrocks-gc-debt.png).
 What became of the claims of the articles, and why: [insert benchmark](insert-benchmark.md), [LinkBench](linkbench.md).
 [Which tables of each article come out](articles.md), and where.
 
-| summary | spec | cells | stages | measuring |
+| report | spec | cells | stages | measuring |
 |---|---|---|---|---|
 {rows}
 
@@ -172,9 +177,10 @@ Measuring took {total} in all, without the builds; made on {when}, on {hosts}, b
 make gallery
 ```
 
-For each spec that is `stepgrid run SPEC --scale smoke`, then `stepgrid report SPEC --scale smoke`. It goes on where
-it was stopped, and ends with `stepgrid site dist/gallery`: all of them with their pages and tables, too large to be
-kept here. For what is not built yet it needs Maven, git and a compiler: a minute for most builds; one release of
+For each spec that is `stepgrid run SPEC --scale smoke`, then `stepgrid report SPEC --scale smoke`, once more with
+`--format html`. It goes on where it was stopped, and ends with `stepgrid site dist/gallery`: all of them with an
+index, a feed and their tables, which are too large to be kept here. For what is not built yet it needs Maven, git and
+a compiler: a minute for most builds; one release of
 RocksDB is compiled whole, with and without a patch, which takes half an hour on two cores, and hardly longer for both
 where ccache is. Servers and sysbench are unpacked, not compiled.
 

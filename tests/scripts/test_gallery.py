@@ -14,9 +14,11 @@ gallery = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts" / "gallery.py"))
 KEPT = sorted((ROOT / "docs" / "gallery").glob("*.txt"))
 
 
-def test_each_is_a_spec_with_that_scale() -> None:
+def test_each_is_a_spec_with_that_scale_but_the_whole() -> None:
     for name in gallery.SPECS:
-        assert f"  {gallery.SCALE}:" in (ROOT / gallery.spec(name)).read_text(encoding="utf-8")
+        text = (ROOT / gallery.spec(name)).read_text(encoding="utf-8")
+        assert (f"  {gallery.SCALE}:" in text) == ("--scale" in gallery.asked(name)), name
+    assert gallery.asked(gallery.WHOLE) == ["specs/quickstart.yaml"]
 
 
 @pytest.mark.parametrize(
@@ -37,12 +39,13 @@ def test_the_host_of_a_summary() -> None:
 
 
 def test_the_page() -> None:
-    one = gallery.Exhibit("posts/a", "Title A", 3, 6, 65.0, frozenset({"2026-01-02"}), "4 cores")
+    one = gallery.Exhibit("posts/a", "0f", "Title A", 3, 6, 65.0, frozenset({"2026-01-02"}), "4 cores")
     more = one._replace(name="microbenchmarks", days=frozenset({"2026-01-01"}), seconds=5.4)
     text = gallery.page([one, more])
-    assert "| [Title A](a.txt) | [a](../../specs/posts/a.yaml) | 3 | 6 | 1 min 05 s |\n" in text
+    assert "| [Title A](a.html), [as text](a.txt) | [a](../../specs/posts/a.yaml) | 3 | 6 | 1 min 05 s |\n" in text
     assert (
-        "| [Title A](microbenchmarks.txt), [per operation](microbenchmarks.per-operation.txt) "
+        "| [Title A](microbenchmarks.html), [as text](microbenchmarks.txt), "
+        "[per operation](microbenchmarks.per-operation.txt) "
         "| [microbenchmarks](../../specs/microbenchmarks.yaml) | 3 | 6 | 0 min 05 s |\n"
     ) in text
     assert (
@@ -53,8 +56,20 @@ def test_the_page() -> None:
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
 def test_what_is_kept_names_no_machine_and_is_not_wide(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert not re.findall(r"(?<![\w.}/])/(?:[\w.-]+/)+[\w.-]*", re.sub(r"\w+://\S+", "", text))
+    assert not paths(text)
     assert [line for line in text.splitlines() if len(line) > 120] == []
+
+
+def paths(text: str) -> list[str]:
+    return re.findall(r"(?<![\w.}/<])/(?:[\w.-]+/)+[\w.-]*", re.sub(r"\w+://\S+", "", text))
+
+
+@pytest.mark.parametrize("path", sorted(gallery.GALLERY.glob("*.html")), ids=lambda path: path.stem)
+def test_a_page_names_no_machine(path: Path) -> None:
+    text = re.sub(r"<(style|script|svg).*?</\1>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    shown = re.sub(r"<[^>]+>", "\n", text)
+    assert gallery.machine(shown) is None
+    assert not [each for each in paths(shown) if not each.startswith("/tmp/stepgrid-socket-")]
 
 
 def test_every_article_has_its_tables_where_the_page_says() -> None:

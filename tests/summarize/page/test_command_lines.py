@@ -22,6 +22,12 @@ def test_programs_of_builds_and_folders_of_steps_are_named_from_outputs_on() -> 
     )
 
 
+def test_the_place_of_a_database_that_is_being_measured_is_shortened() -> None:
+    assert said(["db_bench", f"--db=/home/ann/x/outputs/live/{STAGE}.20616/data"]) == (
+        f"db_bench --db=outputs/live/{STAGE}.20616/data"
+    )
+
+
 def test_a_search_path_of_lua_is_shortened_in_each_of_its_places() -> None:
     place = f"/x/outputs/attempts/{STAGE}/steps/0-l.i0/?.lua"
     short = f"outputs/attempts/{STAGE}/steps/0-l.i0/?.lua"

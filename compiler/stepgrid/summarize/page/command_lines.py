@@ -13,7 +13,8 @@ from stepgrid.summarize.report import Report, Section
 
 NONE = "[]"
 MANY = 24  # commands of a step that are shown whole
-_BEFORE = re.compile(r"(?<![^:;=,])/[^:;=,]*?(?=(?:builds/b|attempts/s)-[0-9a-f]{20})")  # what comes before our folders
+# what comes before our folders
+_BEFORE = re.compile(r"(?<![^:;=,])/[^:;=,]*?(?=(?:builds/b|(?:attempts|live)/s)-[0-9a-f]{20})")
 
 
 def commands(report: Report, section: Section) -> Iterator[tuple[str, str]]:
