@@ -37,6 +37,7 @@ repeat: 1
 allow: {no-repeats: "a test of writes"}
 """
 FINE = 0
+PROGRESS = 20  # calls between two words of how far it came
 
 
 def main() -> int:
@@ -67,18 +68,22 @@ class Bench:
         return 1 if wrong else 0
 
     def tried(self, every: int) -> int:
-        end, survived, seen = time.monotonic() + self.options.seconds, 0, Counter[int]()
+        end, survived, hit, seen = time.monotonic() + self.options.seconds, 0, 0, Counter[int]()
         for number in range(self.options.first, every + 1, self.options.every):
             if time.monotonic() > end:
                 break
             status, said = self.run(number)
+            hit += self.count() >= number
             seen[status] += 1
             wrong = [*_traces(said), *self._after()]
             survived += not wrong
             for each in wrong:
                 print(f"call {number}: {each}", flush=True)
+            if seen.total() % PROGRESS == 0:
+                print(f"{seen.total():,} tried, the last was call {number:,} of {every:,}", flush=True)
         endings = ", ".join(f"{count} with {status}" for status, count in sorted(seen.items()))
-        print(f"{seen.total():,} tried, {survived:,} survived; the runs with the fault ended: {endings}")
+        tried = f"{seen.total():,} tried, of which {hit:,} met a call; {survived:,} survived"
+        print(f"{tried}; the runs with the fault ended: {endings}")
         return 0 if survived == seen.total() else 1
 
     def run(self, number: int, slow: int = 0) -> Run:

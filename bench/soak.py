@@ -1,7 +1,8 @@
 """Thousands of real stages of `true`: what one costs, from the first to the last, and what the run leaves behind.
 
 `python bench/soak.py [--stages 2000] [--keep DIR]`. It ends with 1 where the last tenth of the stages takes 1.2
-times as long as the first, the run grows by more than 64 MiB, or a process or a live folder is left."""
+times as long as the first, the run or the largest process that it starts grows by more than 64 MiB, or a process, a
+socket, a temporary file or a live folder is left."""
 
 from __future__ import annotations
 
@@ -35,16 +36,18 @@ SLOWER, GROWTH = 1.2, 64 << 20
 
 @dataclass
 class Watched:
-    """Of the main process, a look each second."""
+    """A look each second."""
 
-    memory: list[int] = field(default_factory=list)  # bytes
-    files: list[int] = field(default_factory=list)  # descriptors
+    memory: list[int] = field(default_factory=list)  # bytes of the main process
+    files: list[int] = field(default_factory=list)  # descriptors of the main process
+    started: list[int] = field(default_factory=list)  # bytes of the largest process that it started
 
     def look(self, process: psutil.Process, over: threading.Event) -> None:
         while not over.wait(1.0):
             try:
                 self.memory.append(process.memory_info().rss)
                 self.files.append(process.num_fds())
+                self.started.append(max(map(_memory, process.children(recursive=True)), default=0))
             except psutil.Error:
                 return
 
@@ -64,7 +67,9 @@ def main() -> int:
 
 def _run(work: Path) -> tuple[Watched, int, float]:
     lock = {"STEPGRID_HOST_LOCK": str(work / "lock"), "STEPGRID_SITE": ""}
-    env, began = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), **lock}, time.monotonic()
+    (work / "tmp").mkdir()
+    own = {"PYTHONPATH": str(ROOT / "compiler"), "TMPDIR": str(work / "tmp")}
+    env, began = {**os.environ, **own, **lock}, time.monotonic()
     argv = (sys.executable, "-m", "stepgrid.cli", "run", "a.yaml")
     watched, over = Watched(), threading.Event()
     with (work / "said").open("wb") as said:
@@ -82,18 +87,40 @@ def _told(work: Path, watched: Watched, status: int, seconds: float, stages: int
     costs = [after - before for before, after in pairwise(ended)]
     part = max(len(costs) // 10, 1)
     first, last = median(costs[:part]), median(costs[-part:])
-    grown = max(watched.memory[-10:]) - max(watched.memory[: max(len(watched.memory) // 10, 1)])
-    left = [*_processes(work), *(str(path) for path in work.glob("outputs/live/*"))]
+    left = [*_processes(work), *_sockets(work), *map(str, [*work.glob("outputs/live/*"), *work.glob("tmp/*")])]
     print(
         f"{len(ended):,} of {stages:,} stages in {seconds:.0f} s, exit status {status}; load {os.getloadavg()[0]:.1f}"
     )
     tenths = f"{first:.3f} s in the first tenth, {last:.3f} s in the last"
     print(f"a stage: {tenths}, {seconds / stages:.3f} s with all around it")
-    memory = f"{watched.memory[-1] >> 20} MiB, {grown / 2**20:+.1f} MiB from the first tenth to the end"
-    print(f"the main process: {memory}; {min(watched.files)} to {max(watched.files)} descriptors")
+    print(f"the main process: {_mib(watched.memory)}; {min(watched.files)} to {max(watched.files)} descriptors")
+    print(f"the largest process that it starts: {_mib(watched.started)}")
     print(f"left behind: {', '.join(left) or 'nothing'}")
     fine = status == 0 and len(ended) == stages and not left
+    grown = max(_growth(watched.memory), _growth(watched.started))
     return 0 if fine and last <= SLOWER * first and grown < GROWTH else 1
+
+
+def _growth(looks: Sequence[int]) -> float:
+    """Of the first tenth's median look to the last's: plans are made before, tables after."""
+    part = max(len(looks) // 10, 1)
+    return median(looks[-part:]) - median(looks[:part])
+
+
+def _mib(looks: Sequence[int]) -> str:
+    return f"{median(looks) / 2**20:.0f} MiB, {_growth(looks) / 2**20:+.1f} MiB from the first tenth to the last"
+
+
+def _memory(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.Error:
+        return 0  # it has ended
+
+
+def _sockets(work: Path) -> Sequence[str]:
+    named = Path("/proc/net/unix").read_text().splitlines()
+    return [f"socket {line.split()[-1]}" for line in named if f" {work}/" in line]
 
 
 def _processes(work: Path) -> Sequence[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import shutil
 import subprocess
@@ -38,6 +39,12 @@ def lacking(names: Iterable[str]) -> str:
     if SMALL_DISKS in wanted and not _mounts():
         return "this host allows no mount in a user namespace"
     return next(filter(None, (unreachable(name) for name in wanted if name in REGISTRIES)), "")
+
+
+def may_profile() -> bool:
+    """Whether perf may look at processes of ours."""
+    command = ["perf", "stat", "-e", "task-clock", "-p", str(os.getpid()), "--timeout", "10"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def _programs(name: str) -> tuple[str, ...]:

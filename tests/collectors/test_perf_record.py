@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.collect.figures import collectors
-from stepgrid.collectors import stacks
+from stepgrid.collectors import perf_record, stacks
 
 
 @pytest.mark.parametrize(("settings", "period"), [({}, 1e6 / 99), ({"frequency": 500}, 2000.0)])
@@ -23,3 +23,11 @@ def test_a_sample_is_a_period(tmp_path: Path, settings: dict[str, int], period: 
         ("perf_record", "burn", pytest.approx(3 * period)),
         ("perf_record", "main", pytest.approx(period)),
     ]
+
+
+def test_nothing_is_drawn_of_a_recording_without_samples(tmp_path: Path) -> None:
+    output = tmp_path / "said"
+    output.write_text("")
+    said = perf_record.COLLECTOR.draw(output, tmp_path)
+    assert said == "perf took no sample: the step was too short, or waited all the time"
+    assert list(tmp_path.iterdir()) == [output]

@@ -1,15 +1,13 @@
 """Collectors beside a step, by real processes; a real perf where there is one that may look."""
 
 import json
-import os
 import re
-import subprocess
 from dataclasses import replace
 
 import pytest
 
 from stepgrid.collect.figures import collectors
-from tests.needs import needs
+from tests.needs import may_profile, needs
 
 WORK = "import time\nend = time.process_time() + %s\nwhile time.process_time() < end: sum(range(1000))"
 WAITS = "import signal, sys, time\nsignal.signal(signal.SIGINT, lambda *_: sys.exit(print('counted')))\ntime.sleep(60)"
@@ -74,11 +72,6 @@ def test_a_tool_of_the_machine_that_is_not_there(measured, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     folder = measured({"name": "fg", "collector": "perf_record"})
     assert _record(folder, "fg")["warning"] == "the program perf cannot be started: No such file or directory"
-
-
-def may_profile():
-    command = ["perf", "stat", "-e", "task-clock", "-p", str(os.getpid()), "--timeout", "10"]
-    return subprocess.run(command, capture_output=True).returncode == 0
 
 
 @needs("perf")

@@ -12,6 +12,7 @@ from stepgrid.plugins.collector import Recording, Target, listed
 
 FREQUENCY = 99  # not a round number: nothing that runs by the clock is always, or never, met
 DATA, FOLDED, GRAPH = "perf.data", "stacks.txt", "flamegraph.svg"
+NONE = "perf took no sample: the step was too short, or waited all the time"
 
 
 class PerfRecord:
@@ -41,11 +42,14 @@ class PerfRecord:
         """Inlined functions are left out: to find them takes minutes in a large binary."""
         return [tool, "script", "-i", str(folder / DATA), "--no-inline", "-F", "comm,pid,tid,time,event,ip,sym,dso"]
 
-    def draw(self, output: Path, folder: Path) -> None:
+    def draw(self, output: Path, folder: Path) -> str | None:
         with output.open(encoding="utf-8", errors="replace") as lines:
             counts = stacks.folded(lines)
+        if not counts:
+            return NONE
         (folder / FOLDED).write_text(stacks.text(counts), encoding="utf-8")
         (folder / GRAPH).write_text(flame.graph(counts, folder.name), encoding="utf-8")
+        return None
 
 
 def _microseconds(folder: Path, settings: Mapping[str, Any]) -> Mapping[Stack, float]:

@@ -36,7 +36,9 @@ class DrawingCollector(Protocol):
         """A command whose output is drawn."""
         ...
 
-    def draw(self, output: Path, folder: Path) -> None: ...
+    def draw(self, output: Path, folder: Path) -> str | None:
+        """Why there is nothing to draw."""
+        ...
 
 
 @runtime_checkable

@@ -51,8 +51,7 @@ def _draw(folder: Path, record: Mapping[str, Any], site: Site) -> str | None:
         said = end_of(telling(script)).splitlines()[-1:]
         why = f"did not end within {SECONDS:g} s" if ended.overdue else how(ended.exit)
         return f"{' '.join(words[:2])} {why}{f': {said[0]}' if said else ''}"
-    kind.draw(script / "stdout", folder)
-    return None
+    return kind.draw(script / "stdout", folder)
 
 
 def _asked(record: Mapping[str, Any]) -> Mapping[str, Any]:
