@@ -14,7 +14,7 @@ from stepgrid.language.builds.flags import flag_faults
 from stepgrid.language.builds.service import Service
 from stepgrid.language.builds.sources import SOURCES, extension_faults
 from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems.suggestion import close_names, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Text, key_place, place
 from stepgrid.plugins.engine import DeclaredBuilds
@@ -170,7 +170,7 @@ def _check(family: str, engine: Text | None, known: Iterable[str], where: Locati
     if engine is None:
         hint = f"add `engine:`, or `extends:` a build that has one; {nearest('', ENGINES.names())}"
         others = [each for each in known if each != family]
-        if get_close_matches(family, others, n=1):
+        if close_names(family, others):
             hint = nearest(family, others)
         problems.add("missing-key", where, f"build `{family}` has no engine", hint, len(family))
         return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from stepgrid.expand.axes.axis import Axis
@@ -12,8 +11,8 @@ from stepgrid.expand.axes.dependencies import STORAGE_ENGINE
 from stepgrid.expand.step_entry import StepEntry
 from stepgrid.language.expressions.evaluator import references
 from stepgrid.language.models import OptionSet, Spec
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems.problem import MOST_SHOWN, Location, Problems
+from stepgrid.language.problems.suggestion import close_names, nearest
 from stepgrid.language.yaml.nodes import Text, place
 from stepgrid.plugins.drivers import driver
 
@@ -28,15 +27,15 @@ class UnknownParams(NamedTuple):
     @property
     def meant(self) -> frozenset[str]:
         """The settings that they probably are: those are not missing as well."""
-        return frozenset(close for name, _ in self.params for close in self._close(name))
+        return frozenset(close for name, _ in self.params[:MOST_SHOWN] for close in self._close(name))
 
     def report(self, problems: Problems) -> None:
         """Not where the one expression that takes it, under another name, is reported: `params` is right then."""
         said = {problem.message for problem in problems.errors}
         for name, where in self.params:
-            if any(f"`params.{close}` is not defined" in said for close in self._close(name)):
+            if not problems.many and any(f"`params.{close}` is not defined" in said for close in self._close(name)):
                 continue
-            hint = _COMMA if name.isdigit() else nearest(name, self.known)
+            hint = _COMMA if name.isdigit() else "" if problems.many else nearest(name, self.known)
             problems.add("unknown-param", where, f"no step takes the param `{name}`", hint, len(name))
 
     @property
@@ -45,7 +44,7 @@ class UnknownParams(NamedTuple):
         return frozenset(name for name in self.meant if self.undefined.get(name, 0) > 1)
 
     def _close(self, name: str) -> list[str]:
-        return get_close_matches(name, sorted(self.known), n=1)
+        return close_names(name, sorted(self.known))
 
 
 def unknown_params(

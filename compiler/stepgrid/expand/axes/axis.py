@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
 from typing import Any, NamedTuple
 
 from stepgrid.expand.axes.points import RESERVED, Point, of_axis
@@ -64,7 +63,7 @@ def _axis(name: str, axis: models.Axis, sweep: Map, problems: Problems) -> Itera
     if "values" in nodes.at and "values" not in nodes:
         return  # they were of a wrong type, which is said
     before = len(problems.errors)
-    others = [each for each in sweep if each != name]
+    others = (each for each in sweep if each != name)
     points = tuple(of_axis(name, axis, nodes, where, problems, others))
     if points:
         yield Axis(name, where, points, axis.from_, axis.steps)
@@ -83,12 +82,14 @@ def _check_name(name: str, axis: models.Axis, where: Location, problems: Problem
 
 
 def _conflicts(axes: Sequence[Axis], sets: Mapping[str, models.OptionSet], problems: Problems) -> None:
-    said = [(axis, _options(axis, sets), _params(axis)) for axis in axes]
-    for (first, options, params), (second, more_options, more_params) in combinations(said, 2):
-        for kind, both in (("option", options & more_options), ("param", params & more_params)):
-            for name in sorted(both):
-                message = f"the axes `{first.name}` and `{second.name}` both set the {kind} `{name}`"
-                problems.add("axes-conflict", second.where, message, "one axis may set it", len(second.name))
+    setters: dict[tuple[str, str], Axis] = {}
+    for axis in axes:
+        for kind, names in (("option", _options(axis, sets)), ("param", _params(axis))):
+            for name in sorted(names):
+                first = setters.setdefault((kind, name), axis)
+                if first is not axis:
+                    message = f"the axes `{first.name}` and `{axis.name}` both set the {kind} `{name}`"
+                    problems.add("axes-conflict", axis.where, message, "one axis may set it", len(axis.name))
 
 
 def _check_builds(axes: Sequence[Axis], sweep: Mapping[str, models.Axis], problems: Problems) -> None:

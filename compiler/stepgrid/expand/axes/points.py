@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 from stepgrid.language import models, option_scalars
 from stepgrid.language.expressions import evaluator
 from stepgrid.language.expressions.evaluator import ExpressionError
 from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems.suggestion import close_names, nearest
 from stepgrid.language.yaml.nodes import Map, Text, place
 
 UNLABELLED = "?"  # what the label of a point begins with that has none
@@ -36,14 +35,14 @@ class Point:
 
 
 def of_axis(
-    name: str, axis: models.Axis, nodes: Map, where: Location, problems: Problems, others: Sequence[str] = ()
+    name: str, axis: models.Axis, nodes: Map, where: Location, problems: Problems, others: Iterable[str] = ()
 ) -> Iterator[Point]:
     named = axis.points is not None or bool(axis.groups)
     forms = [named, axis.option is not None, axis.param is not None]
     if sum(forms) != 1 or (axis.values is None) != named:
         message = f"axis `{name}` must be of one form"
         hint = "a map of points, `{option: NAME, values: […]}`, `{param: NAME, values: […]}` or a list of values"
-        close = [] if any(forms) else get_close_matches(name, others, n=1)  # a scale's, which misspells it
+        close = [] if any(forms) else close_names(name, list(others))  # a scale's, which misspells it
         problems.add("axis-form", where, message, f"did you mean `{close[0]}`?" if close else hint, len(name))
     elif named:
         yield from _named(axis, nodes, problems)

@@ -8,12 +8,14 @@ from functools import lru_cache
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.language.expressions.budget import BUDGET
+from stepgrid.language.expressions.budget import BUDGET, OF_ALL
 
 if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
 
 LONGEST = 20_000  # characters
+MOST_COMPILED = 5_000  # different expressions of a spec: Jinja2 takes a millisecond for each
+COMPILING = OF_ALL // MOST_COMPILED
 _WHOLE = re.compile(r"\s*\{\{((?:(?!\}\}|\{\{).)*)\}\}\s*", re.S)
 _WORD = re.compile(r"([^\W\d]\w*)(?:\.([^\W\d]\w*))?")
 _ASSIGNMENT = re.compile(r"(?<![=!<>])=(?![=])")
@@ -150,11 +152,13 @@ def _environment() -> SandboxedEnvironment:
     return Sandbox(undefined=StrictUndefined, autoescape=False)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2 * MOST_COMPILED)
 def _compiled(expression: str) -> Callable[..., Any]:
+    BUDGET.pay(COMPILING)
     return _environment().compile_expression(expression, undefined_to_none=False)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2 * MOST_COMPILED)
 def _template(text: str) -> Any:
+    BUDGET.pay(COMPILING)
     return _environment().from_string(text)

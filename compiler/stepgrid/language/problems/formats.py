@@ -8,12 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 from stepgrid.language.problems.password_mask import masked_all
-from stepgrid.language.problems.problem import Problem
+from stepgrid.language.problems.problem import MOST_SHOWN, Problem
 from stepgrid.language.regular_file import head
 from stepgrid.model.units import counted
 
 WIDTH = 100  # of what is shown of a line
-MOST = 200  # problems that are shown as text
 SPECS = (".yaml", ".yml")
 _HIDDEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")  # moves the cursor of a terminal, or the caret
 
@@ -21,10 +20,10 @@ _HIDDEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")  # moves the c
 def text(problems: Iterable[Problem]) -> str:
     """Errors before warnings where there are more than anybody reads."""
     found = list(problems)
-    if len(found) <= MOST:
+    if len(found) <= MOST_SHOWN:
         return "\n\n".join(map(_one, found))
-    shown = sorted(found, key=lambda problem: problem.severity == "warning")[:MOST]
-    rest = f"… and {counted(len(found) - MOST, 'more problem')}: `stepgrid check --format json` has all"
+    shown = sorted(found, key=lambda problem: problem.severity == "warning")[:MOST_SHOWN]
+    rest = f"… and {counted(len(found) - MOST_SHOWN, 'more problem')}: `stepgrid check --format json` has all"
     return "\n\n".join([*map(_one, shown), rest])
 
 

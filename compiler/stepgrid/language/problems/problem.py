@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from stepgrid.language.problems.suggestion import nearest
 
+MOST_SHOWN = 200  # problems that are shown as text
 LONGEST = 120  # characters of what a message quotes
 _QUOTED_LONG = re.compile(rf"`([^`]{{{LONGEST}}})[^`]+`")
 
@@ -62,10 +63,16 @@ class Problems:
     def undefined(self, what: str, name: str, where: Location, known: Iterable[str]) -> None:
         """A name that neither the spec nor what it includes defines."""
         if not self.unread:
-            self.add("undefined-name", where, f"there is no {what} `{name}`", nearest(name, known), len(name))
+            hint = "" if self.many else nearest(name, known)
+            self.add("undefined-name", where, f"there is no {what} `{name}`", hint, len(name))
 
     def warn(self, code: str, where: Location, message: str, hint: str = "", width: int = 1) -> None:
         self._add(Problem(code, where, message, hint, "warning", width))
+
+    @property
+    def many(self) -> bool:
+        """More than are shown: for those nobody looks for what was meant."""
+        return len(self._found) > MOST_SHOWN
 
     @property
     def found(self) -> list[Problem]:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+
+MOST = 2_000  # names that one is compared with, which takes some milliseconds
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint that names what was probably meant, or what there is."""
     names = sorted(set(known))
-    from difflib import get_close_matches
-
-    close = next((each for each in get_close_matches(name, names, n=3) if _alike(name, each)), None)
+    close = next((each for each in close_names(name, names, 3) if _alike(name, each)), None)
     if close is not None:
         return f"did you mean `{close}`?"
     if not names:
         return "there is none here"
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
     return f"known here: {shown}"
+
+
+def close_names(name: str, known: Collection[str], most: int = 1) -> list[str]:
+    """Of very many names none: nobody has written them by hand."""
+    from difflib import get_close_matches
+
+    return get_close_matches(name, known, n=most) if len(known) <= MOST else []
 
 
 def _alike(name: str, other: str) -> bool:

@@ -6,15 +6,17 @@ from pathlib import Path
 
 from stepgrid.language import input_record
 from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.regular_file import MOST_BYTES, NotRegularError, head
+from stepgrid.language.regular_file import NotRegularError, head
 from stepgrid.model.number_format import size
+
+MOST_BYTES = 512 << 10  # what `check` reads in some seconds
 
 
 def read(path: str, problems: Problems, asked_at: Location | None = None) -> bytes | None:
     """None, with the reason among the problems; a file that is not there as asked for at a place, or as a spec."""
     where = asked_at or Location(path, 1, 1)
     try:
-        content = head(path)
+        content = head(path, MOST_BYTES)
     except FileNotFoundError:
         problems.add("file-not-found", where, f"there is no file `{path}`", _siblings(path, asked_at is None))
     except NotRegularError as error:

@@ -18,6 +18,7 @@ NULL = f"{_PLAIN}null"
 MOST_COPIES = 10_000  # nodes that aliases may add
 MOST_LEVELS = 40
 MOST_OPENED = 1_000  # brackets, or columns before the first word of a line: so deep the parser can go for sure
+LONGEST_TAG = 100  # characters: to decode one takes a time that grows with its square
 _INDENTED = re.compile(r"^[ ?-]*", re.MULTILINE)
 
 
@@ -68,6 +69,11 @@ def _may_be_deep(text: str) -> bool:
     return opened > MOST_OPENED or max(map(len, _INDENTED.findall(text))) > MOST_OPENED
 
 
+def _tag(node: Any) -> str:
+    suffix = node.ctag.suffix or ""
+    return str(node.tag) if len(suffix) <= LONGEST_TAG else f"{suffix[:LONGEST_TAG]}…"
+
+
 def _deep() -> str:
     return f"maps and lists are nested more than {MOST_LEVELS} deep"
 
@@ -85,8 +91,9 @@ class _Converter:
         where = self._where(node)
         if self._refused(node, where):
             return None
-        if node.tag not in _TAGS:
-            shown = node.tag.replace(_PLAIN, "!!")
+        tag = _tag(node)
+        if tag not in _TAGS:
+            shown = tag.replace(_PLAIN, "!!")
             self._problems.add("yaml-tag", where, f"the tag `{shown}` means nothing in a spec")
         if node.id == "scalar":
             return self._scalar(node, where)
@@ -108,7 +115,7 @@ class _Converter:
 
     def _scalar(self, node: Any, where: Location) -> Text | None:
         quoted = node.style in ("'", '"')
-        if node.tag == NULL and not quoted:
+        if _tag(node) == NULL and not quoted:
             return None
         for name in strange(node.value):
             message, hint = f"a value cannot hold {name}", "only line breaks and tabs, where a text may have them"
