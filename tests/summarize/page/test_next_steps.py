@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from stepgrid.model.adaptive_repeat import AdaptiveRepeat
 from stepgrid.summarize.claims.claim import Case, Claim
 from stepgrid.summarize.page.next_steps import next_steps
 from tests.summarize import scenario
@@ -46,13 +47,20 @@ def test_what_is_inconclusive_gets_twice_the_loads(here):
     assert _commands(_report(here, [1.3, 0.9, 1.2])) == [f"stepgrid run {SPEC} --set repeat=6", *ALWAYS]
 
 
-def test_what_is_judged_needs_no_more(here):
-    assert _commands(_report(here, [1.5, 1.5, 1.5])) == ALWAYS
+def test_what_is_judged_may_be_surer(here):
+    report = _report(here, [1.5, 1.5, 1.5])
+    assert _commands(report) == [f"stepgrid run {SPEC} --set repeat=6", *ALWAYS]
+    assert next_steps(report)[0].why.startswith("surer: ")
+
+
+def test_where_loads_are_added_until_it_is_decided_nobody_asks_for_more(here):
+    assert _commands(replace(_report(here, [1.5, 1.5, 1.5]), until=AdaptiveRepeat(3, 12))) == ALWAYS
 
 
 def test_a_scale_is_named_and_the_whole_is_offered(here):
     report = replace(_report(here, [1.5, 1.5, 1.5]), scale="smoke")
     assert _commands(report) == [
+        f"stepgrid run {SPEC} --scale smoke --set repeat=6",
         f"stepgrid run {SPEC}",
         f"stepgrid explain {SPEC} --scale smoke",
         f"stepgrid compare p-synthetic {SPEC} --scale smoke",

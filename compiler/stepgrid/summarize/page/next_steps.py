@@ -42,6 +42,9 @@ def _runs(report: Report, spec: str) -> Iterator[tuple[str, str]]:
         yield f"run {spec} --set repeat={FEWEST}", f"{FEWEST} loads of each cell: fewer seldom give a verdict"
     elif not report.until and (INCONCLUSIVE in words or _undecided(report)):
         yield f"run {spec} --set repeat={2 * loads}", "twice the loads: intervals narrow, nothing is measured twice"
+    elif not report.until and not report.status.incomplete:
+        more = "surer: twice the loads make intervals a third narrower, and nothing is measured twice"
+        yield f"run {spec} --set repeat={2 * loads}", more
     if report.scale:
         yield f"run {report.spec}", f"the whole: sizes and durations of the spec, not of {report.scale}"
 
