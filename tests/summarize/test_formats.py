@@ -217,3 +217,19 @@ def test_rows_of_data_read_back(rows: Sequence[Sequence[object]]) -> None:
 def test_json_has_no_number_where_there_is_none() -> None:
     said = json_text.text({"a": float("nan"), 1: (datetime(2026, 1, 2, 3, 4), 0.5, None, True)})
     assert json.loads(said) == {"a": None, "1": ["2026-01-02T03:04:00", 0.5, None, True]}
+
+
+def test_a_value_that_is_a_list_wider_than_a_line_goes_on_after_a_separator() -> None:
+    value = "write_buffer_size=4m;table_factory={cache=0;filter=bloom:10};"
+    assert text.wrapped(f"cf_options {value} direct_reads ON", "  ", "    ", 40) == [
+        "  cf_options",
+        "    write_buffer_size=4m;",
+        "    table_factory={cache=0;",
+        "    filter=bloom:10};",
+        "    direct_reads ON",
+    ]
+
+
+def test_other_words_that_are_wider_than_a_line_are_whole() -> None:
+    path = f"log outputs/{'part/' * 10}log"
+    assert text.wrapped(path, "  ", "    ", 40) == ["  log", f"    outputs/{'part/' * 10}log"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
@@ -42,10 +43,22 @@ def aligned(rows: Iterable[Sequence[str]], indent: str = INDENT, right: Collecti
 
 
 def wrapped(said: str, first: str = INDENT, rest: str | None = None, width: int = WIDTH) -> list[str]:
-    """A sentence on lines; neither a name nor a path is broken."""
+    """A sentence on lines; neither a name nor a path is broken, but a list without spaces that is wider than a line."""
     rest = first if rest is None else rest
-    return textwrap.wrap(said, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False,
-                         break_long_words=False)  # fmt: skip
+    whole = textwrap.wrap(said, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False,
+                          break_long_words=False)  # fmt: skip
+    return [part for line in whole for part in ([line] if len(line) <= width else _list_parts(line, rest, width))]
+
+
+def _list_parts(line: str, indent: str, width: int) -> Iterator[str]:
+    """An option's value such as `a=1;b=2` goes on below after a separator, as far right as there is room."""
+    taken = ""
+    for item in re.findall(r"[^;,]*[;,]+|[^;,]+", line):
+        if taken and len(taken + item) > width:
+            yield taken
+            taken = indent
+        taken += item
+    yield taken
 
 
 def cut(line: str, width: int) -> str:
