@@ -34,6 +34,10 @@ def test_so_is_that_of_a_median(low: float, high: float, text: str) -> None:
     assert number_format.span(low, high) == text
 
 
+def test_what_rounds_to_a_hundred_has_no_point_behind_it() -> None:
+    assert [number_format.rate(each) for each in (99.97, 99.94, -99.97)] == ["100", "99.9", "-100"]
+
+
 def test_rates_below_zero_are_told_as_those_above() -> None:
     assert [number_format.rate(each) for each in (-5000.0, 5000.0, -3.2, 3.2)] == ["-5,000", "5,000", "-3.20", "3.20"]
 

@@ -233,3 +233,12 @@ def test_a_value_that_is_a_list_wider_than_a_line_goes_on_after_a_separator() ->
 def test_other_words_that_are_wider_than_a_line_are_whole() -> None:
     path = f"log outputs/{'part/' * 10}log"
     assert text.wrapped(path, "  ", "    ", 40) == ["  log", f"    outputs/{'part/' * 10}log"]
+
+
+def test_names_in_backquotes_are_code_on_the_page() -> None:
+    found = Table(
+        "why", (Column("why", label=True),), ((Cell("`a<b` 1 → 2"),), (Cell("it's `"),)), notes=("`stepgrid` has all",)
+    )
+    shown = FORMATS["html"](found)
+    for part in ("<th><code>a&lt;b</code> 1 → 2</th>", "<th>it&#x27;s `</th>", '"note"><code>stepgrid</code> has all<'):
+        assert part in shown

@@ -26,7 +26,9 @@ def tables(block: Block) -> list[Table]:
     heads, before = legend([name for name, _ in subjects])
     absolute = ((Cell(block.call(name)), *(_absolute(spot, name) for _, spot in subjects)) for name in names)
     found = [block.table(columns(heads, ["name"], last=False), absolute, before=before)]
-    return [*found, _relative(block, subjects, names)] if len(subjects) > 1 and not subjects[0][1].status else found
+    (_, least), *others = subjects
+    shared = [name for name in names if name in least.values and any(name in spot.values for _, spot in others)]
+    return [*found, _relative(block, subjects, shared)] if shared and not least.status else found
 
 
 def _counted(block: Block) -> list[str]:
@@ -41,11 +43,7 @@ def _counted(block: Block) -> list[str]:
 
 def _relative(block: Block, subjects: Sequence[tuple[str, LayoutCell]], names: Sequence[str]) -> Table:
     (base, least), *others = subjects
-    rows = (
-        (*(_ratio(spot, least, name) for _, spot in others), Cell(block.call(name)))
-        for name in names
-        if name in least.values
-    )
+    rows = ((*(_ratio(spot, least, name) for _, spot in others), Cell(block.call(name))) for name in names)
     heads, before = legend([name for name, _ in others])
     return block.table(columns(heads, ["name"]), rows, before=(f"relative to {base}", *before), notes=())
 

@@ -25,7 +25,7 @@ def exact_size(value: int) -> str:
 
 def rate(value: float) -> str:
     """54,321 and 3.21: what is below a hundred keeps three digits."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}"
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}".rstrip(".")  # 99.96 has none after its point
 
 
 def short_rate(value: float) -> str:

@@ -97,6 +97,13 @@ def test_the_rate_of_indexes_is_that_of_all_rows(tmp_path: Path) -> None:
     assert "median_inserts_per_s" not in found.metrics
 
 
+def test_the_few_rows_before_the_indexes_are_no_rate_over_time(tmp_path: Path) -> None:
+    rows = [_interval(0, 1.0, inserts=100, max_insert=0.001), _interval(0, 2.0, inserts=0, max_insert=0.0)]
+    lines = [*rows, _role(0, "insert", 100, 100.1), {"report": "progress", "inserted": 5100, "deleted": 0}, END]
+    found = parse(_folder(tmp_path, lines), _settings({"action": "index"}))
+    assert (list(found.qps), list(found.rates)) == ([], [])
+
+
 def test_a_check_has_its_time(tmp_path: Path) -> None:
     assert parse(_folder(tmp_path, [END]), _settings({"action": "check"})).metrics == {"seconds": 12}
 

@@ -14,6 +14,10 @@ def test_what_is_no_size_has_no_unit_of_one() -> None:
     """delete_obsolete_files_period_micros of the published scripts is 60 times 2^20."""
     named = {
         name: input_text.value(60 * 2**20, input_text.may_be_size(f"options.{name}"))
-        for name in ("period_micros", "size")
+        for name in ("period_micros", "compaction_sequential_deletes_window", "size")
     }
-    assert named == {"period_micros": "62914560", "size": "60 MiB"}
+    assert named == {
+        "period_micros": "62914560",
+        "compaction_sequential_deletes_window": "62914560",
+        "size": "60 MiB",
+    }

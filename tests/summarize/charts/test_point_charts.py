@@ -95,10 +95,24 @@ def test_qps_and_what_it_costs() -> None:
     ]
     axes = [Axis("cache", ("0", "1", "2", "3"))]
     (found,) = trade_off_chart.pictures(section(axes, points))
-    assert found.title == "read: QPS and write amplification; best: cache=0; cache=3; cache=1"
+    assert found.title == "read: QPS and write amplification; on the line: cache=0; cache=3; cache=1"
     assert "cache=1: 315 QPS, 4" in found.svg
     alike = [(labels, {**figures, "write_amplification": 1.0}) for labels, figures in points]
     assert trade_off_chart.pictures(section(axes, alike)) == []
+
+
+def test_memory_is_that_of_the_server_where_there_is_one() -> None:
+    rows = [
+        ({"cache": f"{at}"}, {"qps": 100.0 * at, "process_max_rss_bytes": 30e6 * at, "server_rss_bytes": 4e8 * at})
+        for at in range(1, 5)
+    ]
+    axes = [Axis("cache", ("1", "2", "3", "4"))]
+    (found,) = trade_off_chart.pictures(section(axes, rows))
+    assert found.title.startswith("read: QPS and memory of the server; on the line: cache=1; ")
+    for _, figures in rows:
+        del figures["server_rss_bytes"]
+    (found,) = trade_off_chart.pictures(section(axes, rows))
+    assert found.title.startswith("read: QPS and memory; on the line: ")
 
 
 def test_response_times() -> None:

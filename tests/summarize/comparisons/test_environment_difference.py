@@ -52,5 +52,8 @@ def test_figures_more_than_a_week_apart_are_marked():
 def test_runs_without_a_steady_state_are_counted():
     steady, not_steady = {"steady_change_pct": 1.0, "steady_from_s": 5.0}, {"steady_change_pct": -20.0}
     arm = point(run("x", 0, 100.0, **not_steady), run("x", 1, 100.0, **steady), run("x", 2, 100.0))
-    assert list(marks(arm, BASE)) == ["no steady state in 1 of 2 runs, in 0 of 0 of the base"]
+    assert list(marks(arm, BASE)) == ["no steady state in 1 of 2 runs (those of the base are too short to tell)"]
+    said = "no steady state in 1 of 2 runs of the base (those of this arm are too short to tell)"
+    assert list(marks(BASE, arm)) == [said]
+    assert list(marks(arm, arm)) == ["no steady state in 1 of 2 runs, in 1 of 2 of the base"]
     assert list(marks(BASE, BASE)) == []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from stepgrid.summarize.page import summary_text
+from stepgrid.summarize.notes.arm_settings import ArmSettings
+from stepgrid.summarize.page import html, summary_text
 from tests.browser import PHONE, Page, browser
 from tests.needs import needs
 from tests.summarize import scenario
@@ -141,6 +143,22 @@ def test_on_a_phone_nothing_is_cut(tab: Page, path: Path, dark: bool) -> None:
     assert tab.run("getComputedStyle(document.body).backgroundColor") == (
         "rgb(21, 23, 26)" if dark else "rgb(255, 255, 255)"
     )
+
+
+@pytest.mark.parametrize("width", [PHONE, 1280])
+def test_a_long_value_covers_nothing(tab: Page, tmp_path: Path, width: int) -> None:
+    long = ";".join(f"max_bytes_for_level_{at}=16777216" for at in range(12))
+    settings = ArmSettings("data", ("cached", "io-bound"), (("rocksdb_default_cf_options", ("not set", long)),))
+    found = scenario.report(scenario.experiment(tmp_path))
+    (tmp_path / "page.html").write_text(html.page(replace(found, settings=(settings,))), encoding="utf-8")
+    tab.open(tmp_path / "page.html", width)
+    places = tab.run("[...document.querySelectorAll('#settings tbody th')].map(cell => cell.getBoundingClientRect().x)")
+    ends = tab.run(
+        "[...document.querySelectorAll('#settings tbody th')].map(cell => cell.getBoundingClientRect().right)"
+    )
+    assert len(places) == 3
+    assert all(end <= place for end, place in zip(ends, places[1:], strict=False))
+    assert ends[-1] <= width
 
 
 def test_on_paper_there_are_no_controls(tab: Page, path: Path) -> None:

@@ -50,6 +50,8 @@ TABLES: tuple[dict[str, Any], ...] = (
         "base": {"cache": "lru"},
     },
     {"title": "two metrics", "rows": ["build"], "where": {"step": "fillseq"}, "metrics": ["qps", "p99"]},
+    {"title": "overwrite by threads", "rows": ["cache"], "columns": ["threads"],
+     "where": {"step": "overwrite", "build": NEW, "cache": "lru"}},
     {"title": "untouched", "rows": ["cache"], "where": {"step": "fillseq", "build": NEW}},
     {"title": "shared", "rows": ["step"], "columns": ["cache"], "where": {"build": "rocksdb", "threads": "1"}},
     {"title": "base elsewhere", "rows": ["cache"], "where": {"step": "readww", "threads": "2", "build": NEW},
@@ -89,17 +91,25 @@ def test_ratios_to_a_base(report: Report) -> None:
 
 
 def test_a_base_that_the_table_does_not_show(report: Report) -> None:
-    assert of(report, "base elsewhere") == [("", ["cache | qps", "lru | 2.00 ±0.02", "hyper | failed"])]
+    assert of(report, "base elsewhere") == [("readww", ["cache | qps", "lru | 2.00 ±0.02", "hyper | failed"])]
 
 
 def test_metrics_go_across_where_no_axis_does(report: Report) -> None:
     assert of(report, "two metrics") == [
-        ("", ["build | qps | p99_us", f"{OLD} | 300,000 | 16.7", f"{NEW} | 300,000 | 16.7"])
+        ("fillseq", ["build | qps | p99_us", f"{OLD} | 300,000 | 16.7", f"{NEW} | 300,000 | 16.7"])
     ]
 
 
 def test_an_axis_that_does_not_touch_a_step_has_one_row(report: Report) -> None:
-    assert of(report, "untouched") == [("", ["cache | qps", "- | 300,000"])]
+    assert of(report, "untouched") == [("fillseq", ["cache | qps", "- | 300,000"])]
+
+
+def test_a_bare_number_above_a_column_says_what_it_is_of_and_a_title_that_names_the_step_is_enough(
+    report: Report,
+) -> None:
+    assert of(report, "overwrite by threads") == [
+        ("qps, operations/s", ["cache | threads=1 | threads=2", "lru | 18,100 | 36,200"])
+    ]
 
 
 def test_one_measurement_is_shown_once_and_a_family_is_its_builds(report: Report) -> None:

@@ -24,7 +24,7 @@ FLOOR = 1.0
 class InsertBenchmark(PackageRunner):
     kind = "insert_benchmark"
     revision = 2
-    parser = 1
+    parser = 2
     tables = ("insert_benchmark", "response_times", "probes", "iostat")
     client = command.CLIENT
 

@@ -8,7 +8,8 @@ from stepgrid.model.number_format import exact_size
 from stepgrid.plan.difference.stage_difference import Input
 from stepgrid.plan.difference.unset import UNSET
 
-_NO_SIZES = ("_micros", "_usec", "_us", "_ms", "_milliseconds", "_sec", "_seconds", "_count")  # of names of options
+_NO_SIZES = ("_micros", "_usec", "_us", "_ms", "_milliseconds", "_sec", "_seconds", "_count",
+             "_deletes", "_deletes_window")  # of names of options  # fmt: skip
 
 
 def line(each: Input) -> str:

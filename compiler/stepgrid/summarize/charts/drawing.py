@@ -36,6 +36,15 @@ class Scale:
         """Round ones."""
         return _powers(self.low, self.high) if self.log else _steps(self.low, self.high)
 
+    @property
+    def size_ticks(self) -> list[float]:
+        """Round ones of bytes: 36 MiB, 40 MiB."""
+        if self.log:
+            first, last = math.ceil(math.log2(self.low)), math.floor(math.log2(self.high))
+            return [2.0**power for power in range(first, last + 1, 1 + (last - first) // 4)]
+        unit = 1024.0 ** max(0, math.floor(math.log2(max(self.high, 1.0)) / 10))
+        return [tick * unit for tick in _steps(self.low / unit, self.high / unit)]
+
 
 def scale(values: Sequence[float], first: float, last: float, from_zero: bool = False) -> Scale:
     """Logarithmic where the values differ much and none is 0."""

@@ -13,8 +13,10 @@ from stepgrid.summarize.report import Section
 
 FEWEST, MOST = 4, 400  # points
 APART = 1.05  # costs that all points have alike are none to weigh
+SERVER = "server_rss_bytes"  # where there is one, the step's own process is only its client
 COSTS = (
     ("write_amplification", "write amplification"),
+    (SERVER, "memory of the server"),
     ("process_max_rss_bytes", "memory"),
     ("database_bytes", "size of the database"),
 )
@@ -28,7 +30,9 @@ class Mark(NamedTuple):
 
 
 def pictures(section: Section) -> list[Picture]:
-    found = [(named, list(_marks(section, metric)), metric) for metric, named in COSTS]
+    served = any(SERVER in run.metrics for point in section.points for run in point.runs)
+    costs = [(metric, named) for metric, named in COSTS if not (served and metric == "process_max_rss_bytes")]
+    found = [(named, list(_marks(section, metric)), metric) for metric, named in costs]
     weighed = [(named, marks, metric) for named, marks, metric in found if _is_weighed(marks)]
     return [_picture(section, named, marks, metric.endswith("_bytes")) for named, marks, metric in weighed]
 
@@ -62,9 +66,9 @@ def _picture(section: Section, named: str, marks: Sequence[Mark], is_size: bool)
     across = drawing.scale([each.cost for each in marks], LEFT + 8, right - 8)
     up = drawing.scale([each.qps for each in marks], foot, TOP, from_zero=True)
     shown = number_format.size if is_size else drawing.short
-    ticks = [(tick, shown(tick)) for tick in across.ticks]
+    ticks = [(tick, shown(tick)) for tick in (across.size_ticks if is_size else across.ticks)]
     parts = [
-        drawing.across(across, TOP, foot, named, ticks[:: 2 if is_size else 1]),
+        drawing.across(across, TOP, foot, named, ticks),
         drawing.up(up, LEFT, right, "QPS"),
     ]
     parts.append(drawing.path([(across(each.cost), up(each.qps)) for each in best], drawing.colour_of(0)))
@@ -73,7 +77,9 @@ def _picture(section: Section, named: str, marks: Sequence[Mark], is_size: bool)
         parts.append(
             drawing.dot(across(each.cost), up(each.qps), drawing.colour_of(0 if each in best else 1), said, 3.5)
         )
-    return Picture(f"{title}; best: {_named(best)}", drawing.svg(title, right + 8, foot + 2.5 * drawing.LINE, *parts))
+    return Picture(
+        f"{title}; on the line: {_named(best)}", drawing.svg(title, right + 8, foot + 2.5 * drawing.LINE, *parts)
+    )
 
 
 def _named(best: Sequence[Mark]) -> str:

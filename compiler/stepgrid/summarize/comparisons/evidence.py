@@ -81,9 +81,15 @@ def _marks(around: EnvironmentDifference, point: Point, base: Point) -> Iterator
 
 
 def marks(point: Point, base: Point) -> Iterator[str]:
-    """`no steady state in 2 of 5 runs, in 1 of 5 of the base`"""
+    """`no steady state in 2 of 5 runs, in 1 of 5 of the base`; a side that could not be tested has no count."""
     arm, against = (_counted(each) for each in (point, base))
-    if arm[0] or against[0]:
+    if not (arm[0] or against[0]):
+        return
+    if not against[1]:
+        yield f"{NOT_STEADY} in {arm[0]} of {arm[1]} runs (those of the base are too short to tell)"
+    elif not arm[1]:
+        yield f"{NOT_STEADY} in {against[0]} of {against[1]} runs of the base (those of this arm are too short to tell)"
+    else:
         yield f"{NOT_STEADY} in {arm[0]} of {arm[1]} runs, in {against[0]} of {against[1]} of the base"
 
 

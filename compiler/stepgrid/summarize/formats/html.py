@@ -32,6 +32,14 @@ def body(found: Table) -> str:
     return "\n".join(_body(found)) + "\n"
 
 
+def coded(text: str) -> str:
+    """Safe to be shown; names in backquotes are set as code."""
+    parts = [escape(part) for part in text.split("`")]
+    if len(parts) % 2 == 0:  # a label has one of its own
+        return escape(text)
+    return "".join(f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts))
+
+
 def _parts(found: Table) -> Iterator[str]:
     yield f'<section class="table"><h3>{escape(found.name)}</h3>'
     yield from _body(found)
@@ -46,7 +54,7 @@ def _body(found: Table) -> Iterator[str]:
     yield f"{begin}{heads}</tr></thead>\n<tbody>" if heads else _BEGIN
     yield from (f"{tr}{''.join(_cells(found, row))}</tr>" for tr, row in zip(_begins(found), found.rows, strict=True))
     yield "</tbody></table></div>"
-    yield from (f'<p class="note">{escape(note)}</p>' for note in found.notes)
+    yield from (f'<p class="note">{coded(note)}</p>' for note in found.notes)
 
 
 def _begins(found: Table) -> Iterator[str]:
@@ -75,7 +83,7 @@ def _cells(found: Table, row: tuple[Cell, ...]) -> Iterator[str]:
 
 def _cell(cell: Cell, column: Column) -> str:
     if column.label:
-        return f"<th>{escape(cell.text)}</th>"
+        return f"<th>{coded(cell.text)}</th>"
     kind = f" {cell.kind.replace(' ', '-')}" if cell.kind else ""
     ratio = f' data-v="{cell.value:.6g}"' if cell.verdict and cell.value is not None else ""
     return f'<td class="number{kind}"{ratio}>{escape(cell.text)}</td>'

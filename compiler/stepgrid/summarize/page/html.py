@@ -24,7 +24,7 @@ from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.load_decisions import sentences
 from stepgrid.summarize.comparisons.overview import Overview
-from stepgrid.summarize.formats.html import body, grouped
+from stepgrid.summarize.formats.html import body, coded, grouped
 from stepgrid.summarize.notes import database_origin, step_settings
 from stepgrid.summarize.page import (
     absolute_figures,
@@ -66,11 +66,7 @@ def quoted(text: str) -> Markup:
     """Names in backquotes are set as code."""
     from markupsafe import Markup
 
-    parts = text.split("`")
-    if len(parts) % 2 == 0:  # a label has one of its own
-        return Markup.escape(text)
-    coded = (Markup("<code>{}</code>").format(part) if at % 2 else Markup.escape(part) for at, part in enumerate(parts))
-    return Markup("").join(coded)
+    return Markup(coded(text))
 
 
 def _context(report: Report, draw: Draw) -> dict[str, Any]:

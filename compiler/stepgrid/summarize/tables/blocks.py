@@ -99,7 +99,7 @@ def block(form: Arrangement, key: Labels, points: Sequence[Point], known: Report
     columns = _sorted({at for point in points for at in _keys(point, form.columns, there)}, form.columns, known)
     base_column = _base_column(form, columns)
     placed = dict(_placed(form, points, rows, columns, there))
-    names = [_shown(row, form) for row in rows], [_shown(column, form) for column in columns]
+    names = [_shown(row, form) for row in rows], [_heads(column, form) for column in columns]
     empty = Block(
         title=form.title,
         rows=tuple(names[0]),
@@ -109,7 +109,7 @@ def block(form: Arrangement, key: Labels, points: Sequence[Point], known: Report
         metrics=form.metrics,
         counters=form.counters,
         top=form.top,
-        point=words(key, form.by, form),
+        point=", ".join(filter(None, (_step(points, form, known), words(key, form.by, form)))),
         base=None if form.base is None else words(tuple(form.base.values()), tuple(form.base), form),
         base_column=base_column,
         called=form.called,
@@ -257,6 +257,19 @@ def _sorted(keys: Iterable[Labels], axes: Sequence[str], known: ReportPoints) ->
 
 def _shown(labels: Labels, form: Arrangement) -> tuple[str, ...]:
     return tuple(form.called.get(at, at) if at else "" for at in labels)
+
+
+def _heads(labels: Labels, form: Arrangement) -> tuple[str, ...]:
+    """Above a column; a bare number says what it is of."""
+    known = zip(form.columns, labels, _shown(labels, form), strict=True)
+    return tuple(f"{axis}={at}" if at == label and at.isdigit() else at for axis, label, at in known)
+
+
+def _step(points: Iterable[Point], form: Arrangement, known: ReportPoints) -> str:
+    """Of the several of an experiment the one that all figures of a table are of, where nothing else in it says so."""
+    (step, *others) = {point.step for point in points}
+    is_named = STEP in (*form.by, *form.rows, *form.columns) or step in form.title.split()
+    return "" if others or is_named or len(known.steps) < 2 else form.called.get(step, step)
 
 
 def words(labels: Sequence[str | None], axes: Sequence[str], form: Arrangement) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from stepgrid.drivers.insert_benchmark import command
 from stepgrid.drivers.insert_benchmark.parser import histogram, rates
-from stepgrid.drivers.insert_benchmark.parser.report import Report, read
+from stepgrid.drivers.insert_benchmark.parser.report import Line, Report, read
 from stepgrid.drivers.sysbench.parser import fatal
 from stepgrid.drivers.sysbench.parser.step import OUTPUT
 from stepgrid.drivers.sysbench.parser.step import read as read_output
@@ -25,15 +25,21 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     if settings["action"] == "check":
         return Figures({"seconds": found.seconds}, {})
     main = "query" if settings["action"] == "query" else "insert"
-    metrics = {**_throughput(found, settings, main), **_longest(found), **_rates(found, settings, main)}
+    intervals = _intervals(found, settings)
+    metrics = {**_throughput(found, settings, main), **_longest(found), **_rates(intervals, main)}
     counts = histogram.merged(found.of("query"))
     return Figures(
         {**metrics, **_probe(found), **histogram.figures(counts)},
         _facts(found, settings),
-        rates.of_all(found.intervals, main),
+        rates.of_all(intervals, main),
         histograms=_histograms(found, settings),
-        rates=rates.of_clients(found.intervals),
+        rates=rates.of_clients(intervals),
     )
+
+
+def _intervals(found: Report, settings: Mapping[str, Any]) -> Sequence[Line]:
+    """None of the step that makes indexes: what its clients insert are the few rows before them."""
+    return () if settings["action"] == "index" else found.intervals
 
 
 def complaint(folder: Path) -> str | None:
@@ -82,17 +88,14 @@ def _longest(found: Report) -> dict[str, float]:
     return {**{name: value for name, value in longest.items() if value is not None}, **retries, **asked}
 
 
-def _rates(found: Report, settings: Mapping[str, Any], main: str) -> dict[str, float]:
-    """None of the step that makes indexes: its rows are there from the start."""
-    if settings["action"] == "index":
-        return {}
+def _rates(intervals: Sequence[Line], main: str) -> dict[str, float]:
     said = dict[str, float]()
-    if series := rates.of_all(found.intervals, main):
+    if series := rates.of_all(intervals, main):
         said["median_qps"] = rates.reached(series, 50)
-    if inserts := rates.of_all(found.intervals, "insert"):
+    if inserts := rates.of_all(intervals, "insert"):
         said["median_inserts_per_s"] = rates.reached(inserts, 50)
         said["worst_inserts_per_s_p99"] = rates.reached(inserts, 99)
-    return {**said, **rates.of_first_client(found.intervals, main)}
+    return {**said, **rates.of_first_client(intervals, main)}
 
 
 def _probe(found: Report) -> dict[str, float]:
