@@ -11,6 +11,7 @@ from snakemake.cli import parse_config
 
 from stepgrid.cli import main, run
 from stepgrid.host.host_lock import host_lock
+from stepgrid.workflow import plan_cache, run_request
 
 
 @pytest.mark.parametrize("only", ["build == 'rocksdb-7.8.3'", '"a" == cache', "cache == 'a: #b'", "threads > 1"])
@@ -18,7 +19,8 @@ def test_an_expression_reaches_the_run_as_it_was_written(only: str) -> None:
     parser = argparse.ArgumentParser()
     run.arguments(parser)
     asked = parser.parse_args(["--only", only, "--set", "params.x='1'", "s.yaml"])
-    assert parse_config(run.config_of(asked)) == {"spec": "s.yaml", "only": [only], "set": ["params.x='1'"]}
+    config = parse_config(run.config_of(asked))
+    assert run_request.request(config) == plan_cache.Request("s.yaml", None, only, ("params.x='1'",))
 
 
 def test_until_something_that_is_neither_a_time_nor_a_rule(capsys: pytest.CaptureFixture[str]) -> None:

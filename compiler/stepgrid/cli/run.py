@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -102,11 +101,13 @@ def _gated(plan: Plan, args: argparse.Namespace) -> int:
 
 def config_of(args: argparse.Namespace) -> list[str]:
     """What Snakemake hands on to `work_of` as it was given, quotes and all."""
+    from stepgrid.workflow import config_texts
+
     plain = {"spec": args.spec, "scale": args.scale or None, "site": args.site, "until": args.until}
     listed = {name: value if isinstance(value, list | tuple) else [value] for name, value in _narrowed(args).items()}
     return [
         *(f"{name}={value}" for name, value in plain.items() if value is not None),
-        *(f"{name}={json.dumps(value)}" for name, value in listed.items()),
+        *(f"{name}={config_texts.written(value)}" for name, value in listed.items()),
     ]
 
 

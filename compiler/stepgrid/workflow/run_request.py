@@ -18,7 +18,7 @@ from stepgrid.model.plan import Plan, PlannedStage, runs_already
 from stepgrid.run import run_end_time
 from stepgrid.store.disk_reserve import is_full, refusal, sentence
 from stepgrid.store.store import Store
-from stepgrid.workflow import host_plan, plan_cache
+from stepgrid.workflow import config_texts, host_plan, plan_cache
 from stepgrid.workflow.host_plan import named
 from stepgrid.workflow.remaining_work import RemainingWork, work
 from stepgrid.workflow.shown_warnings import once_a_day
@@ -58,15 +58,9 @@ def work_of(config: Mapping[str, Any], dry_run: bool = False, on_cluster: bool =
 
 def request(config: Mapping[str, Any]) -> plan_cache.Request:
     scale = config.get("scale")
-    only = next(iter(_texts(config.get("only"))), None)
+    only = next(iter(config_texts.read(config.get("only"))), None)
     told = None if scale is None else str(scale)
-    return plan_cache.Request(named(str(config["spec"])), told, only, _texts(config.get("set")))
-
-
-def _texts(given: Any) -> tuple[str, ...]:
-    """A text, or a list of them: only in a list Snakemake leaves the quotes at the ends of a value alone."""
-    listed = given if isinstance(given, list | tuple) else [given]
-    return tuple(str(text) for text in listed if text is not None)
+    return plan_cache.Request(named(str(config["spec"])), told, only, config_texts.read(config.get("set")))
 
 
 def use_until(given: Any) -> None:

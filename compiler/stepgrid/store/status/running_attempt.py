@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import file_reader
+from stepgrid.host import cluster_job, file_reader
 from stepgrid.host.file_reader import records
 from stepgrid.host.log_tail import tail
 from stepgrid.model.status import ActiveWork, Step
@@ -18,6 +18,7 @@ from stepgrid.store.timestamps import NAME
 
 JOURNAL, RECORD = "journal.jsonl", "attempt.json"
 ALIVE = 120.0  # seconds since a job on another machine has last given a sign of life (store/heartbeat.py)
+UNSEEN = 60.0  # seconds: names that another machine made may come so late (`latency-wait` of profiles/slurm)
 TAIL = 1 << 16  # bytes of the journal's end: some hundred events
 Event = Mapping[str, Any]
 
@@ -38,9 +39,14 @@ def is_alive_elsewhere(attempt: Path) -> bool:
     try:
         age = time.time() - (attempt / RECORD).stat().st_mtime
     except OSError:
-        return False
+        return _is_unseen(attempt)
     hostname = file_reader.read(attempt / RECORD).get("hostname") if age < ALIVE else None
     return hostname not in (None, platform.node())
+
+
+def _is_unseen(attempt: Path) -> bool:
+    """On a cluster a folder may be seen before the record that was put into it."""
+    return cluster_job.active() and time.time() - (began(attempt) or 0.0) < UNSEEN
 
 
 def has_begun(attempt: Path) -> bool:
