@@ -63,7 +63,8 @@ def _tell(args: argparse.Namespace, moved: Moved) -> int:
     word, where = DONE[args.verb], "to" if args.verb == "push" else "from"
     here = f"; {counted(moved.known, 'result')} known already" if moved.known else ""
     what = f"{counted(moved.results, 'result')} in {counted(moved.bundles, 'bundle')}"
-    print(f"{word} {what} ({size(moved.bytes)}) {where} {args.url}{here}")
+    notes = f"; {counted(moved.retracted, 'retraction')}" if moved.retracted else ""
+    print(f"{word} {what} ({size(moved.bytes)}) {where} {args.url}{here}{notes}")
     for sentence in moved.wrong:
         print(sentence, file=sys.stderr)
     return FAILED if moved.wrong else FINE

@@ -10,6 +10,7 @@ from stepgrid.store.folders import below, own_name
 
 STAMP = "made-by-"
 RETRACTED = "retracted.json"  # in a result that counts no more
+UNDONE = "undone.json"  # in a result that counts again: which retractions were undone
 IMPORTED = "imported.json"  # in a result that another checkout measured: who signed it
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from stepgrid.host.durable_writes import sync, write_json
-from stepgrid.store.paths import RETRACTED
+from stepgrid.model import canonical_json
+from stepgrid.store.paths import RETRACTED, UNDONE
 from stepgrid.store.redo_requests import who
 from stepgrid.store.stale_summaries import out_of_date
 from stepgrid.store.store import Store
@@ -44,15 +47,41 @@ def newest(store: Store, stage: str) -> Retraction | None:
 
 
 def retract(store: Store, result: Path, why: str) -> None:
+    write(store, result, Retraction(why, who(), datetime.now(UTC).isoformat(timespec="microseconds")))
+
+
+def write(store: Store, result: Path, note: Retraction) -> None:
     """Summaries that may show it are out of date first: a kill in between costs a report, and no truth."""
     _before(store, result.parent.name)
-    write_json(result / RETRACTED, asdict(Retraction(why, who(), datetime.now(UTC).isoformat(timespec="seconds"))))
+    write_json(result / RETRACTED, asdict(note))
 
 
 def undo(store: Store, result: Path) -> None:
+    """That it was undone is kept: another store may still have the note."""
     _before(store, result.parent.name)
+    if note := of(result):
+        write_json(result / UNDONE, sorted({*undone(result), identity(result, note)}))
     (result / RETRACTED).unlink(missing_ok=True)
     sync(result)
+
+
+def undone(result: Path) -> Sequence[str]:
+    """The identities of retractions of it that count no more."""
+    try:
+        raw = json.loads((result / UNDONE).read_text(encoding="utf-8"))
+        return [each for each in raw if isinstance(each, str)]
+    except (OSError, ValueError, TypeError):
+        return ()
+
+
+def identity(result: Path, note: Retraction) -> str:
+    return digest(f"{result.parent.name}/{result.name}", note.why, note.who, note.when)
+
+
+def digest(result: str, why: str, who: str, when: str) -> str:
+    """`result`: stage/time."""
+    said = {"result": result, "why": why, "who": who, "when": when}
+    return hashlib.sha256(canonical_json.encode(said).encode()).hexdigest()
 
 
 def _before(store: Store, stage: str) -> None:

@@ -23,7 +23,7 @@ from stepgrid.plan.files.integrity import DAMAGED
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from stepgrid.store.timestamps import now
-from stepgrid.transfer import result_export, signature
+from stepgrid.transfer import result_export, retraction_sync, signature
 from stepgrid.transfer.remote_folder import RemoteFolder
 from stepgrid.transfer.result_import import publish
 
@@ -41,6 +41,7 @@ class Moved:
     bundles: int = 0
     bytes: int = 0
     known: int = 0  # results that were there already
+    retracted: int = 0  # retractions, and those that were undone
     wrong: list[str] = field(default_factory=list)  # sentences: what could not be moved
 
 
@@ -55,13 +56,17 @@ def push(
 ) -> Moved:
     """Of some plans, or of all that are stored."""
     moved, there = Moved(), {result for entry in _entries(remote) for result in entry["results"]}
+    plans_of = [*_stored(store, moved)] if only is None else only
+    options = options or PushOptions()
     with _staging(store) as folder:
-        for plan in _stored(store, moved) if only is None else only:
+        for plan in plans_of:
             own = [name for name in _results(store, plan) if name not in there]
             moved.known += sum(name in there for name in _results(store, plan)) if only is not None else 0
             for part in _parts(store, own):
                 there |= {*part}
-                _push(store, remote, plan, part, folder, options or PushOptions(), moved)
+                _push(store, remote, plan, part, folder, options, moved)
+        results = dict.fromkeys(each for plan in plans_of for each in _folders(store, plan))
+        moved.retracted = retraction_sync.push(remote, results, folder, options.key)
     return moved
 
 
@@ -75,6 +80,9 @@ def pull(store: Store, remote: RemoteFolder, stages: Collection[str] | None = No
             moved.known += len(wanted) - len(lacking)
             if lacking:
                 _pull(store, remote, entry, folder, moved)
+        taken = retraction_sync.pull(store, remote, folder, stages)
+    moved.retracted = taken.retracted + taken.undone
+    moved.wrong += taken.wrong
     return moved
 
 
@@ -166,7 +174,11 @@ def _stored(store: Store, moved: Moved) -> Iterator[Plan]:
 
 def _results(store: Store, plan: Plan) -> list[str]:
     """`stage/time`, of all results, also those that were retracted."""
-    return [f"{stage.id}/{result.name}" for stage in plan.stages for result in store.all_results(stage.id)]
+    return [f"{result.parent.name}/{result.name}" for result in _folders(store, plan)]
+
+
+def _folders(store: Store, plan: Plan) -> Iterator[Path]:
+    return (result for stage in plan.stages for result in store.all_results(stage.id))
 
 
 def _parts(store: Store, names: Iterable[str]) -> Iterator[list[str]]:

@@ -1,0 +1,138 @@
+"""Retractions in the shared folder of store push and pull: which results count no more, and which count again.
+
+A retraction has an identity, and so has its undoing: what someone undid stays undone, whatever clock or order stores
+push in. Both are files of their own beside the bundles, which nothing replaces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stepgrid.build.error import BuildError
+from stepgrid.host.durable_writes import write_json
+from stepgrid.host.locks import LockBusy, locked
+from stepgrid.language.site.site_file import of_environment
+from stepgrid.store import retractions
+from stepgrid.store.retractions import Retraction
+from stepgrid.store.run_lock import NAME
+from stepgrid.store.store import Store
+from stepgrid.transfer import signature
+from stepgrid.transfer.remote_folder import RemoteFolder
+
+PART, UNDONE, FORMAT = "retractions", "undone", 1
+BUSY = "a run is active in this checkout: retractions were not taken; pull again when it has ended"
+
+
+@dataclass(slots=True)
+class Taken:
+    """What a pull of retractions came to: results that count no more, and results that count again."""
+
+    retracted: int = 0
+    undone: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+
+def push(remote: RemoteFolder, results: Iterable[Path], folder: Path, key: Path | None) -> int:
+    """Those of results that the shared folder does not know; how many. `folder`: for what is under way."""
+    there, pushed = {*remote.names(PART), *remote.names(UNDONE)}, 0
+    for result in results:
+        for part, digest, said in _notes(result):
+            name = f"{part}/{digest}.json"
+            if name not in there:
+                write_json(folder / f"{digest}.json", {"format": FORMAT, "result": _name(result), **said})
+                if key is not None:
+                    remote.put(signature.sign(folder / f"{digest}.json", key), f"{name}{signature.SUFFIX}")
+                remote.put(folder / f"{digest}.json", name)
+                pushed += 1
+    return pushed
+
+
+def _notes(result: Path) -> Iterator[tuple[str, str, Mapping[str, str]]]:
+    if (note := retractions.of(result)) and note.when:  # one that could be read
+        yield PART, retractions.identity(result, note), {"why": note.why, "who": note.who, "when": note.when}
+    for digest in retractions.undone(result):
+        yield UNDONE, digest, {"retraction": digest}
+
+
+def pull(store: Store, remote: RemoteFolder, folder: Path, stages: Collection[str] | None = None) -> Taken:
+    """Of results that are here. A run that goes on may wait for one of them: it is left alone."""
+    taken = Taken()
+    undone = dict(_read(remote, UNDONE, folder, taken))
+    standing = [(digest, said) for digest, said in _read(remote, PART, folder, taken) if digest not in undone]
+    wanted = [*_changes(store, undone.items(), stages, True), *_changes(store, standing, stages, False)]
+    if wanted:
+        try:
+            with locked(store.lock(NAME), wait=False):
+                for result, note in wanted:
+                    _take(store, result, note, taken)
+        except LockBusy:
+            taken.wrong.append(BUSY)
+    return taken
+
+
+def _changes(
+    store: Store, said: Iterable[tuple[str, Mapping[str, Any]]], stages: Collection[str] | None, undo: bool
+) -> Iterator[tuple[Path, Retraction | None]]:
+    """Results that are otherwise than the shared folder says, each with its note, or without where that was undone."""
+    for digest, entry in said:
+        stage, _, time = str(entry["result"]).partition("/")
+        found = [each for each in store.all_results(stage) if each.name == time]
+        if not found or (stages is not None and stage not in stages):
+            continue
+        here = retractions.of(found[0])
+        if undo and here is not None and retractions.identity(found[0], here) == digest:
+            yield found[0], None
+        elif not undo and here is None and digest not in retractions.undone(found[0]):
+            yield found[0], Retraction(str(entry["why"]), str(entry["who"]), str(entry["when"]))
+
+
+def _take(store: Store, result: Path, note: Retraction | None, taken: Taken) -> None:
+    if note is None:
+        retractions.undo(store, result)
+        taken.undone += 1
+    else:
+        retractions.write(store, result, note)
+        taken.retracted += 1
+
+
+def _read(remote: RemoteFolder, part: str, folder: Path, taken: Taken) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Each with the digest that names it. What cannot be read, or is not what its name says, is left."""
+    for name in remote.names(part):
+        digest, _, suffix = name.partition("/")[2].partition(".")
+        if suffix != "json":
+            continue
+        try:
+            said = json.loads(_fetched(remote, name, folder).read_bytes())
+        except BuildError as wrong:
+            taken.wrong.append(str(wrong))
+        except (OSError, ValueError):  # of a push that was killed
+            continue
+        else:
+            if isinstance(said, dict) and said.get("format") == FORMAT and _digest(said) == digest:
+                yield digest, said
+
+
+def _fetched(remote: RemoteFolder, name: str, folder: Path) -> Path:
+    """Where the site file names signers, one of them has signed it."""
+    file = folder / name.partition("/")[2]
+    remote.get(name, file)
+    if signers := of_environment().signers:
+        with suppress(OSError, BuildError):  # there is none: `signer` says so
+            remote.get(f"{name}{signature.SUFFIX}", file.with_name(f"{file.name}{signature.SUFFIX}"))
+        signature.signer(file, signers)
+    return file
+
+
+def _digest(said: Mapping[str, Any]) -> str | None:
+    if "retraction" in said:
+        return str(said["retraction"])
+    found = {name: said.get(name) for name in ("result", "why", "who", "when")}
+    return retractions.digest(**found) if all(isinstance(text, str) for text in found.values()) else None
+
+
+def _name(result: Path) -> str:
+    return f"{result.parent.name}/{result.name}"

@@ -1,0 +1,149 @@
+"""What was retracted after it was pushed counts no more where it was pulled, and again once that was undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stepgrid.cli import main
+from stepgrid.store import plans, retractions
+from stepgrid.store.run_lock import run_lock
+from stepgrid.store.store import Store
+from stepgrid.transfer import retraction_sync
+from tests.cli.bundles import Capture, planned
+from tests.cli.test_signature import alice as alice
+from tests.cli.test_signature import site
+from tests.needs import needs
+
+Enter = Callable[[], Store]
+
+
+@pytest.fixture
+def first(one: Path, two: Enter, monkeypatch: pytest.MonkeyPatch) -> Enter:
+    """Goes back to the checkout that measured; the other one has all its results."""
+    plans.publish(Store(), planned())
+    assert main(["store", "push", "../shared", "--host"]) == 0
+    two()
+    assert main(["store", "pull", "../shared"]) == 0
+    monkeypatch.chdir(one)
+
+    def enter() -> Store:
+        monkeypatch.chdir(one)
+        return Store()
+
+    return enter
+
+
+def result(store: Store) -> Path:
+    return store.all_results(planned().stages[0].id)[0]
+
+
+def counts(store: Store) -> bool:
+    return store.result(planned().stages[0].id) is not None
+
+
+def moved(capsys: Capture, verb: str, *more: str, status: int = 0) -> str:
+    """The line's last part."""
+    capsys.readouterr()
+    assert main(["store", verb, "../shared", *more]) == status
+    said = capsys.readouterr()
+    return (said.err if status else said.out.rpartition("; ")[2]).strip()
+
+
+def test_a_retraction_and_its_undoing_travel(first: Enter, two: Enter, capsys: Capture) -> None:
+    retractions.retract(first(), result(Store()), "a disturbance")
+    assert moved(capsys, "push") == "1 retraction"
+    assert moved(capsys, "push") != "1 retraction", "it is there"
+    store = two()
+    assert moved(capsys, "pull") == "1 retraction"
+    note = retractions.of(result(store))
+    assert note == retractions.of(result(first()))
+    assert (note and note.why, counts(two())) == ("a disturbance", False)
+    retractions.undo(store, result(store))
+    assert moved(capsys, "pull") == "6 results known already", "it stays undone"
+    assert moved(capsys, "push") == "1 retraction"
+    store = first()
+    assert not counts(store)
+    assert moved(capsys, "pull") == "1 retraction"
+    assert counts(store)
+    assert moved(capsys, "push").endswith("../shared")
+
+
+def test_two_retract_the_same_and_one_thinks_better_of_it(first: Enter, two: Enter, capsys: Capture) -> None:
+    for enter, why in ((first, "noise"), (two, "a neighbour")):
+        retractions.retract(store := enter(), result(store), why)
+        assert moved(capsys, "push") == "1 retraction"
+    retractions.undo(store := first(), result(store))
+    assert moved(capsys, "push") == "1 retraction"
+    assert moved(capsys, "pull") == "1 retraction"
+    note = retractions.of(result(store))
+    assert note is not None
+    assert note.why == "a neighbour"
+
+
+def test_what_is_retracted_again_counts_no_more(first: Enter, two: Enter, capsys: Capture) -> None:
+    store = first()
+    retractions.retract(store, result(store), "noise")
+    retractions.undo(store, result(store))
+    retractions.retract(store, result(store), "noise")
+    assert moved(capsys, "push") == "2 retractions"
+    store = two()
+    assert moved(capsys, "pull") == "1 retraction"
+    assert not counts(store)
+
+
+def test_only_those_of_a_spec(first: Enter, two: Enter, capsys: Capture) -> None:
+    retractions.retract(first(), result(Store()), "noise")
+    assert moved(capsys, "push") == "1 retraction"
+    taken = retraction_sync.pull(two(), retraction_sync_remote(), Path.cwd(), stages={"s-0"})
+    assert taken == retraction_sync.Taken()
+
+
+def retraction_sync_remote() -> retraction_sync.RemoteFolder:
+    from stepgrid.transfer.remote_folder import remote_folder
+
+    return remote_folder("../shared")
+
+
+def test_while_a_run_is_active_it_is_left(first: Enter, two: Enter, capsys: Capture) -> None:
+    retractions.retract(first(), result(Store()), "noise")
+    assert moved(capsys, "push") == "1 retraction"
+    store = two()
+    with run_lock(store, "a.yaml"):
+        assert moved(capsys, "pull", status=3) == retraction_sync.BUSY
+    assert counts(store)
+    assert moved(capsys, "pull") == "1 retraction"
+
+
+def test_a_note_that_was_changed_or_cut_is_none(first: Enter, two: Enter, capsys: Capture) -> None:
+    retractions.retract(first(), result(Store()), "noise")
+    assert moved(capsys, "push") == "1 retraction"
+    (note,) = Path("../shared/retractions").iterdir()
+    whole = note.read_text()
+    store = two()
+    for text in (whole[:40], whole.replace("noise", "other"), "[]"):
+        note.write_text(text)
+        assert moved(capsys, "pull") == "6 results known already"
+    assert counts(store)
+
+
+@needs("ssh-keygen")
+def test_a_site_that_names_signers_takes_what_they_signed(
+    alice: Path, first: Enter, two: Enter, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    retractions.retract(first(), result(Store()), "noise")
+    assert moved(capsys, "push") == "1 retraction"
+    (note,) = Path("../shared/retractions").iterdir()
+    store = two()
+    site(alice.parent, monkeypatch)
+    said = moved(capsys, "pull", status=3)
+    assert said.endswith(f"{note.name} is not imported: there is no {note.name}.sig, and the site file names `signers`")
+    assert counts(store)
+    note.unlink()
+    first()
+    assert moved(capsys, "push", "--sign", str(alice)) == "1 retraction"
+    store = two()
+    assert moved(capsys, "pull") == "1 retraction"
+    assert not counts(store)
