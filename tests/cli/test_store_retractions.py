@@ -83,6 +83,22 @@ def test_two_retract_the_same_and_one_thinks_better_of_it(first: Enter, two: Ent
     assert note.why == "a neighbour"
 
 
+def test_one_that_was_undone_gives_way_to_one_that_stands(first: Enter, two: Enter, capsys: Capture) -> None:
+    retractions.retract(store := first(), result(store), "noise")
+    assert moved(capsys, "push") == "1 retraction"
+    assert moved(capsys, "pull", "a.yaml") == "6 results known already"
+    store = two()
+    assert moved(capsys, "pull") == "1 retraction"
+    retractions.undo(store, result(store))
+    retractions.retract(store, result(store), "a neighbour")
+    assert moved(capsys, "push") == "2 retractions"
+    store = first()
+    assert moved(capsys, "pull") == "2 retractions"
+    note = retractions.of(result(store))
+    assert note is not None
+    assert note.why == "a neighbour"
+
+
 def test_what_is_retracted_again_counts_no_more(first: Enter, two: Enter, capsys: Capture) -> None:
     store = first()
     retractions.retract(store, result(store), "noise")
@@ -123,7 +139,7 @@ def test_a_note_that_was_changed_or_cut_is_none(first: Enter, two: Enter, capsys
     (note,) = Path("../shared/retractions").iterdir()
     whole = note.read_text()
     store = two()
-    for text in (whole[:40], whole.replace("noise", "other"), "[]"):
+    for text in (whole[:40], whole.replace("noise", "other"), whole.replace("s-", "../s-"), "[]", '{"format": 1}'):
         note.write_text(text)
         assert moved(capsys, "pull") == "6 results known already"
     assert counts(store)

@@ -60,7 +60,7 @@ def undo(store: Store, result: Path) -> None:
     """That it was undone is kept: another store may still have the note."""
     _before(store, result.parent.name)
     if note := of(result):
-        write_json(result / UNDONE, sorted({*undone(result), identity(result, note)}))
+        write_json(result / UNDONE, {"retractions": sorted({*undone(result), identity(result, note)})})
     (result / RETRACTED).unlink(missing_ok=True)
     sync(result)
 
@@ -68,9 +68,9 @@ def undo(store: Store, result: Path) -> None:
 def undone(result: Path) -> Sequence[str]:
     """The identities of retractions of it that count no more."""
     try:
-        raw = json.loads((result / UNDONE).read_text(encoding="utf-8"))
+        raw = json.loads((result / UNDONE).read_text(encoding="utf-8"))["retractions"]
         return [each for each in raw if isinstance(each, str)]
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):
         return ()
 
 

@@ -6,6 +6,7 @@ push in. Both are files of their own beside the bundles, which nothing replaces.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ from stepgrid.transfer import signature
 from stepgrid.transfer.remote_folder import RemoteFolder
 
 PART, UNDONE, FORMAT = "retractions", "undone", 1
+_FIELDS = {PART: ("result", "why", "who", "when"), UNDONE: ("result", "retraction")}
+_RESULT = re.compile(r"s-[0-9a-f]+/\d{8}T\d{6}\.\d{6}Z", re.ASCII)
 BUSY = "a run is active in this checkout: retractions were not taken; pull again when it has ended"
 
 
@@ -62,24 +65,25 @@ def pull(store: Store, remote: RemoteFolder, folder: Path, stages: Collection[st
     """Of results that are here. A run that goes on may wait for one of them: it is left alone."""
     taken = Taken()
     undone = dict(_read(remote, UNDONE, folder, taken))
-    standing = [(digest, said) for digest, said in _read(remote, PART, folder, taken) if digest not in undone]
-    wanted = [*_changes(store, undone.items(), stages, True), *_changes(store, standing, stages, False)]
-    if wanted:
+    standing = {digest: said for digest, said in _read(remote, PART, folder, taken) if digest not in undone}
+    parts = ((undone, True), (standing, False))
+    if any(True for said, undo in parts for _ in _changes(store, said, stages, undo)):
         try:
             with locked(store.lock(NAME), wait=False):
-                for result, note in wanted:
-                    _take(store, result, note, taken)
+                for said, undo in parts:  # one may stand of a result whose other one was undone
+                    for result, note in _changes(store, said, stages, undo):
+                        _take(store, result, note, taken)
         except LockBusy:
             taken.wrong.append(BUSY)
     return taken
 
 
 def _changes(
-    store: Store, said: Iterable[tuple[str, Mapping[str, Any]]], stages: Collection[str] | None, undo: bool
+    store: Store, said: Mapping[str, Mapping[str, str]], stages: Collection[str] | None, undo: bool
 ) -> Iterator[tuple[Path, Retraction | None]]:
     """Results that are otherwise than the shared folder says, each with its note, or without where that was undone."""
-    for digest, entry in said:
-        stage, _, time = str(entry["result"]).partition("/")
+    for digest, entry in said.items():
+        stage, _, time = entry["result"].partition("/")
         found = [each for each in store.all_results(stage) if each.name == time]
         if not found or (stages is not None and stage not in stages):
             continue
@@ -87,7 +91,7 @@ def _changes(
         if undo and here is not None and retractions.identity(found[0], here) == digest:
             yield found[0], None
         elif not undo and here is None and digest not in retractions.undone(found[0]):
-            yield found[0], Retraction(str(entry["why"]), str(entry["who"]), str(entry["when"]))
+            yield found[0], Retraction(entry["why"], entry["who"], entry["when"])
 
 
 def _take(store: Store, result: Path, note: Retraction | None, taken: Taken) -> None:
@@ -99,7 +103,7 @@ def _take(store: Store, result: Path, note: Retraction | None, taken: Taken) -> 
         taken.retracted += 1
 
 
-def _read(remote: RemoteFolder, part: str, folder: Path, taken: Taken) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _read(remote: RemoteFolder, part: str, folder: Path, taken: Taken) -> Iterator[tuple[str, Mapping[str, str]]]:
     """Each with the digest that names it. What cannot be read, or is not what its name says, is left."""
     for name in remote.names(part):
         digest, _, suffix = name.partition("/")[2].partition(".")
@@ -112,7 +116,7 @@ def _read(remote: RemoteFolder, part: str, folder: Path, taken: Taken) -> Iterat
         except (OSError, ValueError):  # of a push that was killed
             continue
         else:
-            if isinstance(said, dict) and said.get("format") == FORMAT and _digest(said) == digest:
+            if isinstance(said, dict) and said.get("format") == FORMAT and _digest(said, part) == digest:
                 yield digest, said
 
 
@@ -127,11 +131,12 @@ def _fetched(remote: RemoteFolder, name: str, folder: Path) -> Path:
     return file
 
 
-def _digest(said: Mapping[str, Any]) -> str | None:
-    if "retraction" in said:
-        return str(said["retraction"])
-    found = {name: said.get(name) for name in ("result", "why", "who", "when")}
-    return retractions.digest(**found) if all(isinstance(text, str) for text in found.values()) else None
+def _digest(said: Mapping[str, Any], part: str) -> str | None:
+    """Nothing where it lacks something, or names what can be no result."""
+    found = [text for name in _FIELDS[part] if isinstance(text := said.get(name), str)]
+    if len(found) < len(_FIELDS[part]) or not _RESULT.fullmatch(found[0]):
+        return None
+    return retractions.digest(*found) if part == PART else found[1]
 
 
 def _name(result: Path) -> str:
