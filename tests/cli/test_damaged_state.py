@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,30 @@ def test_a_result_whose_record_has_other_types(field: str, wrong: str, capsys: C
     record.write_text(json.dumps({**json.loads(record.read_text()), field: json.loads(wrong)}))
     assert main(["results", "a.yaml"]) == 0
     assert "internal error" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", ["3", "[]", '{"seconds": [1]}', '{"warnings": 3}', '{"probes": [1]}'])
+def test_a_result_whose_steps_have_other_types(wrong: str, capsys: Capture) -> None:
+    record = next(Path("outputs/results").glob("*/*/result.json"))
+    said = json.loads(record.read_text())
+    record.write_text(json.dumps({**said, "steps": [json.loads(wrong), *said["steps"][1:]]}))
+    shutil.rmtree("outputs/summary")
+    assert main(["report", "a.yaml"]) == 0
+    assert "internal error" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wrong", [[1], {}, "x", True])
+def test_stated_figures_that_are_no_numbers(wrong: object, capsys: Capture) -> None:
+    result = next(Path("outputs/results").glob("*/*/result.json"))
+    said = {"metrics": {"qps": wrong}, "facts": {}, "qps": [], "warnings": [], "failure": ""}
+    next(result.parent.glob("steps/0-*")).joinpath("stated.json").write_text(json.dumps(said))
+    shutil.rmtree("outputs/summary")
+    assert main(["report", "a.yaml"]) == 0
+    assert "internal error" not in capsys.readouterr().err
+
+
+def test_a_table_whose_column_has_another_name(capsys: Capture) -> None:
+    (table,) = Path("outputs/summary").glob("*/tables/counters.parquet")
+    table.write_bytes(table.read_bytes().replace(b"attempt", b"attXmpt"))
+    assert main(["counters", "a.yaml"]) == 2
+    assert capsys.readouterr().err.endswith("; `stepgrid report` makes them again\n")

@@ -45,13 +45,14 @@ def figures(folder: Path) -> Figures | None:
     try:
         said = json.loads(text)
         series = [(float(second), float(qps)) for second, qps in said["qps"]]
-        found = Figures(said["metrics"], said["facts"], series, said["warnings"])
+        metrics = {str(name): float(value) for name, value in said["metrics"].items()}
+        found = Figures(metrics, said["facts"], series, said["warnings"])
         buckets: list[Bucket] = [(each[0], each[1], each[2], each[3]) for each in said.get("histograms", ())]
         more = {"counters": said.get("counters", {}), "levels": said.get("levels", ())}
         rates = [ClientRate(*each) for each in said.get("rates", ())]
         found = replace(found, **more, histograms=by_column(buckets), rates=rates)
         failure = said["failure"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ParseError(f"{folder / NAME} cannot be read: {error!r}") from None
     if failure:
         raise ParseError(failure)

@@ -35,18 +35,25 @@ def faults() -> tuple[type[Exception], ...]:
 
 @contextmanager
 def opened(folder: Path, connect: Callable[[], DuckDBPyConnection] = parquet.connect) -> Iterator[DuckDBPyConnection]:
-    with connect() as connection:
+    with connect() as connection, _damage_told(folder):
         create(connection, folder)
         yield connection
 
 
 def create(connection: DuckDBPyConnection, folder: Path) -> None:
-    from duckdb import Error
-
-    try:
+    with _damage_told(folder):
         check(connection, folder)
         for name in NAMES:
             connection.execute(f"CREATE TEMPORARY VIEW {name} AS SELECT * FROM {source(folder, name)}")
+
+
+@contextmanager
+def _damage_told(folder: Path) -> Iterator[None]:
+    """What DuckDB refuses of queries of our own is a fault of the tables."""
+    from duckdb import Error
+
+    try:
+        yield
     except Error as error:
         raise NoTables(f"{folder}: its tables are damaged: {str(error).splitlines()[0]}; {_AGAIN}") from None
 

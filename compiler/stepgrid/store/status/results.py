@@ -12,6 +12,7 @@ from stepgrid.host.file_reader import content
 from stepgrid.model.status import BrokenRecord, Files, Result, Stage, Status
 from stepgrid.store import checksums
 from stepgrid.store.record_header import head
+from stepgrid.store.status import step_records
 from stepgrid.store.store import Store
 
 _STATUSES = (Status.DONE, Status.UNSUPPORTED)
@@ -95,6 +96,8 @@ def read(folder: Path, stage: Stage) -> Result:
     if not isinstance(steps, list) or len(steps) != len(stage.steps):
         found = len(steps) if isinstance(steps, list) else "no"
         raise BrokenResult(f"result.json lists {found} steps, the plan has {len(stage.steps)}")
+    if (wrong := next((index for index, step in enumerate(steps) if not step_records.sound(step)), None)) is not None:
+        raise BrokenResult(f"result.json holds no record of step {wrong} that can be read")
     return _result(folder, record, tuple(steps), _folders(folder, len(steps)))
 
 
