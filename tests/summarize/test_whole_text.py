@@ -13,12 +13,14 @@ in short    `cache=hyper` is faster than `cache=lru` at 2 of 2 points, 1.10× to
             `rocksdb-6.11.4` and `rocksdb-7.8.3` are not comparable at 5 of 5 points, no verdict
             (1.00×): rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm /
             bullseye; 4 unsupported
-            Builds of different quality get no verdict; `allow: {mixed-quality: REASON}` gives it as
-            shipped.
+            Ratios are of QPS to the base: above 1 is faster.
+            Builds of different quality get no verdict, and so no causes are named; `allow:
+            {mixed-quality: REASON}` gives both as shipped.
+claims      This spec makes no claims.
 warnings    rocksdb-6.11.4: Assertions are enabled; benchmarks unnecessarily slow
             ratios across builds carry no verdict: the binaries were not made alike (suite bullseye
             / bookworm)
-compared    build: rocksdb-6.11.4, rocksdb-7.8.3
+compared    build: rocksdb-6.11.4, rocksdb-7.8.3 (base)
             cache: lru (base), hyper
             threads: 1, 2
 builds      rocksdb-6.11.4: 6.11.4 (debian, rocksdb-tools 6.11.4-1)
@@ -37,9 +39,11 @@ status      36 done, 12 unsupported, 2 failed, 4 missing (measured steps)
 
 what the steps do
 -----------------
-  fillseq (db_bench): benchmarks [fillseq]; keys 1000
-  readww (db_bench): benchmarks [readwhilewriting]; keys 1000
-  overwrite (db_bench): benchmarks [overwrite]; keys 1000
+  fillseq (db_bench): benchmarks [fillseq]; keys 1000; a run took 4.00 s
+  readww (db_bench): benchmarks [readwhilewriting]; keys 1000; a run took 4.00 s
+  overwrite (db_bench): benchmarks [overwrite]; keys 1000; a run took 4.00 s to 10.0 s
+  db_bench: `benchmarks`: db_bench's benchmarks in order; the first is the one that is measured;
+    `keys`: keys of the database (--num)
 
 QPS relative to cache=lru, 95 % intervals
 -----------------------------------------
@@ -52,6 +56,7 @@ QPS relative to cache=lru, 95 % intervals
   overwrite  rocksdb-6.11.4  2        36,200         unsupported
   overwrite  rocksdb-7.8.3   1        18,100         1.10 [1.10, 1.11] faster
   overwrite  rocksdb-7.8.3   2        36,200         failed
+  ratios: geometric means over the loads, each load to the same load of the base
 
 why: differences from cache=lru
 -------------------------------

@@ -46,6 +46,7 @@ from stepgrid.summarize.data.series_summary import Place
 from stepgrid.summarize.data.table_inputs import Extras
 from stepgrid.summarize.notes import (
     client_cpu,
+    compaction_debt,
     coverage,
     failed_rates,
     quiesce_times,
@@ -118,6 +119,11 @@ class Report:
     steps: tuple[StepSettings, ...] = ()
 
     @property
+    def measured_points(self) -> dict[str, tuple[Point, ...]]:
+        """By step."""
+        return {section.step: section.points for section in self.sections}
+
+    @property
     def ladders(self) -> list[Ladder]:
         return [each for each in (self.ladder, self.dates) if each]
 
@@ -145,9 +151,9 @@ class Report:
     def overviews(self) -> list[Overview]:
         """Against the base that was asked for first."""
         found = overviews(self.axes, (table for section in self.sections for table in section.comparisons))
-        return sorted(
-            filter(lambda each: each.compares, found), key=lambda each: each.tables[0].layout.base != self.base
-        )
+        compared = [each for each in found if each.compares]
+        compared.sort(key=lambda each: each.tables[0].layout.base != self.base)
+        return [replace(each, is_first=not at) for at, each in enumerate(compared)]
 
 
 def report(
@@ -239,7 +245,7 @@ def _far(header: Mapping[str, Any], sections: Sequence[Section]) -> Iterator[str
 
 
 def _trends(sections: Sequence[Section], effect: float) -> Iterator[str]:
-    for note in (client_cpu, failed_rates, recall_range, short_runs):
+    for note in (client_cpu, failed_rates, compaction_debt, recall_range, short_runs):
         yield from note.sentences((each.step, each.names, each.points) for each in sections)
     yield from drift.sentences([(section.step, section.points) for section in sections])
     yield from multiple_comparisons.sentences([table for section in sections for table in section.comparisons], effect)

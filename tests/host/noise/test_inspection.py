@@ -81,7 +81,7 @@ def test_others_at_work(root):
     busy = {"cpu": {"user": 1.6, "idle": 0.3, "steal": 0.1}, "vda": {"busy_ms": 400, "writes": 65}}
     found = _told(activity.findings(_between(first, last, **busy, throttles=5.0, celsius=96.0), 2, ["vda"]))
     assert found == {
-        "cpu": (WARNING, "others used 110 % of a core: cc1plus (71) 90 %, as (72) 10 %"),
+        "cpu": (WARNING, "others used 110 % of a core; busiest: cc1plus (71) 90 %, as (72) 10 %"),
         "steal": (WARNING, "other virtual machines took 10 % of a core"),
         "device vda": (WARNING, "vda was busy for 30 % of the time (0 r/s, 60 w/s)"),
         "swapping": (OK, "none"),
@@ -178,10 +178,10 @@ def test_of_what_travels_with_a_figure_the_process_ids_do_not(root):
     cpu, *_ = activity.findings(
         _between({7: OURS}, {7: OURS, 71: Process(71, 1, "cc1plus", 0.5)}, cpu={"user": 0.5}), 2, []
     )
-    assert inspection.warning([cpu]) == "others used 50 % of a core: cc1plus 50 %"
+    assert inspection.warning([cpu]) == "others used 50 % of a core; busiest: cc1plus 50 %"
     pair = {pid: Process(pid, 1, "cc1plus", 0.0) for pid in (20, 21)}
     builds, *_ = background_processes.findings(pair, [])
-    assert inspection.warning([cpu, builds]) == "others used 50 % of a core: cc1plus 50 %; builds: cc1plus"
+    assert inspection.warning([cpu, builds]) == "others used 50 % of a core; busiest: cc1plus 50 %; builds: cc1plus"
     assert inspection.warning([]) is None
 
 

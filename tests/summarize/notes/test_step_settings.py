@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from stepgrid.model.plan import Axis, PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.plan.difference.stage_difference import Link
-from stepgrid.summarize.notes.step_settings import StepSettings, step_settings, table
+from stepgrid.summarize.notes.step_settings import StepSettings, sentences, step_settings, table
+from tests.summarize import made
 
 READ = {"benchmarks": ["readrandom", "stats"], "duration": None, "fresh": False}
 
@@ -33,7 +35,8 @@ def _found(kind: str, *settings: dict[str, Any]) -> list[StepSettings]:
 
 def test_settings_that_are_as_usual_are_left_out() -> None:
     found = _found("db_bench", {"duration": 60.0, "threads": 1, "reads": None, "keys": 100})
-    assert found == [StepSettings("read", "db_bench", "benchmarks [readrandom, stats]; duration 60; keys 100")]
+    said = "benchmarks [readrandom, stats]; duration 60 s; keys 100"
+    assert [replace(each, meaning=()) for each in found] == [StepSettings("read", "db_bench", said)]
 
 
 def test_a_setting_that_an_axis_changes_has_all_values_also_the_usual_one() -> None:
@@ -49,4 +52,20 @@ def test_of_many_values_the_first_are_named() -> None:
 def test_of_a_kind_that_is_not_installed_all_settings_are_said() -> None:
     (found,) = _found("my_benchmark", {"speed": 3})
     assert found == StepSettings("read", "my_benchmark", "benchmarks [readrandom, stats]; fresh false; speed 3")
-    assert [cell.text for cell in table([found]).rows[0]][:2] == ["read", "my_benchmark"]
+    assert [cell.text for cell in table([found], {}).rows[0]][:2] == ["read", "my_benchmark"]
+
+
+def test_settings_have_their_units_and_what_they_mean_stands_once() -> None:
+    found = _found("db_bench", {"duration": 5.0, "write_rate": 2 * 2**20, "keys": 100})
+    rates, *_, means = sentences([*found, *found], {})
+    assert rates.endswith("duration 5 s; write_rate 2 MiB/s; keys 100")
+    assert means.count("`duration`: how long a benchmark runs") == 1
+
+
+def test_a_step_says_how_long_it_took_and_what_it_left() -> None:
+    runs = [made.run("a", load, 9.0, seconds=3.0 + load, database_bytes=2.0**20) for load in (0, 1)]
+    measured = {"read": (made.point(*runs),)}
+    found = _found("my_benchmark", {})
+    (said,) = sentences(found, measured)
+    assert said.endswith("; a run took 3.00 s to 4.00 s; database after it 1 MiB")
+    assert [cell.text for cell in table(found, measured).rows[0]][-2:] == ["3.00 s to 4.00 s", "1 MiB"]

@@ -11,7 +11,7 @@ import pytest
 from stepgrid.model.status import Status
 from stepgrid.summarize.comparisons.comparison import ABSENT, NO_BASE, RATIO, Entry
 from stepgrid.summarize.page import answer, summary_text
-from stepgrid.summarize.page.answer import HINTS, INCONCLUSIVE, NOT_COMPARABLE, Arm, Case
+from stepgrid.summarize.page.answer import HINTS, INCONCLUSIVE, NOT_COMPARABLE, RATIOS, Arm, Case
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import FASTER, INDICATIVE, ONE_LOAD, SAME, SLOWER
 from tests.summarize import scenario
@@ -125,17 +125,19 @@ def both(found: Experiment) -> tuple[list[str], list[str]]:
             {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]},
             [
                 "`cache=hyper`: no difference from `cache=lru` exceeds the noise at 2 of 2 points (1.00×)",
+                RATIOS,
                 HINTS[INCONCLUSIVE],
             ],
         ),
         (
             {"lru": [1000.0, 1100.0, 950.0], "hyper": [1000.0, 1100.0, 950.0]},
-            ["`cache=hyper` is the same as `cache=lru` within 2 % at 2 of 2 points"],
+            ["`cache=hyper` is the same as `cache=lru` within 2 % at 2 of 2 points", RATIOS],
         ),
         (
             {"lru": [1000.0], "hyper": [1050.0]},
             [
                 "`cache=hyper` against `cache=lru`: one load at 2 of 2 points, no verdict (1.05×)",
+                RATIOS,
                 HINTS[ONE_LOAD],
             ],
         ),
@@ -154,7 +156,7 @@ def test_builds_that_cannot_be_compared_are_no_noise(tmp_path: Path) -> None:
     text, page = both(made(tmp_path, rates, (OLD, NEW)))
     sentence = (
         f"`{NEW}` and `{OLD}` are not comparable at 3 of 3 points, no verdict (1.00×): {OLD} and {NEW} were built "
-        f"differently: suite bullseye / bookworm {HINTS[NOT_COMPARABLE]}"
+        f"differently: suite bullseye / bookworm {RATIOS} {HINTS[NOT_COMPARABLE]}"
     )
     assert text == page == sentence.split()
 
@@ -175,6 +177,6 @@ def test_of_many_arms_the_text_has_those_that_differ_most(tmp_path: Path) -> Non
             found.add(NEW, cache, "1", load, {"readww": rate, "overwrite": rate})
     lines = answer.lines(scenario.report(found))
     assert lines[0] == "`cache=c3` is slower than `cache=c0` at 2 of 2 points, 0.73×; strongest: readww"
-    assert lines[12:] == ["and 2 arms more, which differ less: the tables have them"]
+    assert lines[12:] == ["and 2 arms more, which differ less: the tables have them", RATIOS]
     page = summary_text.page_path(found.store, "p-synthetic").read_text(encoding="utf-8")
     assert "<details>\n<summary>2 more</summary>" in page

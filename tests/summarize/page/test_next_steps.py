@@ -87,4 +87,13 @@ def test_the_page_has_them_and_what_the_steps_do(here):
     page = next(here.rglob("index.html")).read_text(encoding="utf-8")
     assert f"<dt><code>stepgrid explain {SPEC}</code></dt>" in page
     assert '<a href="#next">What next</a>' in page
-    assert "<tr><th>readww</th><th>db_bench</th><th>benchmarks [readwhilewriting]; keys 1000</th></tr>" in page
+    said = "<th>benchmarks [readwhilewriting]; keys 1000</th>"
+    assert f"<tr><th>readww</th><th>db_bench</th>{said}<th>" in page
+    assert '<p class="note">db_bench: <code>benchmarks</code>: db_bench&#x27;s benchmarks in order;' in page
+
+
+def test_a_host_that_was_not_quiet_is_to_be_looked_at(here):
+    noisy = {"noise": {"s/1": {"warning": "others used 50 % of a core"}, "s/2": {"fixed": "turbo"}}}
+    report = replace(_report(here, [1.5, 1.5, 1.5]), facts=noisy)
+    assert f"stepgrid doctor {SPEC}" in _commands(report)
+    assert f"stepgrid doctor {SPEC}" not in _commands(replace(report, facts={"noise": {"s/2": {"fixed": "turbo"}}}))

@@ -206,8 +206,10 @@ def test_options_that_a_binary_lacks_are_said_on_top(here):
 
 def test_without_a_difference_the_first_line_says_so(here):
     found = complete(here, {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]})
-    assert scenario.text(found).splitlines()[2:5] == [
+    assert scenario.text(found).splitlines()[2:7] == [
         "in short    `cache=hyper`: no difference from `cache=lru` exceeds the noise at 2 of 2 points (1.00×)",
+        "            Ratios are of QPS to the base: above 1 is faster.",
         "            Inconclusive: more loads would tell; `stepgrid plan` says how many `repeat` needs.",
+        "claims      This spec makes no claims.",
         "compared    build: rocksdb-7.8.3",
     ]

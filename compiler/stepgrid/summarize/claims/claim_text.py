@@ -12,6 +12,7 @@ from stepgrid.summarize.claims.claim import ORDER, Case, Claim
 from stepgrid.summarize.claims.claim_judgement import FAILS, HOLDS, UNDECIDED
 
 VERBS = {FAILS: ("fails", "fail"), UNDECIDED: ("is undecided", "are undecided"), HOLDS: ("holds", "hold")}
+NONE = "This spec makes no claims."
 MOST = 3  # cases of a claim that are shown in the text: the page has all
 NAMED = 6  # points of another outcome that are named
 

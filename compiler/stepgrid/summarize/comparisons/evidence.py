@@ -9,7 +9,7 @@ from typing import Protocol
 
 from stepgrid.collect.figures.series import NOT_STEADY
 from stepgrid.model.plan import Axis
-from stepgrid.summarize.comparisons import builds
+from stepgrid.summarize.comparisons import builds, missed_rates
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison_axes import Layout
 from stepgrid.summarize.comparisons.comparison_verdict import Caveat, Evidence
@@ -75,6 +75,7 @@ def _marks(around: EnvironmentDifference, point: Point, base: Point) -> Iterator
     yield from marks(point, base)
     yield from missed_lookups.marks(point, base)
     yield from client_cpu.marks(point, base)
+    yield from missed_rates.marks(point, base)
 
 
 # Which runs of a comparison never came to a steady state: their figures are of a state on its way.

@@ -14,6 +14,7 @@ from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, Com
 from stepgrid.summarize.comparisons.comparison_axes import Labels
 
 FLOOR = "floor"
+PAIRED = "ratios: geometric means over the loads, each load to the same load of the base"
 NAMED = 3  # places that have the same doubt
 
 
@@ -32,6 +33,7 @@ class Overview:
     columns: tuple[Labels, ...]
     rows: tuple[Row, ...]
     tables: tuple[Comparison, ...]
+    is_first: bool = False  # of a report: what is said of all of them stands there
 
     @property
     def heads(self) -> list[str]:
@@ -52,6 +54,8 @@ class Overview:
         return Table(f"QPS relative to {self.base}", columns, rows, notes=tuple(self._notes()))
 
     def _notes(self) -> Iterator[str]:
+        if self.is_first and any(each.point and each.point.loads[0] > 1 for row in self.rows for each in row.entries):
+            yield PAIRED
         caveats = dict.fromkeys(found.caveat for row in self.rows for found in row.entries if found.caveat)
         yield from (f"{phrases.MARK} {builds.NO_VERDICT}: {caveat}" for caveat in caveats)
         shipped = dict.fromkeys(found.as_shipped for row in self.rows for found in row.entries if found.as_shipped)

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from stepgrid.model import number_format
 from stepgrid.model.plan import FILES, Axis, PlannedStep
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plan.difference import input_text
 from stepgrid.plan.difference.stage_difference import Link
 from stepgrid.plugins import drivers
+from stepgrid.plugins.quantity import Quantity
 from stepgrid.plugins.registry import PluginError
+from stepgrid.summarize.data.measurements import Point
 
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+UNITS = {"duration": " s", "rate": "/s", "percent": " %"}
 MOST = 3  # values of a setting that are named
 
 Values = dict[str, dict[str, Any]]  # setting -> each value that it has somewhere
@@ -22,7 +29,8 @@ Values = dict[str, dict[str, Any]]  # setting -> each value that it has somewher
 class StepSettings:
     name: str
     kind: str
-    said: str  # duration 60; threads 1, 2 or 4
+    said: str  # duration 60 s; threads 1, 2 or 4
+    meaning: tuple[tuple[str, str], ...] = ()  # of these settings, as the kind describes them
 
 
 def step_settings(
@@ -35,12 +43,51 @@ def step_settings(
             known = found.setdefault((step.name, step.kind), {})
             for name, value in step.settings.items():
                 known.setdefault(name, {})[repr(value)] = value
-    return [StepSettings(name, kind, "; ".join(_said(kind, known))) for (name, kind), known in found.items()]
+    return [_step(name, kind, known) for (name, kind), known in found.items()]
 
 
-def table(found: Sequence[StepSettings]) -> Table:
-    rows = tuple((Cell(each.name), Cell(each.kind), Cell(each.said)) for each in found)
-    return Table("what the steps do", columns((), ("step", "kind", "settings")), rows)
+def _step(name: str, kind: str, known: Values) -> StepSettings:
+    fields = _fields(kind)
+    said = dict(_said(fields, known))
+    meaning = tuple((each, text) for each in said if each in fields and (text := fields[each].description))
+    return StepSettings(name, kind, "; ".join(said.values()), meaning)
+
+
+def table(found: Sequence[StepSettings], measured: Mapping[str, Sequence[Point]]) -> Table:
+    """`measured`: the points of a step."""
+    rows = tuple(tuple(map(Cell, (each.name, each.kind, each.said, *_took(measured, each.name)))) for each in found)
+    heads = columns((), ("step", "kind", "settings", "a run took", "database after it"))
+    return Table("what the steps do", heads, rows, notes=tuple(notes(found)))
+
+
+def sentences(found: Sequence[StepSettings], measured: Mapping[str, Sequence[Point]]) -> Iterator[str]:
+    for each in found:
+        said = f"{each.name} ({each.kind}){f': {each.said}' if each.said else ''}"
+        took, size = _took(measured, each.name)
+        known = [*([f"a run took {took}"] if took else []), *([f"database after it {size}"] if size else [])]
+        yield "; ".join((said, *known))
+    yield from notes(found)
+
+
+def notes(found: Sequence[StepSettings]) -> Iterator[str]:
+    """What the settings of a kind mean, each once."""
+    kinds: dict[str, dict[str, str]] = {}
+    for each in found:
+        kinds.setdefault(each.kind, {}).update(each.meaning)
+    for kind, known in kinds.items():
+        if known:
+            yield f"{kind}: {'; '.join(f'`{name}`: {text}' for name, text in known.items())}"
+
+
+def _took(measured: Mapping[str, Sequence[Point]], step: str) -> tuple[str, str]:
+    """Seconds, and bytes; nothing of a step that is not measured."""
+    runs = [run.metrics for point in measured.get(step, ()) for run in point.runs]
+    return _range(runs, "seconds", number_format.seconds), _range(runs, "database_bytes", number_format.size)
+
+
+def _range(runs: Sequence[Mapping[str, float]], metric: str, shown: Callable[[float], str]) -> str:
+    found = [metrics[metric] for metrics in runs if metrics.get(metric)]
+    return " to ".join(dict.fromkeys(map(shown, (min(found), max(found))))) if found else ""
 
 
 def _some(cells: Sequence[Mapping[str, Any]], axes: Sequence[Axis]) -> list[Mapping[str, Any]]:
@@ -56,20 +103,28 @@ def _steps(chain: Sequence[Link]) -> Iterator[PlannedStep]:
     yield from (step for link in chain for step in link.stage.steps)
 
 
-def _said(kind: str, known: Values) -> Iterator[str]:
+def _said(fields: Mapping[str, FieldInfo], known: Values) -> Iterator[tuple[str, str]]:
     """Settings that are not the kind's own defaults; files are long, and the page has the commands."""
-    usual = _defaults(kind)
     for name, values in known.items():
+        field = fields.get(name)
+        usual = field.get_default(call_default_factory=True) if field else None
         told = [value for value in values.values() if value not in (None, [], "")]
-        if name != FILES and any(value != usual.get(name) for value in told):
-            shown = [input_text.value(value, input_text.may_be_size(name)) for value in told[:MOST]]
+        if name != FILES and any(value != usual for value in told):
+            shown = [_value(name, value, field) for value in told[:MOST]]
             more = [f"{len(told) - MOST} more"] if len(told) > MOST else []
-            yield f"{name} {' or '.join([*shown, *more])}"
+            yield name, f"{name} {' or '.join([*shown, *more])}"
 
 
-def _defaults(kind: str) -> Mapping[str, Any]:
+def _value(name: str, value: Any, field: FieldInfo | None) -> str:
+    """With its unit, where the kind says which it has."""
+    kind = next((each.kind for each in (field.metadata if field else ()) if isinstance(each, Quantity)), None)
+    unit = UNITS.get(kind or "", "")
+    sized = kind in ("size", "rate") if kind else input_text.may_be_size(name)
+    return f"{input_text.value(value, sized)}{unit if isinstance(value, int | float) else ''}"
+
+
+def _fields(kind: str) -> Mapping[str, FieldInfo]:
     try:
-        fields = drivers.driver(kind).settings_model().model_fields
+        return drivers.driver(kind).settings_model().model_fields
     except PluginError:  # it is not installed here
         return {}
-    return {name: field.get_default(call_default_factory=True) for name, field in fields.items()}

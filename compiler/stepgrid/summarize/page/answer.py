@@ -17,16 +17,20 @@ from stepgrid.summarize.comparisons.builds import AS_SHIPPED
 from stepgrid.summarize.comparisons.comparison import ABSENT, NO_BASE, RATIO, SAME_AS, Entry
 from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.comparisons.phrases import DOUBT
+from stepgrid.summarize.page import claimed_metrics
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import FASTER, INCONCLUSIVE, INDICATIVE, ONE_LOAD, SAME, SLOWER, VERDICTS
 
 MOST = 12  # arms
 NONE, BOTH = "none", "both"
 NOT_COMPARABLE = "not comparable"
+RATIOS = "Ratios are of QPS to the base: above 1 is faster."
 HINTS = {
     INCONCLUSIVE: "Inconclusive: more loads would tell; `stepgrid plan` says how many `repeat` needs.",
-    ONE_LOAD: "One load gives no verdict, and so no causes are named: `repeat: 3` or more does.",
-    NOT_COMPARABLE: "Builds of different quality get no verdict; `allow: {mixed-quality: REASON}` gives it as shipped.",
+    ONE_LOAD: "One load gives no verdict, and so no causes are named: `repeat: 3` or more does. Claims of one load are "
+    "judged by what is assumed of its noise.",
+    NOT_COMPARABLE: "Builds of different quality get no verdict, and so no causes are named; "
+    "`allow: {mixed-quality: REASON}` gives both as shipped.",
 }
 COUNTED = {ONE_LOAD: "with one load"}
 _UNCOMPARED = (ABSENT, NO_BASE, SAME_AS, Status.DONE)
@@ -82,11 +86,13 @@ def lines(report: Report) -> list[str]:
     heaviest = sorted(range(len(found)), key=lambda at: found[at].weight, reverse=True)[:MOST]
     more = len(found) - len(heaviest)
     rest = [f"and {counted(more, 'arm')} more, which differ less: the tables have them"] if more else []
-    return [*(found[at].text for at in sorted(heaviest)), *rest, *hints(report)]
+    claimed = claimed_metrics.sentences(report.claims, report.overviews)
+    return [*(found[at].text for at in sorted(heaviest)), *rest, *claimed, *hints(report)]
 
 
 def hints(report: Report) -> list[str]:
-    return [hint for word, hint in HINTS.items() if word in words(report)]
+    found = words(report)
+    return [*([RATIOS] if found else []), *(hint for word, hint in HINTS.items() if word in found)]
 
 
 def words(report: Report) -> set[str]:

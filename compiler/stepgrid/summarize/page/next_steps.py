@@ -28,6 +28,7 @@ def _all(report: Report) -> Iterator[tuple[str, str]]:
     spec = f"{named}{f' --scale {report.scale}' if report.scale else ''}"
     if not imported(report.spec):
         yield from _runs(report, spec)
+        yield from _quiet(report, spec)
     if report.claims:
         yield f"report {spec} --table claims", "every claim at every point, with its numbers"
     yield f"explain {spec}", "every option and setting of every cell, with the line that it comes from"
@@ -39,7 +40,7 @@ def _runs(report: Report, spec: str) -> Iterator[tuple[str, str]]:
         yield f"run {spec}", "measures what has no figures yet, and nothing twice"
     loads, words = report.loads[1], answer.words(report)
     if loads < FEWEST and (ONE_LOAD in words or _undecided(report)):
-        yield f"run {spec} --set repeat={FEWEST}", f"{FEWEST} loads of each cell: fewer seldom give a verdict"
+        yield f"run {spec} --set repeat={FEWEST}", f"{FEWEST} loads of each cell: one gives no verdict, two seldom do"
     elif not report.until and (INCONCLUSIVE in words or _undecided(report)):
         yield f"run {spec} --set repeat={2 * loads}", "twice the loads: intervals narrow, nothing is measured twice"
     elif not report.until and not report.status.incomplete:
@@ -47,6 +48,11 @@ def _runs(report: Report, spec: str) -> Iterator[tuple[str, str]]:
         yield f"run {spec} --set repeat={2 * loads}", more
     if report.scale:
         yield f"run {report.spec}", f"the whole: sizes and durations of the spec, not of {report.scale}"
+
+
+def _quiet(report: Report, spec: str) -> Iterator[tuple[str, str]]:
+    if any("warning" in found for found in report.facts.get("noise", {}).values()):
+        yield f"doctor {spec}", "what keeps this host from being quiet, and how to mend it"
 
 
 def _undecided(report: Report) -> bool:

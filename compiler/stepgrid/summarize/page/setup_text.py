@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from stepgrid.summarize.formats.text import SENTENCES, wrapped
+from stepgrid.summarize.notes import step_settings
 from stepgrid.summarize.page import next_steps
 from stepgrid.summarize.report import Report
 
@@ -14,8 +15,7 @@ def sections(report: Report) -> Iterator[list[str]]:
         arms = (each.sentences for each in report.settings)
         yield _titled("what the arms set", (f"{label}: {said}" for each in arms for label, said in each))
     if report.steps:
-        steps = (f"{each.name} ({each.kind}){f': {each.said}' if each.said else ''}" for each in report.steps)
-        yield _titled("what the steps do", steps)
+        yield _titled("what the steps do", step_settings.sentences(report.steps, report.measured_points))
 
 
 def what_next(report: Report) -> list[str]:

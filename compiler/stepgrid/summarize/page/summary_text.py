@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stepgrid.model.number_format import percent
-from stepgrid.model.plan import imported
+from stepgrid.model.plan import Axis, imported
 from stepgrid.model.status import Status
 from stepgrid.model.table import Column, Table
 from stepgrid.model.units import counted
@@ -115,7 +115,7 @@ def _asking(command: str, title: str, reason: str, names: Sequence[str]) -> str:
 def _head(report: Report) -> list[str]:
     lines = [report.title, "=" * len(report.title), *incomplete(report)]
     lines += _entry("in short", answer.lines(report))
-    lines += _entry("claims", claim_text.lines(report.claims))
+    lines += _entry("claims", claim_text.lines(report.claims) or [claim_text.NONE])
     lines += _entry("changes", [text for each in report.ladders for text in each.sentences])
     lines += _entry("differs", report.differs)
     lines += _entry("warnings", report.warnings)
@@ -153,11 +153,16 @@ def _entry(name: str, lines: Sequence[str]) -> list[str]:
 
 
 def _compared(report: Report) -> list[str]:
-    return [f"{axis.name}: {_labels(axis.labels, report.base.get(axis.name))}" for axis in report.axes]
+    return [f"{axis.name}: {', '.join(_labels(report, axis))}" for axis in report.axes]
 
 
-def _labels(labels: Sequence[str], base: str | None) -> str:
-    return ", ".join(f"{label} (base)" if label == base else label for label in labels)
+def _labels(report: Report, axis: Axis) -> Iterator[str]:
+    yield from (f"{label} (base)" if label in bases(report, axis) else label for label in axis.labels)
+
+
+def bases(report: Report, axis: Axis) -> set[str | None]:
+    """The labels of an axis that the tables compare with."""
+    return {table.layout.base.get(axis.name) for found in report.overviews for table in found.tables}
 
 
 def _builds(report: Report) -> list[str]:
