@@ -4,7 +4,7 @@ BIN = .venv/bin
 STAMP = .venv/.stepgrid
 export PYTHON
 
-.PHONY: setup demo wheel builds-all gallery fuzz docs man test lint format lock clean
+.PHONY: setup demo wheel builds-all gallery fuzz slurm docs man test lint format lock clean
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)
@@ -32,6 +32,10 @@ fuzz: $(STAMP)  # readers of what others wrote, a million damaged inputs each: h
 	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes -r requirements-fuzz.lock
 	@for family in $$(ls tests/fuzz/corpus); do $(BIN)/python bench/fuzz.py $$family || exit 1; done
 	@$(BIN)/python bench/fuzz_state.py
+
+slurm: $(STAMP)  # Snakemake's plug-in for the tests of a real SLURM, in .venv/slurm: each Snakemake would import its pandas
+	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes --upgrade --target .venv/slurm \
+	    -r requirements-slurm.lock
 
 docs: $(STAMP)  # the site of docs/, in site/; it loads nothing from elsewhere
 	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes -r requirements-docs.lock

@@ -1,121 +1,35 @@
 """What goes wrong on a cluster, done to a real SLURM of three nodes on this machine: `python -m bench.slurm_faults`.
 
-As root. A sweep of three loads and six rows, 6 s each, is struck while its first rows are measured. Then the same plain
-command goes on until it ends with 0. Each stage must have exactly one result, and every comparison one node.
+As root. A sweep (of bench/slurm_trial.py) is struck while its first rows are measured. Then the same plain command goes
+on until it ends with 0. Each stage must have exactly one result, and every comparison one node.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from bench.slurm_trial import NODES, PATIENCE, SUBJECTS, Subject, Trial
 from scripts import slurm_cluster
 from scripts.slurm_cluster import Cluster
-from stepgrid.plan.files import plan_file
 
-ROOT = Path(__file__).resolve().parents[1]
-SPEC = """\
-title: three nodes
-builds: {sh: {engine: program, version: "1.0", source: {system: sh}, flags: {programs: sh}}}
-steps:
-  - {name: load, kind: command, argv: [sh, -c, "sleep 1; echo loaded > {data}/file"], measured: false, mutates: true}
-  - checkpoint: there
-  - {name: go, kind: command, argv: [sh, -c, "sleep 6; cat {data}/file # {{ params.cache }}"]}
-params: {cache: a}
-sweep: {cache: {param: cache, values: [a, b], from: there}}
-repeat: 3
-report: {base: {cache: a}}
-"""
-STAGES, PATIENCE, SMALL = 9, 400.0, "48m"
-
-
-@dataclass(slots=True)
-class Trial:
-    cluster: Cluster
-    folder: Path
-    more: Mapping[str, str] = field(default_factory=dict)  # environment of the run
-    runs: list[tuple[int | None, str]] = field(default_factory=list)
-
-    def start(self) -> subprocess.Popen[str]:
-        (self.folder / "a.yaml").write_text(SPEC, encoding="utf-8")
-        machines = "slurm: {machines: {here: {nodes: [n1, n2, n3]}}}"
-        (self.folder / "site.yaml").write_text(f"data: {self.cluster.disk}\n{machines}\n", encoding="utf-8")
-        env = {**self.cluster.environment, "PYTHONPATH": str(ROOT / "compiler"), "STEPGRID_SITE": "site.yaml"}
-        env |= self.more
-        argv = [sys.executable, "-m", "stepgrid.cli", "run", "a.yaml", "--on", "slurm"]
-        screen = (self.folder.parent / f"screen.{len(self.runs)}").open("w+")
-        return subprocess.Popen(argv, cwd=self.folder, env=env, text=True, stdout=screen, stderr=screen)
-
-    def end(self, process: subprocess.Popen[str]) -> None:
-        try:
-            status = process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.terminate()
-            process.wait()
-            status = None
-        self.runs.append((status, (self.folder.parent / f"screen.{len(self.runs)}").read_text(encoding="utf-8")))
-
-    def measuring(self, node: str = "") -> str:
-        """The SLURM job that measures a row, and where; waits until one does."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            begun = [_node(path) for path in self._attempts() if _measures(path.parent)]
-            lines = self.cluster.ask("squeue", "--noheader", "--states=RUNNING", "--format=%i %N").splitlines()
-            for line in lines:
-                job, at = line.split()
-                if at in begun and node in ("", at):
-                    return job
-            time.sleep(0.2)
-        raise RuntimeError("nothing was measured")
-
-    def _attempts(self) -> Iterator[Path]:
-        yield from self.folder.glob("outputs/attempts/s-*/*/attempt.json")
-
-    def results(self) -> Mapping[str, list[str]]:
-        """Stage -> the nodes of its results."""
-        found = defaultdict[str, list[str]](list)
-        for path in self.folder.glob("outputs/results/s-*/*/attempt.json"):
-            found[path.parts[-3]].append(_node(path))
-        return found
-
-    def faults(self) -> list[str]:
-        """What must not be there."""
-        found, many = self.results(), [nodes for nodes in self.results().values() if len(nodes) > 1]
-        said = [f"{len(found)} of {STAGES} stages"] if len(found) != STAGES else []
-        said += [f"{len(many)} measured twice"] if many else []
-        divided = sum(len({node for stage in stages for node in found[stage]}) > 1 for stages in self._rows().values())
-        return said + ([f"{divided} comparisons on two nodes"] if divided else [])
-
-    def _rows(self) -> Mapping[int, list[str]]:
-        plan = plan_file.read(next(self.folder.glob("outputs/plans/*/plan.json")).parent)
-        found = defaultdict[int, list[str]](list)
-        for stage in plan.stages:
-            if stage.parent is not None:
-                found[stage.load].append(stage.id)
-        return found
-
-
-def _node(record: Path) -> str:
-    return str(json.loads(record.read_text(encoding="utf-8")).get("cluster_node"))
-
-
-def _measures(attempt: Path) -> bool:
-    journal = attempt / "journal.jsonl"
-    return not (attempt / "failure.json").exists() and journal.exists() and '"go"' in journal.read_text()
-
+DISK = "600m"  # that all nodes see
+LATE, STALE = 5, 300  # seconds; one of so many calls
+RUNS = 5  # at most
 
 # What is done, while the run goes on.
+
+
+def nothing(trial: Trial, process: subprocess.Popen[str]) -> None:
+    """To compare with; it also makes the builds."""
+    process.wait(3 * PATIENCE)
 
 
 def node_dies(trial: Trial, process: subprocess.Popen[str]) -> None:
@@ -139,6 +53,10 @@ def job_is_preempted(trial: Trial, process: subprocess.Popen[str]) -> None:
     trial.cluster.ask("sbatch", *argv, "--wrap", "sleep 5")
 
 
+def job_is_requeued(trial: Trial, process: subprocess.Popen[str]) -> None:
+    trial.cluster.ask("scontrol", "requeue", trial.measuring())
+
+
 def controller_restarts(trial: Trial, process: subprocess.Popen[str]) -> None:
     trial.measuring()
     trial.cluster.kill("slurmctld")
@@ -154,6 +72,12 @@ def snakemake_is_killed(trial: Trial, process: subprocess.Popen[str]) -> None:
 def ctrl_c(trial: Trial, process: subprocess.Popen[str]) -> None:
     trial.measuring()
     os.kill(process.pid, signal.SIGINT)
+
+
+def node_is_another(trial: Trial, process: subprocess.Popen[str]) -> None:
+    """A node with a quarter of the memory (`_before`), which the site file no longer names after the first run."""
+    process.wait(PATIENCE)
+    trial.nodes = [name for name in NODES if name != "n2"]
 
 
 def disk_fills(trial: Trial, process: subprocess.Popen[str]) -> None:
@@ -174,77 +98,106 @@ def names_are_late(trial: Trial, process: subprocess.Popen[str]) -> None:
     """From the start, by the environment of the run."""
 
 
-def _late_names(top: Path, folder: Path) -> Mapping[str, str]:
-    """What a node makes is seen 5 s later where the run was started (late_names.c)."""
-    made, own = top / "late_names.so", top / "late_names.own"
-    source = str(Path(__file__).with_name("late_names.c"))
-    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-w", "-o", str(made), source, "-ldl"], check=True)
-    own.write_bytes(bytes(1 << 20))
-    return {"LD_PRELOAD": str(made), "LATE_OWN": str(own), "LATE_BELOW": str(folder / "outputs"), "LATE_SECONDS": "5"}
+def handles_are_stale(trial: Trial, process: subprocess.Popen[str]) -> None:
+    """Likewise."""
 
 
-FAULTS: Mapping[str, Callable[[Trial, subprocess.Popen[str]], None]] = {
+Fault = Callable[[Trial, subprocess.Popen[str]], None]
+FAULTS: Mapping[str, Fault] = {
+    "nothing": nothing,
     "a node dies, and comes back after 20 s": node_dies,
     "a job is cancelled (scancel)": job_is_cancelled,
     "a job is killed (scancel -s KILL)": job_is_killed,
     "a job is preempted and requeued": job_is_preempted,
+    "a job is requeued (scontrol requeue)": job_is_requeued,
     "slurmctld is killed, and starts after 15 s": controller_restarts,
     "Snakemake is killed, its jobs go on": snakemake_is_killed,
     "Ctrl-C": ctrl_c,
+    "a node has a quarter of the memory": node_is_another,
     "the shared disk fills": disk_fills,
-    "names that nodes make are seen 5 s late": names_are_late,
+    f"names that nodes make are seen {LATE} s late": names_are_late,
+    f"one of {STALE} reads of the shared disk finds a stale handle": handles_are_stale,
 }
+
+
+def _environment(fault: Fault, top: Path, folder: Path) -> Mapping[str, str]:
+    """What a node makes is seen late where the run was started; handles are stale everywhere."""
+    below = str(folder / "outputs")
+    if fault is names_are_late:
+        (own := top / "late_names.own").write_bytes(bytes(1 << 20))
+        return {**_preload("late_names", top), "LATE_OWN": str(own), "LATE_BELOW": below, "LATE_SECONDS": str(LATE)}
+    if fault is handles_are_stale:
+        return {**_preload("stale_handles", top), "STALE_BELOW": below, "STALE_ONE_OF": str(STALE)}
+    return {}
+
+
+def _preload(name: str, top: Path) -> dict[str, str]:
+    source, made = Path(__file__).with_name(f"{name}.c"), top / f"{name}.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-w", "-o", str(made), str(source), "-ldl"], check=True)
+    return {"LD_PRELOAD": str(made)}
+
+
+def _restart_with_memory(cluster: Cluster, name: str, part: float) -> None:
+    """What the node says that it has."""
+    lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
+    total = int(lines[0].split()[1])
+    file = cluster.folder / f"meminfo.{name}"
+    file.write_text("\n".join([f"MemTotal: {int(total * part)} kB", *lines[1:]]) + "\n", encoding="utf-8")
+    cluster.kill(name)
+    cluster.start_node(name)
+    cluster.until_idle()
+    file.unlink()
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--spec", choices=tuple(SUBJECTS), default="small")
     parser.add_argument("--only", help="faults that have this in their name")
     parser.add_argument("--screens", action="store_true", help="print what each run said")
     args = parser.parse_args()
-    if reason := slurm_cluster.lacking():
+    if reason := slurm_cluster.lacking() or slurm_cluster.lacking_plugin():
         print(reason, file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory() as top:
-        small = Path(top, "small")
-        small.mkdir()
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SMALL}", "tmpfs", str(small)], check=True)
+        (shared := Path(top, "shared")).mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", str(shared)], check=True)
         cluster = Cluster(Path(top, "cluster"))
         try:
             cluster.up()
-            print("| fault | statuses of the runs | seconds | results | wrong |")
-            print("|---|---|---|---|---|")
-            for name, fault in FAULTS.items():
-                if args.only is None or args.only in name:
-                    print(
-                        _row(cluster, small if fault is disk_fills else Path(top), name, fault, args.screens),
-                        flush=True,
-                    )
+            print("| fault | statuses of the runs | seconds | results | wrong |\n|---|---|---|---|---|", flush=True)
+            for name in (name for name in FAULTS if args.only is None or args.only in name):
+                print(_row(cluster, Path(top), name, SUBJECTS[args.spec], args.screens), flush=True)
         finally:
             cluster.down()
-            subprocess.run(["umount", "--lazy", str(small)], check=False)
+            subprocess.run(["umount", "--lazy", str(shared)], check=False)
     return 0
 
 
-def _row(
-    cluster: Cluster, top: Path, name: str, fault: Callable[[Trial, subprocess.Popen[str]], None], screens: bool
-) -> str:
-    folder = top / "trial" / "checkout"
-    folder.mkdir(parents=True)
-    more = _late_names(top, folder) if fault is names_are_late else {}
-    trial, began = Trial(cluster, folder, more), time.monotonic()
+def _row(cluster: Cluster, top: Path, name: str, subject: Subject, screens: bool) -> str:
+    folder, fault = top / "shared" / "checkout", FAULTS[name]
+    folder.mkdir(exist_ok=True)
+    if fault is node_is_another:
+        _restart_with_memory(cluster, "n2", 0.25)
+    trial, began = Trial(cluster, folder, subject, _environment(fault, top, folder)), time.monotonic()
     process = trial.start()
     fault(trial, process)
     trial.end(process)
-    while trial.runs[-1][0] != 0 and len(trial.runs) < 4:
+    while trial.runs[-1][0] != 0 and len(trial.runs) < RUNS:
         trial.end(trial.start())
     took = time.monotonic() - began
     if screens:
-        for status, said in trial.runs:
-            print(f"--- {name}: {status}\n{said}", file=sys.stderr)
+        _show(name, trial.runs)
     statuses = ", ".join("killed" if (status or 0) < 0 else str(status) for status, _ in trial.runs)
     row = [name, statuses, f"{took:.0f}", str(sum(map(len, trial.results().values()))), "; ".join(trial.faults())]
-    shutil.rmtree(folder.parent)
+    trial.clear()
+    if fault is node_is_another:
+        _restart_with_memory(cluster, "n2", 1)
     return f"| {' | '.join(row)} |"
+
+
+def _show(name: str, runs: Sequence[tuple[int | None, str]]) -> None:
+    for status, said in runs:
+        print(f"--- {name}: {status}\n{said}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

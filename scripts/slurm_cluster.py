@@ -6,7 +6,8 @@
 
 Needs root and Debian's slurmctld, slurmd, slurm-client and munge. Each node has namespaces of its own: a hostname,
 numbers of processes, a disk at FOLDER/disk and locks in /run/lock, so that one node sees of another what a real one
-would: the shared files. A node dies with the process whose id is in FOLDER/run/NODE.pid.
+would: the shared files. A node dies with the process whose id is in FOLDER/run/NODE.pid. One that starts while there is
+a FOLDER/meminfo.NODE has it for its /proc/meminfo.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 PROGRAMS = (
@@ -38,6 +40,8 @@ PROGRAMS = (
     "unshare",
     "mount",
 )
+ROOT = Path(__file__).resolve().parents[1]
+PLUGIN = ROOT / ".venv" / "slurm"  # Snakemake's executor for SLURM, by `make slurm`
 PARTITION = "all"
 PATIENCE = 60.0  # seconds
 CONFIG = """\
@@ -76,6 +80,7 @@ PartitionName=urgent Nodes=ALL State=UP PriorityTier=10 PreemptMode=OFF
 INSIDE = """\
 hostname "$1" && mount --bind "$2/disks/$1" "$2/disk" || exit 1
 mount --bind "$2/etc" /etc/slurm || exit 1  # jobs that unset SLURM_CONF find it there
+[ ! -e "$2/meminfo.$1" ] || mount --bind "$2/meminfo.$1" /proc/meminfo || exit 1
 mount -t tmpfs tmpfs /run/lock && chmod 1777 /run/lock || exit 1
 slurmd -D -N "$1" -f "$2/etc/slurm.conf" &
 wait $!
@@ -93,6 +98,12 @@ class Cluster:
     @property
     def environment(self) -> dict[str, str]:
         return {**os.environ, "SLURM_CONF": str(self.config)}
+
+    @property
+    def run_environment(self) -> dict[str, str]:
+        """Of `stepgrid run --on slurm` in a folder with a site.yaml; jobs inherit it."""
+        path = f"{ROOT / 'compiler'}{os.pathsep}{PLUGIN}"
+        return {**self.environment, "PYTHONPATH": path, "STEPGRID_SITE": "site.yaml"}
 
     @property
     def disk(self) -> Path:
@@ -117,6 +128,9 @@ class Cluster:
         self.start_controller()
         for name in self.names:
             self.start_node(name)
+        self.until_idle()
+
+    def until_idle(self) -> None:
         _until(lambda: self.states() == dict.fromkeys(self.names, "idle"), "all nodes are idle", self.states)
 
     def down(self) -> None:
@@ -199,8 +213,15 @@ def lacking() -> str:
     """Why there can be no such cluster here, for a test that is skipped; nothing where it can."""
     if os.geteuid():
         return "a SLURM of several nodes on one machine needs root"
-    absent = [name for name in PROGRAMS if shutil.which(name) is None]
-    return f"this machine has no {', '.join(absent)}" if absent else ""
+    if absent := [name for name in PROGRAMS if shutil.which(name) is None]:
+        return f"this machine has no {', '.join(absent)}"
+    return ""
+
+
+def lacking_plugin() -> str:
+    """Likewise, for a run of stepgrid on it."""
+    there = PLUGIN.is_dir() or find_spec("snakemake_executor_plugin_slurm") is not None
+    return "" if there else "Snakemake's plug-in for SLURM is not installed: make slurm"
 
 
 def _children(pid: int) -> Iterator[int]:
