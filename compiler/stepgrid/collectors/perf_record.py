@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.collectors import differential_flame, flame, stacks
+from stepgrid.collectors import differential_flame, flame, perf_process, stacks
 from stepgrid.collectors.stacks import Stack
 from stepgrid.plugins.collector import Recording, Target, listed
 
@@ -24,6 +24,9 @@ class PerfRecord:
         rate, how = str(settings.get("frequency", FREQUENCY)), str(settings.get("call_graph", "fp"))
         words = ["-F", rate, "--call-graph", how, "--no-buildid-cache", "-o", str(target.folder / DATA)]
         return [tool, "record", *words, "-p", listed(target.pids)]
+
+    def attached(self, pid: int) -> bool:
+        return perf_process.attached(pid)
 
     def parse(self, folder: Path) -> Mapping[str, float]:
         return {}

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from stepgrid.collectors import perf_process
 from stepgrid.model.metrics.metric import STEP, Metric, MetricSet
 from stepgrid.plugins.collector import Target, listed
 
@@ -47,6 +48,9 @@ class PerfStat:
     def argv(self, tool: str, settings: Mapping[str, Any], target: Target) -> Sequence[str]:
         events = ",".join(settings.get("events") or METRICS)
         return [tool, "stat", "-j", "-o", str(target.folder / FILE), "-e", events, "-p", listed(target.pids)]
+
+    def attached(self, pid: int) -> bool:
+        return perf_process.attached(pid)
 
     def parse(self, folder: Path) -> Mapping[str, float]:
         counted = dict(_counted(folder / FILE))

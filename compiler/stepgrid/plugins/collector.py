@@ -48,6 +48,15 @@ class CountingCollector(Protocol):
     def counted(self, folder: Path, settings: Mapping[str, Any]) -> Mapping[str, float]: ...
 
 
+@runtime_checkable
+class AttachingCollector(Protocol):
+    """One that follows threads from those that there are: a program begins when it looks on, or some are missed."""
+
+    def attached(self, pid: int) -> bool:
+        """`pid`: of the collector."""
+        ...
+
+
 class Recording(NamedTuple):
     """Of one step: the collector's files, its settings, and what the step's clients did meanwhile."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -17,13 +18,15 @@ from stepgrid.host.processes import child_process, termination
 from stepgrid.host.processes.supervision import Watch, environment
 from stepgrid.host.sampling.process_group import ProcessGroup
 from stepgrid.model.site import Site
-from stepgrid.plugins.collector import Target
+from stepgrid.plugins.collector import AttachingCollector, Collector, Target
 from stepgrid.plugins.command_line import argv
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import COLLECTORS
 
 FOLDER, RECORD = "collectors", "collector.json"
 TO_END = 30.0  # seconds between SIGINT and worse: what was counted is still to be written
+TO_ATTACH = 5.0  # seconds that the step's program waits for those that follow its threads
+PERIOD = 0.002
 GOOD = (0, -signal.SIGINT, -signal.SIGTERM, 128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 
@@ -40,16 +43,27 @@ class ActiveCollectors:
     site: Site
     server: int | None
     journal: Callable[[str, int], None]  # of a name, a process group
+    waited: float = 0.0  # seconds that the step's program waited for them
     _running: list[_Running] = field(default_factory=list)
 
-    def started(self, watch: Watch) -> Watch:
-        def begin(pid: int) -> None:
-            watch(pid)
-            engine = pid if self.server is None else self.server
-            for each in self.asked:
-                self._start(each, engine)
+    @property
+    def attach(self) -> bool:
+        """Whether the step's program must wait for them: one that follows threads misses those that began before it."""
+        return self.server is None and any(isinstance(_kind(each), AttachingCollector) for each in self.asked)
 
-        return begin
+    def start(self, pid: int) -> None:
+        """`pid`: of the step's program."""
+        engine = pid if self.server is None else self.server
+        for each in self.asked:
+            self._start(each, engine)
+
+    def start_and_attach(self, pid: int) -> None:
+        began = time.monotonic()
+        self.start(pid)
+        until = began + TO_ATTACH
+        while time.monotonic() < until and not all(each.attached() for each in self._running):
+            time.sleep(PERIOD)
+        self.waited = time.monotonic() - began
 
     def ending(self, watch: Watch) -> Watch:
         def end(pid: int) -> None:
@@ -85,8 +99,7 @@ class ActiveCollectors:
         self._running.append(_Running(asked, folder, process))
 
     def _argv(self, asked: Mapping[str, Any], target: Target, engine: int) -> Sequence[str]:
-        if (kind := asked.get("collector")) is not None:
-            found = COLLECTORS.get(str(kind))
+        if (found := _kind(asked)) is not None:
             return found.argv(self.site.tool(found.tool), asked, target)
         try:
             return argv(asked["command"], {}, self.context._replace(folder=target.folder), {"pid": str(engine)})
@@ -99,6 +112,11 @@ class _Running:
     asked: Mapping[str, Any]
     folder: Path
     process: subprocess.Popen[bytes]
+
+    def attached(self) -> bool:
+        kind: object = _kind(self.asked)
+        ended = child_process.ended(self.process.pid) is not None
+        return ended or not isinstance(kind, AttachingCollector) or kind.attached(self.process.pid)
 
     def interrupt(self) -> None:
         """It writes down what it has: all of them at once, so that the next step need not wait for each."""
@@ -119,6 +137,11 @@ class _Running:
             return None
         said = end_of(telling(self.folder)).splitlines()[-1:]
         return f"it {child_process.how(status)}{f': {said[0]}' if said else ''}"
+
+
+def _kind(asked: Mapping[str, Any]) -> Collector | None:
+    """None of a command of the spec's own."""
+    return None if (name := asked.get("collector")) is None else COLLECTORS.get(str(name))
 
 
 @contextmanager

@@ -145,8 +145,10 @@ class _Step:
         beside, env = self.server.ours if self.server else None, environment(done.command.env)
         try:
             with caged(done.memory) as cage, self._collecting() as collectors:
-                started, ending = collectors.started(self._started(sampler, seen)), collectors.ending(sampler.stop)
-                return supervise(done.argv, env, self.folder, deadline, started, ending, beside, cage=cage)
+                started, ending = self._started(sampler, seen, collectors), collectors.ending(sampler.stop)
+                argv = replace(done, gate=done.gate or collectors.attach).argv
+                ended = supervise(argv, env, self.folder, deadline, started, ending, beside, cage=cage)
+                return replace(ended, seconds=ended.seconds - collectors.waited)
         except (MissingError, LaunchError) as error:
             raise StageError(str(error), self.step.name) from None
         finally:
@@ -168,15 +170,18 @@ class _Step:
             return self.server.failure(" while the step ran", self.step.name)
         return self.server.crash(self.step.name) if self.server else None
 
-    def _started(self, sampler: Sampler, seen: dict[str, Any]) -> Watch:
+    def _started(self, sampler: Sampler, seen: dict[str, Any], collectors: ActiveCollectors) -> Watch:
         def started(pid: int) -> None:
             self.bench.attempt.journal(STARTED, name=self.step.name, pid=pid)  # its group: see survivors
             sampler.start(pid)
+            first = partial(collectors.start_and_attach, pid) if collectors.attach else None
             try:
-                seen.update(watched(pid, self._launch))
+                seen.update(watched(pid, self._launch, first))
             except LaunchError:
                 sampler.stop(pid)
                 raise
+            if first is None:
+                collectors.start(pid)
 
         return started
 

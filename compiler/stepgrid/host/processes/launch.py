@@ -35,13 +35,14 @@ class LaunchPlan:
     command: Command
     record: Mapping[str, Any]  # what was done, or left out
     memory: int | None = None  # the limit of the cgroup that it has to be put into: see cgroup.caged
-    words: int | None = None  # of the command's argv, which stand before the program: it waits behind a gate
+    words: int = 0  # of the command's argv, which stand before the program
+    gate: bool = False  # the program waits behind one
 
     @property
     def argv(self) -> Sequence[str]:
         """As it is started."""
         argv = tuple(self.command.argv)
-        return argv if self.words is None else (*argv[: self.words], *launch_gate.before(argv[self.words :]))
+        return (*argv[: self.words], *launch_gate.before(argv[self.words :])) if self.gate else argv
 
 
 def launched(command: Command, asked: Mapping[str, Any]) -> LaunchPlan:
@@ -62,8 +63,8 @@ def launched(command: Command, asked: Mapping[str, Any]) -> LaunchPlan:
         record["library"] = library(str(asked["malloc"]))
         env["LD_PRELOAD"] = ":".join(filter(None, (record["library"], env.get("LD_PRELOAD"))))
     own = int(asked["memory"]) if asked.get("memory") and not scope else None
-    words = len(prefix) if launch_gate.needed(asked) else None
-    return LaunchPlan(replace(command, argv=(*prefix, *command.argv), env=env), record, own, words)
+    command, gate = replace(command, argv=(*prefix, *command.argv), env=env), launch_gate.needed(asked)
+    return LaunchPlan(command, record, own, len(prefix), gate)
 
 
 def complaint(asked: Mapping[str, Any], stderr: Path) -> str | None:

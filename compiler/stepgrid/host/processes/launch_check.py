@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,20 @@ PAGE = os.sysconf("SC_PAGESIZE")
 ENDED = "it ended before it was started"
 
 
-def watched(pid: int, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """What was seen of a program at its gate, which is then opened. LaunchError: something asked is not in force."""
-    if not launch_gate.needed(asked):
+def watched(pid: int, asked: Mapping[str, Any], first: Callable[[], None] | None = None) -> dict[str, Any]:
+    """What was seen of a program at its gate, which is then opened. LaunchError: something asked is not in force.
+
+    `first`: what is done before, of a program that waits for it.
+    """
+    if first is None and not launch_gate.needed(asked):
         return {}
     if not launch_gate.reached(pid):
         return _never_started(pid)
     if complaint := in_force(pid, asked):
         raise LaunchError(complaint)
     found = seen(pid, asked)
+    if first:
+        first()
     launch_gate.open_gate(pid)
     if asked.get("malloc"):
         _mapped_by_the_program(pid, str(asked["malloc"]))

@@ -1,0 +1,42 @@
+"""Whether a perf looks on yet, by a real one."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from stepgrid.collectors.perf_process import attached
+from tests.needs import may_profile, needs
+
+
+@pytest.fixture
+def sleeper() -> Iterator[int]:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        yield process.pid
+        process.kill()
+
+
+@needs("perf")
+@pytest.mark.parametrize("words", [["stat", "-o", "/dev/null"], ["record", "-o", "perf.data"]])
+def test_a_perf_that_looks_on(words: list[str], sleeper: int, tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not may_profile():
+        pytest.skip("perf may not look at processes here: see kernel.perf_event_paranoid")
+    monkeypatch.chdir(tmp_path)
+    with subprocess.Popen(["perf", *words, "-p", str(sleeper)], stderr=subprocess.DEVNULL) as perf:
+        until = time.monotonic() + 60
+        while not attached(perf.pid) and time.monotonic() < until:
+            time.sleep(0.01)
+        seen = attached(perf.pid)
+        perf.terminate()
+    assert seen
+
+
+def test_what_is_no_perf(sleeper: int) -> None:
+    assert not attached(sleeper)
+
+
+def test_what_has_ended() -> None:
+    assert not attached(2**22 + 1)
