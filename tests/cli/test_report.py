@@ -62,7 +62,8 @@ def out(capsys: Capture, *words: str, status: int = 0) -> str:
 def test_a_table_alone(capsys: Capture) -> None:
     put(RATES)
     assert out(capsys, "--table", "threads: readww, qps, operations/s", "--format", "csv") == (
-        "# threads: readww, qps, operations/s\nbuild,threads=1,threads=2\nrocksdb-7.8.3,1000,4000\nrocksdb-9.10.0,1000,4000\n"
+        "# threads: readww, qps, operations/s\nbuild,threads=1,threads=2\n"
+        "rocksdb-7.8.3,1000,4000\nrocksdb-9.10.0,1000,4000\n"
     )
     assert out(capsys, "--table", "threads", "--format", "tsv").count("#") == 2  # qps and p50
 

@@ -37,6 +37,10 @@ status      36 done, 12 unsupported, 2 failed, 4 missing (measured steps)
               log: outputs/attempts/s-7.8.3-hyper-2-0/TIME/steps/0-readww/stderr
             unsupported: 12 runs: rocksdb-6.11.4 has no option cache_type
 
+what the arms set
+-----------------
+  all arms: cache_type lru_cache
+
 what the steps do
 -----------------
   fillseq (db_bench): benchmarks [fillseq]; keys 1000; a run took 4.00 s

@@ -19,6 +19,7 @@ from stepgrid.summarize.charts.chart_cache import ChartCache
 from stepgrid.summarize.data import parquet_reader, table_inputs
 from stepgrid.summarize.data.load_costs import LoadCosts, load_costs
 from stepgrid.summarize.notes.arm_settings import arm_settings
+from stepgrid.summarize.notes.common_settings import common_settings
 from stepgrid.summarize.notes.step_settings import step_settings
 from stepgrid.summarize.page import html, summary_text
 from stepgrid.summarize.report import Report, report
@@ -80,9 +81,11 @@ def read(store: Store, plan: str) -> Report:
     costs = load_costs(store, header) if until and until.within is not None else LoadCosts()
     made = report(header, found, table_inputs.load(folder, header, found), costs)
     links = EarlierPlan(store.plan(plan), header).links
+    settings = tuple(arm_settings(header, made.axes, links))
     return replace(
         made,
-        settings=tuple(arm_settings(header, made.axes, links)),
+        settings=settings,
+        common=tuple(common_settings(header, made.axes, links, settings)),
         steps=tuple(step_settings(header, made.axes, links)),
     )
 

@@ -116,6 +116,7 @@ class Report:
     decisions: tuple[Decision, ...] = ()
     searches: tuple[Searched, ...] = ()  # on live grids; their points are in no other table
     settings: tuple[ArmSettings, ...] = ()  # of the arms, by axis
+    common: tuple[tuple[str, str], ...] = ()  # builds, what all of their arms set
     steps: tuple[StepSettings, ...] = ()
 
     @property

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from stepgrid.summarize.page import absolute_figures, html
 from stepgrid.summarize.page.absolute_figures import table
 from stepgrid.summarize.report import Report, Section
-from tests.summarize import made
+from tests.summarize import made, scenario
 
 
 def _heads(**metrics: float) -> dict[str, str]:
@@ -38,3 +40,11 @@ def test_a_metric_that_a_command_names_stands_in_the_table_of_its_step() -> None
     found = table.__wrapped__(cast(Report, SimpleNamespace(steadiness={}, units=units)), section)
     assert [column.head for column in found.columns] == ["arm", "get_qps (operations/s)"]
     assert [cell.text for cell in found.rows[0]] == ["a", "4,321"]
+
+
+def test_the_page_says_what_each_column_is(tmp_path: Path) -> None:
+    report = scenario.report(scenario.experiment(tmp_path))
+    found = dict(absolute_figures.meanings(report))
+    assert found["CPU/op"].startswith("cpu_seconds / operations, ")
+    assert "tombstones" not in found, "no table has it"
+    assert f"<dt>CPU/op</dt><dd>{found['CPU/op']}</dd>" in html.page(report)

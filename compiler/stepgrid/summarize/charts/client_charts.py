@@ -59,7 +59,7 @@ def _of(report: Report, section: Section, operation: str, draw: Draw) -> Multipl
 def _arms(report: Report, section: Section, operation: str) -> Iterator[_Arm]:
     points = {point.places: point for point in section.points}.values()
     known = [(point, run) for point in points if (run := _first(report, point, operation))]
-    for point, run in known[: step_charts.most(report)]:
+    for point, run in step_charts.spread(known, step_charts.most(report)):
         name = comparison_axes.words(comparison_axes.key(point, section.names), section.names) or section.step
         yield _Arm(name, run, report.client_rates.lines(run.place, operation))
 

@@ -17,7 +17,7 @@ from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run
 from stepgrid.summarize.report import Report, Section
 
-MOST = 12  # charts of a page, shared by its steps; each step has one
+MOST = 48  # charts of a page, shared by its steps; each step has one
 POINTS = 120  # of a line: those of longer runs are means of several seconds
 WIDTH, LEFT, TOP, GAP, TICK = 330.0, 52.0, 24.0, 22.0, 7.0
 HEIGHTS = {"QPS": 80.0, "MiB/s": 55.0, "busy %": 40.0}
@@ -32,7 +32,7 @@ class _Arm:
 
 
 def pictures(report: Report, section: Section) -> list[Picture]:
-    """Of the first load of each of the first arms."""
+    """Of the first load of each arm, or of some."""
     found = []
     for arm in _arms(report, section):
         said = f"{section.step}, {arm.name}: QPS, stalls and the device over time"
@@ -43,7 +43,7 @@ def pictures(report: Report, section: Section) -> list[Picture]:
 def _arms(report: Report, section: Section) -> Iterator[_Arm]:
     points = {point.places: point for point in section.points}.values()
     known = [(point, run) for point in points if (run := _first(report, point))]
-    wanted = known[: max(1, MOST // max(len(report.sections), 1))]
+    wanted = step_charts.spread(known, max(1, MOST // max(len(report.sections), 1)))
     device = report.device.of([run.place for _, run in wanted])
     for point, run in wanted:
         if len(seconds := device.get(run.place, [])) >= step_charts.FEWEST:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from stepgrid.summarize.charts import vega
 from stepgrid.summarize.charts.svg import Draw, svg
@@ -15,10 +16,14 @@ from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics.verdicts import VERDICTS
 
-MOST = 48  # charts over time of a page, shared by its steps; the rest stays in the tables
+MOST = 96  # charts over time of a page, shared by its steps; the rest stays in the tables
 LEAST = 4  # of a step
 MANY = 150  # ratios: more are no picture, and stay in the tables
+GOLDEN = 0.618  # steps of this share of a list come near each of its parts soon
 FEWEST = 3  # points of a series that are worth a line
+
+
+Arm = TypeVar("Arm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,8 @@ def over_time(report: Report, section: Section, draw: Draw) -> list[Picture]:
         return []
     seconds, top = max(each.last for _, each in known), max(each.top for _, each in known)
     loads = [f"{load}.{run}" for load, run in sorted({(run.load, run.run) for run, _ in known})]
-    drawn = [point for point in points if any(place in heard for place in point.places)][: most(report)]
+    long = [point for point in points if any(heard[at].length >= FEWEST for at in point.places if at in heard)]
+    drawn = spread(long, most(report))
     return [
         _over_time(section, point, vega.over_time(list(_seconds(report, point)), loads, seconds, top), draw)
         for point in drawn
@@ -70,6 +76,15 @@ def over_time(report: Report, section: Section, draw: Draw) -> list[Picture]:
 def most(report: Report) -> int:
     """Charts over time of one step."""
     return max(LEAST, MOST // max(len(report.sections), 1))
+
+
+def spread(arms: Sequence[Arm], count: int) -> list[Arm]:
+    """So many of all, in their order: not the first ones, whose last axes alone would differ."""
+    total = len(arms)
+    if total <= count:
+        return list(arms)
+    stride = next(each for each in range(max(2, round(total * GOLDEN)), 2 * total) if math.gcd(each, total) == 1)
+    return [arms[at] for at in sorted(number * stride % total for number in range(count))]
 
 
 def longest(report: Report, section: Section) -> int:

@@ -38,7 +38,7 @@ def step_settings(
 ) -> list[StepSettings]:
     """In the order in which they run. `links`: of a chain of stages."""
     found: dict[tuple[str, str], Values] = {}
-    for cell in _some(header["cells"], axes):
+    for cell in telling_cells(header["cells"], axes):
         for step in _steps(links(cell["repeats"][0]["stages"])):
             known = found.setdefault((step.name, step.kind), {})
             for name, value in step.settings.items():
@@ -90,7 +90,7 @@ def _range(runs: Sequence[Mapping[str, float]], metric: str, shown: Callable[[fl
     return " to ".join(dict.fromkeys(map(shown, (min(found), max(found))))) if found else ""
 
 
-def _some(cells: Sequence[Mapping[str, Any]], axes: Sequence[Axis]) -> list[Mapping[str, Any]]:
+def telling_cells(cells: Sequence[Mapping[str, Any]], axes: Sequence[Axis]) -> list[Mapping[str, Any]]:
     """The first of each label: all that the axes change is in them."""
     found = {}
     for cell in reversed(cells):

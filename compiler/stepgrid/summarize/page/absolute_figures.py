@@ -54,6 +54,15 @@ def title(report: Report) -> str:
     return "absolute figures of one load" if report.loads[1] == 1 else "absolute figures, medians of the loads"
 
 
+def meanings(report: Report) -> list[tuple[str, str]]:
+    """What the columns are, as the list of metrics says it: those that some table has."""
+    from stepgrid.plugins.metrics import METRICS as KNOWN
+
+    points = [point for section in report.sections for point in section.points]
+    there = {name for point in points for run in point.runs for name in run.metrics}
+    return [(head, KNOWN[name].definition) for name, head, _ in (*METRICS, *GARBAGE) if name in there and name in KNOWN]
+
+
 @lru_cache(1024)  # the text and the page have the same
 def table(report: Report, section: Section) -> Table:
     """A column for each figure that some point has; a point without it shows a dash."""

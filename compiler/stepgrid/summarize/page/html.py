@@ -45,6 +45,7 @@ from stepgrid.summarize.tables import search_tables
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+UNFOLDED_DEVICES = 4  # of the device
 UNFOLDED = 16  # charts over time that are shown without asking
 
 
@@ -86,6 +87,7 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "claimed": claimed_metrics.sentences(report.claims, report.overviews),
         "hints": answer.hints(report),
         "most_answers": answer.MOST,
+        "columns": absolute_figures.meanings(report),
         "figures_title": absolute_figures.title(report),
         "many_commands": command_lines.MANY,
         "origin": origin,
@@ -94,6 +96,7 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "sections": [_section(report, section, draw) for section in report.sections],
         "searches": grouped(list(search_tables.tables(report.searches))),
         "curves": list(search_chart.pictures(report.searches, draw)),
+        "common": report.common,
         "settings": [(each.axis, body(each.table)) for each in report.settings],
         "steps": body(step_settings.table(report.steps, report.measured_points)) if report.steps else "",
         "next_steps": next_steps(report),
@@ -106,6 +109,7 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "meaning": verdicts.MEANING,
         "counted": counted,
         "unfolded": UNFOLDED,
+        "unfolded_devices": UNFOLDED_DEVICES,
         "most": step_charts.most(report),
     }
 

@@ -11,9 +11,9 @@ from stepgrid.summarize.report import Report
 
 
 def sections(report: Report) -> Iterator[list[str]]:
-    if report.settings:
-        arms = (each.sentences for each in report.settings)
-        yield _titled("what the arms set", (f"{label}: {said}" for each in arms for label, said in each))
+    if report.settings or report.common:
+        arms = (pair for each in report.settings for pair in each.sentences)
+        yield _titled("what the arms set", (f"{label}: {said}" for label, said in (*arms, *report.common)))
     if report.steps:
         yield _titled("what the steps do", step_settings.sentences(report.steps, report.measured_points))
 
