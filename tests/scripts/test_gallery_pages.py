@@ -20,6 +20,13 @@ BAR = """new Promise(done => {
 CHOICE = """(list => {{ list.value = list.options[{at}].value; list.dispatchEvent(new Event('change')); }})
     (document.querySelector({selector!r}))"""
 
+COVERED = """[...document.querySelectorAll('.scroll')].map(box => {
+    const cells = [...(box.querySelector('tbody tr') || {cells: []}).cells];
+    const still = cells.filter(cell => getComputedStyle(cell).position === 'sticky');
+    const taken = still.reduce((sum, cell) => sum + cell.offsetWidth, 0);
+    const isWide = box.scrollWidth > box.clientWidth && box.clientWidth > 0;
+    return isWide && taken > 0.67 * box.clientWidth ? box.innerText.slice(0, 60) : ''; }).filter(Boolean)"""
+
 
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
@@ -74,3 +81,10 @@ def test_on_a_phone_and_on_paper_nothing_is_cut(tab: Page, path: Path) -> None:
     assert tab.run("document.documentElement.scrollWidth") == PHONE
     tab.open(path, media="print")
     assert tab.paper().startswith(b"%PDF-")
+
+
+@pytest.mark.parametrize("width", [PHONE, 1280])
+def test_what_stays_in_sight_of_a_wide_table_leaves_room_for_the_rest(tab: Page, path: Path, width: int) -> None:
+    tab.open(path, width)
+    tab.run("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    assert tab.run(COVERED) == []
