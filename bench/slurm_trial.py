@@ -47,6 +47,7 @@ def _set(*values: str) -> list[str]:
     return [word for value in values for word in ("--set", value)]
 
 
+_SHORT = ("params.keys=100k", "params.duration=1s", "params.timeout=5s")
 _PACKAGES = (  # instead of compiled releases: seconds, and no network but the packages'
     "builds.rocksdb={engine: rocksdb, versions: [7.8.3, 9.10.0], source: {debian: rocksdb-tools, "
     "suite: [{when: \"version < '8'\", value: bookworm}, {value: trixie}]}}",
@@ -62,7 +63,7 @@ SUBJECTS: Mapping[str, Subject] = {
     ),
     "hyperclock": Subject(
         str(ROOT / "specs/posts/2024-11-rocksdb-hyperclock-v2.yaml"),
-        ["--scale", "smoke", *_set("repeat=3", "params.keys=100k", "params.duration=1s", *_PACKAGES)],
+        ["--scale", "smoke", *_set("repeat=3", *_SHORT, *_PACKAGES)],
         "fwdrangeww",
     ),
 }
