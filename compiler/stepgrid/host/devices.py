@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.host import sysfs
+from stepgrid.host.stale_handles import retried
 
 
 class Mount(NamedTuple):
@@ -32,7 +33,7 @@ def mount(path: Path) -> Mount | None:
 def existing(path: Path) -> Path:
     """The path or its nearest parent that is there."""
     path = path.absolute()
-    while not path.exists():
+    while not retried(path.exists):
         path = path.parent
     return path
 

@@ -9,11 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from stepgrid.host.stale_handles import retried
+
 _AT_ONCE = 2**16  # bytes
 
 
 def content(path: Path | str, most: int | None = None) -> bytes:
     """`most`: bytes of its beginning."""
+    return retried(lambda: _content(path, most))
+
+
+def _content(path: Path | str, most: int | None) -> bytes:
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         parts, left = list[bytes](), most
@@ -27,6 +33,10 @@ def content(path: Path | str, most: int | None = None) -> bytes:
 
 def sha256(path: Path | str) -> str:
     """In hexadecimal digits; a large file is never in memory as a whole."""
+    return retried(lambda: _sha256(path))
+
+
+def _sha256(path: Path | str) -> str:
     import hashlib
 
     with Path(path).open("rb") as file:

@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from stepgrid.host.stale_handles import retried
+
 Files: TypeAlias = Mapping[str, Mapping[str, int | str]]  # path below the result -> bytes, sha256
 RECORD = "result.json"  # holds the checksums, and so none of its own
 AT_ONCE = 2**18  # bytes
@@ -38,7 +40,7 @@ def difference(folder: Path, files: Files) -> str | None:
 
 def _changed(folder: Path, name: str, entry: Mapping[str, int | str]) -> str | None:
     try:
-        found = _sum(f"{folder}/{name}")
+        found = retried(lambda: _sum(f"{folder}/{name}"))
     except OSError as error:
         return _lost(name, error)
     if found.bytes != entry["bytes"]:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from stepgrid.host.durable_writes import make_folder, sync, sync_tree
+from stepgrid.host.stale_handles import retried
 
 
 def own_name(root: Path) -> str:
@@ -23,6 +24,10 @@ def publish(attempt: Path, target: Path) -> None:
 
 
 def below(folder: Path, hidden: bool = False) -> list[Path]:
+    return retried(lambda: _below(folder, hidden))
+
+
+def _below(folder: Path, hidden: bool) -> list[Path]:
     try:
         with os.scandir(folder) as entries:  # says what is a folder without a look at each
             names = sorted(each.name for each in entries if each.name.startswith(".") == hidden and each.is_dir())

@@ -12,6 +12,7 @@ from typing import Any
 
 from stepgrid.host import cluster_job
 from stepgrid.host.machines import contradicted, unnamed
+from stepgrid.host.stale_handles import HINT, is_stale
 from stepgrid.language.site.site_file import GIVEN, of_environment
 from stepgrid.model.cluster import HERE
 from stepgrid.model.plan import Plan, PlannedStage, runs_already
@@ -96,6 +97,8 @@ def refused(store: Store, error: OSError) -> str:
     if is_full(error):
         return sentence(store)
     where = f" ({error.filename})" if error.filename else ""
+    if is_stale(error):
+        return f"{store.root.absolute()} could not be read: {error.strerror}{where}; {HINT}"
     if error.filename and store.data != store.root and Path(error.filename).is_relative_to(store.data.parent):
         return f"{error.filename}, of the site file's `data`, cannot be written: {error.strerror or error}"
     advice = "make it writable, or start in another folder"

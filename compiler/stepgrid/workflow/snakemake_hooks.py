@@ -57,6 +57,14 @@ class Hooks:
         store = self.work.store
         fresh = not store.lock(NAME).exists() and not any(store.results_of("_").parent.glob("*"))
         self._take_lock()
+        try:
+            self._begin(fresh, notes)
+        except BaseException:
+            self.lock.close()  # else when Python has forgotten how
+            raise
+
+    def _begin(self, fresh: bool, notes: Iterable[str]) -> None:
+        store = self.work.store
         reserve.keep(self.work.store)
         temporary_files.everywhere(self.work.store.root)
         skipped_stages.forget(self.work.store)

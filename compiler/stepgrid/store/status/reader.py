@@ -11,6 +11,7 @@ from functools import cached_property
 
 from stepgrid.host.locks import HeldLock
 from stepgrid.host.machines import foreign
+from stepgrid.host.stale_handles import retried
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.plan import Outline, Plan, runs_already
 from stepgrid.model.status import ENDED, MEASURES, Action, NodeStatus, PlanStatus, Result, Stage, Status
@@ -112,7 +113,7 @@ class StatusReader:
 
 def job_reader(store: Store, plan: str, own: str = "") -> StatusReader:
     """For a job and the run that starts it, who go by the outline of a plan."""
-    return StatusReader(store, outline(store.plan(plan)), own)
+    return StatusReader(store, retried(lambda: outline(store.plan(plan))), own)
 
 
 def job_status(store: Store, plan: str) -> PlanStatus:

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from stepgrid.host import cluster_job
 from stepgrid.model.status import NodeStatus, PlanStatus, Status
 from stepgrid.model.units import duration
-from stepgrid.plan.files.plan_file import outline
 from stepgrid.run.progress import head
 from stepgrid.store.status.failures import read_failure
-from stepgrid.store.status.reader import StatusReader
+from stepgrid.store.status.reader import StatusReader, job_reader
 from stepgrid.store.store import Store
 
 EVERY = 5.0  # seconds between two looks at the store
@@ -40,7 +39,7 @@ class JobScreen:
     def start(self) -> None:
         """Nothing where jobs run on this machine: they have the screen."""
         if cluster_job.active():
-            self._reader = StatusReader(self.store, outline(self.store.plan(self.plan)))
+            self._reader = job_reader(self.store, self.plan)
             self._before = self._reader.read().nodes
             self._watcher = threading.Thread(target=self._watch, daemon=True)
             self._watcher.start()
