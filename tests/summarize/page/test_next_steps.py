@@ -50,7 +50,9 @@ def test_what_is_inconclusive_gets_twice_the_loads(here):
 def test_what_is_judged_may_be_surer(here):
     report = _report(here, [1.5, 1.5, 1.5])
     assert _commands(report) == [f"stepgrid run {SPEC} --set repeat=6", *ALWAYS]
-    assert next_steps(report)[0].why.startswith("surer: ")
+    why = next_steps(report)[0].why
+    assert why.startswith("surer: ")
+    assert why.endswith("; `stepgrid plan` in place of `stepgrid run` says how long it takes")
 
 
 def test_where_loads_are_added_until_it_is_decided_nobody_asks_for_more(here):

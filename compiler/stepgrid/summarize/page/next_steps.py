@@ -11,6 +11,7 @@ from stepgrid.summarize.page import answer
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import INCONCLUSIVE, ONE_LOAD
 
+COST = "; `stepgrid plan` in place of `stepgrid run` says how long it takes"
 FEWEST = 3  # loads that give verdicts, as a rule
 
 
@@ -40,11 +41,13 @@ def _runs(report: Report, spec: str) -> Iterator[tuple[str, str]]:
         yield f"run {spec}", "measures what has no figures yet, and nothing twice"
     loads, words = report.loads[1], answer.words(report)
     if loads < FEWEST and (ONE_LOAD in words or _undecided(report)):
-        yield f"run {spec} --set repeat={FEWEST}", f"{FEWEST} loads of each cell: one gives no verdict, two seldom do"
+        more = f"{FEWEST} loads of each cell: one gives no verdict, two seldom do{COST}"
+        yield f"run {spec} --set repeat={FEWEST}", more
     elif not report.until and (INCONCLUSIVE in words or _undecided(report)):
-        yield f"run {spec} --set repeat={2 * loads}", "twice the loads: intervals narrow, nothing is measured twice"
+        more = f"twice the loads: intervals narrow, nothing is measured twice{COST}"
+        yield f"run {spec} --set repeat={2 * loads}", more
     elif not report.until and not report.status.incomplete:
-        more = "surer: twice the loads make intervals a third narrower, and nothing is measured twice"
+        more = f"surer: twice the loads make intervals a third narrower, and nothing is measured twice{COST}"
         yield f"run {spec} --set repeat={2 * loads}", more
     if report.scale:
         yield f"run {report.spec}", f"the whole: sizes and durations of the spec, not of {report.scale}"

@@ -21,7 +21,7 @@ def sections(report: Report) -> Iterator[list[str]]:
 def what_next(report: Report) -> list[str]:
     lines = ["what next", "---------"]
     for step in next_steps.next_steps(report):
-        lines += [f"  {step.command}", f"    {step.why}"]  # a command is not broken
+        lines += [f"  {step.command}", *wrapped(step.why, "    ", width=SENTENCES)]  # a command is not broken
     return lines
 
 
