@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.language import file_checksum
 from stepgrid.language.problems.problem import SpecError
 from stepgrid.model.plan import FILES, INPUTS, Plan
 from stepgrid.plan.compilation import compile_spec
@@ -77,6 +78,28 @@ def test_a_listed_file_must_be_there(compile_text: Compile, tmp_path: Path) -> N
     (problem,) = (each for each in caught.value.problems if each.severity == "error")
     assert (str(problem.where), problem.code) == ("a.yaml:4:66", "file-not-found")
     assert (problem.message, problem.hint) == ("there is no file `my.cn`", "did you mean `my.cnf`?")
+
+
+@pytest.mark.parametrize("name", ["/usr", "../secret", "link", "/proc/self/environ"])
+def test_nothing_is_listed_outside_of_the_spec_s_folder(compile_text: Compile, tmp_path: Path, name: str) -> None:
+    """`files: [/]` would be all of a disk: check of five lines took more than 40 s."""
+    (tmp_path / "link").symlink_to("/usr")
+    with pytest.raises(SpecError) as caught:
+        compile_text(SPEC % ("sh", f", files: [{name}]"))
+    (problem,) = (each for each in caught.value.problems if each.severity == "error")
+    assert (str(problem.where), problem.code) == ("a.yaml:4:66", "file-outside")
+    assert problem.message == f"the file `{name}` is outside the spec's folder"
+    assert problem.hint == "copy it there, or list a folder that holds it under `roots` in the site file"
+
+
+@pytest.mark.parametrize("name", ["/proc/kmsg", "/proc/self/environ", "link"])
+def test_a_word_that_names_what_the_kernel_makes_up_is_a_word(
+    ids: Callable[..., list[str]], tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """/proc/kmsg waits for the kernel's next message, and the environment is another each time."""
+    (tmp_path / "link").symlink_to("/proc/self/environ")
+    monkeypatch.setattr(file_checksum, "_read", lambda path: pytest.fail(f"{path} was read"))
+    assert len(ids(f"sh, {'./' if name == 'link' else ''}{name}")) == 2
 
 
 def test_a_file_is_meant_from_the_one_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

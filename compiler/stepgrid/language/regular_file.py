@@ -6,10 +6,16 @@ import os
 import stat
 
 MOST_BYTES = 1 << 20
+VIRTUAL = ("/proc/", "/sys/")  # what the kernel makes up while it is read: some of it has no end, or is waited for
 
 
 class NotRegularError(OSError):
     """It says what it is. A pipe would be waited for, and a device has no end."""
+
+
+def holds_data(path: str) -> bool:
+    """Whether it is a file on a disk or in memory, wherever links lead."""
+    return os.path.isfile(path) and not os.path.realpath(path).startswith(VIRTUAL)  # noqa: PTH113 - an import less
 
 
 def head(path: str, most: int = MOST_BYTES) -> bytes:

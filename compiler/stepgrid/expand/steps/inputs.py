@@ -12,10 +12,11 @@ from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps.files import said
 from stepgrid.expand.steps.resolved_step import Settings
 from stepgrid.expand.steps.setup import Input
-from stepgrid.language import input_record
+from stepgrid.language import file_roots, input_record
 from stepgrid.language.file_checksum import checksum
 from stepgrid.language.problems.problem import Problems
 from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.regular_file import holds_data
 from stepgrid.language.spec_file import Document
 from stepgrid.plugins.driver import InputFiles
 
@@ -40,9 +41,12 @@ class Inputs:
 
     def _needed(self, name: str, item: StepEntry, settings: Settings) -> Input:
         path = self._path(name, item, settings)
+        where, width = said(name, item, settings)
+        if not file_roots.allowed(path, self._spec):  # a folder may be all of the disk
+            self._problems.add("file-outside", where, file_roots.message(path), file_roots.HINT, width)
+            raise AlreadyReported(name)
         if (there := self._checksum(path)) is not None:
             return Input(path, there)
-        where, width = said(name, item, settings)
         folder = Path(path).parent
         names = [entry.name for entry in sorted(folder.iterdir())] if folder.is_dir() else []
         hint = nearest(Path(path).name, names) if names else ""
@@ -65,7 +69,7 @@ class Inputs:
 
 def _read(path: str, only_files: bool) -> str | None:
     try:
-        if os.path.isfile(path) or (os.path.isdir(path) and not only_files):  # noqa: PTH112, PTH113 - no pipe
+        if holds_data(path) or (os.path.isdir(path) and not only_files):  # noqa: PTH112 - an import less
             return checksum(path)
     except (OSError, ValueError):  # a name that no file can have
         pass
