@@ -30,7 +30,7 @@ print(wrong)
 """
 
 
-def failing(*errors: OSError) -> list[int]:
+def failing(*errors: Exception) -> list[int]:
     """What a look says at last that first fails so."""
     left = [*errors]
 
@@ -44,6 +44,7 @@ def failing(*errors: OSError) -> list[int]:
 
 def test_what_is_stale_is_looked_for_again() -> None:
     assert failing(*[STALE] * (TRIES - 1)) == [1]
+    assert failing(RuntimeError('IO Error: Cannot open file "a.parquet": Stale file handle')) == [1]
     with pytest.raises(OSError, match="Stale file handle"):
         failing(*[STALE] * TRIES)
     with pytest.raises(FileNotFoundError):

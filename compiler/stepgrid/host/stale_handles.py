@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -12,7 +13,8 @@ HINT = "another machine replaced it, or its file server restarted: run the same 
 
 
 def is_stale(error: BaseException) -> bool:
-    return isinstance(error, OSError) and error.errno == errno.ESTALE
+    """DuckDB's is no OSError."""
+    return error.errno == errno.ESTALE if isinstance(error, OSError) else os.strerror(errno.ESTALE) in str(error)
 
 
 def retried(look: Callable[[], T]) -> T:
@@ -20,7 +22,7 @@ def retried(look: Callable[[], T]) -> T:
     for _ in range(TRIES - 1):
         try:
             return look()
-        except OSError as error:
+        except Exception as error:
             if not is_stale(error):
                 raise
     return look()

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from stepgrid.host.disk_errors import disk_full, has_no_room, is_disk_full
 from stepgrid.host.log_tail import DISK_FULL
+from stepgrid.host.stale_handles import is_stale
 from stepgrid.store import reserve
 from stepgrid.store.store import Store
 
@@ -28,7 +29,8 @@ def is_full(error: BaseException) -> bool:
 
 def is_refusal(error: Exception) -> bool:
     """Of the system, whoever asked."""
-    return isinstance(error, OSError) or type(error).__name__ == "IOException"  # DuckDB's, which is not imported here
+    of_duckdb = type(error).__name__ == "IOException"  # which is not imported here
+    return isinstance(error, OSError) or of_duckdb or is_stale(error)
 
 
 def with_reserve(store: Store, work: Callable[[], T]) -> T:
