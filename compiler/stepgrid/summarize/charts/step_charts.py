@@ -16,7 +16,7 @@ from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics.verdicts import VERDICTS
 
-MOST = 96  # charts over time of a page, shared by its steps; the rest stays in the tables
+MOST = 64  # charts over time of a page, shared by its steps; the rest stays in the tables
 LEAST = 4  # of a step
 MANY = 150  # ratios: more are no picture, and stay in the tables
 GOLDEN = 0.618  # steps of this share of a list come near each of its parts soon
