@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -152,3 +154,9 @@ def test_images_are_listed_with_their_last_use(capsys: Capture) -> None:
     os.utime(folder / "used", (time.time() - 7200,) * 2)
     assert main(["gc"]) == 0
     assert "\n    outputs/images/s-0  0 B  used 2h00m ago\n" in capsys.readouterr().out
+
+
+def test_as_a_program_it_ends_without_a_traceback() -> None:
+    """The module of the command stood in the way of Python's own `gc`."""
+    done = subprocess.run([sys.executable, "-m", "stepgrid.cli", "gc"], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import atexit
-import gc
+import gc as garbage  # `gc` is the command of that name, once it is imported
 import os
 import shutil
 import sys
@@ -134,14 +134,14 @@ def _meant(word: str) -> str:
 
 def _without_garbage() -> None:
     """In a process of our own: Python's search for circular garbage finds none in what is imported and planned."""
-    gc.set_threshold(_SELDOM)
+    garbage.set_threshold(_SELDOM)
     atexit.register(_freeze)
 
 
 def _freeze() -> None:
     """At the end Python searches all that was imported: a fifth of a `check`."""
     if "duckdb" not in sys.modules:  # its binding prints a page about every object that is not freed
-        gc.freeze()
+        garbage.freeze()
 
 
 def _version() -> str:
