@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -52,3 +53,9 @@ def test_a_few_files_need_no_library(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert done.stdout.startswith("{'a': 1} ")
     assert "pydantic_core" not in done.stdout.split()
+
+
+def test_a_pipe_is_empty_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "result.json")
+    assert file_reader.content(tmp_path / "result.json") == b""
+    assert file_reader.read(tmp_path / "result.json") == {}

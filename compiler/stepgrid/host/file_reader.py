@@ -20,7 +20,7 @@ def content(path: Path | str, most: int | None = None) -> bytes:
 
 
 def _content(path: Path | str, most: int | None) -> bytes:
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe is empty, and not waited for
     try:
         parts, left = list[bytes](), most
         while part := os.read(file, _AT_ONCE if left is None else min(left, _AT_ONCE)):
