@@ -19,8 +19,7 @@ _linked: dict[str, str] = {}
 def on_files(files: Any, config: Any) -> Any:
     """Every file that a page links to: known before the pages are made, so that --strict finds it."""
     for page in list(files.documentation_pages()):
-        text = Path(page.abs_src_path).read_text(encoding="utf-8")
-        for match in LINK.finditer(text):
+        for match in LINK.finditer(page.content_string):
             path = outside(page.src_uri, match[2])
             if path and path not in _linked:
                 _linked[path] = copy(path)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import commands_page, report_keys_page
+from scripts import commands_page, gallery, report_keys_page
 from tests.docs.pages import DOCS, ROOT
 
 LISTED = ("problems", "gallery")  # folders of which only the list is a page of the navigation
@@ -25,6 +25,10 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert (tmp_path / "tutorial" / "two-releases.html").is_file()
     assert (tmp_path / "search" / "search_index.js").is_file()  # search works without a web server
     assert (tmp_path / "repository" / "specs" / "fio.yaml.txt").is_file()
+    reports = {page.stem for page in (tmp_path / "gallery" / "reports").glob("*.html")}
+    assert reports == {Path(each).name for each in gallery.SPECS}
+    listed = (tmp_path / "gallery" / "index.html").read_text(encoding="utf-8")
+    assert [name for name in reports if f'href="reports/{name}.html"' not in listed] == []
     texts = [page.read_text(encoding="utf-8") for page in tmp_path.rglob("*.html") if "gallery" not in page.parts]
     loaded = {
         url for text in texts for url in re.findall(r"""<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)""", text)
