@@ -117,13 +117,20 @@ def _report(known: Sequence[str], root: Map, path: Sequence[str | int], found: A
     parent = _walk(root, path[:-1])
     if kind == "extra_forbidden":
         message, hint = f"`{key}` is not a key here", nearest(str(key), known)
-        problems.add("unknown-key", _key(parent, key), message, hint, len(str(key)))
+        problems.add("unknown-key", _key(parent, key), message, hint, len(str(key), ""))
     elif kind == "missing":
-        problems.add("missing-key", place(parent, root.where), f"`{key}` is missing")
+        problems.add(
+            "missing-key", place(parent, root.where), f"`{key}` is missing", _ELSEWHERE.get((*path[-3:-2], key), "")
+        )
     else:
         node = _walk(root, path)
         message = sentence(_said(root, path), found, describe(node))
         problems.add(_code(kind), place(node, _key(parent, key)), message, width=width(node))
+
+
+_ELSEWHERE = {
+    ("groups", "each"): "a list of points is generated; named ones: `points: {NAME: {…}}`, with `each` beside it"
+}
 
 
 def _said(root: Map, path: Sequence[str | int]) -> str:

@@ -33,6 +33,19 @@ CASES: dict[str, Said] = {
         f"{PROGRAM}params: {{sise: 100}}\nsteps:\n  - {STEP}\n  - {STEP.replace('run', 'again')}\n",
         [("3:10", "unknown-param", "no step takes the param `sise`", "did you mean `size`?")],
     ),
+    "a named point in a list of generated ones": (
+        f"{PROGRAM}steps: [{STEP}]\nsweep:\n  a:\n"
+        '    points: [{each: [1, 2], as: w, name: "w{{ w }}", params: {size: "{{ w }}"}}, {name: best, params: {size: 3}}]\n',
+        [
+            (
+                "6:82",
+                "missing-key",
+                "`each` is missing",
+                "a list of points is generated; named ones: `points: {NAME: {…}}`, with `each` beside it",
+            ),
+            ("6:82", "missing-key", "`as` is missing", ""),
+        ],
+    ),
     "a variable of generated points": (
         f"{PROGRAM}steps: [{STEP}]\nsweep:\n  a:\n"
         '    points: [{each: [{n: 8, l: 3}], as: p, name: "n{{ p.x }}", params: {size: "{{ p.y }}"}}]\n',
