@@ -117,7 +117,7 @@ def _report(known: Sequence[str], root: Map, path: Sequence[str | int], found: A
     parent = _walk(root, path[:-1])
     if kind == "extra_forbidden":
         message, hint = f"`{key}` is not a key here", nearest(str(key), known)
-        problems.add("unknown-key", _key(parent, key), message, hint, len(str(key), ""))
+        problems.add("unknown-key", _key(parent, key), message, hint, len(str(key)))
     elif kind == "missing":
         problems.add(
             "missing-key", place(parent, root.where), f"`{key}` is missing", _ELSEWHERE.get((*path[-3:-2], key), "")
@@ -128,7 +128,7 @@ def _report(known: Sequence[str], root: Map, path: Sequence[str | int], found: A
         problems.add(_code(kind), place(node, _key(parent, key)), message, width=width(node))
 
 
-_ELSEWHERE = {
+_ELSEWHERE: dict[tuple[str | int, ...], str] = {
     ("groups", "each"): "a list of points is generated; named ones: `points: {NAME: {…}}`, with `each` beside it"
 }
 

@@ -35,15 +35,16 @@ CASES: dict[str, Said] = {
     ),
     "a named point in a list of generated ones": (
         f"{PROGRAM}steps: [{STEP}]\nsweep:\n  a:\n"
-        '    points: [{each: [1, 2], as: w, name: "w{{ w }}", params: {size: "{{ w }}"}}, {name: best, params: {size: 3}}]\n',
+        '    points: [{each: [1, 2], as: w, name: "w{{ w }}", params: {size: "{{ w }}"}},\n'
+        "             {name: best, params: {size: 3}}]\n",
         [
             (
-                "6:82",
+                "7:14",
                 "missing-key",
                 "`each` is missing",
                 "a list of points is generated; named ones: `points: {NAME: {…}}`, with `each` beside it",
             ),
-            ("6:82", "missing-key", "`as` is missing", ""),
+            ("7:14", "missing-key", "`as` is missing", ""),
         ],
     ),
     "a variable of generated points": (
