@@ -13,8 +13,10 @@ from stepgrid.summarize.notes.common_settings import MOST, common_settings
 AXES = (Axis("build", ("my", "pg")), Axis("cache", ("all", "half")))
 
 
-def _found(options: Mapping[str, Mapping[str, Any]], settings: Sequence[ArmSettings] = ()) -> list[tuple[str, str]]:
-    """`options`: of a build."""
+def _found(
+    options: Mapping[str, Mapping[str, Any]], settings: Sequence[ArmSettings] = (), more: Mapping[str, Any] = {}
+) -> list[tuple[str, str]]:
+    """`options`: of a build. `more`: of the load alone."""
     labels = [(build, cache) for build in options for cache in ("all", "half")]
     cells = [
         {"id": f"{build}-{cache}", "build": build, "labels": {"build": build, "cache": cache},
@@ -26,8 +28,9 @@ def _found(options: Mapping[str, Mapping[str, Any]], settings: Sequence[ArmSetti
         build, cache = chain[0].split()
         said = {**options[build], "cache_size": 2**28 if cache == "all" else 2**20}
         planned = {name: Option(value) for name, value in said.items()}
-        step = PlannedStep("read", "db_bench", 1, {}, planned, 7)
-        stage = PlannedStage("s", "s", "b-b", None, (), 0, 0, "h-1", (step,), 8, 0)
+        loads = {**planned, **{name: Option(value) for name, value in more.items()}}
+        steps = (PlannedStep("load", "db_bench", 1, {}, loads, 7), PlannedStep("read", "db_bench", 1, {}, planned, 7))
+        stage = PlannedStage("s", "s", "b-b", None, (), 0, 0, "h-1", steps, 8, 0)
         return [Link.of(stage, lambda node: PlannedBuild(node, "b", "rocksdb", "1", {}))]
 
     return list(common_settings({"cells": cells}, AXES, links, settings))
@@ -54,3 +57,8 @@ def test_of_many_the_rest_is_counted() -> None:
     many = {f"option_{at:02}": at for at in range(MOST + 3)}
     ((_, said),) = _found({"my": many, "pg": many})
     assert said.endswith("; option_23 23; and 3 more: `stepgrid explain` has all")
+
+
+def test_what_only_some_steps_set_says_which() -> None:
+    found = _found({"my": {"sync": "off"}, "pg": {"sync": "off"}}, more={"disable_wal": True})
+    assert found == [("all arms", "sync off; disable_wal true (load)")]

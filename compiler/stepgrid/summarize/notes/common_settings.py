@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Any
 
 from stepgrid.model.plan import Axis
@@ -13,8 +14,13 @@ from stepgrid.summarize.notes.arm_settings import ArmSettings
 from stepgrid.summarize.notes.step_settings import telling_cells
 
 MOST = 24  # options of a build
+FEW = 2  # steps that are named
 
-Options = dict[str, dict[str, None]]  # option -> the values that it has
+
+@dataclass(slots=True)
+class _Option:
+    values: dict[str, None] = field(default_factory=dict)
+    steps: dict[str, None] = field(default_factory=dict)  # that set it
 
 
 def common_settings(
@@ -27,9 +33,7 @@ def common_settings(
     changed = {name.partition(" (")[0] for each in settings for name, _ in each.rows}
     alike: dict[tuple[str, ...], list[str]] = {}
     for build, cells in _by_build(header["cells"]).items():
-        options = _options(telling_cells(cells, axes), links)
-        held = (f"{name} {next(iter(values))}" for name, values in options.items() if len(values) == 1)
-        told = tuple(said for said in held if said.partition(" ")[0] not in changed)
+        told = tuple(_told(telling_cells(cells, axes), links, changed))
         alike.setdefault(told, []).append(build)
     for told, builds in alike.items():
         if told:
@@ -44,10 +48,23 @@ def _by_build(cells: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str,
     return found
 
 
-def _options(cells: Sequence[Mapping[str, Any]], links: Callable[[Sequence[str]], list[Link]]) -> Options:
-    found: Options = {}
+def _told(
+    cells: Sequence[Mapping[str, Any]], links: Callable[[Sequence[str]], list[Link]], changed: Set[str]
+) -> Iterator[str]:
+    found, every = dict[str, _Option](), dict[str, None]()
     for step in (step for cell in cells for link in links(cell["repeats"][0]["stages"]) for step in link.stage.steps):
+        every[step.name] = None
         for name, option in step.options.items():
-            value = input_text.value(option.value, input_text.may_be_size(f"options.{name}"))
-            found.setdefault(name, {})[value] = None
-    return found
+            own = found.setdefault(name, _Option())
+            own.values[input_text.value(option.value, input_text.may_be_size(f"options.{name}"))] = None
+            own.steps[step.name] = None
+    for name, own in found.items():
+        if len(own.values) == 1 and name not in changed:
+            yield f"{name} {next(iter(own.values))}{_where(own.steps, every)}"
+
+
+def _where(steps: Collection[str], every: Collection[str]) -> str:
+    """An option of the load alone would otherwise be taken for one of what is compared."""
+    if len(steps) == len(every):
+        return ""
+    return f" ({', '.join(steps)})" if len(steps) <= FEW else f" ({len(steps)} of {len(every)} steps)"
