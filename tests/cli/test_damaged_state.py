@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -42,6 +43,18 @@ def test_a_file_of_a_plan(name: str, text: str, folder: str, capsys: Capture) ->
     assert main(["report", "a.yaml"]) == 0
     assert capsys.readouterr().out == folder
     assert intact(plan())
+
+
+@pytest.mark.parametrize("name", ["plan.json", "stages.jsonl", "builds.jsonl"])
+def test_a_pipe_in_place_of_a_file_of_a_plan(name: str, folder: str, capsys: Capture) -> None:
+    file = plan() / name
+    file.unlink()
+    os.mkfifo(file)
+    for command in (["status", "a.yaml"], ["plan", "a.yaml"], ["builds"], ["gc"], ["results", "a.yaml"]):
+        assert main(command) in (0, 1), command
+    capsys.readouterr()
+    assert main(["report", "a.yaml"]) == 0
+    assert capsys.readouterr().out == folder
 
 
 def test_a_plan_without_axes(capsys: Capture) -> None:

@@ -55,6 +55,11 @@ def test_a_few_files_need_no_library(tmp_path: Path) -> None:
     assert "pydantic_core" not in done.stdout.split()
 
 
+def test_a_device_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "attempt.json").symlink_to("/dev/zero")
+    assert file_reader.content(tmp_path / "attempt.json") == b""
+
+
 def test_a_pipe_is_empty_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "result.json")
     assert file_reader.content(tmp_path / "result.json") == b""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ def content(path: Path | str, most: int | None = None) -> bytes:
 def _content(path: Path | str, most: int | None) -> bytes:
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe is empty, and not waited for
     try:
+        if stat.S_ISCHR(os.fstat(file).st_mode):  # a device may have no end
+            return b""
         parts, left = list[bytes](), most
         while part := os.read(file, _AT_ONCE if left is None else min(left, _AT_ONCE)):
             parts.append(part)

@@ -174,6 +174,11 @@ def test_what_may_start_by_itself(root):
     ]
 
 
+def test_others_use_no_more_cores_than_there_are(root):
+    cpu, *_ = activity.findings(_between({7: OURS}, {7: OURS}, cpu={"user": 2.05}), 2, [])
+    assert cpu.said == "others used 200 % of a core"
+
+
 def test_of_what_travels_with_a_figure_the_process_ids_do_not(root):
     cpu, *_ = activity.findings(
         _between({7: OURS}, {7: OURS, 71: Process(71, 1, "cc1plus", 0.5)}, cpu={"user": 0.5}), 2, []

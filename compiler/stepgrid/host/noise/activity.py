@@ -112,7 +112,7 @@ def _cpu(seen: Activity, cpus: int) -> Finding:
     expected = f"others use less than {percent(limit)} of a core"
     if total is None or not seen.last.found:
         return unknown("cpu", expected=expected)
-    used = max(total - _own(seen), 0.0) / seen.seconds
+    used = min(max(total - _own(seen), 0.0) / seen.seconds, cpus)  # the kernel counts in ticks
     names = ", ".join(f"{each.name} ({each.pid}) {percent(cores)}" for each, cores in busy[:MOST])
     said = f"others used {percent(used)} of a core{f'; busiest: {names}' if names else ''}"
     value = {"cores": round(used, 3), "busiest": [_told(each, cores) for each, cores in busy[:MOST]]}

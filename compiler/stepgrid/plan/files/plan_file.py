@@ -4,8 +4,10 @@ A job finds its own lines by bisection. A plan without cells has no file of them
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -52,6 +54,8 @@ class Header(dict[str, Any]):
     """plan.json; `cells` and `stages`, which are long, are read when they are asked for."""
 
     def __init__(self, folder: Path) -> None:
+        if not (folder / HEADER).is_file():  # a pipe would be waited for
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(folder / HEADER))
         super().__init__(json.loads((folder / HEADER).read_text(encoding="utf-8")))
         self._folder = folder
 
