@@ -54,6 +54,7 @@ def test_what_both_have_is_one_result(tmp_path: Path) -> None:
     entries = [entry.kind for section in found.sections for table in section.comparisons for line in table.lines
                for entry in line.entries]  # fmt: skip
     assert entries == []
+    assert found.differs[0] == "the same runs on both sides: they reproduce nothing"
     assert found.status.total == 3 + 2 * 4 * 3  # each once: a load, and two steps at four points
 
 

@@ -39,7 +39,9 @@ _SSH = "ssh -o BatchMode=yes -o ConnectTimeout=60 -o ServerAliveInterval=30"
 _ADVICE: Mapping[str, str] = MappingProxyType(
     {
         "Could not resolve|Couldn't connect|Connection (refused|reset)|timed out|[Tt]imeout|unreachable|too slow"
-        "|Temporary failure": "check the network and its proxy, then run the same command again",
+        "|Temporary failure": (
+            "check the network and its proxy, or name a mirror (`mirrors:` of the site file, docs/running.md)"
+        ),
         "could not read Username|Authentication failed|Permission denied|Host key verification|error: 40[13]": (
             "let git in by a credential helper, or ssh by an agent and a known host; nobody is asked"
         ),

@@ -12,15 +12,24 @@ from stepgrid.summarize.side_by_side.joined_tables import AXIS, joined
 from stepgrid.summarize.side_by_side.matching_cells import Chosen, Match, matched
 from stepgrid.summarize.side_by_side.result_set import ResultSet
 
+SAME_RUNS = "the same runs on both sides: they reproduce nothing"
+
 
 def side_by_side(first: ResultSet, second: ResultSet, chosen: Chosen) -> Report:
     """NotComparable says why there is none."""
     match = matched(first.header, second.header, chosen)
     found = report(_header(first, second, match), joined(first, second, match))
-    again = reproduction.sentences(table for section in found.sections for table in section.comparisons)
+    tables = (table for section in found.sections for table in section.comparisons)
+    again = (SAME_RUNS,) if _are_same(first, second) else reproduction.sentences(tables)
     differs = (*again, *_differs(first, second, match))
     # tables that nobody asked for would say the ratios once more
     return replace(found, differs=differs, left_out=tuple(match.left_out), tables=(), long=())
+
+
+def _are_same(first: ResultSet, second: ResultSet) -> bool:
+    """An archive beside the results that it was made of would reproduce them at every point."""
+    one, other = ({(run.place, run.attempt) for run in side.tables.runs if run.attempt} for side in (first, second))
+    return bool(one and other) and (one <= other or other <= one)
 
 
 def _differs(first: ResultSet, second: ResultSet, match: Match) -> Iterator[str]:
