@@ -69,7 +69,8 @@ def test_a_tool_that_is_not_here(host, monkeypatch):
 def test_memory_needs_a_cgroup_by_systemd_or_our_own(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(cgroup, "can_limit", lambda: True)
-    assert launch.launched(COMMAND, {"memory": 1 << 30}) == launch.LaunchPlan(COMMAND, {"memory": 1 << 30}, 1 << 30, 0)
+    found = launch.launched(COMMAND, {"memory": 1 << 30})
+    assert found == launch.LaunchPlan(COMMAND, {"memory": 1 << 30}, 1 << 30, 0, gate=True)
     monkeypatch.setattr(cgroup, "can_limit", lambda: False)
     with pytest.raises(launch.LaunchError) as caught:
         launch.launched(COMMAND, {"memory": 1 << 30})
