@@ -7,14 +7,14 @@ from stepgrid.summarize.comparisons.drift import of, sentences
 from tests.summarize.made import point, run
 
 
-def experiment(per_hour, noise=0.001, load=0.05, arms=4, loads=5, seed=1):
-    """In blocks, each in an order of chance, ten minutes a run; loads differ, arms do."""
+def experiment(per_hour, noise=0.001, load=0.05, arms=4, loads=5, seed=1, each=10.0):
+    """In blocks, each in an order of chance, so many minutes a run; loads differ, arms do."""
     chance = random.Random(seed)
     runs = {arm: [] for arm in range(arms)}
     for block in range(loads):
         level = chance.gauss(0, load)
         for place, arm in enumerate(chance.sample(range(arms), arms)):
-            minutes = 10 * (block * arms + place)
+            minutes = each * (block * arms + place)
             log = level + arm / 10 + per_hour * minutes / 60 + chance.gauss(0, noise)
             runs[arm].append(run(str(arm), block, 1000 * math.exp(log), minutes=minutes))
     return [point(*found) for found in runs.values()]
@@ -24,9 +24,14 @@ def test_a_drift_is_found_beside_arms_and_loads_that_differ():
     found = of("readww", experiment(-0.02))
     assert found.per_hour == pytest.approx(-0.02, abs=0.003)
     assert list(sentences([("readww", experiment(-0.02))])) == [
-        "readww: became 1.74 % slower an hour while it was measured, whatever the arm: the order by chance keeps that "
-        "out of the ratios, not out of the figures"
+        "readww: became 0.874 % slower from the first to the last arm of a load (30m00s), whatever the arm: the order "
+        "by chance keeps that out of the ratios, not out of the figures"
     ]
+
+
+def test_what_was_measured_for_seconds_is_not_told_by_the_hour():
+    (said,) = sentences([("commits", experiment(20.0, each=0.02))])
+    assert said.startswith("commits: became 2.14 % faster from the first to the last arm of a load (4s), whatever")
 
 
 def test_loads_that_differ_are_no_drift():

@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING
 
 from stepgrid.model.number_format import percent
+from stepgrid.model.units import duration
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.statistics.scipy_functions import special
 
@@ -31,6 +33,7 @@ ROUNDS = 50  # of taking out means in turn: one is exact where no run is missing
 class Drift:
     step: str
     per_hour: float  # of the logarithm
+    hours: float  # from the first to the last run of a load, the median: a trend is known for no longer
     chance: float
 
 
@@ -39,9 +42,10 @@ def sentences(steps: Sequence[tuple[str, Sequence[Point]]]) -> Iterator[str]:
     for each in found:
         if each.chance * len(found) < CHANCE:
             way = "faster" if each.per_hour > 0 else "slower"
+            by, span = percent(abs(math.expm1(each.per_hour * each.hours))), duration(3600 * each.hours)
             yield (
-                f"{each.step}: became {percent(abs(math.expm1(each.per_hour)))} {way} an hour while it was measured, "
-                "whatever the arm: the order by chance keeps that out of the ratios, not out of the figures"
+                f"{each.step}: became {by} {way} from the first to the last arm of a load ({span}), whatever the arm: "
+                "the order by chance keeps that out of the ratios, not out of the figures"
             )
 
 
@@ -61,7 +65,14 @@ def of(step: str, points: Iterable[Point]) -> Drift | None:
     slope = float(time @ logs) / spread
     rest = logs - slope * time
     error = math.sqrt(max(float(rest @ rest), 1e-18) / freedom / spread)
-    return Drift(step, slope, 2 * special("stdtr", freedom, -abs(slope) / error))
+    return Drift(step, slope, _span(rows), 2 * special("stdtr", freedom, -abs(slope) / error))
+
+
+def _span(rows: Sequence[tuple[int, int, float, float]]) -> float:
+    times: dict[int, list[float]] = {}
+    for _, load, hours, _ in rows:
+        times.setdefault(load, []).append(hours)
+    return median(max(found) - min(found) for found in times.values())
 
 
 def _rows(points: Iterable[Point]) -> Iterator[tuple[int, int, float, float]]:
