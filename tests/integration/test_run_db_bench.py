@@ -86,6 +86,10 @@ def test_a_load_and_its_child(checkout: Path) -> None:
     assert found["database_bytes"] >= 200_000 * 100
     assert 0 < found["host_cpu_user_pct"] + found["host_cpu_system_pct"] <= 100
     assert len(series(folder)) >= 3
+    began = figures(read(result, READ), READ.steps)[0].start["levels"]
+    files = [path.stat().st_size for path in store.image("s-load").rglob("*.sst")]
+    assert [sum(each) for each in zip(*began.values(), strict=True)] == [len(files), sum(files)]
+    assert not figures(read(store.result("s-load"), LOAD), LOAD.steps)[0].start, "it began with nothing"
 
 
 def test_what_a_step_drains_is_no_part_of_its_averages(checkout: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,6 +88,7 @@ def test_counters_and_sizes(lab: Lab) -> None:
     _sizes(tables)
     _counters(tables)
     _garbage(tables)
+    _began_with(tables)
     text = (tables.parent / "summary.txt").read_text()
     shown = text[text.index("skipped") : text.index("load: absolute")]
     assert re.search(r"least\.INTERNAL_DELETE_SKIPPED_COUNT +49\n", shown)
@@ -113,6 +115,20 @@ def _asked_by_the_command(lab: Lab) -> None:
     unknown = lab.run(*counters, "--probe", "last")
     assert unknown.stderr == "nothing was counted around a probe `last`: did you mean `least`?\n"
     assert unknown.returncode == 2
+
+
+def _began_with(tables: Path) -> None:
+    query = f"""
+    SELECT s.axis_server, e.value FROM '{tables}/environment.parquet' AS e JOIN '{tables}/steps.parquet' AS s
+    ON e.subject = s.stage || '/' || s.attempt || '/' || s.position WHERE e.scope = 'step start' AND s.step = 'ask'
+    """
+    found = {server: json.loads(state) for server, state in duckdb.sql(query).fetchall()}
+    assert {server: sorted(state.keys() - {"data_bytes", "index_bytes"}) for server, state in found.items()} == {
+        "myrocks": ["cache_bytes", "cached_bytes", "levels", "rows"],
+        "innodb": ["cache_bytes", "cached_bytes", "history_list_length", "rows"],
+        "postgres": ["cache_bytes", "cached_bytes", "dead_rows", "rows", "tables_to_vacuum", "vacuums"],
+    }
+    assert all(0 < each["cached_bytes"] < each["cache_bytes"] for each in found.values())
 
 
 def _sizes(tables: Path) -> None:

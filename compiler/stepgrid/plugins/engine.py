@@ -7,6 +7,7 @@ builds: one that is only declared does not have it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from stepgrid.language.builds.source_defaults import Library
@@ -143,6 +144,15 @@ class Checking(Protocol):
 
     def value_fault(self, info: Mapping[str, Any], text: str) -> str | None:
         """Of an option that is neither a boolean nor an enumeration: why not, as the end of a sentence."""
+        ...
+
+
+@runtime_checkable
+class TreeReader(Protocol):
+    """An engine whose files say how its LSM tree is made up, while no program has them open."""
+
+    def levels(self, database: Path) -> Sequence[Mapping[str, float | str]]:
+        """By columns of the table `levels`; ValueError: they cannot be read."""
         ...
 
 

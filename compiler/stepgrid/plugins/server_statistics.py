@@ -8,8 +8,12 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from stepgrid.model.step_start import CACHE as CACHE
+from stepgrid.model.step_start import CACHED as CACHED
+from stepgrid.model.step_start import DATA as DATA
+from stepgrid.model.step_start import INDEX as INDEX
+
 NOTHING: Mapping[str, float] = MappingProxyType({})
-DATA, INDEX = "data_bytes", "index_bytes"  # sizes, by the metrics that they are
 
 
 class ObjectSize(NamedTuple):
@@ -35,6 +39,7 @@ class ServerStatistics(NamedTuple):
     work: Mapping[str, float] = NOTHING  # by metric, and only grows: what it came to over a step is that metric
     objects: Sequence[ObjectSize] = ()
     levels: Sequence[Mapping[str, float | str]] | None = None  # of LSM trees, by columns of the table `levels`
+    state: Mapping[str, float] = NOTHING  # by the names of model.step_start: of what no metric says
 
 
 class StatisticsReader(NamedTuple):

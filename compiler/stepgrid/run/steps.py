@@ -25,10 +25,11 @@ from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.model.searched_step import with_value
 from stepgrid.plugins.driver import Context, RefusedError, Runner
 from stepgrid.plugins.drivers import runnable, running
+from stepgrid.plugins.engine import TreeReader
 from stepgrid.plugins.engines import engine, served
 from stepgrid.plugins.server import ClientEnvironment
 from stepgrid.plugins.server_request import forget_password
-from stepgrid.run import axis_search, inputs, progress, step_record, step_timeout
+from stepgrid.run import axis_search, inputs, progress, starting_tree, step_record, step_timeout
 from stepgrid.run.accepted_options import AcceptedOptions
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.axis_search import Done
@@ -249,10 +250,16 @@ class _Step:
         return ProbeRunner(self.step.name, self._context(), step_timeout.FLOOR, self.server).run(self.step.setup, when)
 
     def _statistics(self, when: str) -> None:
-        """Of the server. A replay is nobody's figure."""
-        server_engine = served(self.server.access.engine) if self.server and not self.bench.replay else None
-        if server_engine and self.server:
-            server_statistics.keep(server_engine, self.server, self.folder, when)
+        """Of the server, or of the files of an engine that is none. A replay is nobody's figure."""
+        if self.bench.replay:
+            return
+        if self.server:
+            if found := served(self.server.access.engine):
+                server_statistics.keep(found, self.server, self.folder, when)
+            return
+        embedded = engine(self.bench.attempt.job.build.engine)
+        if when == server_statistics.BEFORE and isinstance(embedded, TreeReader):
+            starting_tree.keep(embedded, self.bench.data, self.folder)
 
     def _failure(self, message: str) -> StageError:
         log = telling(self.folder)

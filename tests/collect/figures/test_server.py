@@ -80,8 +80,38 @@ def test_levels_that_were_not_read_before_the_step_are_missing(tmp_path: Path) -
     assert server.figures(tmp_path, None).levels == ()
 
 
+def test_what_a_step_began_with(tmp_path: Path) -> None:
+    tree = [
+        {"family": family, "level": level, "files": files, "bytes": files * 100, "score": 1.0}
+        for family, level, files in (
+            ("default", "L0", 2),
+            ("default", "Sum", 5),
+            ("other", "L0", 1),
+            ("other", "L6", 3),
+        )
+    ]
+    objects = [
+        {"schema_name": "d", "table_name": "t", "rows": 70.0},
+        {"schema_name": "d", "table_name": "t", "index_name": "k", "rows": 70.0},
+        {"schema_name": "d", "table_name": "u", "rows": 30.0},
+    ]
+    state = {"cached_bytes": 4096, "cache_bytes": 8192}
+    _kept(
+        tmp_path, "before", counters={"x": 1}, sizes={"data_bytes": 700, "lsm_bytes": 5}, objects=objects, levels=tree,
+        garbage={"history_list_length": 9}, state=state,
+    )  # fmt: skip
+    assert server.figures(tmp_path, None).start == {
+        "data_bytes": 700.0,
+        "history_list_length": 9.0,
+        "cached_bytes": 4096.0,
+        "cache_bytes": 8192.0,
+        "rows": 100.0,
+        "levels": {"L0": [3.0, 300.0], "L6": [3.0, 300.0]},
+    }
+
+
 def test_every_figure_is_a_metric() -> None:
+    from stepgrid.model.step_start import DATA, INDEX
     from stepgrid.plugins.metrics import METRICS
-    from stepgrid.plugins.server_statistics import DATA, INDEX
 
     assert {*server.PER_OPERATION, DATA, INDEX} <= set(METRICS)

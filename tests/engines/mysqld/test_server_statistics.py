@@ -124,6 +124,20 @@ def test_compactions_of_myrocks_by_column_family_and_level() -> None:
     assert found.work == {"compaction_cpu_seconds": 0.75}
 
 
+def test_what_the_servers_own_caches_hold() -> None:
+    pool = {"page_size": "16384", "buffer_pool_pages_data": "3", "buffer_pool_pages_total": "8"}
+    status = [*STATUS, *({"Variable_name": f"Innodb_{name}", "Value": value} for name, value in pool.items())]
+    innodb = {**ROCKSDB, "show global status": status, "SELECT DISTINCT engine": [{"engine": "InnoDB"}]}
+    assert _told(innodb)["status"].state == {"cached_bytes": 49152.0, "cache_bytes": 131072.0}
+    assert _told({**ROCKSDB, "show global status": status})["status"].state == {}, "no table is InnoDB's"
+    dbstats: dict[str, list[Any]] = {
+        "table_schema = 'information_schema'": [{"name": "ROCKSDB_DBSTATS"}, {"name": "ROCKSDB_INDEX_FILE_MAP"}],
+        "information_schema.rocksdb_dbstats": [{"STAT_TYPE": "DB_BLOCK_CACHE_USAGE", "VALUE": 87}],
+        "rocksdb_block_cache_size": [{"Value": "8388608"}],
+    }
+    assert _told({**ROCKSDB, **dbstats})["rocksdb_dbstats"].state == {"cached_bytes": 87.0, "cache_bytes": 8388608.0}
+
+
 def test_every_figure_is_a_metric() -> None:
     found = _told({**ROCKSDB, "show global status": [*STATUS, *VOLUMES]}).values()
     names = {name for each in found for kind in (each.sizes, each.garbage, each.work) for name in kind}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from stepgrid.engines.postgres.server_statistics import looks
+from stepgrid.engines.postgres.shared_buffers import filled
 from stepgrid.engines.postgres.table_sizes import bloat, tables
 from stepgrid.plugins.server_statistics import ObjectSize, ServerStatistics
 from tests.engines.told import Told as Connection
@@ -24,7 +25,12 @@ SIZES: dict[str, list[Any]] = {
     "pg_database_size": [{"pg_database_size": 7654321}],
     "pg_relation_size": [{"schema": "public", "table": "t", "name": "t_pkey", "bytes": 16384}],
 }
+BUFFERS = {"release": 180006, "superuser": True, "there": True, "most": 134217728, "block": 8192}
 VIEWS: dict[str, list[Any]] = {
+    "AS vacuums FROM pg_stat_activity": [{"vacuums": 1}],
+    "AS due FROM seen": [{"due": 2}],
+    "pg_available_extensions": [BUFFERS],
+    "pg_temp.buffers()": [{"used": 2}],
     "relname AS name": [{"name": "pg_stat_user_tables"}, {"name": "pg_stat_io"}],
     "FROM pg_stat_user_tables": [
         {"name": "n_tup_ins", "value": Decimal(9)}, {"name": "n_dead_tup", "value": Decimal(2)}
@@ -47,7 +53,9 @@ def _told(answers: dict[str, list[Any]]) -> dict[str, ServerStatistics]:
 
 def test_views_and_sizes() -> None:
     found = _told({**SIZES, **VIEWS})
-    assert [*found] == ["tables", "indexes", "pg_stat_user_tables", "pg_stat_io", "views"]
+    assert [*found] == ["tables", "indexes", "pg_stat_user_tables", "pg_stat_io", "vacuums", "buffers", "views"]
+    assert found["vacuums"] == ServerStatistics(state={"vacuums": 1.0, "tables_to_vacuum": 2.0})
+    assert found["buffers"] == ServerStatistics(state={"cached_bytes": 16384.0, "cache_bytes": 134217728.0})
     assert found["tables"].sizes == {"data_bytes": 2228224.0, "index_bytes": 32768.0}
     assert found["tables"].garbage == {"dead_rows": 0.0, "bloat_bytes": 1638400.0}
     assert found["tables"].objects == [
@@ -100,3 +108,10 @@ def test_statements_are_counted_where_that_is_loaded() -> None:
     told = found["pg_stat_statements"].read()
     assert told.counters == {"pg_stat_statements.calls": 4.0}
     assert [json.loads(line)["query"] for line in told.text.splitlines()] == ["select 2", "select 1"]
+
+
+@pytest.mark.parametrize("lacking", [{"release": 150004}, {"superuser": False}, {"there": False}])
+def test_buffers_are_not_asked_for_where_they_cannot_be(lacking: dict[str, Any]) -> None:
+    connection = Connection({"pg_available_extensions": [{**BUFFERS, **lacking}]})
+    assert filled(connection) == ServerStatistics()
+    assert len(connection.asked) == 1

@@ -63,6 +63,7 @@ def test_what_is_kept(keep: Keep, step: Path) -> None:
         "sizes": {"data_bytes": 9.0},
         "garbage": {},
         "work": {},
+        "state": {},
         "objects": [],
         "refused": {},
     }

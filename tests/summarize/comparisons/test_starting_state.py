@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from stepgrid.summarize.comparisons.starting_state import StartingState
@@ -49,3 +51,17 @@ def test_another_share_in_the_page_cache() -> None:
 )
 def test_nothing_is_told_of_what_is_alike_or_not_known(found: tuple[dict[str, dict[str, str]], ...]) -> None:
     assert marks(*found) == []
+
+
+def test_what_was_said_before_each_step() -> None:
+    """Of the step at this place in its stage, and no other one."""
+    arms = {"a": 48_000, "b": 12}
+    said = {
+        f"s-{name}-{load}-0/1/{place}": {"state": json.dumps({"history_list_length": count if place == 0 else 7})}
+        for name, count in arms.items()
+        for load in (1, 2, 3)
+        for place in (0, 1)
+    }
+    assert list(StartingState({}, said).marks(arm("a"), arm("b"), False)) == [
+        "began with 48,000 transactions in the history list, the base with 12"
+    ]

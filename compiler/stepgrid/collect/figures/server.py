@@ -1,8 +1,13 @@
-"""What a server said of itself before and after a step: by how much its counters grew, what its tables hold."""
+"""What a server said of itself before and after a step: by how much its counters grew, what its tables hold.
+
+What it said before is also what the step began with; of an embedded engine, its files said it.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -10,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.result_schema import LEVEL_STATES
+from stepgrid.model.step_start import LEVELS, ROWS, SAID
 
 FOLDER = "statistics"
 # metric -> what the servers call it; what one does not have is not in its sum
@@ -21,6 +27,8 @@ PER_OPERATION: Mapping[str, tuple[str, ...]] = {
 _ASKS = ("Handler_read_retry", "Handler_read_rnd_deleted")  # no rows
 INGESTED, COMPACTED, AMPLIFICATION = "ingest_bytes", "compaction_write_bytes", "write_amplification"
 _AT_THE_END = ("sizes", "garbage")  # by metric, as they are after the step
+_STATES = ("sizes", "garbage", "state")
+_LEVEL = re.compile(r"L\d+")  # and no sum of them
 Row = Mapping[str, Any]
 
 
@@ -30,6 +38,7 @@ class ServerFigures:
     counters: Mapping[str, float] = field(default_factory=dict)  # by how much they grew
     sizes: Sequence[Row] = ()  # rows of the table `sizes`
     levels: Sequence[Row] = ()  # rows of the table `levels`
+    start: Mapping[str, Any] = field(default_factory=dict)  # what the step began with, by the names of model.step_start
 
 
 def figures(step: Path, operations: float | None) -> ServerFigures:
@@ -38,7 +47,7 @@ def figures(step: Path, operations: float | None) -> ServerFigures:
     state = {name: value for kind in _AT_THE_END for name, value in _numbers(after, kind).items()}
     cost = _per_operation(counters, operations) if operations else {}
     metrics = {**state, **_work(_grown(before, after, "work")), **cost}
-    return ServerFigures(metrics, counters, after.get("objects", ()), tuple(_levels(before, after)))
+    return ServerFigures(metrics, counters, after.get("objects", ()), tuple(_levels(before, after)), _start(before))
 
 
 def _said(path: Path) -> Mapping[str, Any]:
@@ -64,6 +73,18 @@ def _work(grown: Mapping[str, float]) -> dict[str, float]:
     ingested = grown.get(INGESTED)
     known = {AMPLIFICATION: grown[COMPACTED] / ingested} if ingested and COMPACTED in grown else {}
     return {**grown, **known}
+
+
+def _start(before: Mapping[str, Any]) -> dict[str, Any]:
+    """By the names of model.step_start."""
+    said = {name: value for kind in _STATES for name, value in _numbers(before, kind).items() if name in SAID}
+    rows = [row["rows"] for row in before.get("objects", ()) if "index_name" not in row and "rows" in row]
+    tree: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for row in before.get("levels", ()):
+        if _LEVEL.fullmatch(str(row["level"])) and {"files", "bytes"} <= row.keys():
+            files, size = tree[row["level"]]
+            tree[row["level"]] = [files + row["files"], size + row["bytes"]]
+    return {**said, **({ROWS: float(sum(rows))} if rows else {}), **({LEVELS: tree} if tree else {})}
 
 
 def _per_operation(grown: Mapping[str, float], operations: float) -> dict[str, float]:

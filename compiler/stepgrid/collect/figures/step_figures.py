@@ -51,6 +51,7 @@ class StepFigures:
     sizes: Sequence[Mapping[str, float | str]] = ()  # of the server's tables and indexes
     histograms: Sequence[Buckets] = ()
     rates: Sequence[ClientRate] = ()
+    start: Mapping[str, Any] = field(default_factory=dict)  # what it began with, by the names of model.step_start
     samples: Array | None = None  # per second: collect.samples.SERIES; None: could not be read
 
 
@@ -161,6 +162,7 @@ def _figures(folder: Path, step: PlannedStep, said: _Said, used: Usage, part: Us
         counted=list(collectors.counted(folder)) if collectors.FOLDER in there else (),
         levels=[*asked.levels, *parsed.levels],
         sizes=asked.sizes,
+        start=asked.start,
         histograms=list(parsed.histograms),
         rates=parsed.rates,
         samples=used.series(),

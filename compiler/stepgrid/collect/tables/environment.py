@@ -77,8 +77,8 @@ def _values(asked: Sequence[Mapping[str, Option]]) -> dict[str, list[Value | Non
     return {name: list(values.values()) for name, values in found.items()}
 
 
-def attempt(subject: str, result: Result, said: Sequence[Mapping[str, str]]) -> Iterator[Row]:
-    """Of one result: `said` are the facts of its steps."""
+def attempt(subject: str, result: Result, said: Sequence[tuple[Mapping[str, str], Mapping[str, Any]]]) -> Iterator[Row]:
+    """Of one result: `said` are the facts of its steps, and what these began with."""
     found = file_reader.read(f"{result.folder}/attempt.json")
     yield from _rows("host", subject, found.get("host") or {})
     if os.path.exists(imported := f"{result.folder}/{IMPORTED}"):  # noqa: PTH110 - of tens of thousands
@@ -91,8 +91,9 @@ def attempt(subject: str, result: Result, said: Sequence[Mapping[str, str]]) -> 
     for index, (step, folder) in enumerate(zip(result.steps, result.folders, strict=True)):
         facts: dict[str, Any] = {name: step[name] for name in ("dropped", "user", "system", "max_rss") if name in step}
         yield from _rows("command", f"{subject}/{index}", {**file_reader.read(f"{folder}/command.json"), **facts})
-    for index, each in enumerate(said):
-        yield from _rows("facts", f"{subject}/{index}", each)
+    for index, (told, began) in enumerate(said):
+        yield from _rows("facts", f"{subject}/{index}", told)
+        yield from _rows("step start", f"{subject}/{index}", {"state": began} if began else {})
 
 
 _encoded = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode

@@ -80,7 +80,8 @@ class Part:
             self._figures.add(_figures(each, record))
 
     def _environment(self, stage: PlannedStage, result: Result, found: Sequence[StepFigures]) -> None:
-        rows = list(environment.attempt(f"{stage.id}/{result.folder.name}", result, [each.facts for each in found]))
+        said = [(each.facts, each.start) for each in found]
+        rows = list(environment.attempt(f"{stage.id}/{result.folder.name}", result, said))
         names = result_schema.ENVIRONMENT
         self.tables["attempts"].add(Point("", "", 0, ""), {name: [row[name] for row in rows] for name in names})
 

@@ -1,4 +1,4 @@
-"""What InnoDB says of its indexes' sizes, and of the old versions of rows that its purge has yet to remove."""
+"""What InnoDB says of its indexes' sizes, of its buffer pool, and of old versions of rows that are yet to be purged."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stepgrid.model.step_start import CACHE, CACHED, HISTORY
 from stepgrid.plugins.server import Connection
 from stepgrid.plugins.server_statistics import ObjectSize
 
-HISTORY = "history_list_length"
 # where MariaDB tells it, and MySQL
 _STATUS, _METRIC = "Innodb_history_list_length", "innodb_metrics.trx_rseg_history_len"
+_POOL = ("page_size", "buffer_pool_pages_data", "buffer_pool_pages_total")
 _PAGES = (
     "SELECT i.database_name AS `schema`, i.table_name AS `table`, i.index_name AS name, i.stat_value AS pages, "
     "t.clustered_index_size AS clustered FROM mysql.innodb_index_stats AS i JOIN mysql.innodb_table_stats AS t "
@@ -24,6 +25,12 @@ Name = tuple[str, str]  # of a schema and a table
 def history(gauges: Mapping[str, float]) -> dict[str, float]:
     found = next((gauges[name] for name in (_STATUS, _METRIC) if name in gauges), None)
     return {} if found is None else {HISTORY: found}
+
+
+def buffer_pool(gauges: Mapping[str, float]) -> dict[str, float]:
+    """What it holds, of any table, and what it may hold."""
+    page, data, total = (gauges.get(f"Innodb_{name}") for name in _POOL)
+    return {CACHED: data * page, CACHE: total * page} if page and data is not None and total else {}
 
 
 def indexes(connection: Connection, tables: Sequence[Row]) -> list[ObjectSize]:

@@ -10,6 +10,7 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from stepgrid.engines.mysqld.connection import OWN_TABLES
+from stepgrid.model.step_start import CACHE, CACHED
 from stepgrid.plugins.server import Connection
 from stepgrid.plugins.server_statistics import ObjectSize, ServerStatistics, lines
 
@@ -52,6 +53,8 @@ _TREE = {
     "l0_bytes": ("L0", "bytes"),
     "l0_files": ("L0", "files"),
 }
+_USAGE = "rocksdb_dbstats.DB_BLOCK_CACHE_USAGE"
+_CACHE_SIZE = "SHOW GLOBAL VARIABLES LIKE 'rocksdb_block_cache_size'"
 _MEMTABLES = "CUR_SIZE_ALL_MEM_TABLES"
 # metric -> status variables, to the byte: of their sum
 _VOLUMES = {
@@ -128,6 +131,13 @@ def tree(seen: Iterable[Mapping[str, float | str]]) -> dict[str, float]:
 def memtables(gauges: Mapping[str, float]) -> dict[str, float]:
     found = [value for name, value in gauges.items() if name.endswith(f".{_MEMTABLES}")]
     return {"memtable_bytes": sum(found)} if found else {}
+
+
+def block_cache(connection: Connection, gauges: Mapping[str, float]) -> dict[str, float]:
+    """Of all column families: what it holds, and what it may hold."""
+    held = gauges.get(_USAGE)
+    rows = [] if held is None else connection.query(_CACHE_SIZE)
+    return {} if held is None or not rows else {CACHED: held, CACHE: float(rows[0]["Value"])}
 
 
 class IndexFiles(NamedTuple):

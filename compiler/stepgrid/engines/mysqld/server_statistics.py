@@ -105,7 +105,8 @@ def _said(connection: Connection, engine: str) -> ServerStatistics:
 def _states(connection: Connection, table: str) -> ServerStatistics:
     rows = connection.query(f"SELECT * FROM information_schema.{table}")
     gauges = _named(table, in_rows(rows))
-    return ServerStatistics(gauges=gauges, sizes=myrocks.memtables(gauges))
+    state = myrocks.block_cache(connection, gauges)
+    return ServerStatistics(gauges=gauges, sizes=myrocks.memtables(gauges), state=state)
 
 
 def _rows(connection: Connection, table: str) -> ServerStatistics:
@@ -118,7 +119,9 @@ def _counts(connection: Connection, table: str) -> ServerStatistics:
 
 def _status(connection: Connection, used: set[str]) -> ServerStatistics:
     seen = counters(connection)
-    return _with_history(apart(seen, GAUGES), used)._replace(work=myrocks.volumes(seen))
+    found = _with_history(apart(seen, GAUGES), used)
+    state = innodb.buffer_pool(found.gauges) if used == {"INNODB"} else {}
+    return found._replace(work=myrocks.volumes(seen), state=state)
 
 
 def _with_history(seen: ServerStatistics, used: set[str]) -> ServerStatistics:

@@ -7,8 +7,9 @@ from typing import Any
 
 from stepgrid.engines.mysqld import innodb
 from stepgrid.engines.mysqld.connection import OTHERS, OWN_TABLES
+from stepgrid.model.step_start import DATA, INDEX
 from stepgrid.plugins.server import Connection
-from stepgrid.plugins.server_statistics import DATA, INDEX, ObjectSize, ServerStatistics, lines
+from stepgrid.plugins.server_statistics import ObjectSize, ServerStatistics, lines
 
 VIEWS = "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'information_schema'"
 _FRESH = "information_schema_stats_expiry"  # seconds for which MySQL believes what it knew of sizes

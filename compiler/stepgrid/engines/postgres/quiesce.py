@@ -43,6 +43,11 @@ WHERE current_setting('autovacuum')::bool AND current_setting('track_counts')::b
     AND stat ->> 'schemaname' NOT IN ('pg_catalog', 'pg_toast')))
 """
 
+_VACUUMS = """
+SELECT count(*) AS vacuums FROM pg_stat_activity AS seen LEFT JOIN pg_stat_progress_vacuum AS work USING (pid)
+WHERE seen.backend_type = 'autovacuum worker' OR work.pid IS NOT NULL
+"""
+
 _TABLES = """
 SELECT c.oid::regclass::text AS name FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'm') AND c.relpersistence <> 't'
@@ -69,6 +74,12 @@ def analyze(connection: Connection, access: Access) -> None:
     options = "ANALYZE, INDEX_CLEANUP ON" if row["release"] >= INDEX_CLEANUP_SINCE else "ANALYZE"
     tables = [str(row["name"]) for row in connection.query(_TABLES)]
     for_each(tables, partial(connect, access), f"VACUUM ({options}) {{}}")
+
+
+def vacuums(connection: Connection) -> tuple[float, float]:
+    """(at work, tables due for autovacuum)"""
+    (row,), (due,) = connection.query(_VACUUMS), connection.query(_DUE)
+    return float(row["vacuums"]), float(due["due"])
 
 
 def busy(connection: Connection, access: Access) -> Sequence[IdleReading]:

@@ -7,8 +7,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from stepgrid.engines.postgres import table_sizes
+from stepgrid.engines.postgres import quiesce, shared_buffers, table_sizes
 from stepgrid.engines.postgres.running_server import counters
+from stepgrid.model.step_start import TO_VACUUM, VACUUMS
 from stepgrid.plugins.server import Connection
 from stepgrid.plugins.server_statistics import Looks, ServerStatistics, StatisticsReader, apart, lines
 
@@ -39,8 +40,15 @@ def looks(connection: Connection) -> Looks:
         *([StatisticsReader(_STATEMENTS, partial(_statements, connection))] if _counts_statements(connection) else []),
         *(StatisticsReader(name, partial(_summed, connection, name)) for name in _SUMS if name in there),
         *([StatisticsReader(_IO, partial(_by_row, connection, _IO))] if _IO in there else []),
+        StatisticsReader("vacuums", partial(_vacuums, connection)),
+        StatisticsReader("buffers", partial(shared_buffers.filled, connection)),
         StatisticsReader("views", lambda: apart(counters(connection), GAUGES)),
     )
+
+
+def _vacuums(connection: Connection) -> ServerStatistics:
+    at_work, due = quiesce.vacuums(connection)
+    return ServerStatistics(state={VACUUMS: at_work, TO_VACUUM: due})
 
 
 def _counts_statements(connection: Connection) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any
 
+from stepgrid.model.step_start import DATA, DEAD_ROWS, INDEX
 from stepgrid.plugins.server import Connection
-from stepgrid.plugins.server_statistics import DATA, INDEX, ObjectSize, ServerStatistics, lines
+from stepgrid.plugins.server_statistics import ObjectSize, ServerStatistics, lines
 
 _USERS = "NOT IN ('pg_catalog', 'information_schema')"
 _TABLES = (
@@ -31,7 +32,7 @@ _INDEXES = (
     "FROM pg_stat_user_indexes ORDER BY 1, 2, 3"
 )
 _DATABASE = "SELECT pg_database_size(current_database()) AS pg_database_size"
-DEAD, BLOAT = "dead_rows", "bloat_bytes"
+BLOAT = "bloat_bytes"
 _PAGE_HEADER, _LINE_POINTER, _ROW_HEADER, _ALIGNED = 24, 4, 24, 8  # bytes
 Row = Mapping[str, Any]
 
@@ -52,13 +53,13 @@ def tables(connection: Connection) -> ServerStatistics:
 
 def _garbage(rows: Sequence[Row], bloats: Sequence[float | None]) -> dict[str, float]:
     known = [each for each in bloats if each is not None]
-    dead = {DEAD: float(sum(row[DEAD] for row in rows))} if rows else {}
+    dead = {DEAD_ROWS: float(sum(row[DEAD_ROWS] for row in rows))} if rows else {}
     return {**dead, **({BLOAT: sum(known)} if rows and len(known) == len(rows) else {})}
 
 
 def _table(row: Row, bloat: float | None) -> ObjectSize:
     size = float(row["data_bytes"] + row["index_bytes"])
-    live, dead = float(row["live_rows"]), float(row[DEAD])
+    live, dead = float(row["live_rows"]), float(row[DEAD_ROWS])
     return ObjectSize(str(row["schema"]), str(row["name"]), rows=live, bytes=size, dead_rows=dead, bloat_bytes=bloat)
 
 

@@ -85,6 +85,11 @@ class RocksDB:
             raise IdentityError(f"db_bench --help does not list its options; it said: {_tail(stdout + stderr)}")
         return found
 
+    def levels(self, database: Path) -> Sequence[Mapping[str, float | str]]:
+        from stepgrid.engines.rocksdb import manifest
+
+        return manifest.levels(database)
+
     def version_in(self, text: str) -> str:
         from stepgrid.engines.rocksdb.recipes.source_tree import version_in
 

@@ -101,7 +101,7 @@ def _write(read: _Read, folder: Path, when: str, seconds: float) -> None:
         (folder / when / f"{name}.txt").write_text(text, encoding="utf-8")
     numbers = {
         kind: {name: value for told in read.told.values() for name, value in getattr(told, kind).items()}
-        for kind in ("counters", "gauges", "sizes", "garbage", "work")
+        for kind in ("counters", "gauges", "sizes", "garbage", "work", "state")
     }
     levels = [told.levels for told in read.told.values() if told.levels is not None]
     rows = {"objects": [*_objects(read)], **({"levels": [*chain(*levels)]} if levels else {})}

@@ -57,7 +57,7 @@ def evidence(
     noise = floors(tables.runs, tables.history, {facts["hostname"] for facts in hosts.values() if "hostname" in facts})
     around = EnvironmentDifference(hosts, within)
 
-    began = StartingState(tables.facts.get("start", {}))
+    began = StartingState(tables.facts.get("start", {}), tables.facts.get("step start", {}))
 
     def marks(point: Point, base: Point, again: bool) -> Sequence[str]:
         return (*_marks(around, point, base), *began.marks(point, base, again))

@@ -1,13 +1,16 @@
-"""What the stages of a figure and of its base began from: the size of the database, its files, and what was cached."""
+"""What the steps of a figure and of its base began with: the database, its shape, what was cached and left to do."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
+from typing import Any
 
 from stepgrid.model import number_format
 from stepgrid.model.units import counted
+from stepgrid.summarize.comparisons import starting_server, starting_tree
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run
 
@@ -17,16 +20,29 @@ _NOTHING: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class StartingState:
-    starts: Mapping[str, Mapping[str, str]]  # stage/attempt -> name -> value
+    starts: Mapping[str, Mapping[str, str]]  # stage/attempt -> name -> value, of the files
+    steps: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # stage/attempt/position -> "state" -> JSON
 
     def marks(self, point: Point, base: Point, again: bool) -> Iterator[str]:
         """`again`: they share their loads, so that they should have begun from one and the same database."""
+        yield from self._files(point, base, again)
+        arm, against = ([*self._begun(each.runs)] for each in (point, base))
+        if again:
+            yield from starting_tree.marks(arm, against)
+        yield from starting_server.marks(arm, against, again)
+
+    def _files(self, point: Point, base: Point, again: bool) -> Iterator[str]:
         arm, against = ([*self._seen(each.runs)] for each in (point, base))
         if not arm or not against:
             return
         if again:
             yield from _sizes(arm, against)
         yield from _cached(arm, against)
+
+    def _begun(self, runs: Sequence[Run]) -> Iterator[Mapping[str, Any]]:
+        for stage, attempt, position in dict.fromkeys((run.place[0], run.attempt, run.place[1]) for run in runs):
+            if found := self.steps.get(f"{stage}/{attempt}/{position}"):
+                yield json.loads(found["state"])
 
     def _seen(self, runs: Sequence[Run]) -> Iterator[Mapping[str, float]]:
         for place in dict.fromkeys((run.place[0], run.attempt) for run in runs):
