@@ -163,7 +163,8 @@ experiments with RocksDB and Speedb, of the insert benchmark on MySQL, MyRocks a
 and MyRocks, of vector search in MariaDB and PostgreSQL, and of the microbenchmarks of sysbench on MySQL, MariaDB
 (InnoDB and MyRocks) and PostgreSQL. How pages begin, by `python -m scripts.screenshots`:
 [the quickstart's](quickstart.png), [the insert benchmark's](2023-01-insert-benchmark-amd.png),
-[that of MVCC garbage](2023-08-myrocks-gc-debt.png).
+[that of MVCC garbage](2023-08-myrocks-gc-debt.png), and the site of these docs: [front](site-front.png),
+[tutorial](site-tutorial.png), [this page on a phone](site-phone.png).
 What became of the claims of the articles, and why: [insert benchmark](insert-benchmark.md), [LinkBench](linkbench.md).
 [Which tables of each article come out](articles.md), and where.
 
