@@ -78,6 +78,27 @@ def test_cells_may_stand_after_an_option(plan: Plan, capsys: Capture) -> None:
     assert out(capsys, *words).startswith("the next run measures 1 stage again, ")
 
 
+def disturbed(plan: Plan, *titles: str) -> None:
+    for stage in plan.stages:
+        if stage.title in titles:
+            path = Store().result(stage.id) / "attempt.json"  # type: ignore[operator]
+            path.write_text(json.dumps({"plan": plan.digest, "noise": {"warning": "others used 45 % of a core"}}))
+
+
+def test_redo_of_what_was_disturbed(plan: Plan, capsys: Capture) -> None:
+    words = ("redo", "a.yaml", "--disturbed")
+    assert out(capsys, *words) == "the host was quiet before each of these stages that has a result\n"
+    disturbed(plan, "rocksdb-9.10.0 threads=2, load 1: readww", "rocksdb-7.8.3, load 1: fillseq")
+    said = out(capsys, *words)
+    assert sorted(line.rpartition("  ")[2] for line in said.splitlines()[1:]) == [
+        "rocksdb-7.8.3 threads=1, load 1: readww",
+        "rocksdb-7.8.3 threads=2, load 1: readww",
+        "rocksdb-7.8.3, load 1: fillseq",
+        "rocksdb-9.10.0 threads=2, load 1: readww",
+    ]
+    assert out(capsys, *words, "--undo") == "4 stages no longer asked for\n"
+
+
 def test_redo_of_a_load_takes_what_starts_from_it_along(plan: Plan, capsys: Capture) -> None:
     said = out(capsys, "redo", "a.yaml", "--only", "build == 'rocksdb-7.8.3'", "--load")
     assert [line.rpartition("  ")[2] for line in said.splitlines()[1:]] == [

@@ -60,7 +60,7 @@ def test_without_a_name_it_says_what_there_is(folder: Path, capsys: Capture) -> 
         "mysql     MySQL: a buffer pool that holds the data, and one that does not",
         "postgres  PostgreSQL: shared buffers that hold the data, and some that do not",
         "program   SQLite: a page cache that holds the table, and one that does not",
-        "rocksdb   RocksDB: a block cache that holds the data, and one that does not",
+        "rocksdb   two releases of RocksDB, each with a small and a large block cache",
         "",
         "next: stepgrid new rocksdb my.yaml",
     ]

@@ -23,6 +23,8 @@ warnings    rocksdb-6.11.4: Assertions are enabled; benchmarks unnecessarily slo
 compared    build: rocksdb-6.11.4, rocksdb-7.8.3 (base)
             cache: lru (base), hyper
             threads: 1, 2
+steps       fillseq: 4.00 s, 300,000 QPS; readww: 4.00 s, 10,000 to 20,000 QPS; overwrite: 4.00 s to
+            10.0 s, 18,100 to 36,200 QPS
 builds      rocksdb-6.11.4: 6.11.4 (debian, rocksdb-tools 6.11.4-1)
             rocksdb-7.8.3: 7.8.3 (debian, rocksdb-tools 7.8.3-1)
 repeats     3 loads

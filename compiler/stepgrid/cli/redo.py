@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import cell_selection
 from stepgrid.cli.shared.cell_selection import SelectionError
+from stepgrid.host import file_reader
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
 from stepgrid.plan import stage_selection
@@ -27,6 +28,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--load", action="store_true", help="also the load and all stages of these cells that follow it"
     )
+    parser.add_argument(
+        "--disturbed", action="store_true", help="only stages, and loads, before which the host was not quiet"
+    )
     parser.add_argument("--why", default="", metavar="TEXT", help="a reason, stored beside the results")
     parser.add_argument("--undo", action="store_true", help="cancel the requests that are not measured yet")
 
@@ -40,11 +44,31 @@ def run(args: argparse.Namespace) -> int:
         cell_selection.check_steps(plan, args.step)
     except SelectionError as wrong:
         return cell_selection.refused(wrong)
-    load = args.load or (args.undo and not args.step)  # what was asked for with --load, too
+    load = args.load or args.disturbed or (args.undo and not args.step)  # what was asked for with --load, too
     stages, store = stage_selection.stages(cells, args.step, load), host_plan.store()
+    if args.disturbed and not args.undo:
+        stages = _disturbed(store, plan, stages)
+        if not stages:
+            print("the host was quiet before each of these stages that has a result")
+            return 0
     lines = _undone(store, stages) if args.undo else _asked(store, plan, stages, args.why)
     print("\n".join(lines))
     return 0
+
+
+def _disturbed(store: Store, plan: Plan, stages: Sequence[str]) -> list[str]:
+    """With what starts from a load that was: it would else be measured from another one than its arm."""
+    parents = {stage.id: stage.parent for stage in plan.stages}
+    found = dict[str, None]()
+    for stage in stages:  # a load comes before what starts from it
+        if parents[stage] in found or _was_disturbed(store, stage):
+            found[stage] = None
+    return list(found)
+
+
+def _was_disturbed(store: Store, stage: str) -> bool:
+    result = store.result(stage)
+    return result is not None and "warning" in (file_reader.read(result / "attempt.json").get("noise") or {})
 
 
 def _asked(store: Store, plan: Plan, stages: Sequence[str], why: str) -> Iterator[str]:

@@ -70,6 +70,11 @@ def finished(store: Store, plan: str, stage: PlannedStage, status: str) -> None:
     _line(f"{head(reader.read())} | {stage.title}: {status}{took if status == 'done' else ''}")
 
 
+def say(text: str) -> None:
+    """A line of its own."""
+    _line(text)
+
+
 def head(found: PlanStatus, elapsed: float = 0.0) -> str:
     """[12/45 done] running 1, missing 32, ETA 3m10s: `elapsed` seconds after the status was read."""
     counts = {status: len(found.of(status)) for status in Status}

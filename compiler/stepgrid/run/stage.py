@@ -160,6 +160,8 @@ def _quiet(attempt: Attempt) -> Iterator[None]:
     with quiet(job.store.data, site.device, lock_path(), site.noise == "fix", measured, job.first) as noise:
         if noise:
             attempt.note(noise=noise)
+        if why := noise.get("warning"):
+            progress.say(f"{job.stage.title}: the host is not quiet, its figures will say so: {why}")
         yield
 
 

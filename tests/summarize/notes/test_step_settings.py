@@ -7,7 +7,7 @@ from typing import Any
 
 from stepgrid.model.plan import Axis, PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.plan.difference.stage_difference import Link
-from stepgrid.summarize.notes.step_settings import StepSettings, sentences, step_settings, table
+from stepgrid.summarize.notes.step_settings import StepSettings, brief, sentences, step_settings, table
 from tests.summarize import made
 
 READ = {"benchmarks": ["readrandom", "stats"], "duration": None, "fresh": False}
@@ -69,3 +69,16 @@ def test_a_step_says_how_long_it_took_and_what_it_left() -> None:
     (said,) = sentences(found, measured)
     assert said.endswith("; a run took 3.00 s to 4.00 s; database after it 1 MiB")
     assert [cell.text for cell in table(found, measured).rows[0]][-2:] == ["3.00 s to 4.00 s", "1 MiB"]
+
+
+def test_steps_in_brief_with_times_rates_and_size() -> None:
+    size = {"database_bytes": 2.0**30}
+    slow = made.point(*(made.run("a", load, 1000.0 + load, seconds=20.0, **size) for load in (1, 2, 3)))
+    fast = made.point(*(made.run("b", load, 3000.0, seconds=21.0) for load in (1, 2, 3)))
+    lacking = made.point(made.run("c", 1, 1.0)).of_loads(lambda load: False)
+    assert brief({"readww": (slow, fast, lacking)}) == (
+        "readww: 20.0 s to 21.0 s, 1,002 to 3,000 QPS; database of 1 GiB"
+    )
+    many = brief({f"step{number}": (fast,) for number in range(12)})
+    assert many.endswith("; step9: 21.0 s, 3,000 QPS; 2 more below")
+    assert brief({}) == ""

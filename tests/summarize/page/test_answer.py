@@ -59,8 +59,16 @@ def said(entries: Sequence[Entry]) -> str:
         (of((SAME, 1.0), (SAME, 1.01)), "`hyper` is the same as `lru` within 2 % at 2 of 2 points"),
         (
             of((SAME, 1.0), (INCONCLUSIVE, 1.05)),
-            "`hyper`: no difference from `lru` exceeds the noise at 2 of 2 points (1.00× to 1.05×): "
-            "1 same, 1 inconclusive",
+            "`hyper` is the same as `lru` within 2 % at 1 of 2 points and cannot be told from it at 1: "
+            "1.04× to 1.06× are possible",
+        ),
+        (
+            of((INCONCLUSIVE, 0.8), (INCONCLUSIVE, 1.05)),
+            "`hyper` cannot be told from `lru` at 2 of 2 points: 0.79× to 1.06× are possible",
+        ),
+        (
+            [Entry(RATIO, interval=Interval(1.0, 1e-3, 1e3, 2), ratio=1.0, verdict=INCONCLUSIVE)],
+            "`hyper` cannot be told from `lru` at readww, threads=1, by any ratio",
         ),
         (
             of((ONE_LOAD, 1.05), (INDICATIVE, 0.7)),
@@ -124,9 +132,9 @@ def both(found: Experiment) -> tuple[list[str], list[str]]:
         (
             {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]},
             [
-                "`cache=hyper`: no difference from `cache=lru` exceeds the noise at 2 of 2 points (1.00×)",
+                "`cache=hyper` cannot be told from `cache=lru` at 2 of 2 points: 0.87× to 1.15× are possible",
                 RATIOS,
-                HINTS[INCONCLUSIVE],
+                "Inconclusive: 37 loads (`repeat: 37`) would show 3 % at half of these points.",
             ],
         ),
         (
@@ -180,3 +188,9 @@ def test_of_many_arms_the_text_has_those_that_differ_most(tmp_path: Path) -> Non
     assert lines[12:] == ["and 2 arms more, which differ less: the tables have them", RATIOS]
     page = summary_text.page_path(found.store, "p-synthetic").read_text(encoding="utf-8")
     assert "<details>\n<summary>2 more</summary>" in page
+
+
+def test_what_even_many_loads_would_not_show(tmp_path: Path) -> None:
+    text, _ = both(made(tmp_path, {"lru": [1000.0, 2000.0, 500.0], "hyper": [1050.0, 700.0, 1900.0]}))
+    said = "Inconclusive: to see 3 %, half of these points need over 100 loads, longer steps or a quieter host."
+    assert " ".join(text).endswith(said)

@@ -43,8 +43,12 @@ def test_one_load_is_repeated(here):
     assert _commands(_report(here, [1.5])) == [f"stepgrid run {SPEC} --set repeat=3", *ALWAYS]
 
 
-def test_what_is_inconclusive_gets_twice_the_loads(here):
-    assert _commands(_report(here, [1.3, 0.9, 1.2])) == [f"stepgrid run {SPEC} --set repeat=6", *ALWAYS]
+def test_what_is_inconclusive_gets_the_loads_that_would_tell(here):
+    assert _commands(_report(here, [1.03, 0.99, 1.02])) == [f"stepgrid run {SPEC} --set repeat=4", *ALWAYS]
+
+
+def test_where_loads_would_hardly_tell_something_else_may(here):
+    assert _commands(_report(here, [3.0, 0.3, 1.0])) == [f"stepgrid plan {SPEC} --budget 2h", *ALWAYS]
 
 
 def test_what_is_judged_may_be_surer(here):

@@ -163,6 +163,24 @@ def test_a_host_that_was_not_quiet(here):
     ]
 
 
+def test_what_was_measured_again_on_request(here):
+    found = complete(here, {"lru": [1000.0] * 2, "hyper": [900.0] * 2})
+    for stage, why in (("s-7.8.3-hyper-1-0", ""), ("s-7.8.3-hyper-1-1", "a noisy neighbour")):
+        path = found.store.result(stage) / "attempt.json"
+        asked = {"who": "me", "when": "2026-11-20T10:00:00+00:00", "why": why}
+        path.write_text(json.dumps({**json.loads(path.read_text()), "asked": asked}))
+        found.seal(path.parent)
+    scenario.report(found)
+    lines = scenario.text(found).splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("warnings"))
+    assert lines[start : start + 4] == [
+        "warnings    1 of 6 stages measured again on request, and only the newest result counts: no reason",
+        "            given",
+        "            1 of 6 stages measured again on request, and only the newest result counts: a noisy",
+        "            neighbour",
+    ]
+
+
 def test_the_command(here, capsys):
     found = scenario.experiment(here.relative_to(here))
     assert job.main(["p-other"]) == 1
@@ -206,10 +224,11 @@ def test_options_that_a_binary_lacks_are_said_on_top(here):
 
 def test_without_a_difference_the_first_line_says_so(here):
     found = complete(here, {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]})
-    assert scenario.text(found).splitlines()[2:7] == [
-        "in short    `cache=hyper`: no difference from `cache=lru` exceeds the noise at 2 of 2 points (1.00×)",
+    assert scenario.text(found).splitlines()[2:8] == [
+        "in short    `cache=hyper` cannot be told from `cache=lru` at 2 of 2 points: 0.87× to 1.15× are",
+        "            possible",
         "            Ratios are of QPS to the base: above 1 is faster.",
-        "            Inconclusive: more loads would tell; `stepgrid plan` says how many `repeat` needs.",
+        "            Inconclusive: 37 loads (`repeat: 37`) would show 3 % at half of these points.",
         "claims      This spec makes no claims.",
         "compared    build: rocksdb-7.8.3",
     ]

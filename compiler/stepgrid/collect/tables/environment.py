@@ -86,6 +86,7 @@ def attempt(subject: str, result: Result, said: Sequence[tuple[Mapping[str, str]
     yield from _rows("image", subject, found.get("image") or {})
     start = found.get("cache") or {}
     yield from _rows("start", subject, {name: start.get(name) for name in ("start", "bytes", "files", "resident")})
+    yield from _rows("asked", subject, found.get("asked") or {})
     noise = found.get("noise") or {}
     yield from _rows("noise", subject, {name: noise.get(name) for name in ("warning", "fixed")})
     for index, (step, folder) in enumerate(zip(result.steps, result.folders, strict=True)):

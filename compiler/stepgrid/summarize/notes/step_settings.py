@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 UNITS = {"duration": " s", "rate": "/s", "percent": " %"}
 MOST = 3  # values of a setting that are named
+BRIEF = 10  # steps
 
 Values = dict[str, dict[str, Any]]  # setting -> each value that it has somewhere
 
@@ -77,6 +78,25 @@ def notes(found: Sequence[StepSettings]) -> Iterator[str]:
     for kind, known in kinds.items():
         if known:
             yield f"{kind}: {'; '.join(f'`{name}`: {text}' for name, text in known.items())}"
+
+
+def brief(measured: Mapping[str, Sequence[Point]]) -> str:
+    """load: 1.92 s to 3.08 s, 465,975 to 473,043 QPS; overwrites: 20 s, …; database of 118 MiB to 301.4 MiB"""
+    said = [
+        f"{name}: {', '.join(filter(None, (_took(measured, name)[0], _rates(points))))}"
+        for name, points in measured.items()
+    ]
+    more = [f"{len(said) - BRIEF} more below"] if len(said) > BRIEF else []
+    runs = [run.metrics for points in measured.values() for point in points for run in point.runs]
+    size = _range(runs, "database_bytes", number_format.size)
+    return "; ".join((*said[:BRIEF], *more, *([f"database of {size}"] if size else [])))
+
+
+def _rates(points: Sequence[Point]) -> str:
+    """Medians of the arms."""
+    found = [spread[0] for point in points if (spread := point.spread())]
+    ends = dict.fromkeys(map(number_format.rate, (min(found), max(found)))) if found else ()
+    return f"{' to '.join(ends)} QPS" if ends else ""
 
 
 def _took(measured: Mapping[str, Sequence[Point]], step: str) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from stepgrid.model.units import counted
@@ -29,6 +30,7 @@ def warnings(
     yield from missed_lookups.sentences(tables.runs)
     yield from _hosts(tables.facts.get("host", {}))
     yield from _noisy(tables.facts.get("noise", {}), tables.runs)
+    yield from _measured_again(tables.facts.get("asked", {}), tables.runs)
     yield from measurement_gap.whole(tables.runs)
     yield from database_origin.mixed(tables.runs, tables.facts.get("image", {}))
     yield from sentences(tables.facts.get("retracted", {}), tables.runs)
@@ -96,6 +98,15 @@ def _noisy(facts: Mapping[str, Mapping[str, str]], runs: Sequence[Run]) -> Itera
         more = f" and {len(names) - 3} others" if len(names) > 3 else ""
         where, first = "; ".join(names[:3]), next(iter(said.values()))
         yield f"the host was not quiet before {len(names)} of {counted(len(found), 'stage')} ({where}{more}): {first}"
+
+
+def _measured_again(asked: Mapping[str, Mapping[str, str]], runs: Sequence[Run]) -> Iterator[str]:
+    """Results that somebody asked for beside others: a reader must know that there were some before."""
+    there = dict.fromkeys(_subject(run) for run in runs if run.attempt)
+    reasons = Counter(asked[each].get("why") or "no reason given" for each in there if each in asked)
+    for why, count in reasons.items():
+        stages = counted(len(there), "stage")
+        yield f"{count} of {stages} measured again on request, and only the newest result counts: {why}"
 
 
 def _stage(run: Run) -> str:

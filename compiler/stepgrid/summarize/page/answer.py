@@ -12,7 +12,8 @@ from stepgrid.model import number_format
 from stepgrid.model.number_format import percent
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
-from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.plan.time_estimate import DIFFERENCE
+from stepgrid.summarize.comparisons import comparison_axes, more_loads
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED
 from stepgrid.summarize.comparisons.comparison import ABSENT, NO_BASE, RATIO, SAME_AS, Entry
 from stepgrid.summarize.comparisons.overview import Overview
@@ -24,9 +25,9 @@ from stepgrid.summarize.statistics.verdicts import FASTER, INCONCLUSIVE, INDICAT
 MOST = 12  # arms
 NONE, BOTH = "none", "both"
 NOT_COMPARABLE = "not comparable"
+HELP = "longer steps or a quieter host"
 RATIOS = "Ratios are of QPS to the base: above 1 is faster."
 HINTS = {
-    INCONCLUSIVE: "Inconclusive: more loads would tell; `stepgrid plan` says how many `repeat` needs.",
     ONE_LOAD: "One load gives no verdict, and so no causes are named: `repeat: 3` or more does. Claims of one load are "
     "judged by what is assumed of its noise.",
     NOT_COMPARABLE: "Builds of different quality get no verdict, and so no causes are named; "
@@ -92,7 +93,21 @@ def lines(report: Report) -> list[str]:
 
 def hints(report: Report) -> list[str]:
     found = words(report)
-    return [*([RATIOS] if found else []), *(hint for word, hint in HINTS.items() if word in found)]
+    more = [_more_loads(loads_wanted(report))] if INCONCLUSIVE in found else []
+    return [*([RATIOS] if found else []), *more, *(hint for word, hint in HINTS.items() if word in found)]
+
+
+def _more_loads(wanted: int | None) -> str:
+    seen = percent(DIFFERENCE)
+    if wanted is None:
+        return f"Inconclusive: to see {seen}, half of these points need over {more_loads.MOST} loads, {HELP}."
+    return f"Inconclusive: {wanted} loads (`repeat: {wanted}`) would show {seen} at half of these points."
+
+
+def loads_wanted(report: Report) -> int | None:
+    """For half of what is inconclusive; None: more than anyone would wait for."""
+    found = [case.entry.interval for arm in _arms(report) for case in arm.of(INCONCLUSIVE)]
+    return more_loads.wanted([each for each in found if each], report.effect)
 
 
 def words(report: Report) -> set[str]:
@@ -171,10 +186,23 @@ def _nothing_found(arm: Arm, effect: float) -> str:
     same, open_ = arm.of(SAME), arm.of(INCONCLUSIVE)
     if not open_:
         return f"`{arm.name}` is the same as `{arm.base}` within {percent(effect)} at {_share(same, arm)}"
-    counts = f": {len(same)} same, {len(open_)} inconclusive" if same else ""
-    found = [*same, *open_]
-    begin = f"`{arm.name}`: no difference from `{arm.base}` exceeds the noise"
-    return f"{begin} at {_share(found, arm)} ({_range(found)}){counts}"
+    if not same:
+        return f"`{arm.name}` cannot be told from `{arm.base}` at {_share(open_, arm)}{_possible(open_)}"
+    return (
+        f"`{arm.name}` is the same as `{arm.base}` within {percent(effect)} at {_share(same, arm)} "
+        f"and cannot be told from it at {len(open_)}{_possible(open_)}"
+    )
+
+
+def _possible(found: Sequence[Case]) -> str:
+    """: 0.62× to 1.88× are possible"""
+    known = [each for case in found if (each := case.entry.interval)]
+    if not known:
+        return ""
+    low, high = min(each.low for each in known), max(each.high for each in known)
+    if high / low > number_format.WIDEST:
+        return ", by any ratio"
+    return f": {number_format.times(low)} to {number_format.times(high)} are possible"
 
 
 def _too_few(arm: Arm) -> str:

@@ -77,6 +77,7 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         **content_policy.context(TEMPLATES / "report"),
         "report": report,
         "bases": summary_text.bases,
+        "brief": step_settings.brief(report.measured_points),
         "repeats": summary_text.repeats(report),
         "decisions": list(sentences(report.decisions, report.until)),
         "host": host.line(report.hardware, hosts),

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from stepgrid.model.number_format import percent
 from stepgrid.model.plan import imported
+from stepgrid.model.units import counted
+from stepgrid.plan.time_estimate import DIFFERENCE
 from stepgrid.summarize.claims.claim_judgement import UNDECIDED
 from stepgrid.summarize.page import answer
 from stepgrid.summarize.report import Report
@@ -43,7 +46,9 @@ def _runs(report: Report, spec: str) -> Iterator[tuple[str, str]]:
     if loads < FEWEST and (ONE_LOAD in words or _undecided(report)):
         more = f"{FEWEST} loads of each cell: one gives no verdict, two seldom do{COST}"
         yield f"run {spec} --set repeat={FEWEST}", more
-    elif not report.until and (INCONCLUSIVE in words or _undecided(report)):
+    elif not report.until and INCONCLUSIVE in words:
+        yield _more(spec, answer.loads_wanted(report))
+    elif not report.until and _undecided(report):
         more = f"twice the loads: intervals narrow, nothing is measured twice{COST}"
         yield f"run {spec} --set repeat={2 * loads}", more
     elif not report.until and not report.status.incomplete:
@@ -53,9 +58,21 @@ def _runs(report: Report, spec: str) -> Iterator[tuple[str, str]]:
         yield f"run {report.spec}", f"the whole: sizes and durations of the spec, not of {report.scale}"
 
 
+def _more(spec: str, wanted: int | None) -> tuple[str, str]:
+    if wanted is None:
+        return f"plan {spec} --budget 2h", "more loads would hardly tell: which runs and durations would, in two hours"
+    more = f"enough to see {percent(DIFFERENCE)} at half of what is inconclusive; nothing is measured twice{COST}"
+    return f"run {spec} --set repeat={wanted}", more
+
+
 def _quiet(report: Report, spec: str) -> Iterator[tuple[str, str]]:
-    if any("warning" in found for found in report.facts.get("noise", {}).values()):
+    disturbed = sum("warning" in found for found in report.facts.get("noise", {}).values())
+    if disturbed:
         yield f"doctor {spec}", "what keeps this host from being quiet, and how to mend it"
+        again = (
+            f"then: the next run measures the {counted(disturbed, 'stage')} again before which the host was not quiet"
+        )
+        yield f"redo {spec} --disturbed", again
 
 
 def _undecided(report: Report) -> bool:

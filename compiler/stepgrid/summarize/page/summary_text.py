@@ -18,6 +18,7 @@ from stepgrid.summarize.comparisons.load_decisions import sentences
 from stepgrid.summarize.comparisons.overview import FLOOR, Overview
 from stepgrid.summarize.formats import text as text_format
 from stepgrid.summarize.formats.text import SENTENCES
+from stepgrid.summarize.notes import step_settings
 from stepgrid.summarize.notes.coverage import MissingFigures
 from stepgrid.summarize.notes.option_defaults import Defaults
 from stepgrid.summarize.page import absolute_figures, answer, host, origin, setup_text, why
@@ -122,6 +123,7 @@ def _head(report: Report) -> list[str]:
     lines += _entry("left out", _left_out(report))
     lines += _entry("quiet", report.quiet)
     lines += _entry("compared", _compared(report))
+    lines += _entry("steps", [each for each in (step_settings.brief(report.measured_points),) if each])
     lines += _entry("builds", _builds(report))
     lines += _entry("repeats", [repeats(report), *sentences(report.decisions, report.until)])
     lines += _entry("host", [host.line(report.hardware, report.facts.get("host", {}))])

@@ -1,0 +1,33 @@
+"""How many loads would decide what is inconclusive: those that narrow its intervals to a small difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+
+from stepgrid.plan.time_estimate import DIFFERENCE
+from stepgrid.summarize.statistics.confidence_intervals import Interval
+from stepgrid.summarize.statistics.stopping_rule import StoppingRule, is_decided, shrunk
+
+MOST = 100  # loads; `stepgrid plan` counts no more either
+
+
+def wanted(intervals: Sequence[Interval], effect: float) -> int | None:
+    """The fewest with which half of them would reach no farther than DIFFERENCE; None where MOST would not do.
+
+    Of no account are those that only the noise floor keeps from a verdict, and those that are of one load.
+    """
+    some = [each for each in intervals if each.error and not is_decided(each, StoppingRule(effect))]
+    known = max((each.loads for each in some), default=MOST)
+    aim = math.log1p(DIFFERENCE)
+    return next((n for n in range(known + 1, MOST + 1) if median(_reach(each, n) for each in some) <= aim), None)
+
+
+def _reach(interval: Interval, loads: int) -> float:
+    """Of the logarithm: more loads have a smaller error, and know it better."""
+    assert interval.error is not None
+    freedom = interval.freedom or 1.0
+    now = math.log(interval.high / interval.ratio) / interval.error
+    later = now * shrunk(now, freedom, freedom * (loads - 1) / (interval.loads - 1))
+    return later * interval.error * math.sqrt(interval.loads / loads)
