@@ -35,20 +35,20 @@ def faults() -> tuple[type[Exception], ...]:
 
 @contextmanager
 def opened(folder: Path, connect: Callable[[], DuckDBPyConnection] = parquet.connect) -> Iterator[DuckDBPyConnection]:
-    with connect() as connection, _damage_told(folder):
+    with connect() as connection, _naming_damage(folder):
         create(connection, folder)
         yield connection
 
 
 def create(connection: DuckDBPyConnection, folder: Path) -> None:
-    with _damage_told(folder):
+    with _naming_damage(folder):
         check(connection, folder)
         for name in NAMES:
             connection.execute(f"CREATE TEMPORARY VIEW {name} AS SELECT * FROM {source(folder, name)}")
 
 
 @contextmanager
-def _damage_told(folder: Path) -> Iterator[None]:
+def _naming_damage(folder: Path) -> Iterator[None]:
     """What DuckDB refuses of queries of our own is a fault of the tables."""
     from duckdb import Error
 

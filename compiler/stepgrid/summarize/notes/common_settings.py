@@ -33,7 +33,7 @@ def common_settings(
     changed = {name.partition(" (")[0] for each in settings for name, _ in each.rows}
     alike: dict[tuple[str, ...], list[str]] = {}
     for build, cells in _by_build(header["cells"]).items():
-        told = tuple(_told(telling_cells(cells, axes), links, changed))
+        told = tuple(_sentences(telling_cells(cells, axes), links, changed))
         alike.setdefault(told, []).append(build)
     for told, builds in alike.items():
         if told:
@@ -48,7 +48,7 @@ def _by_build(cells: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str,
     return found
 
 
-def _told(
+def _sentences(
     cells: Sequence[Mapping[str, Any]], links: Callable[[Sequence[str]], list[Link]], changed: Set[str]
 ) -> Iterator[str]:
     found, every = dict[str, _Option](), dict[str, None]()
