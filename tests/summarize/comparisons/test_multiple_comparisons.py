@@ -20,8 +20,8 @@ EQUAL = [table(1.0, 1.0, 1.0, 1.0, verdict="inconclusive") for _ in range(10)]
 
 def test_one_weak_difference_among_many_comparisons_is_told():
     assert list(sentences([table(1.055), *EQUAL], 0.02)) == [
-        "1 of the 1 differences would not be one, were the 41 comparisons of all tables judged together: a twentieth "
-        "of such differences is chance"
+        "1 of the 1 differences may be chance: if the 41 comparisons of all tables were judged together and not table "
+        "by table, 1 would be inconclusive"
     ]
 
 

@@ -22,8 +22,8 @@ def sentences(tables: Sequence[Comparison], effect: float) -> Iterator[str]:
     weak = sum(entry.verdict in DIFFERENCES and found > RATE for (entry, _), found in zip(known, adjusted, strict=True))
     if weak:
         yield (
-            f"{weak} of the {differences} differences would not be one, were the {len(known)} comparisons of all "
-            f"tables judged together: a twentieth of such differences is chance"
+            f"{weak} of the {differences} differences may be chance: if the {len(known)} comparisons of all tables "
+            f"were judged together and not table by table, {weak} would be inconclusive"
         )
 
 

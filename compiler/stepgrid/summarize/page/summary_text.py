@@ -180,7 +180,8 @@ def repeats(report: Report) -> str:
     loads = counted(most, "load") if fewest == most else f"{fewest} to {most} loads"
     runs = "" if report.runs < 2 else f", {report.runs} runs of each"
     until = f" ({report.until.goal}: {report.until.least} to {report.until.most})" if report.until else ""
-    return f"{loads}{runs}{until}"
+    planned = " planned" if report.status.incomplete else ""
+    return f"{loads}{runs}{until}{planned}"
 
 
 def _status(report: Report) -> list[str]:
