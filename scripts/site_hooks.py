@@ -1,4 +1,4 @@
-"""Hooks of mkdocs: links from a page to files of the repository outside docs/ lead to copies on the site."""
+"""Hooks of mkdocs: links from a page to files outside docs/ lead to copies on the site; blocks of code have titles."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
+NAMED = re.compile(r"^(```\w+) (\S.*)$", re.MULTILINE)
 COPIES = "repository"
 _fenced = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 _linked: dict[str, str] = {}
@@ -29,7 +30,12 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     parts = _fenced.split(markdown)
-    return "".join(part if part.startswith("```") else _led(part, page.file.src_uri) for part in parts)
+    return "".join(_named(part) if part.startswith("```") else _led(part, page.file.src_uri) for part in parts)
+
+
+def _named(block: str) -> str:
+    """What a block of code is called, behind its language, is its title: mkdocs would take such a block for text."""
+    return NAMED.sub(r'\1 title="\2"', block, count=1)
 
 
 def _led(text: str, page: str) -> str:

@@ -163,7 +163,7 @@ def test_what_nothing_uses_goes_with_an_update(origin: Repository, capsys: Captu
 def test_a_ref_that_there_is_not(origin: Repository, capsys: Capture) -> None:
     Path("a.yaml").write_text(SPEC.format(url=origin.url).replace("1.0.1, ", "1.0.11, "))
     status, out, err = locked(capsys)
-    assert (status, out.splitlines()[-1]) == (3, "a.lock.yaml: 2 sources held, 2 changed")
+    assert (status, out.splitlines()[-1]) == (3, "a.lock.yaml: 2 sources held, 2 changed, 1 not held")
     key = f"git {origin.url} v1.0.11"
     assert err.startswith(f"{key} is not held: {origin.url} has no tag, branch or commit v1.0.11")
     assert key not in held()

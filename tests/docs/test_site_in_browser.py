@@ -27,6 +27,7 @@ def test_search_works_without_a_web_server(tmp_path: Path) -> None:
     site = tmp_path / "site"
     argv = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(site)]
     assert subprocess.run(argv, cwd=ROOT, capture_output=True).returncode == 0
+    assert [path.name for path in site.rglob("*.html") if "```" in path.read_text(encoding="utf-8")] == []
     with browser(tmp_path / "profile") as page:
         page.open(site / "index.html")
         page.run(OPEN)

@@ -137,5 +137,7 @@ class _Job:
                 print(f"{file} cannot be written: {error.strerror}", file=sys.stderr)
                 return False
         changed = len(answers.pinned) + len(moved) + len(dropped)
-        print(f"{file}: {counted(len(pins), 'source')} held, {changed or 'nothing'} changed")
+        lacking = sum(name not in pins for name in answers.failed)
+        more = f", {lacking} not held" if lacking else ""
+        print(f"{file}: {counted(len(pins), 'source')} held, {changed or 'nothing'} changed{more}")
         return True

@@ -114,7 +114,7 @@ def _cpu(seen: Activity, cpus: int) -> Finding:
         return unknown("cpu", expected=expected)
     used = min(max(total - _own(seen), 0.0) / seen.seconds, cpus)  # the kernel counts in ticks
     names = ", ".join(f"{each.name} ({each.pid}) {percent(cores)}" for each, cores in busy[:MOST])
-    said = f"others used {percent(used)} of a core{f'; busiest: {names}' if names else ''}"
+    said = f"others used {percent(round(used, 3))} of a core{f'; busiest: {names}' if names else ''}"
     value = {"cores": round(used, 3), "busiest": [_told(each, cores) for each, cores in busy[:MOST]]}
     noisy = used > limit
     mend = f"ps -o pid,user,args -p {','.join(str(each.pid) for each, _ in busy[:MOST])}" if noisy and busy else ""
