@@ -30,7 +30,7 @@ def test_a_cache_that_is_warmer() -> None:
     arm = {"data_bytes": GIB, "cached_bytes": 0.06 * GIB, "cache_bytes": 0.5 * GIB}
     base = {"data_bytes": GIB, "cached_bytes": 1.9 * GIB, "cache_bytes": 2 * GIB}
     assert told(arm, base, again=False) == [
-        "began with 12 % of what fits into the server's cache in it, the base with 100 %"
+        "began with a server's cache that held 12 % of what fits, the base with 100 %"
     ]
     small = {**arm, "cached_bytes": 0.5 * GIB}
     assert told(small, base) == [], "a small cache that is full is as warm as a large one"

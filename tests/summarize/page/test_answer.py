@@ -134,7 +134,7 @@ def both(found: Experiment) -> tuple[list[str], list[str]]:
             [
                 "`cache=hyper` cannot be told from `cache=lru` at 2 of 2 points: 0.87× to 1.15× are possible",
                 RATIOS,
-                "Inconclusive: 37 loads (`repeat: 37`) would show 3 % at half of these points.",
+                "Inconclusive: to see 3 %, half of these points need 37 loads, longer steps or a quieter host.",
             ],
         ),
         (

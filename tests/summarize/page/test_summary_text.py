@@ -224,11 +224,12 @@ def test_options_that_a_binary_lacks_are_said_on_top(here):
 
 def test_without_a_difference_the_first_line_says_so(here):
     found = complete(here, {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]})
-    assert scenario.text(found).splitlines()[2:8] == [
+    assert scenario.text(found).splitlines()[2:9] == [
         "in short    `cache=hyper` cannot be told from `cache=lru` at 2 of 2 points: 0.87× to 1.15× are",
         "            possible",
         "            Ratios are of QPS to the base: above 1 is faster.",
-        "            Inconclusive: 37 loads (`repeat: 37`) would show 3 % at half of these points.",
+        "            Inconclusive: to see 3 %, half of these points need 37 loads, longer steps or a quieter",
+        "            host.",
         "claims      This spec makes no claims.",
         "compared    build: rocksdb-7.8.3",
     ]

@@ -11,6 +11,7 @@ from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.stopping_rule import StoppingRule, is_decided, shrunk
 
 MOST = 100  # loads; `stepgrid plan` counts no more either
+PATIENCE = 30  # loads that somebody may wait for
 
 
 def wanted(intervals: Sequence[Interval], effect: float) -> int | None:

@@ -43,11 +43,11 @@ def _tables(arm: Sequence[State], against: Sequence[State]) -> Iterator[str]:
 
 
 def _cached(arm: Sequence[State], against: Sequence[State]) -> Iterator[str]:
-    """`began with 12 % of what fits into the server's cache, the base with 95 %`"""
+    """`began with a server's cache that held 12 % of what fits, the base with 95 %`"""
     one, other = (_median(map(_warm, each)) for each in (arm, against))
     if one is not None and other is not None and abs(one - other) >= WARM:
         here, there = (number_format.percent(each) for each in (one, other))
-        yield f"began with {here} of what fits into the server's cache in it, the base with {there}"
+        yield f"began with a server's cache that held {here} of what fits, the base with {there}"
 
 
 def _history(arm: Sequence[State], against: Sequence[State]) -> Iterator[str]:

@@ -99,8 +99,9 @@ def hints(report: Report) -> list[str]:
 
 def _more_loads(wanted: int | None) -> str:
     seen = percent(DIFFERENCE)
-    if wanted is None:
-        return f"Inconclusive: to see {seen}, half of these points need over {more_loads.MOST} loads, {HELP}."
+    if wanted is None or wanted > more_loads.PATIENCE:
+        loads = f"over {more_loads.MOST}" if wanted is None else wanted
+        return f"Inconclusive: to see {seen}, half of these points need {loads} loads, {HELP}."
     return f"Inconclusive: {wanted} loads (`repeat: {wanted}`) would show {seen} at half of these points."
 
 
