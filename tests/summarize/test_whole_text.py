@@ -9,7 +9,7 @@ LRU against hyper-clock cache
 =============================
 INCOMPLETE: 6 of 54 measured steps have no figures yet (see status).
 in short    `cache=hyper` is faster than `cache=lru` at 2 of 2 points, 1.10× to 1.50×; strongest:
-            readww, rocksdb-7.8.3, threads=1; 2 failed, 4 unsupported
+            readww, rocksdb-7.8.3, threads=1 [1.49, 1.51]; 2 failed, 4 unsupported
             `rocksdb-6.11.4` and `rocksdb-7.8.3` are not comparable at 5 of 5 points, no verdict
             (1.00×): rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm /
             bullseye; 4 unsupported

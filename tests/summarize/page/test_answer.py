@@ -40,12 +40,12 @@ def said(entries: Sequence[Entry]) -> str:
         (of((FASTER, 1.5)), "`hyper` is faster than `lru`: 1.50× [1.49, 1.51] (readww, threads=1)"),
         (
             of((FASTER, 1.5), (FASTER, 1.86)),
-            "`hyper` is faster than `lru` at 2 of 2 points, 1.50× to 1.86×; strongest: readww, threads=2",
+            "`hyper` is faster than `lru` at 2 of 2 points, 1.50× to 1.86×; strongest: readww, threads=2 [1.85, 1.87]",
         ),
         (
             of((SLOWER, 0.5), (SLOWER, 0.8), (SAME, 1.0), (INCONCLUSIVE, 1.1)),
-            "`hyper` is slower than `lru` at 2 of 4 points, 0.50× to 0.80×; strongest: readww, threads=1; "
-            "1 same, 1 inconclusive",
+            "`hyper` is slower than `lru` at 2 of 4 points, 0.50× to 0.80×; strongest: readww, threads=1 "
+            "[0.49, 0.51]; 1 same, 1 inconclusive",
         ),
         (
             of((FASTER, 1.5), (ONE_LOAD, 1.2)),
@@ -81,8 +81,8 @@ def said(entries: Sequence[Entry]) -> str:
         ),
         (
             of((FASTER, 1.5), (FASTER, 1.6), as_shipped=UNLIKE, doubts=("far",)),
-            "`hyper` is faster than `lru` at 2 of 2 points, 1.50× to 1.60×; strongest: readww, threads=2 (as shipped); "
-            "† at 2 differences",
+            "`hyper` is faster than `lru` at 2 of 2 points, 1.50× to 1.60×; strongest: readww, threads=2 [1.59, 1.61] "
+            "(as shipped); † at 2 differences",
         ),
         ([Entry(Status.FAILED), Entry(ABSENT)], "`hyper` has no figures to compare with `lru`; 1 failed"),
         (
@@ -184,7 +184,7 @@ def test_of_many_arms_the_text_has_those_that_differ_most(tmp_path: Path) -> Non
             rate = 100_000 * 0.9**number * (1 + load / 1000)
             found.add(NEW, cache, "1", load, {"readww": rate, "overwrite": rate})
     lines = answer.lines(scenario.report(found))
-    assert lines[0] == "`cache=c3` is slower than `cache=c0` at 2 of 2 points, 0.73×; strongest: readww"
+    assert lines[0] == "`cache=c3` is slower than `cache=c0` at 2 of 2 points, 0.73×; strongest: readww [0.73, 0.73]"
     assert lines[12:] == ["and 2 arms more, which differ less: the tables have them", RATIOS]
     page = summary_text.page_path(found.store, "p-synthetic").read_text(encoding="utf-8")
     assert "<details>\n<summary>2 more</summary>" in page

@@ -95,7 +95,7 @@ def _noisy(facts: Mapping[str, Mapping[str, str]], runs: Sequence[Run]) -> Itera
     found = {_subject(run): run for run in runs if run.measured and run.attempt}
     names = [_stage(run) for subject, run in found.items() if subject in said]
     if names:
-        more = f" and {len(names) - 3} others" if len(names) > 3 else ""
+        more = f" and {counted(len(names) - 3, 'other')}" if len(names) > 3 else ""
         where, first = "; ".join(names[:3]), next(iter(said.values()))
         yield f"the host was not quiet before {len(names)} of {counted(len(found), 'stage')} ({where}{more}): {first}"
 

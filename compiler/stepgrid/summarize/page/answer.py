@@ -180,7 +180,8 @@ def _different(arm: Arm) -> str:
     if len(found) == 1:
         at = "" if len(arm.compared) == 1 else f" at {_share(found, arm)}"
         return f"{begin}{at}: {_times(strongest)} {_interval(strongest)} ({strongest.where})"
-    return f"{begin} at {_share(found, arm)}, {_range(found)}; strongest: {strongest.where}"
+    sure = f" {_interval(strongest)}" if _interval(strongest) else ""
+    return f"{begin} at {_share(found, arm)}, {_range(found)}; strongest: {strongest.where}{sure}"
 
 
 def _nothing_found(arm: Arm, effect: float) -> str:
