@@ -27,7 +27,7 @@ steps       fillseq: 4.00 s, 300,000 QPS; readww: 4.00 s, 10,000 to 20,000 QPS; 
             10.0 s, 18,100 to 36,200 QPS
 builds      rocksdb-6.11.4: 6.11.4 (debian, rocksdb-tools 6.11.4-1)
             rocksdb-7.8.3: 7.8.3 (debian, rocksdb-tools 7.8.3-1)
-repeats     3 loads
+repeats     3 loads planned
 host        AMD EPYC 7763, 2 cores, 8 GiB, xfs on nvme0n1, kernel 6.1.0
 measured    2026-11-20
 made from   spec specs/cache.yaml; plan p-synthetic; stepgrid 0.1.0
