@@ -110,4 +110,20 @@ CASES: dict[str, Said] = {
         f"{PROGRAM}params: {{size: 1}}\nsteps: [{STEP[:-1]}, metrics: {{qps: {{patern: 'a ([0-9]+)'}}}}}}]\n",
         [("4:102", "unknown-key", "step `run`: `patern` is not a key here", "did you mean `pattern`?")],
     ),
+    "a claim of a metric that there is not, beside a step that is wrong": (
+        f"{PROGRAM}params: {{siz: 1}}\nsteps: [{STEP[:-1]}, metrics: {{tpm: {{pattern: 'a ([0-9]+)'}}}}}}]\n"
+        'claims: [{claim: a, expect: "tpm() > 1"}, {claim: b, expect: "qqps() > 1"}]\n',
+        [
+            ("4:64", "undefined-name", "`params.size` is not defined", "did you mean `siz`?"),
+            ("5:62", "undefined-name", "there is no metric `qqps`", "did you mean `qps`?"),
+        ],
+    ),
+    "a metric may be one of a kind that there is not": (
+        f"{PROGRAM}steps: [{{name: run, kind: redis, argv: [a]}}]\nclaims: [{{claim: a, expect: 'sets() > 1'}}]\n",
+        [("3:27", "undefined-name", "there is no kind `redis`", f"`kind: command` runs any program; {KINDS}")],
+    ),
+    "a key of a source is misspelt, and not missing as well": (
+        BASE.replace("{system: db_bench}", "{debian: rocksdb-tools, suit: trixie}"),
+        [("3:89", "unknown-key", "a debian source takes no `suit`", "did you mean `suite`?")],
+    ),
 }

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from stepgrid.language.builds import source_values as v
 from stepgrid.language.builds.source_values import Check
+from stepgrid.language.problems.suggestion import close_names
 from stepgrid.model.plan import SERVER
 
 READY = ("debian", "system")  # kinds that bring programs which are made already
@@ -73,12 +74,18 @@ def faults(source: Mapping[str, Any]) -> Iterator[Fault]:
         yield Fault("no-source", None, "a source is of one kind", f"one of: {', '.join(SOURCES)}")
         return
     form = SOURCES[kind]
-    for key in source:
-        if key != kind and key not in form.keys:
-            known = ", ".join((kind, *form.keys))
-            yield Fault("unknown-key", key, f"a {kind} source takes no `{key}`", f"it takes: {known}")
+    strange = [key for key in source if key != kind and key not in form.keys]
+    meant = {
+        key: name
+        for key in strange
+        for name in close_names(str(key), [each for each in form.keys if each not in source])
+    }
+    for key in strange:
+        known = ", ".join((kind, *form.keys))
+        hint = f"did you mean `{meant[key]}`?" if key in meant else f"it takes: {known}"
+        yield Fault("unknown-key", key, f"a {kind} source takes no `{key}`", hint)
     for key in form.required:
-        if key not in source:
+        if key not in source and key not in meant.values():  # else it is only written wrong
             yield Fault("missing-key", None, f"a {kind} source needs `{key}`")
     checks = {kind: form.main, **form.required, **form.optional}
     yield from _wrong_values({key: source[key] for key in checks if key in source}, checks)

@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 from stepgrid.language.models import Axis, Step
 from stepgrid.language.spec_file import Document
-from stepgrid.plan.report.vocabulary import BUILD, STEP
+from stepgrid.plan.report.vocabulary import BUILD, STEP, metrics
+from stepgrid.plugins.registry import DRIVERS
+
+OWN = "metrics"  # the setting of a step that names figures of its own
 
 
 class Anything(set[str]):
@@ -34,7 +37,18 @@ class DeclaredNames(NamedTuple):
 def declared(document: Document) -> DeclaredNames:
     axes = {name: _labels(axis) for name, axis in document.spec.sweep.items()}
     variables = {name: Anything() for step in _steps(document) for name in step.for_ or ()}
-    return DeclaredNames({**axes, **variables, BUILD: Anything(), STEP: _step_names(document)}, Anything(), {})
+    exact = {**axes, **variables, BUILD: Anything(), STEP: _step_names(document)}
+    return DeclaredNames(exact, _figures(document), {})
+
+
+def _figures(document: Document) -> set[str]:
+    """A kind that there is not may have figures of its own."""
+    steps = [step for step in _steps(document) if step.use is None and step.kind is not None]
+    if any(step.kind not in DRIVERS.names() for step in steps):
+        return Anything()
+    own = [step.model_extra.get(OWN) for step in _steps(document) if step.model_extra]
+    probes = (str(probe.name) for probe in document.spec.probes)
+    return {*metrics(), *probes, *(str(name) for each in own if isinstance(each, Mapping) for name in each)}
 
 
 def _step_names(document: Document) -> set[str]:

@@ -25,7 +25,7 @@ class Vocabulary:
         self._add_steps(cells, {id(step.settings): step for steps in stages for step in steps}.values())
         builds = self.exact[BUILD] | set(document.spec.builds)  # a family means its versions
         self.labels: Mapping[str, set[str]] = {**self.exact, BUILD: builds}
-        self.figures = {*_metrics(), *map(str, (probe.name for probe in document.spec.probes)), *self._own}
+        self.figures = {*metrics(), *map(str, (probe.name for probe in document.spec.probes)), *self._own}
 
     @property
     def names(self) -> set[str]:
@@ -52,7 +52,7 @@ def _seconds(step: PlannedStep) -> float:
     return float(said) if isinstance(said, int | float) else math.inf
 
 
-def _metrics() -> Iterator[str]:
+def metrics() -> Iterator[str]:
     from stepgrid.plugins.metrics import METRICS
 
     for name, metric in METRICS.items():
