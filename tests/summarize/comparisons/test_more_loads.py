@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 
-from stepgrid.summarize.comparisons.more_loads import MOST, wanted
+from stepgrid.summarize.comparisons.more_loads import MOST, too_wide, wanted
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
 
@@ -13,19 +13,18 @@ def interval(ratio: float, reach: float, loads: int = 3) -> Interval:
 
 
 def test_noisier_ones_need_more() -> None:
-    found = [wanted([interval(1.0, reach)], 0.02) for reach in (0.05, 0.1, 0.2, 0.4, 1.0)]
+    found = [wanted([interval(1.0, reach)]) for reach in (0.05, 0.1, 0.2, 0.4, 1.0)]
     assert found == [5, 9, 27, 84, None]
 
 
 def test_half_of_them_count() -> None:
     near, far = interval(1.01, 0.05), interval(1.0, 1.0)
-    assert wanted([near, near, far], 0.02) == 5
-    assert wanted([near, far, far], 0.02) is None
+    assert wanted([near, near, far]) == 5
+    assert wanted([near, far, far]) is None
 
 
 def test_what_loads_do_not_help() -> None:
-    floor, series = interval(1.5, 0.1), Interval(1.0, 0.9, 1.1, 1)
-    assert wanted([floor], 0.02) is None, "the noise floor keeps it from a verdict"
-    assert wanted([series], 0.02) is None
-    assert wanted([], 0.02) is None
-    assert wanted([interval(1.01, 0.05, MOST)], 0.02) is None
+    floor, series, wide = interval(1.5, 0.1), Interval(1.0, 0.9, 1.1, 1), interval(1.01, 0.05)
+    assert too_wide([floor, series, wide], 0.02) == [wide], "the noise floor, or one load, keeps them from a verdict"
+    assert wanted([]) is None
+    assert wanted([interval(1.01, 0.05, MOST)]) is None

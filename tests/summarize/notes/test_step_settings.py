@@ -81,4 +81,4 @@ def test_steps_in_brief_with_times_rates_and_size() -> None:
     )
     many = brief({f"step{number}": (fast,) for number in range(12)})
     assert many.endswith("; step9: 21.0 s, 3,000 QPS; 2 more below")
-    assert brief({}) == ""
+    assert brief({}) == brief({"readww": (lacking,)}) == ""

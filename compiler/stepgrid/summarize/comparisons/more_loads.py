@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
 
 from stepgrid.plan.time_estimate import DIFFERENCE
@@ -14,12 +14,13 @@ MOST = 100  # loads; `stepgrid plan` counts no more either
 PATIENCE = 30  # loads that somebody may wait for
 
 
-def wanted(intervals: Sequence[Interval], effect: float) -> int | None:
-    """The fewest with which half of them would reach no farther than DIFFERENCE; None where MOST would not do.
+def too_wide(intervals: Iterable[Interval], effect: float) -> list[Interval]:
+    """Those that more loads would help: neither kept from a verdict by the noise floor alone, nor of one load."""
+    return [each for each in intervals if each.error and not is_decided(each, StoppingRule(effect))]
 
-    Of no account are those that only the noise floor keeps from a verdict, and those that are of one load.
-    """
-    some = [each for each in intervals if each.error and not is_decided(each, StoppingRule(effect))]
+
+def wanted(some: Sequence[Interval]) -> int | None:
+    """The fewest with which half of them would reach no farther than DIFFERENCE; None where MOST would not do."""
     known = max((each.loads for each in some), default=MOST)
     aim = math.log1p(DIFFERENCE)
     return next((n for n in range(known + 1, MOST + 1) if median(_reach(each, n) for each in some) <= aim), None)

@@ -82,10 +82,8 @@ def notes(found: Sequence[StepSettings]) -> Iterator[str]:
 
 def brief(measured: Mapping[str, Sequence[Point]]) -> str:
     """load: 1.92 s to 3.08 s, 465,975 to 473,043 QPS; overwrites: 20 s, …; database of 118 MiB to 301.4 MiB"""
-    said = [
-        f"{name}: {', '.join(filter(None, (_took(measured, name)[0], _rates(points))))}"
-        for name, points in measured.items()
-    ]
+    known = {name: [*filter(None, (_took(measured, name)[0], _rates(points)))] for name, points in measured.items()}
+    said = [f"{name}: {', '.join(each)}" for name, each in known.items() if each]
     more = [f"{len(said) - BRIEF} more below"] if len(said) > BRIEF else []
     runs = [run.metrics for points in measured.values() for point in points for run in point.runs]
     size = _range(runs, "database_bytes", number_format.size)

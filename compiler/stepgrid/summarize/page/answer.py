@@ -20,6 +20,7 @@ from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.comparisons.phrases import DOUBT
 from stepgrid.summarize.page import claimed_metrics
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import FASTER, INCONCLUSIVE, INDICATIVE, ONE_LOAD, SAME, SLOWER, VERDICTS
 
 MOST = 12  # arms
@@ -93,12 +94,14 @@ def lines(report: Report) -> list[str]:
 
 def hints(report: Report) -> list[str]:
     found = words(report)
-    more = [_more_loads(loads_wanted(report))] if INCONCLUSIVE in found else []
+    more = [_more_loads(report)] if INCONCLUSIVE in found else []
     return [*([RATIOS] if found else []), *more, *(hint for word, hint in HINTS.items() if word in found)]
 
 
-def _more_loads(wanted: int | None) -> str:
-    seen = percent(DIFFERENCE)
+def _more_loads(report: Report) -> str:
+    if not too_wide(report):
+        return "Inconclusive: nothing is farther apart here than equal arms on this host; a quieter one would tell."
+    seen, wanted = percent(DIFFERENCE), loads_wanted(report)
     if wanted is None or wanted > more_loads.PATIENCE:
         loads = f"over {more_loads.MOST}" if wanted is None else wanted
         return f"Inconclusive: to see {seen}, half of these points need {loads} loads, {HELP}."
@@ -106,9 +109,13 @@ def _more_loads(wanted: int | None) -> str:
 
 
 def loads_wanted(report: Report) -> int | None:
-    """For half of what is inconclusive; None: more than anyone would wait for."""
+    """For half of what is inconclusive; None: more than anyone would wait for, or loads are not what it lacks."""
+    return more_loads.wanted(too_wide(report))
+
+
+def too_wide(report: Report) -> list[Interval]:
     found = [case.entry.interval for arm in _arms(report) for case in arm.of(INCONCLUSIVE)]
-    return more_loads.wanted([each for each in found if each], report.effect)
+    return more_loads.too_wide(filter(None, found), report.effect)
 
 
 def words(report: Report) -> set[str]:
