@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.host import sysfs
-from stepgrid.host.host_check import OK, UNKNOWN, WARNING
+from stepgrid.host.host_check import OK, UNKNOWN, WARNING, Finding
 from stepgrid.host.noise import activity, background_processes, host_settings, inspection, memory, timers
 from stepgrid.host.noise.activity import Activity, ActivityReading
 from stepgrid.host.noise.background_processes import Process
@@ -278,3 +278,19 @@ def test_a_stage_with_noise_fixed(root, monkeypatch):
     found = {each["name"]: each for each in noise["findings"]}
     assert (found["governor"]["said"], found["settings"]["severity"]) == ("performance", OK)
     assert noise["fixed"]["set"]["governor"] == {"before": ["powersave"], "after": "performance", "files": 4}
+
+
+@pytest.mark.parametrize(("noisy", "looks", "quiet"), [(0, 1, True), (1, 2, True), (2, 3, True), (9, 3, False)])
+def test_what_is_over_after_a_moment_disturbs_nothing(root, tmp_path, monkeypatch, noisy, looks, quiet):
+    """Such as the end of another measurement, whose lock was waited for."""
+    done = []
+
+    def seen(least, names, lock, first=None):
+        done.append(least)
+        cpu = Finding("cpu", WARNING, "others used 80 % of a core", travels=True)
+        return inspection.Inspection(least, [cpu] if len(done) <= noisy else [])
+
+    monkeypatch.setattr(inspection, "_inspection", seen)
+    found = inspection.look(tmp_path, "none", tmp_path / "lock")
+    assert len(done) == looks
+    assert (inspection.warning(found.findings) is None) == quiet

@@ -18,6 +18,7 @@ from stepgrid.host.noise.tuning import TuningOutcome, fixed
 from stepgrid.host.processes import cgroup
 
 SHORT = 0.15  # where nothing is seen, with a first reading from the start of the job: its imports fill most of it
+LOOKS = 3  # what is over after a moment, such as the end of another measurement, disturbs no stage
 FRESH = 2.0  # an older first reading is of a time in which another stage may have been measured
 
 
@@ -45,7 +46,11 @@ def look(data: Path, device: str | None, lock: Path, first: FirstReading | None 
         found = _inspection(min(SHORT, seconds()), names, lock, first)
         if not warning(found.findings):
             return found
-    return _inspection(seconds(), names, lock)
+    for _ in range(LOOKS):
+        found = _inspection(seconds(), names, lock)
+        if not warning(found.findings):
+            break
+    return found
 
 
 def _inspection(least: float, names: Sequence[str], lock: Path, first: FirstReading | None = None) -> Inspection:
