@@ -85,18 +85,27 @@ def disturbed(plan: Plan, *titles: str) -> None:
             path.write_text(json.dumps({"plan": plan.digest, "noise": {"warning": "others used 45 % of a core"}}))
 
 
-def test_redo_of_what_was_disturbed(plan: Plan, capsys: Capture) -> None:
-    words = ("redo", "a.yaml", "--disturbed")
-    assert out(capsys, *words) == "the host was quiet before each of these stages that has a result\n"
-    disturbed(plan, "rocksdb-9.10.0 threads=2, load 1: readww", "rocksdb-7.8.3, load 1: fillseq")
+def test_redo_of_loads_that_were_disturbed(plan: Plan, capsys: Capture) -> None:
+    Path("twice.yaml").write_text(Path("a.yaml").read_text() + "repeat: 2\n")
+    words = ("redo", "twice.yaml", "--disturbed")
+    assert (
+        out(capsys, "redo", "a.yaml", "--disturbed")
+        == "the host was quiet before each of these stages that has a result\n"
+    )
+    plan = kept("twice.yaml")
+    measured(plan, [stage for stage in plan.stages if stage.load == 1])
+    disturbed(plan, "rocksdb-9.10.0 threads=2, load 2: readww")
     said = out(capsys, *words)
     assert sorted(line.rpartition("  ")[2] for line in said.splitlines()[1:]) == [
-        "rocksdb-7.8.3 threads=1, load 1: readww",
-        "rocksdb-7.8.3 threads=2, load 1: readww",
-        "rocksdb-7.8.3, load 1: fillseq",
-        "rocksdb-9.10.0 threads=2, load 1: readww",
+        "rocksdb-7.8.3 threads=1, load 2: readww",
+        "rocksdb-7.8.3 threads=2, load 2: readww",
+        "rocksdb-7.8.3, load 2: fillseq",
+        "rocksdb-9.10.0 threads=1, load 2: readww",
+        "rocksdb-9.10.0 threads=2, load 2: readww",
+        "rocksdb-9.10.0, load 2: fillseq",
     ]
-    assert out(capsys, *words, "--undo") == "4 stages no longer asked for\n"
+    assert "asked for by me, TIME: the host was not quiet" in out(capsys, "plan", "twice.yaml")
+    assert out(capsys, *words, "--undo") == "6 stages no longer asked for\n"
 
 
 def test_redo_of_a_load_takes_what_starts_from_it_along(plan: Plan, capsys: Capture) -> None:

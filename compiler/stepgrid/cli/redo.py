@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from stepgrid.store.store import Store
 
 SHOWN = 10
+NOT_QUIET = "the host was not quiet"  # why, where nothing else is said
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +30,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--load", action="store_true", help="also the load and all stages of these cells that follow it"
     )
     parser.add_argument(
-        "--disturbed", action="store_true", help="only stages, and loads, before which the host was not quiet"
+        "--disturbed",
+        action="store_true",
+        help="only loads before a stage of which the host was not quiet, each as a whole",
     )
     parser.add_argument("--why", default="", metavar="TEXT", help="a reason, stored beside the results")
     parser.add_argument("--undo", action="store_true", help="cancel the requests that are not measured yet")
@@ -46,24 +49,22 @@ def run(args: argparse.Namespace) -> int:
         return cell_selection.refused(wrong)
     load = args.load or args.disturbed or (args.undo and not args.step)  # what was asked for with --load, too
     stages, store = stage_selection.stages(cells, args.step, load), host_plan.store()
+    why = args.why or (NOT_QUIET if args.disturbed else "")
     if args.disturbed and not args.undo:
         stages = _disturbed(store, plan, stages)
         if not stages:
             print("the host was quiet before each of these stages that has a result")
             return 0
-    lines = _undone(store, stages) if args.undo else _asked(store, plan, stages, args.why)
+    lines = _undone(store, stages) if args.undo else _asked(store, plan, stages, why)
     print("\n".join(lines))
     return 0
 
 
 def _disturbed(store: Store, plan: Plan, stages: Sequence[str]) -> list[str]:
-    """With what starts from a load that was: it would else be measured from another one than its arm."""
-    parents = {stage.id: stage.parent for stage in plan.stages}
-    found = dict[str, None]()
-    for stage in stages:  # a load comes before what starts from it
-        if parents[stage] in found or _was_disturbed(store, stage):
-            found[stage] = None
-    return list(found)
+    """Loads as a whole: arms are compared load by load, and those of one load must not lie hours apart."""
+    load = {stage.id: stage.load for stage in plan.stages}
+    disturbed = {load[stage] for stage in stages if _was_disturbed(store, stage)}
+    return [stage for stage in stages if load[stage] in disturbed]
 
 
 def _was_disturbed(store: Store, stage: str) -> bool:

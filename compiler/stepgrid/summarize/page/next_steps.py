@@ -71,7 +71,7 @@ def _quiet(report: Report, spec: str) -> Iterator[tuple[str, str]]:
     if disturbed:
         yield f"doctor {spec}", "what keeps this host from being quiet, and how to mend it"
         again = (
-            f"then: the next run measures the {counted(disturbed, 'stage')} again before which the host was not quiet"
+            f"then: the next run measures again the loads before whose {counted(disturbed, 'stage')} it was not quiet"
         )
         yield f"redo {spec} --disturbed", again
 
