@@ -194,3 +194,13 @@ def test_what_even_many_loads_would_not_show(tmp_path: Path) -> None:
     text, _ = both(made(tmp_path, {"lru": [1000.0, 2000.0, 500.0], "hyper": [1050.0, 700.0, 1900.0]}))
     said = "Inconclusive: to see 3 %, half of these points need over 100 loads, longer steps or a quieter host."
     assert " ".join(text).endswith(said)
+
+
+def test_where_only_the_noise_floor_keeps_from_a_verdict_loads_are_not_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answer, "too_wide", lambda report: [])
+    text, page = both(made(tmp_path, {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]}))
+    said = "Inconclusive: nothing is farther apart here than equal arms on this host; a quieter one would tell."
+    assert text == page
+    assert " ".join(text).endswith(said)

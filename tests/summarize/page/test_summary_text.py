@@ -148,12 +148,17 @@ def test_warnings_of_unlike_hosts_and_old_figures(here):
     ]
 
 
+def _note(found, stage, **facts):
+    """As if the attempt of a stage had noted them."""
+    path = found.store.result(stage) / "attempt.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **facts}))
+    found.seal(path.parent)
+
+
 def test_a_host_that_was_not_quiet(here):
     found = complete(here, {"lru": [1000.0] * 2, "hyper": [900.0] * 2})
-    path = found.store.result("s-7.8.3-hyper-1-1") / "attempt.json"
     noise = {"warning": "others used 45% of a core: cc1plus 45%", "findings": []}
-    path.write_text(json.dumps({**json.loads(path.read_text()), "noise": noise}))
-    found.seal(path.parent)
+    _note(found, "s-7.8.3-hyper-1-1", noise=noise)
     scenario.report(found)
     lines = scenario.text(found).splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("warnings"))
@@ -166,10 +171,7 @@ def test_a_host_that_was_not_quiet(here):
 def test_what_was_measured_again_on_request(here):
     found = complete(here, {"lru": [1000.0] * 2, "hyper": [900.0] * 2})
     for stage, why in (("s-7.8.3-hyper-1-0", ""), ("s-7.8.3-hyper-1-1", "a noisy neighbour")):
-        path = found.store.result(stage) / "attempt.json"
-        asked = {"who": "me", "when": "2026-11-20T10:00:00+00:00", "why": why}
-        path.write_text(json.dumps({**json.loads(path.read_text()), "asked": asked}))
-        found.seal(path.parent)
+        _note(found, stage, asked={"who": "me", "when": "2026-11-20T10:00:00+00:00", "why": why})
     scenario.report(found)
     lines = scenario.text(found).splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith("warnings"))

@@ -13,7 +13,7 @@ from stepgrid.model.number_format import percent
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.plan.time_estimate import DIFFERENCE
-from stepgrid.summarize.comparisons import comparison_axes, more_loads
+from stepgrid.summarize.comparisons import comparison_axes, needed_loads
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED
 from stepgrid.summarize.comparisons.comparison import ABSENT, NO_BASE, RATIO, SAME_AS, Entry
 from stepgrid.summarize.comparisons.overview import Overview
@@ -102,20 +102,20 @@ def _more_loads(report: Report) -> str:
     if not too_wide(report):
         return "Inconclusive: nothing is farther apart here than equal arms on this host; a quieter one would tell."
     seen, wanted = percent(DIFFERENCE), loads_wanted(report)
-    if wanted is None or wanted > more_loads.PATIENCE:
-        loads = f"over {more_loads.MOST}" if wanted is None else wanted
+    if wanted is None or wanted > needed_loads.PATIENCE:
+        loads = f"over {needed_loads.MOST}" if wanted is None else wanted
         return f"Inconclusive: to see {seen}, half of these points need {loads} loads, {HELP}."
     return f"Inconclusive: {wanted} loads (`repeat: {wanted}`) would show {seen} at half of these points."
 
 
 def loads_wanted(report: Report) -> int | None:
     """For half of what is inconclusive; None: more than anyone would wait for, or loads are not what it lacks."""
-    return more_loads.wanted(too_wide(report))
+    return needed_loads.wanted(too_wide(report))
 
 
 def too_wide(report: Report) -> list[Interval]:
     found = [case.entry.interval for arm in _arms(report) for case in arm.of(INCONCLUSIVE)]
-    return more_loads.too_wide(filter(None, found), report.effect)
+    return needed_loads.too_wide(filter(None, found), report.effect)
 
 
 def words(report: Report) -> set[str]:

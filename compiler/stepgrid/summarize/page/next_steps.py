@@ -10,7 +10,7 @@ from stepgrid.model.plan import imported
 from stepgrid.model.units import counted
 from stepgrid.plan.time_estimate import DIFFERENCE
 from stepgrid.summarize.claims.claim_judgement import UNDECIDED
-from stepgrid.summarize.comparisons import more_loads
+from stepgrid.summarize.comparisons import needed_loads
 from stepgrid.summarize.page import answer
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import INCONCLUSIVE, ONE_LOAD
@@ -60,7 +60,7 @@ def _runs(report: Report, spec: str) -> Iterator[tuple[str, str]]:
 
 
 def _more(spec: str, wanted: int | None) -> tuple[str, str]:
-    if wanted is None or wanted > more_loads.PATIENCE:
+    if wanted is None or wanted > needed_loads.PATIENCE:
         return f"plan {spec} --budget 2h", "which loads, runs and durations would tell most in two hours"
     more = f"enough to see {percent(DIFFERENCE)} at half of what is inconclusive; nothing is measured twice{COST}"
     return f"run {spec} --set repeat={wanted}", more

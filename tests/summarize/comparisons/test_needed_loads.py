@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import math
 
-from stepgrid.summarize.comparisons.more_loads import MOST, too_wide, wanted
+from stepgrid.summarize.comparisons.needed_loads import MOST, too_wide, wanted
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
 
