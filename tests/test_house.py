@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.plugins.registry import DRIVERS, ENGINES
+from tests import house_rules
 
 ROOT = Path(__file__).resolve().parents[1]
 PURE = ("model", "language", "expand", "lint", "plan")
@@ -78,3 +79,11 @@ def test_the_core_names_no_engine_and_no_kind() -> None:
 
 def test_every_module_says_what_it_is() -> None:
     assert [str(path) for path, tree in modules("") if tree.body and not ast.get_docstring(tree)] == []
+
+
+@pytest.mark.parametrize("rule", house_rules.RULES)
+def test_breaks_of_a_rule_of_style_only_become_fewer(rule: str) -> None:
+    allowed = house_rules.exceptions()[rule]
+    worse = {home: count for home, count in house_rules.counts(rule).items() if count > allowed.get(home, 0)}
+    places = [place.text for place in house_rules.RULES[rule]() if place.home in worse]
+    assert not worse, "\n".join([f"{rule}: {worse}, allowed: {allowed}", *places])

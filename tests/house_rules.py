@@ -1,0 +1,239 @@
+"""Rules of style that a program can check, and how far the code is from them.
+
+`python -m tests.house_rules` prints the counts, `python -m tests.house_rules RULE [PACKAGE]` the places, and
+`python -m tests.house_rules --write` lowers the counts of tests/house_exceptions.yaml to those of today.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).resolve().parents[1]
+PRODUCT = ROOT / "compiler" / "stepgrid"
+EXCEPTIONS = ROOT / "tests" / "house_exceptions.yaml"
+PLUGINS = ("engines", "drivers", "collectors", "layouts")
+LONGEST, SHORTEST, MOST_PARAMETERS, MOST_LINES_INLINE, MOST_WORDS = 600, 60, 5, 3, 30
+VAGUE_WORDS = """
+    found said told each known given beside wrong every made kept there left asked taken held seen meant done shown own
+    others some more rest about above unlike alike apart place places who what anything nothing whole ours theirs here
+"""
+VAGUE = frozenset(VAGUE_WORDS.split())
+FRAGMENT = re.compile(
+    r"(Of|In|As|At|Also|By|With|Without|Where|For|To|From|None|Whether|What|Why|How|Who|Those|That|Its|One|Nothing|Only|"
+    r"Seldom|Else|Never|So|And|Or|But)\b"
+)
+
+
+class Place(NamedTuple):
+    """A break of a rule; `home` is the package that it counts for."""
+
+    home: str
+    text: str
+
+
+class Module(NamedTuple):
+    name: str
+    path: Path
+    tree: ast.Module
+    lines: int
+
+    @property
+    def home(self) -> str:
+        inner = self.path.relative_to(PRODUCT).parts
+        return inner[0] if len(inner) > 1 else "stepgrid"
+
+    def at(self, node: ast.AST, text: str) -> Place:
+        return Place(self.home, f"{self.path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}: {text}")
+
+
+@cache
+def product() -> tuple[Module, ...]:
+    modules = []
+    for path in sorted(PRODUCT.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if text.strip():
+            parts = path.relative_to(PRODUCT.parent).with_suffix("").parts
+            name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            modules.append(Module(name, path, ast.parse(text), len(text.splitlines())))
+    return tuple(modules)
+
+
+@cache
+def importers() -> dict[str, set[str]]:
+    """Modules that import each module."""
+    names = {module.name for module in product()}
+    users: dict[str, set[str]] = defaultdict(set)
+    for module in product():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                targets = {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)} & names
+            elif isinstance(node, ast.Import):
+                targets = {alias.name for alias in node.names} & names
+            else:
+                continue
+            for target in targets - {module.name}:
+                users[target].add(module.name)
+    return users
+
+
+def is_room(module: Module) -> bool:
+    """Not a package's door, a command or a plug-in: these may be short and have one importer or none."""
+    inner = module.path.relative_to(PRODUCT).parts
+    return module.path.name not in ("__init__.py", "__main__.py") and not (inner[0] in PLUGINS and len(inner) == 2)
+
+
+def long_modules() -> Iterator[Place]:
+    for module in product():
+        if module.lines > LONGEST:
+            yield module.at(module.tree, f"{module.lines} lines")
+
+
+def short_modules() -> Iterator[Place]:
+    for module in product():
+        if module.lines < SHORTEST and is_room(module) and len(importers()[module.name]) < 2:
+            yield module.at(module.tree, f"{module.lines} lines, {len(importers()[module.name])} importers")
+
+
+def single_importers() -> Iterator[Place]:
+    for module in product():
+        users = importers()[module.name]
+        if is_room(module) and len(users) == 1 and _folder(next(iter(users))) == module.path.parent:
+            yield module.at(module.tree, f"imported by {next(iter(users))} alone")
+
+
+def _folder(name: str) -> Path:
+    return next(module.path.parent for module in product() if module.name == name)
+
+
+def single_use_helpers() -> Iterator[Place]:
+    for module in product():
+        nodes = list(ast.walk(module.tree))
+        uses = Counter(
+            node.id if isinstance(node, ast.Name) else node.attr
+            for node in nodes
+            if isinstance(node, ast.Name | ast.Attribute)
+        )
+        for node in nodes:
+            if not isinstance(node, ast.FunctionDef) or not re.match(r"_[^_]", node.name) or uses[node.name] != 1:
+                continue
+            if (node.end_lineno or 0) - node.body[0].lineno < MOST_LINES_INLINE:
+                yield module.at(node, node.name)
+
+
+def long_signatures() -> Iterator[Place]:
+    for module in product():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.FunctionDef):
+                names = [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
+                count = len(names) - (names[:1] in (["self"], ["cls"]))
+                if count > MOST_PARAMETERS:
+                    yield module.at(node, f"{node.name}: {count} parameters")
+
+
+def vague_names() -> Iterator[Place]:
+    for module in product():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                name = node.id
+            elif isinstance(node, ast.arg):
+                name = node.arg
+            elif isinstance(node, ast.FunctionDef):
+                name = node.name
+            else:
+                continue
+            if name.strip("_") in VAGUE:
+                yield module.at(node, name)
+
+
+def fragments() -> Iterator[Place]:
+    for module in product():
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                text = ast.get_docstring(node)
+                if text and FRAGMENT.match(text):
+                    yield module.at(node, text.splitlines()[0])
+
+
+def double_constants() -> Iterator[Place]:
+    """Constants of one name and one literal value in several modules: one home is enough."""
+    homes: dict[tuple[str, str], list[tuple[Module, ast.AST]]] = defaultdict(list)
+    for module in product():
+        for node in module.tree.body:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                name, value = node.targets[0].id, node.value
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
+                name, value = node.target.id, node.value
+            else:
+                continue
+            if name.isupper() and isinstance(value, ast.Constant):
+                homes[name.strip("_"), ast.dump(value)].append((module, node))
+    for (name, _), places in homes.items():
+        for module, node in places[1:]:
+            yield module.at(node, f"{name} also in {places[0][0].name}")
+
+
+def long_sentences() -> Iterator[Place]:
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
+        prose = " ".join(line for line in text.splitlines() if not line.startswith(("|", "#", "    ")))
+        for sentence in re.split(r"(?<=[.:;!?])\s+", " ".join(prose.split())):
+            if len(sentence.split()) > MOST_WORDS:
+                yield Place("docs", f"{path.relative_to(ROOT)}: {sentence}")
+
+
+RULES: dict[str, Callable[[], Iterator[Place]]] = {
+    "long modules": long_modules,
+    "short modules": short_modules,
+    "single importers": single_importers,
+    "single-use helpers": single_use_helpers,
+    "long signatures": long_signatures,
+    "vague names": vague_names,
+    "fragments": fragments,
+    "double constants": double_constants,
+    "long sentences": long_sentences,
+}
+
+
+def counts(rule: str) -> dict[str, int]:
+    return dict(sorted(Counter(place.home for place in RULES[rule]()).items()))
+
+
+def exceptions() -> dict[str, dict[str, int]]:
+    return YAML(typ="safe").load(EXCEPTIONS) or {}
+
+
+def write_exceptions() -> None:
+    """Lower the counts; none is ever raised."""
+    before = exceptions() if EXCEPTIONS.exists() else {}
+    lines = ["# How often each package still breaks each rule of style. Counts may only fall:"]
+    lines.append("# `python -m tests.house_rules --write` lowers them.")
+    for rule in RULES:
+        lines.append(f"{rule}:")
+        for home, count in counts(rule).items():
+            lines.append(f"  {home}: {min(count, before.get(rule, {}).get(home, count))}")
+        if lines[-1].endswith(f"{rule}:"):
+            lines[-1] += " {}"
+    EXCEPTIONS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def main(words: list[str]) -> None:
+    if words == ["--write"]:
+        write_exceptions()
+    elif words:
+        print(*(place.text for place in RULES[words[0]]() if words[1:] in ([], [place.home])), sep="\n")
+    else:
+        for rule in RULES:
+            print(f"{rule}: {sum(counts(rule).values())}", counts(rule))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
