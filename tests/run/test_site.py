@@ -203,7 +203,7 @@ def test_what_snakemake_is_told(folder: Path) -> None:
     with pytest.raises(run_request.Fault, match=r"mine\.yaml: 2 errors"):
         run_request.work_of({"spec": "a.yaml", "site": "mine.yaml"})
     Path("mine.yaml").write_text("data: ../fast\n")
-    run_request.use_site("mine.yaml")
+    run_request.use_site({"site": "mine.yaml"})
     assert os.environ["STEPGRID_SITE"] == str(folder / "checkout/mine.yaml")
     assert host_plan.store().data.parent == folder / "fast"
 

@@ -51,9 +51,10 @@ def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
 
     if args.all_warnings:
         os.environ[shown_warnings.ALL] = "1"
-    asked = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
+    values = {"spec": args.spec, "scale": args.scale, "until": args.until, **_narrowed(args)}
+    request = {name: value for name, value in values.items() if value is not None}
     try:
-        work = work_of(asked, args.dry_run, bool(args.on))
+        work = work_of(request, args.dry_run, bool(args.on))
     except Fault as fault:
         print(fault, file=sys.stderr)
         return fault.status
@@ -63,7 +64,7 @@ def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
     if args.no_wait and not args.on and (users := host_lock.users()):
         print(f"the host is in use by {', '.join(users)}; `--no-wait`: nothing was started", file=sys.stderr)
         return FAILED
-    status = _started(asked | {"site": args.site}, args, [*_profile(args), *more])
+    status = _started(request, args, [*_profile(args), *more])
     return status if status != FINE else _gated(work.plan, args)
 
 
@@ -179,14 +180,14 @@ def _narrowed(args: argparse.Namespace) -> dict[str, Any]:
     return {"set" if name == "sets" else name: value for name, value in given.items()}
 
 
-def _started(asked: Mapping[str, Any], args: argparse.Namespace, more: Sequence[str]) -> int:
+def _started(request: Mapping[str, Any], args: argparse.Namespace, more: Sequence[str]) -> int:
     """In this process: signals reach Snakemake itself, and its exit status can be told from a problem in the spec."""
     from stepgrid.workflow import snakemake_run
 
-    given = {name: value for name, value in asked.items() if value is not None}
+    config = request if args.site is None else {**request, "site": args.site}
     try:
         if not more:
-            return FINE if snakemake_run.execute(given, args.dry_run) else FAILED
+            return FINE if snakemake_run.execute(config, args.dry_run) else FAILED
         status = snakemake_run.command_line(config_of(args), ["--dry-run", *more] if args.dry_run else more)
     except (SystemExit, KeyboardInterrupt) as end:
         return FAILED if getattr(end, "code", True) else FINE

@@ -43,11 +43,11 @@ class Fault(Exception):
 
 def work_of(config: Mapping[str, Any], dry_run: bool = False, on_cluster: bool = False) -> RemainingWork:
     """What `--config spec=… scale=… only=… set=… site=… until=…` asks for. A dry run writes nothing."""
-    if not config.get("spec"):
-        raise Fault(USAGE, WRONG_CALL)
+    if messages := [*config_texts.faults(config)] or ([] if config.get("spec") else [USAGE]):
+        raise Fault("\n".join(messages), WRONG_CALL)
     cluster_job.use(on_cluster)
     use_until(config.get("until"))
-    use_site(config.get("site"))
+    use_site(config)
     plan = compiled(*request(config), site=os.environ.get(GIVEN), keep=not dry_run)
     found = _looked(plan, host_plan.store(), dry_run)
     _refuse_wrong_options(found)
@@ -72,11 +72,11 @@ def use_until(given: Any) -> None:
         raise Fault(str(wrong), WRONG_CALL) from None
 
 
-def use_site(given: Any) -> None:
-    """The run and its jobs go by this site file."""
+def use_site(config: Mapping[str, Any]) -> None:
+    """The run and its jobs go by this site file; by none, where `site=` is empty."""
     from stepgrid.language.problems import formats
 
-    if wrong := host_plan.use(None if given is None else str(given)):
+    if wrong := host_plan.use(str(config["site"] or "") if "site" in config else None):
         raise Fault(f"{formats.text(wrong)}\n\n{wrong[0].where.file}: {formats.in_all(wrong)}")
 
 

@@ -20,7 +20,7 @@ def leaves_host(workflow: Any) -> bool:
 
 def remote_work(config: Mapping[str, Any]) -> RemainingWork:
     cluster_job.use_in_job()
-    use_site(config.get("site"))
+    use_site(config)
     store, digest = host_plan.store(), cluster_job.plan()
     if digest is None:  # an executor that leaves the environment behind
         return job_work(compiled(*request(config)), store)
