@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +13,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.model.figures import ParseError
+from stepgrid.model.command import Command
+from stepgrid.model.figures import Figures, ParseError
+from stepgrid.plugins.driver import Context
 from stepgrid.plugins.drivers import driver, kinds, parsed, runnable, running, unrunnable
 from stepgrid.plugins.metrics import METRICS
+
+
+@dataclass(frozen=True)
+class Printing:
+    """A driver whose output says these figures."""
+
+    figures: Figures
+    parser: int = 1
+
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+        raise NotImplementedError
+
+    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+        return self.figures
+
 
 COUNT = st.integers(1, 10**9)
 SECONDS = st.integers(1, 10**6).map(float)
@@ -171,3 +191,29 @@ def test_what_a_parser_meets_in_a_damaged_output_is_told(tmp_path: Path) -> None
     (tmp_path / "stdout").write_text('{"end": 3}\n')
     with pytest.raises(ParseError, match=r"^its output cannot be read: IndexError: list index out of range$"):
         parsed(running("quiesce"), tmp_path, {})
+
+
+@pytest.mark.parametrize("rate", [-5.0, -1e-300, math.inf, math.nan])
+def test_a_rate_below_0_is_refused_whatever_driver_has_it(tmp_path: Path, rate: float) -> None:
+    with pytest.raises(ParseError) as caught:
+        parsed(Printing(Figures({"qps": rate})), tmp_path, {})
+    assert str(caught.value) == f"metric `qps`: {rate:g} operations per second; a rate is 0 or more"
+
+
+def test_a_second_below_0_is_refused_whatever_driver_has_it(tmp_path: Path) -> None:
+    with pytest.raises(ParseError) as caught:
+        parsed(Printing(Figures({"qps": 5.0}, qps=[(1.0, 10.0), (2.0, -3.0)])), tmp_path, {})
+    assert str(caught.value) == "series: -3 operations per second at 2 s; a rate is 0 or more"
+
+
+def test_a_rate_of_0_is_a_figure_and_other_metrics_may_be_below_it(tmp_path: Path) -> None:
+    figures = Figures({"qps": 0.0, "celsius": -5.0}, qps=[(1.0, 0.0)])
+    assert parsed(Printing(figures), tmp_path, {}) is figures
+
+
+def test_a_negative_rate_of_a_command_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "stdout").write_text("qps: -5\n")
+    kind = running("command")
+    said = {"argv": ["x"], "metrics": {"qps": {"pattern": r"qps: (\S+)"}}}
+    with pytest.raises(ParseError, match=r"^metric `qps`: -5 operations per second; a rate is 0 or more$"):
+        parsed(kind, tmp_path, kind.settings_model().model_validate(said).model_dump(mode="json"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, repeat
@@ -55,6 +56,15 @@ class Figures:
 
 class ParseError(Exception):
     """The output of a step that ended well does not hold what it must: says which file and what was looked for."""
+
+
+def check_rates(figures: Figures) -> None:
+    """Refuse rates of operations that cannot be; a rate of 0 is a figure."""
+    rate = figures.metrics.get("qps", 0.0)
+    if not 0 <= rate < math.inf:
+        raise ParseError(f"metric `qps`: {rate:g} operations per second; a rate is 0 or more")
+    if point := next(((second, rate) for second, rate in figures.qps if rate < 0), None):
+        raise ParseError(f"series: {point[1]:g} operations per second at {point[0]:g} s; a rate is 0 or more")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from stepgrid.model.figures import Figures, ParseError
+from stepgrid.model.figures import Figures, ParseError, check_rates
 from stepgrid.plugins.driver import (
     Client,
     DefaultTables,
@@ -95,6 +95,8 @@ _MET = (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, Rec
 def parsed(kind: RunningDriver, folder: Path, settings: Mapping[str, Any]) -> Figures:
     """What a step's output says; ParseError for whatever the parser of any package meets in a damaged one."""
     try:
-        return kind.parse(folder, settings)
+        figures = kind.parse(folder, settings)
     except _MET as error:
         raise ParseError(f"its output cannot be read: {type(error).__name__}: {str(error)[:200]}") from None
+    check_rates(figures)
+    return figures

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stepgrid.model.figures import Bucket, ClientRate, Figures, ParseError, by_column, rows
+from stepgrid.model.figures import Bucket, ClientRate, Figures, ParseError, by_column, check_rates, rows
 from stepgrid.plugins.importer import ImportedStep
 
 NAME = "stated.json"
@@ -56,4 +56,5 @@ def figures(folder: Path) -> Figures | None:
         raise ParseError(f"{folder / NAME} cannot be read: {error!r}") from None
     if failure:
         raise ParseError(failure)
+    check_rates(found)
     return found

@@ -22,7 +22,7 @@ USUAL_SECONDS = 10.0  # of a program that does not say how long it takes
 class AnyCommand(PackageRunner):
     kind = "command"
     revision = 1
-    parser = 1
+    parser = 2
     tables = ("relative",)
 
     def placeholders(self, server: Sequence[str]) -> Mapping[str, Sequence[str]]:
