@@ -225,7 +225,7 @@ def test_older_results_that_changed_are_no_history(make: Make) -> None:
     assert older is not None
     found.add(BUILD, "lru", "1", 0, QPS)
     assert _history(found) == {("readww", 1000.0), ("overwrite", 500.0)}
-    (older / "figures.db_bench.4.json").unlink(missing_ok=True)
+    (older / "figures.db_bench.5.json").unlink(missing_ok=True)
     for cache in older.glob("figures.*"):
         cache.unlink()
     plausible(older)

@@ -43,7 +43,7 @@ def test_a_file_of_more_than_one_reading(result: Path) -> None:
 
 def test_what_came_later_is_no_difference(result: Path) -> None:
     files = checksums.of(result)
-    (result / "figures.db_bench.4.json").write_text("{}")
+    (result / "figures.db_bench.5.json").write_text("{}")
     (result / "retracted.json").write_text("{}")
     assert checksums.difference(result, files) is None
 

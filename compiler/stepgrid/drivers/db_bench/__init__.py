@@ -25,7 +25,7 @@ DRAIN_SECONDS = {"waitforcompaction": 5.0, **dict.fromkeys(DRAINING - {"waitforc
 class DbBench(PackageRunner):
     kind = "db_bench"
     revision = 1
-    parser = 4
+    parser = 5
     tables = ("relative", "percentiles", "stalls", "compaction_sum", "iostat", "vmstat")
     reserved = command.RESERVED
 

@@ -78,6 +78,21 @@ def test_a_line_of_mixgraph() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("counts", "found_pct"),
+    [
+        ("Gets:0 Puts:0 Seek:18999 of 0 in 18999 found", None),  # seeks alone: nothing was looked up
+        ("Gets:0 Puts:9 Seek:0 of 0 in 0 found", None),
+        ("Gets:9000 Puts:0 Seek:0 of 9000 in 9000 found", 100),
+        ("Gets:8700 Puts:1000 Seek:300 of 8700 in 9000 found", 100),  # 96.7 % of gets and seeks together
+        ("Gets:8700 Puts:1000 Seek:300 of 4350 in 9000 found", 50),
+    ],
+)
+def test_before_7_1_mixgraph_counts_the_keys_that_gets_found(counts: str, found_pct: float | None) -> None:
+    line = f"mixgraph     :     157.321 micros/op 6356 ops/sec;  ( {counts})"
+    assert result.figures(result.find(line, "mixgraph"), []).get("found_pct") == found_pct
+
+
 def test_a_line_of_mixgraph_without_puts_and_seeks() -> None:
     line = (
         "mixgraph     :     137.321 micros/op 7282 ops/sec; "

@@ -111,7 +111,7 @@ def _counted(result: Result, latencies: Sequence[Histogram]) -> int | None:
 
 _MIX = re.compile(
     r"\( Gets:(?P<gets>\d+) Puts:(?P<puts>\d+) Seek:(?P<seeks>\d+)"
-    r"(?: of (?P<found>\d+) in (?P<looked>\d+) found"  # before 7.1
+    r"(?: of (?P<found>\d+) in \d+ found"  # before 7.1: the gets that found a key, in gets and seeks
     r"|, reads (?P<found_since>\d+) in (?P<looked_since>\d+) found, avg size: (?P<value>\S+) value, (?P<scan>\S+) scan)"
 )
 
@@ -124,7 +124,7 @@ def mix(rest: str, qps: float | None) -> dict[str, float]:
     match = _MIX.search(rest)
     if match is None:
         return {}
-    found, looked = match["found"] or match["found_since"], match["looked"] or match["looked_since"]
+    found, looked = match["found"] or match["found_since"], match["looked_since"] or match["gets"]
     return {
         **_rates({name: int(match[name]) for name in ("gets", "puts", "seeks")}, qps),
         **({"found_pct": 100 * int(found) / int(looked)} if int(looked) else {}),
