@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.integration.conftest import SPEC
+from tests.integration.conftest import SPEC, Lab
 from tests.integration.test_interrupted import measuring
 from tests.needs import needs
 from tests.waiting import LONG, until
@@ -108,3 +109,30 @@ def test_a_full_disk(lab: Any) -> None:
     assert "Traceback" not in run.stderr
     assert lab.steps(set(lab.results())) == ["fillseq", "readrandom", "readrandom"]
     assert [*live.iterdir()] == []
+
+
+MISSPELT = """\
+title: a load and three points, whose pattern is misspelt
+builds: {mine: {engine: program, version: "1.0", source: {system: sh}, flags: {programs: sh}}}
+steps:
+  - {name: load, kind: command, argv: [sh, -c, "echo loaded >> LOG; echo 5 rows > $0/db", "{data}"], metrics: {}}
+  - {checkpoint: loaded}
+  - name: read
+    kind: command
+    argv: [sh, -c, "cat $0/db; exit $1", "{data}", "{{ params.exit }}"]
+    metrics: {rows: {pattern: '(\\d+) rowz', required: true}}
+sweep: {exit: {param: exit, values: [0, 1, 3], from: loaded}}
+params: {exit: 0}
+allow: {no-repeats: a test, step-short: a test, allow-unused: a test}
+"""
+
+
+def test_a_misspelt_pattern_costs_no_load(tmp_path: Path) -> None:
+    lab = Lab(tmp_path)
+    lab.write(MISSPELT.replace("LOG", str(tmp_path / "log")))
+    for _ in range(2):
+        run = lab.run()
+        assert run.returncode == 3, run.stderr
+        assert "read: metric `rows`: nothing in stdout or stderr matches (\\d+) rowz\n" in run.stderr
+        assert "read: it ended with exit status 3\n" in run.stderr
+    assert (tmp_path / "log").read_text() == "loaded\n"

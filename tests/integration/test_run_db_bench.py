@@ -158,7 +158,8 @@ def test_a_step_that_finds_no_key_fails_and_its_image_is_not_used_again(checkout
     assert (failure["step"], failure["message"]) == (
         "reads",
         "it found none of the keys that it looked up; 100 % were expected; "
-        "the image that it started from was removed: the next attempt makes it again",
+        f"the image that it started from was removed (the image is damaged: {log.name} is not what was saved: "
+        "its checksum differs): the next attempt makes it again",
     )
     done = _run(checkout, "s-read")
     assert done.returncode == 0, done.stderr

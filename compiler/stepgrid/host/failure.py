@@ -18,6 +18,7 @@ class StageError(Exception):
     log: Path | None = None
     tail: str = ""
     starting: bool = False  # a server that did not come up on the database that it was given
+    exited_well: bool = False  # the program ended with exit status 0: its figures are what failed
 
     def block(self, title: str) -> str:
         """What a person sees on stderr."""

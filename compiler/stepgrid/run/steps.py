@@ -138,7 +138,7 @@ class _Step:
         if lost:
             raise lost
         if message:
-            raise self._failure(message)
+            raise self._failure(message, exited_well=not ended.exit)
         return record
 
     def _supervised(self, done: LaunchPlan, deadline: float, sampler: Sampler, seen: dict[str, Any]) -> ProcessEnd:
@@ -261,9 +261,9 @@ class _Step:
         if when == server_statistics.BEFORE and isinstance(embedded, TreeReader):
             starting_tree.keep(embedded, self.bench.data, self.folder)
 
-    def _failure(self, message: str) -> StageError:
+    def _failure(self, message: str, exited_well: bool = False) -> StageError:
         log = telling(self.folder)
-        return StageError(message, self.step.name, log, end_of(log))
+        return StageError(message, self.step.name, log, end_of(log), exited_well=exited_well)
 
 
 def declared(step: PlannedStep) -> float | None:

@@ -1,8 +1,10 @@
-"""An image whose first step fails, or on which no server comes up, is not used again: right in size, it may still be
-wrong in content."""
+"""Discard an image whose content is at fault when a stage that started from it fails.
+
+A load may have taken hours: only checksums that differ, or an engine that reports corruption, cost an image."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -14,37 +16,52 @@ from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.plan.files import plan_file
 from stepgrid.run.attempt import Attempt
 from stepgrid.store.images.image_folders import DATA
-from stepgrid.store.images.verification import doubt
+from stepgrid.store.images.verification import DamagedError, UnusableError, doubt, load
 from stepgrid.store.store import Store
 
 PROVEN = "proven"  # a file of the image: a stage that started from it went well
-EITHER = "its options may be why, or the image that it started from: `stepgrid images --evict {image}` removes that"
-SAID = "the image that it started from was removed: the next attempt makes it again"
+CORRUPTION = re.compile(
+    "corrupt|malformed|not a database|invalid page|page verification failed|checksum (mismatch|verification)", re.I
+)
+REMOVED = "the image that it started from was removed ({why}): the next attempt makes it again"
+EVICT = "`stepgrid images --evict {image}` removes that"
+EITHER = f"its options may be why, or the image that it started from: {EVICT}"
+SOUND = f"the image that it started from is what was saved; {EVICT}"
 
 
 @contextmanager
 def distrusting(attempt: Attempt, image: str | None, stage: PlannedStage) -> Iterator[None]:
-    """Around the steps of a stage that started from an image, if it did.
-
-    An image that served another stage and that nobody touched since stays: then the fault is the step's own, and
-    its siblings need not pay with a load. Its files are read before its next use: a disk may have lost what it held.
-    """
+    """Around the steps of a stage that started from an image, if it did."""
     try:
         yield
     except StageError as failure:
         if image is None or not _is_of_the_database(failure, stage) or is_from_outside(failure):
             raise
-        if is_proven(attempt.job.store, image):
-            doubt(attempt.job.store, image)
-            raise
-        if failure.starting and not _has_served_so(attempt, image, stage):
-            raise replace(failure, message=f"{failure.message}; {EITHER.format(image=image)}") from None
-        attempt.journal("image removed", stage=image, why=failure.message)
-        attempt.job.store.discard_image(attempt.job.stage.id, image)
-        raise replace(failure, message=f"{failure.message}; {SAID}") from None
+        if why := _reason_to_discard(attempt.job.store, image, failure):
+            attempt.journal("image removed", stage=image, why=why)
+            attempt.job.store.discard_image(attempt.job.stage.id, image)
+            raise replace(failure, message=f"{failure.message}; {REMOVED.format(why=why)}") from None
+        if failure.starting:
+            hint = SOUND if _has_served_so(attempt, image, stage) else EITHER
+            raise replace(failure, message=f"{failure.message}; {hint.format(image=image)}") from None
+        raise
     if image is not None:
         with suppress(OSError):
             (attempt.job.store.image(image) / PROVEN).touch()
+
+
+def _reason_to_discard(store: Store, image: str, failure: StageError) -> str | None:
+    """Corruption beside sound checksums was saved with the image, unless another stage has used it since."""
+    try:
+        doubt(store, image)
+        load(store, image)
+    except DamagedError as damage:
+        return str(damage)
+    except (UnusableError, OSError):
+        return None
+    if failure.exited_well or not CORRUPTION.search(failure.tail) or is_proven(store, image):
+        return None
+    return "the engine reports corruption"
 
 
 def _is_of_the_database(failure: StageError, stage: PlannedStage) -> bool:
