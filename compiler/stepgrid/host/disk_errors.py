@@ -17,6 +17,7 @@ PROBE = ".writable"
 OUTSIDE = (
     "is full:",
     "is read-only now:",
+    "ran out of memory",
     *(f"was killed by {name}" for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGXFSZ")),
 )
 FEWER = "remove some, or use another disk"

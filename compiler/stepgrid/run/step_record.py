@@ -12,6 +12,7 @@ from stepgrid.host.processes.child_process import killed_by
 from stepgrid.host.processes.supervision import ProcessEnd
 from stepgrid.model.axis_search import SEARCH
 from stepgrid.model.figures import ParseError
+from stepgrid.model.number_format import exact_size
 from stepgrid.model.plan import PlannedStep
 from stepgrid.model.units import duration
 from stepgrid.plugins import hit_rate
@@ -22,6 +23,14 @@ from stepgrid.run.server.client_errors import refused
 from stepgrid.run.server.server_handle import ReachedServer
 
 Ran: TypeAlias = Callable[[], Sequence[PlannedStep]]
+
+
+def out_of_memory(ended: ProcessEnd, limit: int | None) -> str | None:
+    """A shell may go on when its child was killed, and end with exit status 0."""
+    if not ended.out_of_memory:
+        return None
+    cause = f"`launch.memory` allows {exact_size(limit)}" if limit else "no `launch.memory`: the host's memory counts"
+    return f"it ran out of memory, and the kernel killed one of its processes: {cause}"
 
 
 def complaint(

@@ -15,7 +15,7 @@ from stepgrid.host.disk_errors import disk_full, is_disk_full
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
 from stepgrid.host.log_tail import end_of, telling
-from stepgrid.host.processes.cgroup import caged
+from stepgrid.host.processes.cgroup import ControlGroup, caged
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan, complaint, launched
 from stepgrid.host.processes.launch_check import watched
 from stepgrid.host.processes.orphans import MARK, STARTED, kill_marked
@@ -146,7 +146,8 @@ class _Step:
         beside, env = self.server.ours if self.server else None, environment(done.command.env)
         try:
             with caged(done.memory) as cage, self._collecting() as collectors:
-                started, ending = self._started(sampler, seen, collectors), collectors.ending(sampler.stop)
+                started = self._started(sampler, seen, collectors, cage if done.scoped else None)
+                ending = collectors.ending(sampler.stop)
                 argv = replace(done, gate=done.gate or collectors.attach).argv
                 ended = supervise(argv, env, self.folder, deadline, started, ending, beside, cage=cage)
                 return replace(ended, seconds=ended.seconds - collectors.waited)
@@ -160,7 +161,8 @@ class _Step:
         """The parser is a check: output that cannot be read later is a failure now."""
         folder, data, ran = self.folder, self.bench.data, partial(self.bench.until, self.step)
         return (
-            step_record.complaint(ended, deadline, folder, data, self.server, kind, kept)
+            step_record.out_of_memory(ended, self._launch.get("memory"))
+            or step_record.complaint(ended, deadline, folder, data, self.server, kind, kept)
             or complaint(self._launch, folder / "stderr")
             or step_record.wrong_output(kind, replace(self.step, settings=self.settings), folder, data, ran)
         )
@@ -171,7 +173,9 @@ class _Step:
             return self.server.failure(" while the step ran", self.step.name)
         return self.server.crash(self.step.name) if self.server else None
 
-    def _started(self, sampler: Sampler, seen: dict[str, Any], collectors: ActiveCollectors) -> Watch:
+    def _started(
+        self, sampler: Sampler, seen: dict[str, Any], collectors: ActiveCollectors, scope: ControlGroup | None
+    ) -> Watch:
         def started(pid: int) -> None:
             self.bench.attempt.journal(STARTED, name=self.step.name, pid=pid)  # its group: see survivors
             sampler.start(pid)
@@ -181,6 +185,8 @@ class _Step:
             except LaunchError:
                 sampler.stop(pid)
                 raise
+            if scope:
+                scope.follow(pid)
             if first is None:
                 collectors.start(pid)
 

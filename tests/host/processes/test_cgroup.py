@@ -23,6 +23,14 @@ with caged() as cage:
     print(*cage.folders, flush=True)
     time.sleep(60)
 """
+ROOT = Path(__file__).resolve().parents[3]
+OUT_OF_MEMORY = "it ran out of memory, and the kernel killed one of its processes: `launch.memory` allows 96 MiB"
+INNER = """
+from stepgrid.host.processes.cgroup_hierarchy import trees
+inner = next(tree.own for tree in trees() if tree.limits) / "inner"
+inner.mkdir()
+(inner / "cgroup.procs").write_text("0")
+"""  # a program may make cgroups of its own
 finds = pytest.mark.skipif(not cgroup.can_find(), reason="no cgroup may be made here")
 limits = pytest.mark.skipif(not cgroup.can_limit(), reason="no cgroup with a memory limit may be made here")
 
@@ -44,7 +52,7 @@ def test_a_daemon_ends_with_its_step(gone, until):
 
 @finds
 def test_a_killed_owner_leaves_a_daemon_that_the_next_one_ends(gone, until):
-    root = str(Path(__file__).resolve().parents[3] / "compiler")
+    root = str(ROOT / "compiler")
     owner = subprocess.Popen(
         [sys.executable, "-c", HOLD], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": root}
     )
@@ -82,7 +90,36 @@ def test_a_step_with_a_memory_limit(checkout, stage, step):
     too_much = replace(step("load", "bytearray(300 << 20)"), setup=setup)
     checkout.plan(stage("s-more", too_much))
     assert checkout.run("s-more", PATH="/usr/bin:/bin").returncode == 1
-    assert checkout.failure("s-more")["message"].startswith("it was killed by SIGKILL (by the kernel when memory")
+    assert checkout.failure("s-more")["message"] == OUT_OF_MEMORY
+
+
+@limits
+@pytest.mark.parametrize("first", ["", INNER])
+def test_a_killed_child_behind_a_shell_that_goes_on(checkout, stage, step, first):
+    child = f"{first}bytearray(300 << 20)"
+    code = f"import subprocess, sys; print(subprocess.call([sys.executable, '-c', {child!r}]))"
+    setup = {"launch": {"memory": 96 << 20, "env": {"PYTHONPATH": str(ROOT / "compiler")}}}
+    checkout.plan(stage("s-load", replace(step("load", code), setup=setup)))
+    assert checkout.run("s-load", PATH="/usr/bin:/bin").returncode == 1
+    failure = checkout.failure("s-load")
+    assert (failure["message"], failure["tail"]) == (OUT_OF_MEMORY, "-9")
+
+
+def test_a_scope_of_systemd_is_counted_by_the_folder_above(tmp_path, monkeypatch):
+    """The scope is gone when its last process is."""
+    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/7").mkdir()
+    (tmp_path / "proc/self/mountinfo").write_text("35 30 0:31 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+    (tmp_path / "proc/7/cgroup").write_text("0::/app.slice/run-u1.scope\n")
+    app = tmp_path / "sys/fs/cgroup/app.slice"
+    app.mkdir(parents=True)
+    (app / "memory.events").write_text("low 0\nhigh 0\nmax 9\noom 2\noom_kill 2\noom_group_kill 0\n")
+    cage = cgroup.ControlGroup()
+    cage.follow(7)
+    assert not cage.ran_out
+    (app / "memory.events").write_text("low 0\nhigh 0\nmax 12\noom 3\noom_kill 3\noom_group_kill 0\n")
+    assert cage.ran_out
 
 
 @finds

@@ -19,12 +19,14 @@ TO_END = 5.0  # seconds that killed processes have to be gone
 _numbers = itertools.count()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ControlGroup:
     """Without folders where none can be had: then there is only the process group."""
 
     folders: tuple[Path, ...] = ()
     doors: tuple[int, ...] = ()  # opened by us, since the child may have become another user
+    slice: Path | None = None  # the folder above the scope that systemd made
+    earlier_kills: int = 0  # in the slice
 
     def joining(self, first: Callable[[], None]) -> Callable[[], None]:
         """For the child, between fork and exec. Whether a limit holds is looked at afterwards: see in_force."""
@@ -40,7 +42,13 @@ class ControlGroup:
     @property
     def ran_out(self) -> bool:
         """Whether the kernel killed something in it because there was no memory left."""
-        return any(_killed(folder) for folder in self.folders)
+        in_slice = self.slice is not None and _kills(self.slice) > self.earlier_kills
+        return in_slice or any(_kills(inner) for folder in self.folders for inner in (folder, *folder.rglob("*/")))
+
+    def follow(self, pid: int) -> None:
+        """Count kills where systemd put the child, by the folder above: a scope goes with its last process."""
+        self.slice = next((tree.own.parent for tree in trees(pid) if tree.unified), None)
+        self.earlier_kills = _kills(self.slice) if self.slice else 0
 
     def end(self) -> None:
         for door in self.doors:
@@ -111,10 +119,10 @@ def _limit(folder: Path, files: tuple[str, ...], memory: int) -> None:
         raise
 
 
-def _killed(folder: Path) -> bool:
-    """By what each of the two kinds of cgroups counts."""
-    counted = [words(folder / name) for name in ("memory.events", "memory.oom_control")]
-    return any(count != "0" for said in counted for name, count in itertools.pairwise(said) if name == OOM)
+def _kills(folder: Path) -> int:
+    """Count what each of the two kinds of cgroups counts."""
+    tables = [words(folder / name) for name in ("memory.events", "memory.oom_control")]
+    return sum(int(count) for table in tables for name, count in itertools.pairwise(table) if name == OOM)
 
 
 def _folder(parent: Path) -> Path:

@@ -39,6 +39,11 @@ class LaunchPlan:
     gate: bool = False  # the program waits behind one
 
     @property
+    def scoped(self) -> bool:
+        """Whether its memory is limited by a scope of systemd."""
+        return bool(self.record.get("memory")) and self.memory is None
+
+    @property
     def argv(self) -> Sequence[str]:
         """As it is started."""
         argv = tuple(self.command.argv)

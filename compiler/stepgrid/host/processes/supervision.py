@@ -36,6 +36,7 @@ class ProcessEnd:
     deserted: bool = False  # what it works with ended first, and so it was stopped
     halted: bool = False  # overdue, and in state T: somebody had stopped it
     suspended: float = 0.0  # seconds in which the host was, which `seconds` does not have
+    out_of_memory: bool = False  # the kernel killed it, or a process that it started, for lack of memory
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
@@ -75,7 +76,9 @@ def supervise(
     deserted, rss = first not in (None, child.pid), usage.ru_maxrss * 1024
     times = (at, ended, seconds, usage.ru_utime, usage.ru_stime)
     slept = suspension.seconds() - suspended
-    return ProcessEnd(status, first is None, *times, rss, deserted, halted, slept if slept > suspension.LEAST else 0.0)
+    slept = slept if slept > suspension.LEAST else 0.0
+    out_of_memory = cage is not None and cage.ran_out
+    return ProcessEnd(status, first is None, *times, rss, deserted, halted, slept, out_of_memory)
 
 
 def _now() -> str:

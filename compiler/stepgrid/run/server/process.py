@@ -62,7 +62,8 @@ class Server:
         """One of several processes goes on without the one that crashed; its clients were all disconnected."""
         found = crashed(self.folder / "stderr")
         if found is None:
-            return None
+            how = "the server ran out of memory while the step ran: the kernel killed one of its processes"
+            return self.complaint(f"{how} ({MEMORY})", step) if self.cage.ran_out else None
         said = f"a process of the server was killed by {killed_by(found.signal)} while the step ran: {found.who}"
         if found.signal == signal.SIGKILL and self.cage.ran_out:
             said = f"the server ran out of memory while the step ran: the kernel killed {found.who} ({MEMORY})"

@@ -104,7 +104,7 @@ class _Service:
             server = self._start(done, cage)
             try:
                 self.attempt.journal(SERVER, pid=server.pid, **_who(self.user))
-                self._wait_for(server)
+                self._wait_for(server, done.scoped)
                 yield server
                 self._stop(server)
             finally:
@@ -157,9 +157,11 @@ class _Service:
         give(self.user, folder)
         return command.argv, env
 
-    def _wait_for(self, server: Server) -> None:
+    def _wait_for(self, server: Server, scoped: bool) -> None:
         began = time.monotonic()
         seen = watched(server.pid, self.launch)
+        if scoped:
+            server.cage.follow(server.pid)
         connection = self._connected(server)
         try:
             if said := complaint(self.launch, self.home.folder / "stderr"):
