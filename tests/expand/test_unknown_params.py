@@ -34,6 +34,7 @@ def bloom_bits(named: str, folder: Path) -> object:
     document = read(str(folder / "spec.yaml"), None, problems)
     assert document is not None
     (cell,) = expand(document, {}, problems).cells
+    problems.stop_on_errors()
     return cell.segments[0].steps[0].options["bloom_bits"].value
 
 

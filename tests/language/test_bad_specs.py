@@ -153,3 +153,71 @@ def test_an_excerpt_is_of_a_spec_alone(tmp_path, monkeypatch):
     problems = Problems()
     assert load("secret", problems) is None
     assert "password" not in formats.text(problems.found)
+
+
+EVERYWHERE = """\
+title: t
+include: [library/rocksdb.yaml, library/db_bench.yaml]
+builds: {rocksdb: {engine: rocksdb, versions: [9.10.0], source: {debian: rocksdb-tools, suite: trixie}}}
+options: [levelled, {block_size: 64KiB}]
+workload: db_bench.sequence
+steps: [fillseq, {checkpoint: loaded}, {use: readrandomm}, {name: r, kind: db_bench, benchmarks: [readseq], threds: 3}]
+params: {keys: 200x, duration: 3s, threads: 1, write_rate: 2MiB, reed: 3}
+sweep:
+  cache:
+    from: loadedd
+    points: {all: {options: {cache_size: "{{ optoins.x }}"}}, half: {options: {cache_size: 40MiB}}}
+  t: {steps: [fillsek], points: {a: {params: {threads: 1}}, b: {params: {threads: 2}}}}
+exclude: ["cash == 'all'"]
+also: [{cache: al}]
+hardware: hree
+repeat: {loads: 0}
+seed: many
+launch: {numa: interleaved}
+probes: [{name: p, before: [fillsek], command: [x]}]
+collectors: [iostatt]
+allow: {step-shrt: x}
+report: {base: {cache: al}, tables: [{title: x, rows: [stp]}]}
+claims: [{claim: c, expect: "qsp(cache='all') > 1"}]
+scales: {smoke: {params: {keyz: 1}}}
+"""
+
+
+def test_faults_in_every_section_come_at_once(compile_text):
+    """None hides another: what is misspelt stands for the nearest name, and its cells are looked at all the same."""
+    found = _problems(compile_text, EVERYWHERE, None)
+    assert [f"{p.where.line}: {p.message.partition(' (step')[0]}" for p in found if p.code != "checkpoint-missing"] == [
+        "4: there is no option set `levelled`",
+        "6: the workload has no step `readrandomm`",
+        "6: `threds` is no setting of db_bench",
+        "7: keys: expected a count such as 1000, 200k, 100M or 2B, found `200x`",
+        "7: no step takes the param `reed`",
+        "10: there is no checkpoint `loadedd`",
+        "11: `optoins` is not defined",
+        "12: there is no step `fillsek`",
+        "13: `cash` is not defined",
+        "14: axis `cache` has no point `al`",
+        "15: there is no hardware `hree`",
+        "16: `loads`: expected at least 1, found `0`",
+        "17: `seed`: expected a whole number, found `many`",
+        "18: `numa`: expected `interleave`, found `interleaved`",
+        "19: probe `p`: there is no step `fillsek`",
+        "20: there is no collector `iostatt`",
+        "21: there is no lint `step-shrt`",
+        "22: report.base: axis `cache` has no cell at `al`",
+        "22: a table has no axis `stp` to show",
+        "23: there is no metric `qsp`",
+        "24: scale `smoke`: no step takes the param `keyz`",
+    ]
+
+
+def test_a_misspelt_step_that_stands_beside_the_right_one_is_one_fault(compile_text):
+    steps = "steps: [fillseq, {checkpoint: loaded}, readrandom, {use: readrandomm}]\n"
+    text = (
+        "".join(
+            steps if line.startswith("steps") else line for line in EVERYWHERE.splitlines(keepends=True)[:6]
+        ).replace("levelled, ", "")
+        + "params: {keys: 1k, duration: 3s, threads: 1, write_rate: 2MiB}\n"
+    )
+    found = [problem.message for problem in _problems(compile_text, text, None) if problem.severity == "error"]
+    assert found == ["the workload has no step `readrandomm`"]

@@ -51,7 +51,9 @@ def expand(
     only: str | None = None,
     differs: Differs = stands_in_for_none,
 ) -> Expansion:
-    """`only`: an expression that the cells must fulfil, beyond what the spec says."""
+    """`only`: an expression that the cells must fulfil, beyond what the spec says.
+
+    Where something is wrong, the cells lack the steps that are."""
     defined = definitions.gather(document, problems)
     machines = Machines(document, defined, host, problems, differs)
     every = builds.resolve(document, defined, problems)
@@ -93,7 +95,6 @@ def expand(
         if only is None:  # what is for the other cells is no fault of these
             ground.layers.report_unused()
         _finish(document, cells, problems)
-    problems.stop_on_errors()
     return Expansion(used, brought, axes, {each.name: reach.names(each) for each in axes}, cells, machines.base)
 
 

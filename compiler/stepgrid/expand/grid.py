@@ -40,6 +40,7 @@ class Grid:
         self._builds, self._every, self._axes = builds, every, axes
         self._names, self._problems = names, problems
         self._reads = Dependencies(names.positions(range(len(axes))))
+        self._faults = 0  # expressions that have no value
 
     def choices(
         self, exclude: Sequence[Text], also: Sequence[Also], only: Text | None = None, times: int = 1
@@ -51,9 +52,10 @@ class Grid:
                 stands = self._stands(position, axis)
                 left = [choice for choice in left if stands(choice)]
         for expression in exclude:
-            matches = self._once([expression], partial(self._matches, expression))
+            faults = self._faults
+            matches = self._once([expression], partial(self._matches, expression, otherwise=False))
             kept = [choice for choice in left if not matches(choice)]
-            if len(kept) == len(left):
+            if len(kept) == len(left) and self._faults == faults:
                 self._problems.warn("exclude-nothing", expression.where, "no cell matches this", width=len(expression))
             left = kept
         found = self._with(left, also)
@@ -97,11 +99,13 @@ class Grid:
     def _once(self, expressions: Iterable[Text], compute: Callable[[Choice], bool], *own: int) -> EvaluationCache[bool]:
         return EvaluationCache(self._reads.axes(mentioned(*expressions)) | set(own), compute)
 
-    def _matches(self, expression: Text, choice: Choice) -> bool:
+    def _matches(self, expression: Text, choice: Choice, otherwise: bool = True) -> bool:
+        """`otherwise` keeps the cell where the expression is wrong, so that faults of its steps are found too."""
         try:
             return Scope(self._names.of(choice), {}, {}, self._problems).holds(expression)
         except AlreadyReported:
-            return True
+            self._faults += 1
+            return otherwise
 
     def _with(self, choices: list[Choice], also: Sequence[Also]) -> list[Choice]:
         there = set(choices) if also else set()

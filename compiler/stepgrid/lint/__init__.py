@@ -11,7 +11,14 @@ if TYPE_CHECKING:
 
 
 def check(document: Document, expansion: Expansion, problems: Problems) -> None:
-    """Adds what the rules find, less what the spec's `allow` silences."""
+    """Add what the rules find, less what the spec's `allow` silences."""
     from stepgrid.lint.runner import judge
 
     judge(document, expansion, problems)
+
+
+def check_codes(document: Document, problems: Problems) -> None:
+    """Report codes in `allow` that no lint has."""
+    from stepgrid.lint import runner
+
+    runner.check_codes(document, problems)

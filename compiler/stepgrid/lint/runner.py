@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from stepgrid.expand.cells import Expansion
 from stepgrid.language.problems.problem import Location, Problems
@@ -30,7 +30,9 @@ def judge(document: Document, expansion: Expansion, problems: Problems) -> None:
             continue
         for found, cells in merged:
             _add(problems, rule, found, cells, subject)
-    _allowed(document, allow, silenced, problems)
+    check_codes(document, problems)
+    if allow and document.scale is None:  # another scale may need it
+        _check_unused(document, silenced, problems)
 
 
 def _merged(findings: Iterable[Finding]) -> list[tuple[Finding, set[int]]]:
@@ -61,14 +63,24 @@ def _counted(cells: set[int], subject: Subject) -> str:
     return f" (in {len(cells):,} of {total:,} cells: {labels}{', …' if len(cells) > 1 else ''})"
 
 
-def _allowed(document: Document, allow: Mapping[str, str], silenced: set[str], problems: Problems) -> None:
-    known = {rule.code for rule in registry.every_rule()} if allow else set()
-    nodes = document.nodes.get("allow")
-    at = nodes.at if isinstance(nodes, Map) else {}
+def check_codes(document: Document, problems: Problems) -> None:
+    """Report codes in `allow` that no lint has."""
+    allow = document.spec.allow
+    codes = {rule.code for rule in registry.every_rule()} if allow else set()
     for code in allow:
-        where = at.get(code, document.nodes.where)
-        if code not in known:
-            problems.warn("allow-unknown", where, f"there is no lint `{code}`", nearest(code, known), len(code))
-        elif code not in {*silenced, *SETTINGS} and document.scale is None:  # another scale may need it
-            hint = "nothing here to silence: take it out"
+        if code not in codes:
+            where = _code_place(document, code)
+            problems.warn("allow-unknown", where, f"there is no lint `{code}`", nearest(code, codes), len(code))
+
+
+def _check_unused(document: Document, silenced: set[str], problems: Problems) -> None:
+    codes = {rule.code for rule in registry.every_rule()}
+    for code in document.spec.allow:
+        if code in codes and code not in {*silenced, *SETTINGS}:
+            hint, where = "nothing here to silence: take it out", _code_place(document, code)
             problems.warn("allow-unused", where, f"`allow` names `{code}`, which finds nothing", hint, len(code))
+
+
+def _code_place(document: Document, code: str) -> Location:
+    nodes = document.nodes.get("allow")
+    return nodes.at.get(code, document.nodes.where) if isinstance(nodes, Map) else document.nodes.where

@@ -48,7 +48,6 @@ def assemble(
     axes = _axes(expansion, cells)
     steps = (draft.steps for draft in tree.drafts.values())
     report = report_check.plan(document, axes, cells, steps, Problems() if narrowed else problems)
-    problems.stop_on_errors()
     unnumbered = Plan(
         digest="",
         title=spec.title,

@@ -37,6 +37,7 @@ def compile_spec(
     made: builds.OfStore = lambda node: None,
     kept: OfResults = has_none,
     requested: load_counts.OfStore = load_counts.NOTHING,
+    judge: Judge = lambda plan: (),
 ) -> Plan:
     """SpecError holds all that is wrong. `pin` says what holds a build's source still; `problems` gets the warnings.
 
@@ -44,6 +45,7 @@ def compile_spec(
     `differs`: where this host is not a machine that it stands in for. `made`: what the store has of a build.
     `kept`: whether results under an id without the contents of files count for such contents.
     `requested`: which loads the store has, and which were asked for, where `repeat` says `until`.
+    `judge`: problems of the plan that the spec alone does not show; asked also of what can be planned of a wrong spec.
     """
     found = problems or Problems()
     document = read(os.path.normpath(path), scale, found, sets)
@@ -51,12 +53,20 @@ def compile_spec(
         raise SpecError(found.found)
     with BUDGET.of_spec():
         expansion = _expanded(document, host, found, only, differs)
-    lint.check(document, expansion, found)
+    if found.errors:
+        _check_declared(document, only, found)
+    else:
+        lint.check(document, expansion, found)
     every = (*expansion.builds, *expansion.clients)
     held = _pins(document.path, every, pin, found)
     if not (document.spec.scales or scale or only or sets or found.errors):  # else other builds may use the rest
         _warn_of_unused(document.path, (build.source for build in every), found)
-    return assemble(document, expansion, held, found, bool(only), made, kept, requested)
+    draft = Problems() if found.errors else found
+    plan = assemble(document, expansion, held, draft, bool(only or found.errors), made, kept, requested)
+    for problem in judge(plan):
+        found.add_found(problem)
+    found.stop_on_errors()
+    return plan
 
 
 def check_scales(
@@ -92,13 +102,19 @@ def check_scales(
 def _expanded(
     document: Document, host: Mapping[str, Any], problems: Problems, only: str | None, differs: Differs
 ) -> Expansion:
-    """Where there are no cells for it, the report is checked all the same."""
     try:
         return expand(document, host, problems, only, differs)
     except SpecError:
-        if only is None:
-            report_check.check_declared(document, problems)
+        _check_declared(document, only, problems)
+        lock_file.read(document.path, problems)
         raise SpecError(problems.found) from None
+
+
+def _check_declared(document: Document, only: str | None, problems: Problems) -> None:
+    """Check what needs no cells."""
+    lint.check_codes(document, problems)
+    if only is None:
+        report_check.check_declared(document, problems)
 
 
 def _key(problem: Problem) -> tuple[str, Location, str]:

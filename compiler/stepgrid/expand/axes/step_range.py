@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from stepgrid.expand.axes.axis import Axis
 from stepgrid.expand.step_entry import Checkpoint, StepEntry
 from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems.suggestion import nearest_name
 from stepgrid.language.yaml.nodes import Text
 
 
@@ -41,11 +42,16 @@ class StepRange:
         if start is None:
             if self._whole:
                 self._problems.undefined("checkpoint", checkpoint, checkpoint.where, self._starts)
-            return frozenset()
+            name = nearest_name(checkpoint, self._starts)  # stands for it, so that more faults are found
+            return frozenset() if name is None else self._after(Text(name, checkpoint.where))
         return frozenset(item.position for item in self._steps if item.position > start)
 
     def _named(self, name: Text) -> list[int]:
         found = [item.position for item in self._steps if name in (item.name, item.shown, item.base)]
-        if not found and self._whole:
-            self._problems.undefined("step", name, name.where, [item.name for item in self._steps])
+        if not found:
+            names = [item.name for item in self._steps]
+            if self._whole:
+                self._problems.undefined("step", name, name.where, names)
+            close = nearest_name(name, names)
+            return [] if close is None else self._named(Text(close, name.where))
         return found

@@ -10,7 +10,7 @@ from stepgrid.expand.step_entry import UNKNOWN, Checkpoint, StepEntry
 from stepgrid.expand.steps.expansion import written_out
 from stepgrid.language.models import Step
 from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems.suggestion import nearest, nearest_name
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml.nodes import Text, width
 from stepgrid.plugins.registry import DRIVERS
@@ -72,15 +72,26 @@ def _item(
     named = next(iter(given.values()))
     if step.checkpoint is not None:
         return _checkpoint(step, step.checkpoint, position, problems)
-    if step.use is not None and step.use not in (workload or {}):
-        if workload is not None:
-            message, hint = f"the workload has no step `{step.use}`", nearest(step.use, workload)
-            if document.spec.workload is None:
-                message, hint = f"there is no workload to take the step `{step.use}` from", "give `workload: NAME`"
-            problems.add("undefined-name", step.use.where, message, hint, len(step.use))
-        return Checkpoint(UNKNOWN, position, where)
-    links = (workload[step.use], step) if step.use is not None and workload is not None else (step,)
+    links: tuple[Step, ...] = (step,)
+    if step.use is not None:
+        use = step.use if workload is None else _workload_step(step.use, workload, document, problems)
+        if use is None or workload is None:
+            return Checkpoint(UNKNOWN, position, where)
+        links, named = (workload[use], step), Text(use, named.where)
     return _step(step, links, named, position, problems) or Checkpoint(UNKNOWN, position, where)
+
+
+def _workload_step(use: Text, workload: Mapping[str, Step], document: Document, problems: Problems) -> str | None:
+    """The step's name in the workload. A misspelt one stands for the nearest, so that more faults are found."""
+    if use in workload:
+        return str(use)
+    message, hint = f"the workload has no step `{use}`", nearest(use, workload)
+    if document.spec.workload is None:
+        message, hint = f"there is no workload to take the step `{use}` from", "give `workload: NAME`"
+    problems.add("undefined-name", use.where, message, hint, len(use))
+    uses = {step.use for step in document.spec.steps or ()}
+    name = nearest_name(use, sorted(workload))
+    return None if name in uses else name
 
 
 def _no_form(step: Step, given: Mapping[str, Text], where: Location, problems: Problems) -> None:

@@ -10,13 +10,16 @@ MOST = 2_000  # names that one is compared with, which takes some milliseconds
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint that names what was probably meant, or what there is."""
     names = sorted(set(known))
-    close = next((each for each in close_names(name, names, 3) if _alike(name, each)), None)
-    if close is not None:
+    if (close := nearest_name(name, names)) is not None:
         return f"did you mean `{close}`?"
     if not names:
         return "there is none here"
     shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
     return f"known here: {shown}"
+
+
+def nearest_name(name: str, known: Collection[str]) -> str | None:
+    return next((other for other in close_names(name, known, 3) if _alike(name, other)), None)
 
 
 def close_names(name: str, known: Collection[str], most: int = 1) -> list[str]:
