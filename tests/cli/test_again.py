@@ -12,7 +12,7 @@ from stepgrid.cli import main
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan
-from stepgrid.store import redo_requests
+from stepgrid.store import redo_requests, timestamps
 from stepgrid.store.store import Store
 from tests.cli.test_plan import built, kept, measured
 
@@ -83,6 +83,21 @@ def disturbed(plan: Plan, *titles: str) -> None:
         if stage.title in titles:
             path = Store().result(stage.id) / "attempt.json"  # type: ignore[operator]
             path.write_text(json.dumps({"plan": plan.digest, "noise": {"warning": "others used 45 % of a core"}}))
+
+
+def test_redo_beside_a_result_of_the_last_time_there_is(plan: Plan, capsys: Capture) -> None:
+    stage = next(stage.id for stage in plan.stages if stage.parent)
+    (old,) = Store().results(stage)
+    old.rename(old.with_name(timestamps.LAST))
+    said = out(capsys, "redo", "a.yaml")
+    assert said.startswith("the next run measures 3 stages again")
+    assert redo_requests.record(Store(), stage) is None
+    assert said.endswith(
+        "s-ID/99991231T235959.999999Z would stay the newest result, as no later time can be written: "
+        "`stepgrid retract s-ID/99991231T235959.999999Z`\n"
+    )
+    assert out(capsys, "retract", f"{stage}/{timestamps.LAST}")
+    assert Store().new_attempt(stage).name < timestamps.LAST
 
 
 def test_redo_of_loads_that_were_disturbed(plan: Plan, capsys: Capture) -> None:

@@ -160,3 +160,22 @@ def test_checksums_travel_and_are_checked(two: Callable[[], Store], capsys: Capt
     assert main(["import", str(file)]) == 0
     results = [result for stage in planned().stages for result in store.results(stage.id)]
     assert all("files" in json.loads((result / "result.json").read_text()) for result in results)
+
+
+def test_a_result_of_a_time_that_lies_ahead(two: Callable[[], Store], capsys: Capture) -> None:
+    """It would count for ever, and no other could follow it."""
+    last = "99991231T235959.999999Z"
+
+    def renamed(members: Members) -> None:
+        info, manifest = members["export.json"]
+        (old, *_) = re.findall(r"\d{8}T\d{6}\.\d{6}Z", one_of(members, "result.json"))
+        for name in [name for name in members if old in name]:
+            members[name.replace(old, last)] = members.pop(name)
+        members["export.json"] = (info, manifest.replace(old.encode(), last.encode()))
+
+    file = rewrite(export(capsys), renamed)
+    said = refused(file, two(), capsys)
+    assert re.sub(r"s-\w+", "s-ID", said) == (
+        f"FILE is not imported: the result s-ID/{last} lies more than a day in the future: "
+        "the clock of its host was wrong\n"
+    )

@@ -117,6 +117,88 @@ def test_half_an_entry_counts_as_none(shared: Path, capsys: Capture) -> None:
     assert capsys.readouterr().out.startswith("pushed 6 results in 1 bundle ")
 
 
+RESULT = "s-00000000000000000000/20200101T000000.000000Z"
+NO_DIGEST = "its `bundle` is not the digest that the file is named by"
+
+
+def entry(name: str, **more: object) -> str:
+    return json.dumps({"format": 1, "bundle": name, "results": [RESULT], **more})
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (entry("/home/me/thesis"), NO_DIGEST),
+        (entry("../../thesis"), NO_DIGEST),
+        (entry("b" * 64), NO_DIGEST),
+        (entry("a\0b"), NO_DIGEST),
+        (entry("a" * 300), NO_DIGEST),
+        (json.dumps({"format": 1, "results": [RESULT]}), NO_DIGEST),
+        (entry("a" * 64, results=[1]), "'1' is no name of a result"),
+        (entry("a" * 64, results=[[RESULT]]), f'"[{RESULT!r}]" is no name of a result'),
+        (entry("a" * 64, results=["s-0/../../x"]), "'s-0/../../x' is no name of a result"),
+        (entry("a" * 64, results=[]), "it names no `results`"),
+        (
+            entry("a" * 64, results=["s-0/99991231T235959.999999Z"]),
+            "the result s-0/99991231T235959.999999Z lies more than a day in the future: "
+            "the clock of its host was wrong",
+        ),
+        ("[" * 200_000, "it is nested too deep"),
+        ("[]", "an object of format 1 was expected"),
+    ],
+)
+def test_an_entry_that_is_none_is_skipped_and_the_others_are_taken(
+    text: str, fault: str, shared: Path, two: Callable[[], Store], capsys: Capture
+) -> None:
+    thesis = shared.parent / "thesis.tar.gz"
+    thesis.write_text("years of work")
+    text = text.replace("/home/me/thesis", str(thesis).removesuffix(".tar.gz"))
+    (shared / "index" / f"{'a' * 64}.json").write_text(text)
+    store = two()
+    capsys.readouterr()
+    assert main(["store", "pull", "../shared"]) == 3
+    skipped = f"index/{'a' * 64}.json is skipped: it is no entry of an index ({fault})\n"
+    assert capsys.readouterr().err == skipped
+    assert thesis.read_text() == "years of work"
+    assert len(list(store.root.glob("results/*/*"))) == 6
+
+
+@pytest.mark.parametrize("fault", ["lost", "damaged", "claimed"])
+def test_a_push_mends_what_was_lost(
+    fault: str, shared: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    (bundle,) = (shared / "bundles").iterdir()
+    if fault == "lost":
+        bundle.unlink()
+    elif fault == "damaged":
+        bundle.write_bytes(b"nothing of use")
+    else:  # the bundle is what its name says, and holds nothing that its entry names
+        (shared / "bundles" / "empty").write_bytes(b"")
+        false = sha256(shared / "bundles" / "empty")
+        (shared / "bundles" / "empty").rename(shared / "bundles" / f"{false}.tar.gz")
+        names = json.loads(index(shared, bundle))["results"]
+        (shared / "index" / bundle.name.replace(".tar.gz", ".json")).unlink()
+        (shared / "index" / f"{false}.json").write_text(entry(false, results=names))
+    capsys.readouterr()
+    assert main(["store", "push", "../shared", "--host"]) == 0
+    assert capsys.readouterr().out.startswith("pushed 6 results in 1 bundle ")
+    before, store = contents(Store()), two()
+    assert main(["store", "pull", "../shared"]) == 0
+    assert contents(store) == before
+
+
+def test_a_bundle_that_lacks_what_its_entry_names(shared: Path, two: Callable[[], Store], capsys: Capture) -> None:
+    (file,) = (shared / "index").iterdir()
+    record = json.loads(file.read_text())
+    file.write_text(json.dumps({**record, "results": [*record["results"], RESULT]}))
+    two()
+    capsys.readouterr()
+    assert main(["store", "pull", "../shared"]) == 3
+    said = capsys.readouterr()
+    assert said.out.startswith("pulled 6 results in 1 bundle ")
+    assert said.err == f"the bundle {file.stem} lacks {RESULT}, which its entry names\n"
+
+
 def test_bundles_are_of_a_bounded_number_of_results(
     one: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
@@ -141,6 +223,11 @@ def test_a_site_that_names_signers_takes_what_they_signed(
     assert main(["store", "pull", "../unsigned"]) == 3
     assert "and the site file names `signers`\n" in capsys.readouterr().err
     assert contents(store) == {}
+    (bundle,) = (one.parent / "unsigned" / "bundles").iterdir()
+    bundle.with_name(f"{bundle.name}.sig").write_text("no signature")
+    bundle.unlink()  # it is not even asked for
+    assert main(["store", "pull", "../unsigned"]) == 3
+    assert capsys.readouterr().err.endswith(".sig is of none of the `signers` of the site file\n")
     assert main(["store", "pull", "../signed"]) == 0
     assert len(contents(store)) == 6 * 3
 
@@ -184,7 +271,8 @@ def killing(call):
 
 left = [{calls}]
 store_sync.MOST = 1
-LocalFolder.put, LocalFolder.get = killing(LocalFolder.put), killing(LocalFolder.get)
+moving = {{"push": "put", "pull": "get"}}["{verb}"]  # a push also reads what it pushed before
+setattr(LocalFolder, moving, killing(getattr(LocalFolder, moving)))
 main(["store", "{verb}", "../shared", *["--host"][:"{verb}" == "push"]])
 """
 

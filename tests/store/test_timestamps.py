@@ -28,6 +28,22 @@ def test_an_attempt_follows_results_and_attempts(tmp_path):
     assert store.new_attempt("s-2").name < FUTURE
 
 
+def test_the_last_time_has_no_next():
+    assert timestamps.name([timestamps.LAST, "99991231T235959.999998Z"]) == timestamps.LAST
+    assert timestamps.name([timestamps.LAST]) < FUTURE
+
+
+def test_a_time_of_another_host_lies_a_day_ahead_at_most():
+    def ahead(**more):
+        return (datetime.now(UTC) + timedelta(**more)).strftime(timestamps.NAME)
+
+    assert timestamps.future_fault(ahead(hours=23)) is None
+    wrong = "lies more than a day in the future: the clock of its host was wrong"
+    assert timestamps.future_fault(ahead(hours=25)) == wrong
+    assert timestamps.future_fault(timestamps.LAST) == wrong
+    assert timestamps.future_fault("20261399T000000.000000Z") == "is named by no time"
+
+
 def _set(path, seconds):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()

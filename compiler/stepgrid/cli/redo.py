@@ -12,7 +12,7 @@ from stepgrid.host import file_reader
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
 from stepgrid.plan import stage_selection
-from stepgrid.store import redo_requests
+from stepgrid.store import redo_requests, timestamps
 from stepgrid.summarize.formats.text import aligned
 from stepgrid.workflow import host_plan
 
@@ -73,14 +73,18 @@ def _was_disturbed(store: Store, stage: str) -> bool:
 
 
 def _asked(store: Store, plan: Plan, stages: Sequence[str], why: str) -> Iterator[str]:
-    there = [stage for stage in stages if store.result(stage) is not None]
-    for stage in there:
+    results = {stage: result for stage in stages if (result := store.result(stage)) is not None}
+    last = [f"{stage}/{result.name}" for stage, result in results.items() if result.name == timestamps.LAST]
+    repeated = [stage for stage, result in results.items() if result.name != timestamps.LAST]
+    for stage in repeated:
         redo_requests.ask(store, stage, why)
-    if there:
-        yield f"the next run measures {counted(len(there), 'stage')} again, beside the results that are there:"
-        yield from _listed(plan, there)
-    if len(there) < len(stages):
-        yield f"{counted(len(stages) - len(there), 'stage')} without a result: measured in any case"
+    if repeated:
+        yield f"the next run measures {counted(len(repeated), 'stage')} again, beside the results that are there:"
+        yield from _listed(plan, repeated)
+    if len(results) < len(stages):
+        yield f"{counted(len(stages) - len(results), 'stage')} without a result: measured in any case"
+    for name in last:
+        yield f"{name} would stay the newest result, as no later time can be written: `stepgrid retract {name}`"
 
 
 def _undone(store: Store, stages: Sequence[str]) -> Iterator[str]:

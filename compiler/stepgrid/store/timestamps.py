@@ -9,13 +9,25 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 NAME = "%Y%m%dT%H%M%S.%fZ"
+TIME = r"\d{8}T\d{6}\.\d{6}Z"  # a name as a regular expression
 STEP = timedelta(microseconds=1)
+_CLOCKS = timedelta(days=1)  # that clocks of two hosts may differ by
+LAST = datetime.max.strftime(NAME)  # nothing sorts after it
 
 
 def name(before: Iterable[str]) -> str:
     """The present time, as a name that sorts after those that are there."""
-    times = [datetime.now(UTC), *(time + STEP for each in before if (time := _time(each)))]
+    times = [datetime.now(UTC), *(time + STEP for text in before if text != LAST and (time := _time(text)))]
     return max(times).strftime(NAME)
+
+
+def future_fault(text: str) -> str | None:
+    """Why a name from another host is no time, or one that ours would have to wait for."""
+    if (time := _time(text)) is None:
+        return "is named by no time"
+    if time > datetime.now(UTC) + _CLOCKS:
+        return "lies more than a day in the future: the clock of its host was wrong"
+    return None
 
 
 def touch(made: Iterable[Path], evidence: Iterable[Path]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +14,8 @@ from urllib.parse import unquote, urlsplit
 from stepgrid.build.error import BuildError
 from stepgrid.host import file_reader
 from stepgrid.host.durable_writes import make_folder, replacing, sync
+
+LARGEST_RECORD = 1 << 20  # bytes that `read` gives at most
 
 
 class RemoteFolder(Protocol):
@@ -45,10 +48,13 @@ class LocalFolder:
         return []
 
     def read(self, name: str) -> bytes:
-        return file_reader.content(self._path / name)
+        return file_reader.content(self._path / name, LARGEST_RECORD)
 
     def get(self, name: str, file: Path) -> None:
-        shutil.copyfile(self._path / name, file)
+        source = self._path / name
+        if not stat.S_ISREG(source.stat().st_mode):  # a device may have no end
+            raise BuildError(f"{source} is no regular file")
+        shutil.copyfile(source, file)
 
     def put(self, file: Path, name: str) -> None:
         target = self._path / name
@@ -81,7 +87,7 @@ class FsspecFolder:
 
     def read(self, name: str) -> bytes:
         with self._said():
-            return bytes(self._system.cat_file(f"{self._path}/{name}"))
+            return bytes(self._system.cat_file(f"{self._path}/{name}", 0, LARGEST_RECORD))
 
     def get(self, name: str, file: Path) -> None:
         with self._said():

@@ -27,7 +27,7 @@ from stepgrid.store.paths import IMPORTED
 from stepgrid.store.stale_summaries import out_of_date
 from stepgrid.store.status.integrity import build_fault, full_fault
 from stepgrid.store.store import Store
-from stepgrid.store.timestamps import now
+from stepgrid.store.timestamps import TIME, future_fault, now
 from stepgrid.transfer import bundle, manifest, signature
 from stepgrid.transfer.result_export import (
     ATTEMPTS,
@@ -42,10 +42,10 @@ from stepgrid.transfer.result_export import (
     SPEC,
 )
 
-_TIME = r"\d{8}T\d{6}\.\d{6}Z"
+_RESULT = re.compile(rf"s-[0-9a-f]+/(?P<time>{TIME})", re.ASCII)
 _PATH = re.compile(
     rf"{PLAN}/[a-z]+\.jsonl?|{BUILDS}/b-[0-9a-f]+/({'|'.join(map(re.escape, RECORDS))})"
-    rf"|({RESULTS}|{ATTEMPTS})/s-[0-9a-f]+/{_TIME}/.+"
+    rf"|({RESULTS}|{ATTEMPTS})/s-[0-9a-f]+/{TIME}/.+"
     rf"|{SPEC}/.+|{REPORT}/(summary\.txt|index\.html|tables/[a-z0-9_.]+\.parquet)"
 )
 _STAGED = "import"  # what an import that was killed leaves is below this name; one of a build may be under way
@@ -65,6 +65,20 @@ class ImportedResults:
 def is_one(said: Mapping[str, Any]) -> bool:
     """By what the manifest says: other bundles have other kinds."""
     return said.get("kind") == KIND
+
+
+def result_fault(name: object) -> str | None:
+    """Why no result of another checkout can have this name, stage/time."""
+    if not isinstance(name, str) or not (match := _RESULT.fullmatch(name)):
+        return f"{str(name)[:80]!r} is no name of a result"
+    return f"the result {name} {fault}" if (fault := future_fault(match["time"])) else None
+
+
+def bundle_results(file: Path) -> set[str]:
+    """The results in a bundle, by its manifest."""
+    files = bundle.head(file, "result").get("files")
+    names = files if isinstance(files, Mapping) else ()
+    return {match[1] for name in names if (match := re.fullmatch(rf"{RESULTS}/([^/]+/[^/]+)/{RECORD}", name))}
 
 
 def publish(store: Store, file: Path) -> ImportedResults:
@@ -148,7 +162,9 @@ def _faults(content: Path, plan: Plan) -> Iterator[str]:
     builds = {build.id for build in plan.builds}
     for folder in (*_results(content, RESULTS), *_results(content, ATTEMPTS)):
         name = f"{folder.parent.name}/{folder.name}"
-        if folder.parent.name not in stages:
+        if fault := result_fault(name):
+            yield fault
+        elif folder.parent.name not in stages:
             yield f"its plan has no stage {folder.parent.name}"
         elif folder.is_relative_to(content / RESULTS) and (why := full_fault(folder, stages[folder.parent.name])):
             yield f"its result {name} is broken: {why}"

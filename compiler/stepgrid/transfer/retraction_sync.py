@@ -5,8 +5,6 @@ push in. Both are files of their own beside the bundles, which nothing replaces.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.error import BuildError
+from stepgrid.host import file_reader
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.language.site.site_file import of_environment
@@ -23,10 +22,10 @@ from stepgrid.store.run_lock import NAME
 from stepgrid.store.store import Store
 from stepgrid.transfer import signature
 from stepgrid.transfer.remote_folder import RemoteFolder
+from stepgrid.transfer.result_import import result_fault
 
 PART, UNDONE, FORMAT = "retractions", "undone", 1
 _FIELDS = {PART: ("result", "why", "who", "when"), UNDONE: ("result", "retraction")}
-_RESULT = re.compile(r"s-[0-9a-f]+/\d{8}T\d{6}\.\d{6}Z", re.ASCII)
 BUSY = "a run is active in this checkout: retractions were not taken; pull again when it has ended"
 
 
@@ -110,7 +109,7 @@ def _read(remote: RemoteFolder, part: str, folder: Path, taken: Taken) -> Iterat
         if suffix != "json":
             continue
         try:
-            said = json.loads(_fetched(remote, name, folder).read_bytes())
+            said = file_reader.parsed(_fetched(remote, name, folder).read_bytes())
         except BuildError as wrong:
             taken.wrong.append(str(wrong))
         except (OSError, ValueError):  # of a push that was killed
@@ -134,7 +133,7 @@ def _fetched(remote: RemoteFolder, name: str, folder: Path) -> Path:
 def _digest(said: Mapping[str, Any], part: str) -> str | None:
     """Nothing where it lacks something, or names what can be no result."""
     found = [text for name in _FIELDS[part] if isinstance(text := said.get(name), str)]
-    if len(found) < len(_FIELDS[part]) or not _RESULT.fullmatch(found[0]):
+    if len(found) < len(_FIELDS[part]) or result_fault(found[0]):
         return None
     return retractions.digest(*found) if part == PART else found[1]
 

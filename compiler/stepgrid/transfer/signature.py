@@ -25,6 +25,15 @@ def sign(file: Path, key: Path) -> Path:
 
 def signer(file: Path, signers: str) -> str:
     """Whose signature stands beside a file; BuildError where it is of none of `signers` (ALLOWED SIGNERS there)."""
+    name = principal(file, signers)
+    done = _run(["verify", "-f", signers, "-I", name, "-n", NAMESPACE, "-s", str(_beside(file))], file)
+    if done.returncode:
+        raise BuildError(f"{file} is not imported: it is not what {name} signed")
+    return name
+
+
+def principal(file: Path, signers: str) -> str:
+    """The signer that a signature beside a file is of, which may not be there yet: its content is not verified."""
     beside = _beside(file)
     if not beside.is_file():
         raise BuildError(f"{file} is not imported: there is no {beside.name}, and the site file names `signers`")
@@ -32,9 +41,6 @@ def signer(file: Path, signers: str) -> str:
     name = found.stdout.strip().partition("\n")[0]
     if found.returncode or not name:
         raise BuildError(f"{file} is not imported: {beside.name} is of none of the `signers` of the site file")
-    done = _run(["verify", "-f", signers, "-I", name, "-n", NAMESPACE, "-s", str(beside)], file)
-    if done.returncode:
-        raise BuildError(f"{file} is not imported: it is not what {name} signed")
     return name
 
 
