@@ -93,10 +93,10 @@ def test_redo_beside_a_result_of_the_last_time_there_is(plan: Plan, capsys: Capt
     assert said.startswith("the next run measures 3 stages again")
     assert redo_requests.record(Store(), stage) is None
     assert said.endswith(
-        "s-ID/99991231T235959.999999Z would stay the newest result, as no later time can be written: "
-        "`stepgrid retract s-ID/99991231T235959.999999Z`\n"
+        "s-ID/99991231T235959.999999Z would stay the newest result, as no time is later: "
+        "`stepgrid retract s-ID/99991231T235959.999999Z --why TEXT`\n"
     )
-    assert out(capsys, "retract", f"{stage}/{timestamps.LAST}")
+    assert out(capsys, "retract", f"{stage}/{timestamps.LAST}", "--why", "forged")
     assert Store().new_attempt(stage).name < timestamps.LAST
 
 

@@ -84,7 +84,7 @@ def _asked(store: Store, plan: Plan, stages: Sequence[str], why: str) -> Iterato
     if len(results) < len(stages):
         yield f"{counted(len(stages) - len(results), 'stage')} without a result: measured in any case"
     for name in last:
-        yield f"{name} would stay the newest result, as no later time can be written: `stepgrid retract {name}`"
+        yield f"{name} would stay the newest result, as no time is later: `stepgrid retract {name} --why TEXT`"
 
 
 def _undone(store: Store, stages: Sequence[str]) -> Iterator[str]:
