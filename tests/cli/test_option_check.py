@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
+from stepgrid.model.package_data import SPECS
+from stepgrid.plan.compilation import scales
+from stepgrid.plugins.option_values import wrong
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, run_request
 from tests.cli.samples import SPEC
@@ -39,7 +42,7 @@ def made(known: Mapping[str, Mapping[str, str]], spec: str = "a.yaml") -> None:
         if build.name in known:
             folder = Store().build(build.id)
             folder.mkdir(parents=True)
-            (folder / "build.json").write_text(json.dumps({"id": build.id, "programs": {}}))
+            (folder / "build.json").write_text(json.dumps({"id": build.id, "engine": build.engine, "programs": {}}))
             described = {name: {"type": kind, "default": "", "help": ""} for name, kind in known[build.name].items()}
             (folder / "catalogue.json").write_text(json.dumps(described))
 
@@ -72,9 +75,70 @@ def test_a_misspelt_name_and_impossible_values_are_all_said(folder: Path, capsys
     ]
 
 
-def test_without_a_catalogue_nothing_can_be_told(folder: Path, capsys: Capture) -> None:
-    asks(folder, "write_bufer_size: 1")
+PROBABLE = [
+    "a.yaml:10:12: warning[unknown-option]: `compresion_type` is probably no option of rocksdb",
+    "   = did you mean `compression_type`?",
+    "a.yaml:10:35: warning[unknown-option]: `cache_sizes` is probably no option of rocksdb",
+    "   = did you mean `cache_size`?",
+    "a.yaml:10:51: warning[wrong-option]: `block_size` takes a number (int32), not `64KB`",
+    "   = did you mean `64KiB`? sizes are written in KiB, MiB or GiB",
+    "a.yaml:10:69: warning[wrong-option]: `write_buffer_size` takes a number (int64), not `256MB`",
+    "   = did you mean `256MiB`? sizes are written in KiB, MiB or GiB",
+]
+SLIPS = "compresion_type: zstd, cache_sizes: 1, block_size: 64KB, write_buffer_size: 256MB, of_a_patch: 1"
+
+
+def test_before_the_builds_are_made_slips_are_warnings(folder: Path, capsys: Capture) -> None:
+    asks(folder, SLIPS)
     assert main(["check", "a.yaml"]) == 0
+    captured = capsys.readouterr()
+    assert [line for line in captured.err.splitlines() if "option]" in line or "did you mean" in line] == PROBABLE
+    assert captured.out.splitlines()[1:] == [
+        "options of rocksdb-7.8.3 and rocksdb-9.10.0 are not checked yet: their builds are not made; "
+        "`stepgrid builds a.yaml --make` makes them"
+    ]
+
+
+def test_slips_come_beside_other_faults(folder: Path, capsys: Capture) -> None:
+    asks(folder, SLIPS, "seed: many\n")
+    assert main(["check", "a.yaml"]) == 1
+    lines = [line for line in capsys.readouterr().err.splitlines() if "option]" in line or "error[" in line]
+    assert lines == [*PROBABLE[::2], "a.yaml:11:7: error[wrong-type]: `seed`: expected a whole number, found `many`"]
+
+
+def test_a_build_that_is_made_says_it_beside_other_faults(folder: Path, capsys: Capture) -> None:
+    asks(folder, "cache_siz: 1")
+    made(TWO)
+    asks(folder, "cache_siz: 1", "seed: many\n")
+    assert [line.partition(": ")[2] for line in complaints(capsys)] == [
+        "error[unknown-option]: rocksdb-7.8.3 and rocksdb-9.10.0 have no option `cache_siz`",
+        "",
+        "error[wrong-type]: `seed`: expected a whole number, found `many`",
+    ]
+
+
+def test_a_build_of_the_store_tells_of_options_of_one_that_is_not_made(folder: Path, capsys: Capture) -> None:
+    asks(folder, "of_a_patch: 1")
+    made({"rocksdb-7.8.3": {"of_a_patch": "bool"}})
+    asks(folder, "of_a_patch: 3")
+    text = (folder / "a.yaml").read_text()
+    (folder / "a.yaml").write_text(text.replace("7.8.3, ", "").replace("of_a_patch", "of_a_pach"))
+    assert main(["check", "a.yaml"]) == 0
+    assert "`of_a_pach` is probably no option of rocksdb\n" in capsys.readouterr().err
+
+
+def test_each_engine_tells_the_unit_that_was_meant() -> None:
+    number = {"type": "number"}
+    assert (wrong("postgres", number, "64KB") or "").endswith("; did you mean `64kB`?")
+    assert wrong("postgres", number, "64MB") is None
+    assert (wrong("mysql", number, "64MB") or "").endswith("; did you mean `64MiB`?")
+    assert wrong("mysql", number, "64M") is None
+
+
+def test_nothing_is_probable_in_what_is_shipped(capsys: Capture) -> None:
+    for spec in sorted([*SPECS.glob("*.yaml"), *SPECS.glob("posts/*.yaml")]):
+        main(["check", str(spec), *(["--scale", "smoke"] if "smoke" in scales(str(spec)) else [])])
+        assert "option]" not in capsys.readouterr().err, spec
 
 
 def test_what_only_some_builds_have(folder: Path, capsys: Capture) -> None:

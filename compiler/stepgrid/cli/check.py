@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from stepgrid.cli.shared import adaptive_loads, spec_arguments
 from stepgrid.cli.shared.resource_limits import LimitError, limited
@@ -36,7 +37,7 @@ def _run(args: argparse.Namespace) -> int:
     plans: list[Plan | None] = []
     found: dict[Problem, None] = {}  # a fault of a library is one problem, however many specs include it
     for spec in dict.fromkeys(map(spec_of, args.specs)):
-        plan, problems = spec_arguments.on_builds(*spec_arguments.asked(args, spec))
+        plan, problems = spec_arguments.asked(args, spec, on_builds=True)
         if args.scale is None:
             problems = spec_arguments.with_scales(args, spec, plan, problems)
             plan = None if any(problem.severity == "error" for problem in problems) else plan
@@ -56,7 +57,20 @@ def _print(form: str, found: Iterable[Problem], plans: Iterable[Plan | None]) ->
         print("".join(f"{formats.annotation(problem)}\n" for problem in found), end="")
     for plan in plans:
         if plan is not None:
-            print(f"{plan.spec}: fine; {contents(plan)}")
+            print(f"{plan.spec}: fine; {contents(plan)}", *_unchecked(plan), sep="\n")
+
+
+def _unchecked(plan: Plan) -> Iterator[str]:
+    """Say whose options nobody could look at."""
+    from stepgrid.workflow import catalogue_check, host_plan
+
+    if names := sorted(build.name for build in catalogue_check.unchecked(plan, host_plan.store())):
+        shown = names if len(names) < 4 else [*names[:2], f"{len(names) - 2} other builds"]
+        several, scale = len(names) > 1, ["--scale", plan.scale] if plan.scale else []
+        command = shlex.join(["stepgrid", "builds", plan.spec, *scale, "--make"])
+        reason, makes = ("their builds are", "makes them") if several else ("its build is", "makes it")
+        listed = " and ".join([", ".join(shown[:-1]), shown[-1]] if several else shown)
+        yield f"options of {listed} are not checked yet: {reason} not made; `{command}` {makes}"
 
 
 def contents(plan: Plan) -> str:

@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    plan, problems = spec_arguments.on_builds(*spec_arguments.asked(args))
+    plan, problems = spec_arguments.asked(args, on_builds=True)
     if args.format == "text" or plan is None:
         spec_arguments.tell(args.spec, plan, problems, args.all_warnings)
     if plan is None:

@@ -37,7 +37,6 @@ def compile_spec(
     made: builds.OfStore = lambda node: None,
     kept: OfResults = has_none,
     requested: load_counts.OfStore = load_counts.NOTHING,
-    judge: Judge = lambda plan: (),
 ) -> Plan:
     """SpecError holds all that is wrong. `pin` says what holds a build's source still; `problems` gets the warnings.
 
@@ -45,7 +44,6 @@ def compile_spec(
     `differs`: where this host is not a machine that it stands in for. `made`: what the store has of a build.
     `kept`: whether results under an id without the contents of files count for such contents.
     `requested`: which loads the store has, and which were asked for, where `repeat` says `until`.
-    `judge`: problems of the plan that the spec alone does not show; asked also of what can be planned of a wrong spec.
     """
     found = problems or Problems()
     document = read(os.path.normpath(path), scale, found, sets)
@@ -63,9 +61,8 @@ def compile_spec(
         _warn_of_unused(document.path, (build.source for build in every), found)
     draft = Problems() if found.errors else found
     plan = assemble(document, expansion, held, draft, bool(only or found.errors), made, kept, requested)
-    for problem in judge(plan):
-        found.add_found(problem)
-    found.stop_on_errors()
+    if found.errors:
+        raise SpecError(found.found, plan)
     return plan
 
 
@@ -86,9 +83,9 @@ def check_scales(
     found: dict[Problem, list[str]] = {}
     plans = [base]
     for scale in scales(path):
-        plan, errors = _compiled(path, scale, host, differs)
+        plan, draft, errors = _compiled(path, scale, host, differs)
         plans.append(plan)
-        for problem in (*errors, *(judge(plan) if plan else ())):
+        for problem in (*errors, *(judge(draft) if draft else ())):
             if _key(problem) not in known:
                 found.setdefault(problem, []).append(f"`{scale}`")
     whole = [plan for plan in plans if plan is not None]
@@ -130,12 +127,13 @@ def scales(path: str) -> list[str]:
 
 def _compiled(
     path: str, scale: str, host: Mapping[str, Any], differs: Differs
-) -> tuple[Plan | None, Sequence[Problem]]:
-    problems = Problems()
+) -> tuple[Plan | None, Plan | None, Sequence[Problem]]:
+    """The plan, or the draft of a wrong one, and the errors."""
     try:
-        return compile_spec(path, scale, host, problems=problems, differs=differs), problems.errors
+        plan = compile_spec(path, scale, host, differs=differs)
+        return plan, plan, ()
     except SpecError as error:
-        return None, [problem for problem in error.problems if problem.severity == "error"]
+        return None, error.draft, [problem for problem in error.problems if problem.severity == "error"]
 
 
 def _pins(spec: str, every: Sequence[Build], machine: pins.OfMachine, problems: Problems) -> dict[str, pins.Pins]:

@@ -148,6 +148,13 @@ class Checking(Protocol):
 
 
 @runtime_checkable
+class KnownOptions(Protocol):
+    """An engine that brings names and types of the options of its releases, for builds that are not made yet."""
+
+    known_options: Path  # JSON: option -> type; "": releases differ
+
+
+@runtime_checkable
 class TreeReader(Protocol):
     """An engine whose files say how its LSM tree is made up, while no program has them open."""
 

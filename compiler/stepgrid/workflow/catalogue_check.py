@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from stepgrid.host import file_reader
 from stepgrid.language.problems.problem import Problem
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.plan.checks import option_check, program_check
-from stepgrid.plugins.engine import DeclaredBuilds
+from stepgrid.plugins.engine import Checking, DeclaredBuilds, KnownOptions
 from stepgrid.plugins.engines import engine
-from stepgrid.store.builds import catalogue, record
+from stepgrid.store.builds import catalogue, ids, record
 from stepgrid.store.status.results import Results
 from stepgrid.store.store import Store
 
@@ -23,8 +25,29 @@ def problems(plan: Plan, store: Store) -> Sequence[Problem]:
         results = Results(store, store.looked(plan.digest))
         return {stage.id for stage in plan.stages if (found := results.of(stage)) and found.status == "done"}
 
-    wrong = option_check.problems(plan, catalogues, measured)
+    unmade = {build.engine for build in plan.builds if catalogues[build.id] is None}
+    releases = {name: _options_of_releases(name, store) for name in sorted(unmade)}
+    wrong = option_check.problems(plan, catalogues, measured, releases)
     return [*wrong, *program_check.problems(plan, {build.id: _programs(store, build) for build in plan.builds})]
+
+
+def unchecked(plan: Plan, store: Store) -> list[PlannedBuild]:
+    """Builds that are not made yet, and whose options can be checked when they are."""
+    asking = {stage.build for stage in plan.stages if any(step.options for step in stage.steps)}
+    checkable = [build for build in plan.builds if build.id in asking and isinstance(engine(build.engine), Checking)]
+    return [build for build in checkable if not record(store, build.id)]
+
+
+def _options_of_releases(name: str, store: Store) -> Mapping[str, Any]:
+    """Options of an engine that are known without its build: those that come with it, and those of builds made here."""
+    kind = engine(name)
+    options: dict[str, Any] = {}
+    if isinstance(kind, KnownOptions):
+        options = {option: {"type": type_} for option, type_ in file_reader.read(kind.known_options).items()}
+    for build in ids(store):
+        if record(store, build).get("engine") == name:
+            options.update(catalogue(store, build) or {})
+    return options
 
 
 def _programs(store: Store, build: PlannedBuild) -> Collection[str] | None:

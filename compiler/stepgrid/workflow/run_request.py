@@ -111,7 +111,7 @@ def _refuse_wrong_options(found: RemainingWork) -> None:
         from stepgrid.language.problems import formats
         from stepgrid.workflow.catalogue_check import problems
 
-        if wrong := problems(found.plan, found.store):
+        if wrong := [problem for problem in problems(found.plan, found.store) if problem.severity == "error"]:
             raise Fault(f"{formats.text(wrong)}\n\n{found.plan.spec}: {formats.in_all(wrong)}")
 
 

@@ -52,35 +52,29 @@ def with_words(parser: argparse.ArgumentParser, **kinds: Iterable[StatusWord]) -
     parser.epilog = "\n".join(lines)
 
 
-def asked(args: argparse.Namespace, spec: str | None = None) -> tuple[Plan | None, Sequence[Problem]]:
-    """The plan of a spec on this host, if it has one, and everything that was found about it."""
-    from stepgrid.workflow import host_plan
+def asked(
+    args: argparse.Namespace, spec: str | None = None, on_builds: bool = False
+) -> tuple[Plan | None, Sequence[Problem]]:
+    """The plan of a spec on this host, if it has one, and everything that was found about it.
+
+    `on_builds`: also what its builds would not take."""
+    from stepgrid.workflow import catalogue_check, host_plan
 
     problems = Problems()
     for problem in wrong_site(args):
         problems.add_found(problem)
+    plan: Plan | None = None
+    draft: Plan | None = None
     try:
-        return host_plan.compiled(spec or args.spec, args.scale, problems, **narrowed(args)), problems.warnings
+        draft = plan = host_plan.compiled(spec or args.spec, args.scale, problems, **narrowed(args))
+        faults: Sequence[Problem] = problems.warnings
     except SpecError as error:
-        return None, error.problems
-
-
-def on_builds(plan: Plan | None, found: Sequence[Problem]) -> tuple[Plan | None, Sequence[Problem]]:
-    """With what the builds that are there would not take; None for the plan where that is something."""
-    if plan is None:
-        return None, found
-    from stepgrid.workflow import host_plan
-    from stepgrid.workflow.catalogue_check import problems
-
-    wrong = problems(plan, host_plan.store())
-    return (None if wrong else plan), _merged([*found, *wrong])
-
-
-def _merged(found: Iterable[Problem]) -> Sequence[Problem]:
-    problems = Problems()
-    for problem in found:
+        draft, faults = error.draft, error.problems
+    if draft is None or not on_builds:
+        return plan, faults
+    for problem in (*faults, *catalogue_check.problems(draft, host_plan.store())):
         problems.add_found(problem)
-    return problems.found
+    return (None if problems.errors else plan), problems.found
 
 
 def wrong_site(args: argparse.Namespace) -> Sequence[Problem]:

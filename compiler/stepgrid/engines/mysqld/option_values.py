@@ -28,7 +28,9 @@ def meant(name: str, catalogue: Mapping[str, Mapping[str, Any]]) -> Mapping[str,
 def value_fault(info: Mapping[str, Any], text: str) -> str | None:
     kind = info.get("type")
     if kind == "number" and not _NUMBER.fullmatch(text):
-        return f"takes a number, with one letter of K, M, G, T, P or E after it, not `{text}`"
+        size = re.fullmatch(r"(\d+)([KMGT])B", text, re.IGNORECASE)
+        hint = f"; did you mean `{size[1]}{size[2].upper()}iB`?" if size else ""
+        return f"takes a number, with one letter of K, M, G, T, P or E after it, not `{text}`{hint}"
     if kind == "switch" and text.lower() not in ("on", "true", "1", "0"):  # a prefix: any value but 0 is the same
         return f"takes ON, or 0 for the contrary, not `{text}`, which the server takes for ON"
     return None

@@ -48,6 +48,7 @@ class MysqldServing:
     reserved = RESERVED
     booleans = option_values.BOOLEANS
     counts_choices = True
+    known_options = Path(__file__).with_name("known_options.json")
     stop = signal.SIGTERM
     socket = "mysqld.sock"
     port = 3306

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.engines.postgres import options, quiesce, running_server, server_statistics
@@ -12,8 +13,6 @@ from stepgrid.plugins.capabilities import Release, reached
 from stepgrid.plugins.engine import Built
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from stepgrid.build.recipe import InstalledPrograms, Recipe
     from stepgrid.build.task import Order
     from stepgrid.lint.rule import Rule
@@ -67,6 +66,7 @@ class Postgres:
     catalogue = staticmethod(options.catalogue)
     value_fault = staticmethod(options.value_fault)
     booleans, counts_choices = options.BOOLEANS, False
+    known_options = Path(__file__).with_name("known_options.json")
 
     def recipes(self) -> Sequence[Recipe]:
         from stepgrid.engines.postgres.recipes.configure import PostgresConfigure

@@ -139,12 +139,17 @@ BOOLEANS = ("true", "false", "on", "off", "yes", "no", "1", "0", "t", "f", "y", 
 _NUMBER = re.compile(r"([+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|0x[0-9a-fA-F]+)\s*(B|kB|MB|GB|TB|us|ms|s|min|h|d)?")
 
 
+_UNITS = {"K": "kB", "M": "MB", "G": "GB", "T": "TB"}
+
+
 def value_fault(info: Mapping[str, Any], text: str) -> str | None:
     if info.get("type") != "number":
         return None
     match = _NUMBER.fullmatch(text)
     if match is None:
-        return f"takes a number, with a unit such as kB, MB, GB, ms, s or min, not `{text}`"
+        size = re.fullmatch(r"(\d+)\s*([KMGT])i?B", text, re.IGNORECASE)
+        hint = f"; did you mean `{size[1]}{_UNITS[size[2].upper()]}`?" if size else ""
+        return f"takes a number, with a unit such as kB, MB, GB, ms, s or min, not `{text}`{hint}"
     least, most = info.get("least"), info.get("most")
     if match[4] or text.startswith("0x") or not least or not most:
         return None  # with a unit it counts something else than the range does

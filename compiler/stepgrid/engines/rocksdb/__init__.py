@@ -62,6 +62,7 @@ class RocksDB:
     version_file = "include/rocksdb/version.h"
     booleans = ("true", "false", "t", "f", "yes", "no", "y", "n", "1", "0")
     counts_choices = False
+    known_options = Path(__file__).with_name("known_options.json")
 
     def value_fault(self, info: Mapping[str, Any], text: str) -> str | None:
         return gflags.number_fault(str(info.get("type")), text)

@@ -70,6 +70,8 @@ def number_fault(kind: str, text: str) -> str | None:
 
 
 def _advice(text: str) -> str:
+    if size := re.fullmatch(r"(\d+)\s*([KMGT])i?B?", text, re.IGNORECASE):
+        return f"; did you mean `{size[1]}{size[2].upper()}iB`? sizes are written in KiB, MiB or GiB"
     if re.match(r"\d+\s*[A-Za-z]", text):
         return "; sizes are written in KiB, MiB or GiB"
     return "; a size has no sign" if re.match(r"[+-]\d+\s*[A-Za-z]", text) else ""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from stepgrid.language.problems.suggestion import nearest
+
+if TYPE_CHECKING:
+    from stepgrid.model.plan import Plan
 
 MOST_SHOWN = 200  # problems that are shown as text
 LONGEST = 120  # characters of what a message quotes
@@ -38,10 +41,12 @@ class Problem(NamedTuple):
 
 
 class SpecError(Exception):
-    """A spec that cannot be used, with everything that is wrong with it."""
+    """A spec that cannot be used, with everything that is wrong with it.
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(problems)
+    `draft` is the plan of what is right; its builds may show more faults, so that all of them come at once."""
+
+    def __init__(self, problems: Iterable[Problem], draft: Plan | None = None) -> None:
+        self.problems, self.draft = tuple(problems), draft
         super().__init__("; ".join(f"{p.where}: {p.message}" for p in self.problems))
 
 

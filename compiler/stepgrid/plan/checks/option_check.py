@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from stepgrid.language.problems.problem import Location, Problem
 from stepgrid.model.plan import Option, Options, Plan, PlannedBuild, PlannedStage
@@ -15,6 +15,7 @@ from stepgrid.plugins.option_values import wrong
 
 Catalogue: TypeAlias = Mapping[str, Any]
 Catalogues: TypeAlias = Mapping[str, Catalogue | None]  # build -> its options; None: it cannot be told
+ALIKE = 0.85  # of two names: one is probably a slip of the other
 
 
 def described(kind: str, name: str, catalogue: Catalogue | None) -> Mapping[str, Any] | None:
@@ -30,13 +31,21 @@ def described(kind: str, name: str, catalogue: Catalogue | None) -> Mapping[str,
     return info
 
 
-def problems(plan: Plan, catalogues: Catalogues, measured: Callable[[], Collection[str]]) -> list[Problem]:
-    """Of the stages whose binary has not taken their options yet. `measured`: those that it has."""
-    found = list(_Check(plan, catalogues).faults())
+def problems(
+    plan: Plan,
+    catalogues: Catalogues,
+    measured: Callable[[], Collection[str]],
+    releases: Mapping[str, Catalogue] | None = None,
+) -> list[Problem]:
+    """Of the stages whose binary has not taken their options yet. `measured`: those that it has.
+
+    `releases`: engine -> options of other builds; what they say of a build without a catalogue is a warning."""
+    found = list(_Check(plan, catalogues, releases or {}).faults())
     done = measured() if found else ()
+    certain = {(fault.code, fault.option.where) for fault in found if fault.certain}
     grouped: dict[tuple[str, str], list[Fault]] = {}
     for fault in found:
-        if not fault.stages <= set(done):
+        if not fault.stages <= set(done) and (fault.certain or (fault.code, fault.option.where) not in certain):
             grouped.setdefault((fault.option.where, fault.message), []).append(fault)
     return sorted((_problem(faults, plan.spec) for faults in grouped.values()), key=lambda problem: problem.where)
 
@@ -49,22 +58,24 @@ class Fault:
     message: str  # without the builds
     hint: str
     build: PlannedBuild
+    certain: bool = True  # the build's own catalogue says it
     stages: set[str] = field(default_factory=set)
 
 
 class _Check:
-    def __init__(self, plan: Plan, catalogues: Catalogues) -> None:
-        self._plan, self._catalogues = plan, catalogues
+    def __init__(self, plan: Plan, catalogues: Catalogues, releases: Mapping[str, Catalogue]) -> None:
+        self._plan, self._catalogues, self._releases = plan, catalogues, releases
         self._builds = {build.id: build for build in plan.builds}
 
     def faults(self) -> Iterator[Fault]:
         """One for each build and option as it is asked for, with the stages that ask."""
         known: dict[tuple[str, int], list[Fault]] = {}  # the plan holds the parts, so an id() stays its own
         for stage in self._plan.stages:
-            for part in _parts(stage) if self._catalogues.get(stage.build) is not None else ():
+            check = self._probable if self._catalogues.get(stage.build) is None else self._of_part
+            for part in _parts(stage):
                 key = (stage.build, id(part))
                 if key not in known:
-                    known[key] = list(self._of_part(self._builds[stage.build], part))
+                    known[key] = list(check(self._builds[stage.build], part))
                 for fault in known[key]:
                     fault.stages.add(stage.id)
         for faults in known.values():
@@ -79,6 +90,21 @@ class _Check:
             elif said := wrong(build.engine, info, option.value):
                 said, _, hint = said.partition("; ")
                 yield Fault("wrong-option", name, option, f"`{name}` {said}", hint, build)
+
+    def _probable(self, build: PlannedBuild, part: Mapping[str, Option]) -> Iterator[Fault]:
+        """A name that no release has may be that of a patch or a fork: one that is nearly another's is a slip."""
+        catalogue = self._releases.get(build.engine) or {}
+        for name, option in part.items() if catalogue else ():
+            info = described(build.engine, name, catalogue)
+            if info is None and option.unsupported != "drop":
+                close = get_close_matches(name, catalogue, 1, ALIKE)
+                for other in close:
+                    message, hint = f"`{name}` is probably no option of {build.engine}", f"did you mean `{other}`?"
+                    yield Fault("unknown-option", name, option, message, hint, build, certain=False)
+                info = described(build.engine, close[0], catalogue) if close else None
+            if info and (message := wrong(build.engine, info, option.value) or ""):
+                message, _, hint = message.partition("; ")
+                yield Fault("wrong-option", name, option, f"`{name}` {message}", hint, build, certain=False)
 
     def _elsewhere(self, build: PlannedBuild, name: str) -> bool:
         """Whether another build knows it, or may: one that is still to be made leaves the question open."""
@@ -105,10 +131,11 @@ def _parts(stage: PlannedStage) -> Iterator[Mapping[str, Option]]:
 def _problem(faults: list[Fault], spec: str) -> Problem:
     first = faults[0]
     message = first.message
-    if first.code == "unknown-option":
+    if first.certain and first.code == "unknown-option":
         names = sorted({fault.build.name for fault in faults})
         shown = names if len(names) < 4 else [*names[:3], f"{len(names) - 3} other builds"]
         listed = f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
         message = f"{listed} {'have' if len(names) > 1 else 'has'} {message}"
     where = Location.read(first.option.where) if first.option.where else Location(spec, 1, 1)
-    return Problem(first.code, where, message, first.hint, width=len(first.name))
+    severity: Literal["error", "warning"] = "error" if first.certain else "warning"
+    return Problem(first.code, where, message, first.hint, severity, len(first.name))
