@@ -31,7 +31,8 @@ def samples(late: float = 0.0) -> Any:
         ((0.0, 6.2), SECONDS, False),
         ((0.2, 5.4), (10.2, *SECONDS[1:6], 15.4), True),
         ((2.0, 4.0), SECONDS[2:5], True),
-        ((2.2, 2.3), (12.2, 12.3), True),
+        ((2.2, 4.3), (12.2, 13.0, 14.0, 14.3), True),
+        ((2.2, 2.3), SECONDS, False),  # most of it would be guessed
         ((5.0, 12.0), SECONDS[5:], True),
         ((9.0, 12.0), SECONDS, False),  # no time
     ],
@@ -105,7 +106,7 @@ def test_averages_are_those_of_the_measurement(folder: Path) -> None:
     names = ("device_writes_per_s", "writes_per_op", "process_cores", "cpu_seconds", "cpu_us_per_op")
     assert [found[name] for name in names] == pytest.approx([100, 0.5, 1.0, 3.0, 5000])
     assert whole.figures(600)["device_writes_per_s"] == 550
-    assert (found["process_write_bytes"], found["process_rss_bytes"]) == (300 * 4096, 13)
+    assert (found["process_write_bytes"], found["process_rss_bytes"]) == (300 * 4096, 15)
     assert (found["database_bytes"], found["process_max_rss_bytes"]) == (6, 99)  # at the end; of the process
 
 

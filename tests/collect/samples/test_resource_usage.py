@@ -1,10 +1,14 @@
 """Usage from samples written by hand, against figures worked out by hand."""
 
 import json
+import sys
+from dataclasses import asdict
 
 import pytest
 
-from stepgrid.collect.samples.resource_usage import series, usage
+from stepgrid.collect.samples.resource_usage import of, series, usage
+from stepgrid.host.processes.supervision import environment, supervise
+from stepgrid.host.sampling.sampler import Sampler
 
 
 def _cpu(user, system, idle):
@@ -191,14 +195,14 @@ def _written(folder, *samples):
 
 
 def test_what_is_left_of_a_second_is_no_ratio_of_its_own(tmp_path):
-    """A step ends 20 ms after a sample, with one slow read: the mean of the two ratios would be 50 ms."""
-    at = ((1.0, 0, 0), (2.0, 100, 100), (2.02, 101, 199))
+    """A step ends 20 ms after a sample, with one slow read: the mean of the ratios would be 33 ms."""
+    at = ((1.0, 0, 0), (2.0, 100, 100), (3.0, 200, 200), (3.02, 201, 299))
     samples = [
         {"monotonic": when, "device": "vda", "devices": {"vda": _device(reads, 8 * reads, spent)}}
         for when, reads, spent in at
     ]
     assert usage(_written(tmp_path, *samples), None)["device_read_await_ms"] == 1.0
-    assert [row["second"] for row in series(tmp_path)] == [1.0]
+    assert [row["second"] for row in series(tmp_path)] == [1.0, 2.0]
 
 
 def test_a_step_that_is_shorter_than_a_second_is_one_interval(tmp_path):
@@ -206,8 +210,64 @@ def test_a_step_that_is_shorter_than_a_second_is_one_interval(tmp_path):
         {"monotonic": when, "device": "vda", "devices": {"vda": _device(reads, 8 * reads, reads)}}
         for when, reads in ((1.0, 0), (1.2, 10))
     ]
-    assert usage(_written(tmp_path, *samples), None)["device_reads_per_s"] == pytest.approx(50.0)
-    assert len(series(tmp_path)) == 1
+    assert [row["device_reads_per_s"] for row in series(_written(tmp_path, *samples))] == [pytest.approx(50.0)]
+
+
+def test_a_step_of_less_than_two_seconds_has_what_the_kernel_counted_and_nothing_of_its_samples(tmp_path):
+    """As sampled: a program that is being loaded, one that gives its memory back, and a client of a server."""
+    samples = [
+        {
+            "monotonic": at,
+            "cpu": _cpu(10 * at, 0, 0),
+            "switches": 1000 * at,
+            "database_bytes": 7 + at,
+            "process": {"user": at, "system": 0.0, "rss": rss, "read_bytes": 0, "write_bytes": 0},
+            "server": {"user": at, "system": 0.0, "rss": 5, "read_bytes": 9 * at, "write_bytes": 0},
+            "sensors": {"celsius": 50.0, "throttles": 0},
+        }
+        for at, rss in ((0.0, 600_000), (1.0, 2_000_000), (1.2, 700_000))
+    ]
+    _written(tmp_path, *samples)
+    (tmp_path / "step.json").write_text(json.dumps({"user": 0.4, "system": 0.1, "seconds": 1.2, "max_rss": 91_000_000}))
+    counted = {
+        "cpu_seconds": pytest.approx(1.7),
+        "client_cpu_seconds": 0.5,
+        "server_cpu_seconds": 1.2,
+        "server_rss_bytes": 5,
+        "process_max_rss_bytes": 91_000_000,
+        "server_read_bytes": pytest.approx(10.8),
+        "server_write_bytes": 0,
+        "database_bytes": 8.2,
+    }
+    by_operation = {
+        "cpu_us_per_op": pytest.approx(17_000),
+        "client_cpu_us_per_op": 5000,
+        "server_cpu_us_per_op": pytest.approx(12_000),
+    }
+    assert usage(tmp_path, 100) == counted | by_operation
+    assert of(tmp_path).within((0.3, 0.9)).figures(100) == counted | by_operation  # of all of the step: exact
+
+
+HOLD = "import sys, time; held = b'x' * (90 << 20); time.sleep(float(sys.argv[1]))"
+
+
+@pytest.mark.parametrize(
+    ("argv", "resident"),
+    [
+        (["/bin/true"], False),
+        ([sys.executable, "-c", HOLD, "0.3"], False),
+        ([sys.executable, "-c", HOLD, "2.5"], True),
+    ],
+)
+def test_the_memory_of_a_step_is_plausible_or_absent(tmp_path, argv, resident):
+    sampler = Sampler(tmp_path / "samples.jsonl", None)
+    ended = supervise(argv, environment({}), tmp_path, 60.0, sampler.start, sampler.stop)
+    (tmp_path / "step.json").write_text(json.dumps(asdict(ended)))
+    figures = usage(tmp_path, 10)
+    assert figures["cpu_us_per_op"] == pytest.approx((ended.user + ended.system) * 1e5)
+    assert ("process_rss_bytes" in figures) == resident or ended.seconds >= 1.9  # a busy host may stretch a step
+    if "process_rss_bytes" in figures:
+        assert 90 << 20 <= figures["process_rss_bytes"] <= ended.max_rss
 
 
 def test_memory_of_a_process_that_has_ended_or_only_begins_is_none(tmp_path):

@@ -13,7 +13,7 @@ from typing import Any
 
 from stepgrid.plugins.drivers import runnable
 
-REVISION = 13  # of what is worked out beside the driver's own figures
+REVISION = 14  # of what is worked out beside the driver's own figures
 Metrics = Mapping[int, Mapping[str, float]]  # by the step's place in its stage
 
 

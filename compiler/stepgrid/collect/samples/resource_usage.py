@@ -3,6 +3,9 @@
 Rates are over the whole window, and so is what each operation took. Request sizes and waiting times are means of
 per-sample ratios, as the published tables have them; a sample without requests has no ratio. The last interval is what
 is left of a second when the step ends: as a ratio it would count as much as a whole one, so it is left out.
+
+A step whose measured part is shorter than LEAST has too few samples: it has only what the kernel counted in all of it
+(CPU, the IO of a server, max_rss), and what can be seen at its ends (the server's memory, the database's size).
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ class Usage:
         self.record, self._all, self._index = record, samples, index
         self._whole = whole or self  # with all samples, where these are of its measurement
         self._partial, self._weight = (part.partial, part.weight) if part else (False, 1.0)
+        self._sparse = part is not None and part.sparse
         self.samples = samples.steps[index]  # as collect.sample.numbers has them
 
     def within(self, window: Window | None) -> Usage:
@@ -57,19 +61,34 @@ class Usage:
 
     def figures(self, ops: float | None) -> dict[str, float]:
         """Averages over the step; a figure whose inputs are missing is absent."""
+        counts = {**self._client(), **self._server()}
+        counts |= _engine(counts)
         size = _last(self._whole._column("database_bytes").tolist())
-        said = {**self._sensors(), "database_bytes": size}
-        own = {**self._client(), **self._server()}
-        own |= _engine(own)
+        figures = {**self._sampled(), **counts, "database_bytes": size}
+        return {
+            **{name: value for name, value in figures.items() if value is not None},
+            **(_per_operation(counts, self._work(), ops) if ops else {}),
+        }
+
+    def _sampled(self) -> dict[str, float | None]:
+        """What needs samples within the step, not at its ends alone."""
+        if self._sparse:
+            return {}
+        process = self._whole._group("process")
+        so_far, part = (_over, self._group("process")) if self._partial else (_last, process)
         return {
             **self._all.over[self._index],
             **self._all.means[self._index],
-            **{name: value for name, value in {**said, **own}.items() if value is not None},
-            **(_per_operation(own, self._work(), ops) if ops else {}),
+            **self._sensors(),
+            # the first sample is of a process that begins, the last one of a process that has ended
+            "process_rss_bytes": max(_resident(process["rss"][1:-1]), default=None),
+            "process_read_bytes": so_far(part["read_bytes"]),
+            "process_write_bytes": so_far(part["write_bytes"]),
         }
 
     def _work(self) -> Named:
-        return {name: value * self._weight for name, value in self._all.work[self._index].items()}
+        work = {} if self._sparse else self._all.work[self._index]
+        return {name: value * self._weight for name, value in work.items()}
 
     def _cpu(self, known: Group) -> float | None:
         found = _cpu(known)
@@ -97,16 +116,10 @@ class Usage:
         }
 
     def _client(self) -> dict[str, float | None]:
-        """The step's own processes began with it: what they had used when last seen is what the step used."""
-        known = (self if self._partial else self._whole)._group("process")
-        resident = _resident(known)
-        so_far = _over if self._partial else _last
+        """The step's own processes began with it: the kernel has what they used when they end."""
         return {
-            "client_cpu_seconds": self._cpu(known) if self._partial else _used(self.record),
-            "process_rss_bytes": max(resident) if len(resident) > 1 else None,  # the first is of a process that begins
+            "client_cpu_seconds": self._cpu(self._group("process")) if self._partial else _used(self.record),
             "process_max_rss_bytes": self.record.get("max_rss"),
-            "process_read_bytes": so_far(known["read_bytes"]),
-            "process_write_bytes": so_far(known["write_bytes"]),
         }
 
     def _server(self) -> dict[str, float | None]:
@@ -116,7 +129,7 @@ class Usage:
             return {}
         return {
             "server_cpu_seconds": self._cpu(known),
-            "server_rss_bytes": max(_resident(known), default=None),
+            "server_rss_bytes": max(_resident(known["rss"]), default=None),
             "server_read_bytes": _over(known["read_bytes"]),
             "server_write_bytes": _over(known["write_bytes"]),
         }
@@ -201,8 +214,8 @@ def _passed(before: float, after: float) -> float | None:
     return after - before if after >= before else None
 
 
-def _resident(known: Group) -> list[float]:
-    return [value for value in known["rss"] if value > 0]  # one that has ended has 0
+def _resident(values: Sequence[float]) -> list[float]:
+    return [value for value in values if value > 0]  # one that has ended has 0
 
 
 def _known(values: Iterable[float]) -> Iterator[float]:
@@ -219,6 +232,7 @@ def _last(values: Sequence[float]) -> float | None:
 # it.
 
 Window = tuple[float, float]  # seconds since the step's start
+LEAST = 2.0  # seconds, two periods of the sampler: of less, most would be guessed between the samples at both ends
 SLIGHT = 0.02  # seconds, two ticks of the kernel's clock: what is left out is too little to be seen in a process
 LATEST = 5.0  # seconds from a step's start to its first sample, at most; else a clock was set
 
@@ -227,15 +241,19 @@ class Measurement(NamedTuple):
     samples: Array
     partial: bool  # a part of the step, and not all of it
     weight: float = 1.0  # its seconds, by those that the samples have
+    sparse: bool = False  # shorter than LEAST: then all samples are kept
 
 
 def measurement(samples: Array, window: Window | None, record: Mapping[str, Any]) -> Measurement:
     """All samples where nothing says how long the step took, or where the window has no time."""
+    if len(samples) < 2:
+        return Measurement(samples, False, sparse=True)
     seconds = record.get("seconds")
     ends = window if window is not None else (0.0, float(seconds)) if isinstance(seconds, int | float) else None
-    if ends is None or len(samples) < 2:
-        return Measurement(samples, False)
     moments, late = _moments(samples), _late(samples, record)
+    length = moments[-1] - moments[0] if ends is None else ends[1] - ends[0]
+    if ends is None or length < LEAST - SLIGHT:
+        return Measurement(samples, False, sparse=length < LEAST - SLIGHT)
     begin, end = (min(max(moments[0] + edge - late, moments[0]), moments[-1]) for edge in ends)
     if not end > begin:
         return Measurement(samples, False)

@@ -10,7 +10,8 @@ from stepgrid.host.sampling.counters import TICK
 PAGE = os.sysconf("SC_PAGESIZE")
 IO = {name: f"{name}:".encode() for name in ("read_bytes", "write_bytes")}
 CUMULATIVE = ("user", "system", *IO)
-PARENT, GROUP = 1, 2  # in /proc/PID/stat behind the name
+PARENT, GROUP, FLAGS = 1, 2, 6  # in /proc/PID/stat behind the name
+EXITING = 0x4  # PF_EXITING of the kernel's sched.h
 USER, SYSTEM, THREADS, RSS = 11, 12, 17, 21  # 14, 15, 20, 24 of proc(5)
 WAITED = 2  # fields further stands what children used that were waited for
 
@@ -62,7 +63,8 @@ class ProcessGroup:
             return {}
         self._parents[pid] = int(fields[PARENT])
         user, system = ((int(fields[at]) + int(fields[at + WAITED])) / TICK for at in (USER, SYSTEM))
-        found = {"user": user, "system": system, "threads": int(fields[THREADS]), "rss": int(fields[RSS]) * PAGE}
+        rss = 0 if int(fields[FLAGS]) & EXITING else int(fields[RSS]) * PAGE  # else some of what it gives back
+        found = {"user": user, "system": system, "threads": int(fields[THREADS]), "rss": rss}
         words = _read(f"/proc/{pid}/io").split()
         io = dict(zip(words[::2], words[1::2], strict=False))
         return found | {name: int(io[key]) for name, key in IO.items() if key in io}

@@ -13,8 +13,8 @@ PROCESSES = (
     Metric("process_cores", "cores", None, "Cores that the step's processes kept busy, as sampled.", MEASURED),
     Metric("server_cores", "cores", None, "Cores that the server's processes kept busy, as sampled.", MEASURED),
     Metric("process_rss_bytes", "B", None,
-           "Highest resident memory of the step's processes, as sampled once a second. Absent in a step that is over "
-           "before the second sample.", STEP),
+           "Highest resident memory of the step's processes, as sampled once a second. The first sample, of programs "
+           "that begin, and the last one, of programs that have ended, do not count.", STEP),
     Metric("process_max_rss_bytes", "B", None,
            "Highest resident memory of the step's largest process, as the kernel noted it; never below the tens of "
            "MiB of the runner that started it.", STEP),
