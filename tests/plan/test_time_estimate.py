@@ -73,3 +73,12 @@ def test_it_is_what_the_noncentral_t_says(spread: float) -> None:
     loads = time_estimate.needed(spread, 0.03)
     assert power(loads) >= 0.75
     assert loads == 2 or power(loads - 2) < 0.8
+
+
+def test_a_cell_of_which_a_load_did_nothing_tells_no_noise(compile_text: Compile) -> None:
+    """Without its 0 it would be the quietest."""
+    plan = compile_text(SPEC)
+    noisy, idle = [100.0, 110.0, 95.0], [0.0, 100.0, 100.0]
+    assert time_estimate.power({"readww": [noisy, idle]}, plan, None) == time_estimate.power(
+        {"readww": [noisy]}, plan, None
+    )

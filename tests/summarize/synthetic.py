@@ -258,7 +258,7 @@ class Experiment:
 def stdout(benchmark: str, series: Sequence[float]) -> str:
     """As db_bench 7.8.3 prints it."""
     seconds, rate = len(series), sum(series) / len(series)
-    operations = round(rate * seconds)
+    operations, micros = round(rate * seconds), 1e6 / rate if rate else 0.0
     return f"""Set seed to 7
 Keys:       16 bytes each (+ 0 bytes user-defined timestamp)
 Values:     100 bytes each (50 bytes after compression)
@@ -266,13 +266,13 @@ Entries:    1000
 Compression: Snappy
 ------------------------------------------------
 DB path: [live]
-{benchmark:<12} : {1e6 / rate:11.3f} micros/op {int(rate)} ops/sec {seconds:.3f} seconds {operations} operations; \
+{benchmark:<12} : {micros:11.3f} micros/op {int(rate)} ops/sec {seconds:.3f} seconds {operations} operations; \
    2.7 MB/s
 Microseconds per read:
-Count: {operations} Average: {1e6 / rate:.4f}  StdDev: 45.50
-Min: 0  Median: {1e6 / rate:.4f}  Max: 14649
-Percentiles: P50: {1e6 / rate:.2f} P75: {2e6 / rate:.2f} P99: {5e6 / rate:.2f} P99.9: {9e6 / rate:.2f} \
-P99.99: {20e6 / rate:.2f}
+Count: {operations} Average: {micros:.4f}  StdDev: 45.50
+Min: 0  Median: {micros:.4f}  Max: 14649
+Percentiles: P50: {micros:.2f} P75: {2 * micros:.2f} P99: {5 * micros:.2f} P99.9: {9 * micros:.2f} \
+P99.99: {20 * micros:.2f}
 ------------------------------------------------------
 [       0,       1 ]   {operations} 100.000% 100.000% ####################
 """

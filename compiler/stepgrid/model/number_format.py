@@ -93,5 +93,5 @@ def interval(low: float, high: float, shown: Callable[[float], str]) -> str:
 
 
 def span(low: float, high: float) -> str:
-    """Of a rate: 940-1,060."""
-    return f"{rate(low)}-{rate(high)}" if high / low <= WIDEST else UNBOUNDED
+    """Of a rate: 940-1,060; an end of 0 is a figure."""
+    return f"{rate(low)}-{rate(high)}" if high <= WIDEST * low or low == 0 else UNBOUNDED

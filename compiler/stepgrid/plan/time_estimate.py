@@ -71,8 +71,10 @@ def _verdict(spread: float, effect: float) -> int | None:
 
 
 def _spread(cells: Iterable[Sequence[float]]) -> float | None:
-    """Pooled over cells, on the logarithm: a cell with few loads says little by itself."""
-    logs = [[math.log(value) for value in loads if value > 0] for loads in cells]
+    """Pooled over cells, on the logarithm: a cell with few loads says little by itself, one of which a load did nothing
+    says nothing.
+    """
+    logs = [[math.log(value) for value in loads] for loads in cells if min(loads, default=0) > 0]
     told = [(variance(values), len(values) - 1) for values in logs if len(values) > 1]
     freedom = sum(count for _, count in told)
     return math.sqrt(sum(each * count for each, count in told) / freedom) if told else None

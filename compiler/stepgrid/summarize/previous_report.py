@@ -40,7 +40,7 @@ def statements(report: Report) -> Statements:
 def _compared(table: Comparison) -> Iterator[tuple[str, Mapping[str, str]]]:
     for line in table.lines:
         for index, entry in enumerate(line.entries):
-            if entry.kind == RATIO and entry.ratio and entry.point and line.entries[0].point:
+            if entry.kind == RATIO and entry.point and line.entries[0].point:
                 points = (entry.point, line.entries[0].point)
                 yield _name(table, line, index), {"results": _digest(points), "said": _said(entry)}
 
@@ -54,7 +54,8 @@ def _name(table: Comparison, line: Line, index: int) -> str:
 
 
 def _said(entry: Entry) -> str:
-    return f"{number_format.times(entry.ratio or 1.0)} {entry.verdict or 'no verdict'}"
+    ratio = "" if entry.ratio is None else f"{number_format.times(entry.ratio)} "
+    return f"{ratio}{entry.verdict or 'no verdict'}"
 
 
 def _digest(points: Sequence[Point]) -> str:

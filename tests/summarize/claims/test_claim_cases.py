@@ -288,3 +288,39 @@ def test_a_claim_across_builds_of_different_quality(report: Report, as_shipped: 
     (alike,) = claims([{**said[0], "expect": f"qps(build='{NEW}') > 1"}], report.axes, points, unlike)
     assert alike.result == "holds"
     assert not any(each.startswith("*") for each in numbers(alike))
+
+
+@pytest.mark.parametrize(
+    ("expect", "rates", "result", "said"),
+    [
+        (
+            "qps(cache='hyper') >= 0.5 * qps(cache='lru')",
+            (0.0, 1000.0, 1000.0),
+            "undecided",
+            "667 against 500 in 2 of 3 loads; qps(cache='hyper'): 1 of 3 loads did nothing (0 QPS)",
+        ),
+        (
+            "qps(cache='hyper') >= 0.5 * qps(cache='lru')",
+            (0.0, 0.0, 0.0),
+            "fails",
+            "0 against 500; qps(cache='hyper'): 3 of 3 loads did nothing (0 QPS)",
+        ),
+        (
+            "qps(cache='hyper') > 500",
+            (0.0, 1000.0, 1000.0),
+            "undecided",
+            "667 in 2 of 3 loads; qps(cache='hyper'): 1 of 3 loads did nothing (0 QPS)",
+        ),
+    ],
+)
+def test_a_load_that_did_nothing_is_told_of_and_no_mean_hides_it(
+    tmp_path: Path, expect: str, rates: tuple[float, ...], result: str, said: str
+) -> None:
+    found = Experiment(tmp_path, threads=("1",))
+    found.add_build(NEW)
+    for load, rate in enumerate(rates):
+        found.add_load(NEW, load)
+        found.add(NEW, "lru", "1", load, {"readww": 1000.0, "overwrite": 1000.0})
+        found.add(NEW, "hyper", "1", load, {"readww": rate, "overwrite": rate})
+    judged = claim(made(found), expect, step="readww", threads="1", build=NEW)
+    assert (judged.result, numbers(judged)) == (result, [said])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from stepgrid.model.plan import Axis
+from stepgrid.summarize.comparisons import phrases
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Evidence, compare, judge
 from stepgrid.summarize.comparisons.comparison_axes import Layout
 from stepgrid.summarize.statistics.confidence_intervals import PastVariance
@@ -65,3 +66,29 @@ def test_a_history_that_is_like_today_narrows_an_interval() -> None:
 def test_what_is_not_judged_has_no_interval_yet() -> None:
     assert entry(table(NOISE[0])).interval is None
     assert judge([]) == []
+
+
+def test_a_load_that_did_nothing_is_never_left_out() -> None:
+    """Without it the arm would be the same: 1010, 1005 and 995 against about 1,000."""
+    figures = {"base": [1000, 1002, 998, 1001, 999], "other": [0, 1010, 0, 1005, 995]}
+    points = [point(*(run(arm, load, qps) for load, qps in enumerate(each))) for arm, each in figures.items()]
+    found, back = (
+        entry(judge([(compare("readww", Layout({"arm": base}, ("arm",), ()), AXES, points), evidence())])[0])
+        for base in ("base", "other")
+    )
+    assert (found.verdict, found.ratio, found.interval) == ("inconclusive", None, None)
+    assert found.idle == "2 of 5 loads did nothing (0 QPS)"
+    assert back.idle == "of the base: 2 of 5 loads did nothing (0 QPS)"
+    assert phrases.compared(found) == "inconclusive †"
+
+
+def test_an_arm_that_did_nothing_does_not_change_what_others_show() -> None:
+    figures = {"base": [1000, 1002, 998], "other": [1100, 1102, 1098], "idle": [0, 0, 0]}
+    axes = (Axis("arm", tuple(figures), None),)
+    points = [point(*(run(arm, load, qps) for load, qps in enumerate(each))) for arm, each in figures.items()]
+    alone, beside = (
+        judge([(compare("readww", LAYOUT, axes, some), evidence())])[0].lines[0].entries
+        for some in (points[:2], points)
+    )
+    assert beside[1].interval == alone[1].interval
+    assert (beside[2].verdict, beside[2].idle) == ("inconclusive", "3 of 3 loads did nothing (0 QPS)")

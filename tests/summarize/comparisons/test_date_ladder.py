@@ -98,3 +98,12 @@ def test_results_of_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         report, None
     )
     assert "<h2>Changes along date</h2>" in html.page(report)
+
+
+def test_a_point_that_did_nothing_on_a_day_is_not_judged() -> None:
+    found = ladder({"a": [1000, 0, 900, 900, 900], "b": [500] * 5})
+    assert found is not None
+    assert found.sentences == [
+        "no change from one date to the next in 2026-11-16 to 2026-11-20",
+        "not judged: readww, arm=a: a load did nothing (0 QPS) on 2026-11-17",
+    ]

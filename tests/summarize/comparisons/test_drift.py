@@ -46,3 +46,8 @@ def test_too_few_runs_say_nothing():
 def test_a_run_that_two_arms_share_counts_once():
     points = experiment(-0.02)
     assert of("readww", [*points, points[0]]) == of("readww", points)
+
+
+def test_where_a_load_did_nothing_no_drift_is_told():
+    points = experiment(-0.02)
+    assert of("readww", [*points[1:], point(*points[0].runs[1:], run("0", 0, 0.0))]) is None

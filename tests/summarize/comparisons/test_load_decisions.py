@@ -101,3 +101,17 @@ def test_sentences() -> None:
 def test_an_interval_without_bounds_is_unbounded() -> None:
     [found] = decisions([table(("noisy", interval(1.0, 3.0)))], Limits(REPEAT, 0.02, LoadCosts()))
     assert found.range == "unbounded"
+
+
+def test_a_load_that_did_nothing_leaves_a_comparison_undecided_and_asks_for_no_more() -> None:
+    whole = table(FAST)
+    idle = Entry(RATIO, point("idle", 3), verdict="inconclusive", idle="1 of 3 loads did nothing (0 QPS)")
+    line = replace(whole.lines[0], entries=(*whole.lines[0].entries, idle))
+    found = decisions(
+        [replace(whole, columns=(*whole.columns, ("idle",)), lines=(line,))], Limits(REPEAT, 0.02, LoadCosts())
+    )
+    assert list(sentences(found, REPEAT)) == [
+        "2 comparisons: 1 decided, 1 undecided because a load did nothing",
+        "  cache=idle against cache=lru, readww: 1 of 3 loads did nothing (0 QPS)",
+    ]
+    assert requests(found) == []

@@ -43,3 +43,12 @@ def test_a_build_that_was_not_made_alike_ends_a_stretch(tmp_path: Path) -> None:
     found = measured(tmp_path, RATES, unlike=BUILDS[:2])
     assert found.ladder is not None
     assert found.ladder.changes == ()
+
+
+def test_a_version_of_which_a_load_did_nothing_ends_a_stretch_and_is_named(tmp_path: Path) -> None:
+    found = measured(tmp_path, {**RATES, "rocksdb-7.8.3": 0.0})
+    assert found.ladder is not None
+    assert found.ladder.sentences == [
+        "no change from one version to the next in rocksdb-6.11.4 to rocksdb-10.4.2",
+        "not judged: `rocksdb-7.8.3`, readww, threads=2: 3 of 3 loads did nothing (0 QPS)",
+    ]

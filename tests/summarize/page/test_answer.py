@@ -11,7 +11,7 @@ import pytest
 from stepgrid.model.status import Status
 from stepgrid.summarize.comparisons.comparison import ABSENT, NO_BASE, RATIO, Entry
 from stepgrid.summarize.page import answer, summary_text
-from stepgrid.summarize.page.answer import HINTS, INCONCLUSIVE, NOT_COMPARABLE, RATIOS, Arm, Case
+from stepgrid.summarize.page.answer import HINTS, IDLE, INCONCLUSIVE, NOT_COMPARABLE, RATIOS, Arm, Case
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import FASTER, INDICATIVE, ONE_LOAD, SAME, SLOWER
 from tests.summarize import scenario
@@ -83,6 +83,10 @@ def said(entries: Sequence[Entry]) -> str:
             of((FASTER, 1.5), (FASTER, 1.6), as_shipped=UNLIKE, doubts=("far",)),
             "`hyper` is faster than `lru` at 2 of 2 points, 1.50× to 1.60×; strongest: readww, threads=2 [1.59, 1.61] "
             "(as shipped); † at 2 differences",
+        ),
+        (
+            [*of((SAME, 1.0)), Entry(RATIO, verdict=INCONCLUSIVE, idle="1 of 3 loads did nothing (0 QPS)")],
+            "`hyper` is the same as `lru` within 2 % at 1 of 2 points; 1 inconclusive for loads that did nothing",
         ),
         ([Entry(Status.FAILED), Entry(ABSENT)], "`hyper` has no figures to compare with `lru`; 1 failed"),
         (
@@ -204,3 +208,15 @@ def test_where_only_the_noise_floor_keeps_from_a_verdict_loads_are_not_asked_for
     said = "Inconclusive: nothing is farther apart here than equal arms on this host; a quieter one would tell."
     assert text == page
     assert " ".join(text).endswith(said)
+
+
+def test_an_arm_that_did_nothing_is_in_the_answer(tmp_path: Path) -> None:
+    rates = {"lru": [1000.0, 1001.0, 999.0], "hyper": [0.0, 1001.0, 999.0], "idle": [0.0, 0.0, 0.0]}
+    text, page = both(made(tmp_path, rates))
+    expected = [
+        "`cache=hyper` against `cache=lru` is inconclusive at 2 of 2 points: 1 of 3 loads did nothing (0 QPS)",
+        "`cache=idle` against `cache=lru` is inconclusive at 2 of 2 points: 3 of 3 loads did nothing (0 QPS)",
+        RATIOS,
+        HINTS[IDLE],
+    ]
+    assert text == page == " ".join(expected).split()

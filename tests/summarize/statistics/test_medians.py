@@ -40,3 +40,8 @@ def test_neither_the_order_nor_the_unit_matters(loads, chance, scale):
     one, other = interval(loads), interval(shuffled)
     assert other.value == pytest.approx(one.value * scale)
     assert (other.low, other.high) == (pytest.approx(one.low * scale), pytest.approx(one.high * scale))
+
+
+def test_of_six_loads_a_load_of_0_is_one_of_them():
+    found = interval([5.0, 0.0, 4.0, 2.0, 6.0, 3.0])
+    assert (found.low, found.high) == (0.0, 6.0)

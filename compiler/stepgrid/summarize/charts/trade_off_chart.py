@@ -55,7 +55,7 @@ def _marks(section: Section, metric: str) -> Iterator[Mark]:
     """Medians of the loads."""
     for point in {point.places: point for point in section.points}.values():
         cost, qps = point.spread(metric), point.spread()
-        if cost and qps and cost[0] > 0:
+        if cost and qps:
             name = comparison_axes.words(comparison_axes.key(point, section.names), section.names)
             yield Mark(cost[0], qps[0], name)
 

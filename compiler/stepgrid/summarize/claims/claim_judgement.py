@@ -56,6 +56,7 @@ class Leaf:
     held: bool = False  # by the rate that was asked for
     claimed: float | None = None  # where two figures of one metric are compared: what their ratio is claimed to be
     of: str = ""  # which figures, in words
+    idle: tuple[str, ...] = ()  # of which figures of QPS a load did nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +102,12 @@ def _with_noise(
     floor, timed = max(floors, default=None), single_load.timed(metrics)
     held = bool(loads) and all(map(single_load.held, loads))
     of = _compared(found.comparison, scaled) if scaled else ", ".join(map(_told, chosen))
-    return Leaf(found.comparison, found.sides, None, floor, metrics == {QPS}, known, timed, held, claimed, of)
+    idle = tuple(
+        f"{_told(figure)}: {point.idleness}"
+        for figure, point in chosen.items()
+        if own_name(figure.metric) == QPS and point.idle_loads
+    )
+    return Leaf(found.comparison, found.sides, None, floor, metrics == {QPS}, known, timed, held, claimed, of, idle)
 
 
 def _compared(comparison: Comparison, scaled: Scaled) -> str:
@@ -223,14 +229,15 @@ def _by_interval(sign: str, found: Interval) -> str:
 def _load_by_load(each: Leaf) -> Outcome:
     """Zeros, and what must be equal: each load decides for itself, and they must agree."""
     sign = each.comparison.sign
-    if sign not in ("==", "!=") and not (constant(each.comparison.left) or constant(each.comparison.right)):
+    varies = sign not in ("==", "!=") and not (constant(each.comparison.left) or constant(each.comparison.right))
+    if varies and (not each.idle or len(each.sides) < 2):  # a mean hides a load that did nothing
         return _by_difference(each)
     tests = {**_ORDERS, "==": float.__eq__, "!=": float.__ne__}
     found = [tests[sign](float(left), float(right)) for left, right in each.sides]
     holding = sum(found)
     result = HOLDS if holding == len(found) else FAILS if not holding else UNDECIDED
     of = f" in {holding} of {len(found)} loads" if result == UNDECIDED else ""
-    return Outcome(result, f"{means(each.comparison, each.sides)}{of}")
+    return Outcome(result, f"{means(each.comparison, each.sides)}{of}", each.idle)
 
 
 _ORDERS = {">": float.__gt__, ">=": float.__ge__, "<": float.__lt__, "<=": float.__le__}
@@ -240,7 +247,7 @@ def _by_difference(each: Leaf) -> Outcome:
     """Two sides that vary, of which one has no logarithm: Student's t of their differences, 95 %."""
     loads = [left - right for left, right in each.sides]
     if len(loads) < 2:
-        return Outcome(UNDECIDED, means(each.comparison, each.sides), ("one load", FEW))
+        return Outcome(UNDECIDED, means(each.comparison, each.sides), ("one load", FEW, *each.idle))
     half = special("stdtrit", len(loads) - 1, 0.975) * stdev(loads) / math.sqrt(len(loads))
     found = {_ORDERS[each.comparison.sign](end, 0.0) for end in (fmean(loads) - half, fmean(loads) + half)}
     result = UNDECIDED if len(found) > 1 else HOLDS if found.pop() else FAILS

@@ -129,8 +129,8 @@ def _judged(
     for row, line in enumerate(table.lines):
         entries = list(line.entries)
         for column, point, base in _pairs(line):
-            interval, odd = found[row, column]
-            ratio = confidence_intervals.ratio(samples[row, column])
+            interval, odd = found.get((row, column), (None, ()))
+            ratio = confidence_intervals.ratio(samples[row, column]) if (row, column) in samples else None
             entries[column] = judged(
                 replace(entries[column], ratio=ratio, interval=interval), point, base, evidence, odd
             )
@@ -141,7 +141,8 @@ def _judged(
 def _samples(table: Comparison) -> Iterator[tuple[At, Sample]]:
     for row, line in enumerate(table.lines):
         for column, point, base in _pairs(line):
-            yield (row, column), confidence_intervals.sample(point.values(), base.values(), row)
+            if not point.idle_loads and not base.idle_loads:
+                yield (row, column), confidence_intervals.sample(point.values(), base.values(), row)
 
 
 def _pairs(line: Line) -> Iterator[tuple[int, Point, Point]]:

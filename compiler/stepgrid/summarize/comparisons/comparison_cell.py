@@ -24,3 +24,4 @@ class Entry:
     same: str | None = None  # the arm, other than the base, whose runs these are
     floor: float | None = None  # what equal arms came to on this host, as often as 19 times in 20: 0.013 is 1.3 %
     doubts: tuple[str, ...] = ()  # what to know of this very ratio: measured far apart, a load far off, …
+    idle: str | None = None  # why there is neither a ratio nor an interval: loads that did nothing

@@ -46,7 +46,9 @@ class Evidence:
 
 
 def judged(entry: Entry, point: Point, base: Point, evidence: Evidence, odd: Sequence[Outlier]) -> Entry:
-    """`entry` has its ratio, and its interval where there are loads enough."""
+    """`entry` has its ratio, and its interval where there are loads enough; neither where a load did nothing."""
+    if idle := idleness(point, base):
+        return replace(entry, verdict=verdicts.INCONCLUSIVE, idle=idle, doubts=(idle, *evidence.marks(point, base)))
     if entry.ratio is None:
         return replace(entry, kind=NO_BASE)
     unlike = evidence.caveat(point, base)
@@ -56,6 +58,11 @@ def judged(entry: Entry, point: Point, base: Point, evidence: Evidence, odd: Seq
     if entry.interval is None:
         return _from_series(entry, point, base, evidence)
     return entry if reason else _verdict(entry, entry.interval, evidence.effect)
+
+
+def idleness(point: Point, base: Point) -> str:
+    """1 of 5 loads did nothing (0 QPS); of the base: 2 of 5 loads did nothing (0 QPS)"""
+    return "; ".join(filter(None, (point.idleness, f"of the base: {base.idleness}" if base.idleness else "")))
 
 
 def _verdict(entry: Entry, interval: Interval, effect: float) -> Entry:

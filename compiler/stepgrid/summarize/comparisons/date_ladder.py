@@ -10,7 +10,7 @@ import numpy as np
 
 from stepgrid.model.plan import Axis
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.version_ladder import FEWEST, Ladder, Pair, VersionChange
+from stepgrid.summarize.comparisons.version_ladder import FEWEST, Ladder, Pair, VersionChange, point_text
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.data.parquet_reader import PastFigure, Place, Tables
 from stepgrid.summarize.statistics.change_points import changes
@@ -28,33 +28,46 @@ def past_figures(tables: Tables) -> Past:
     hosts = {facts.get("hostname") for facts in tables.facts.get("host", {}).values()}
     found: dict[Place, list[PastFigure]] = defaultdict(list)
     for each in tables.history:
-        if each.host in hosts and each.qps > 0:
+        if each.host in hosts:
             found[each.place].append(each)
     return found
 
 
 def date_ladder(axes: Sequence[Axis], points: Iterable[Point], past: Past, effect: float, floor: Pair) -> Ladder | None:
     """None where nothing was measured on three days."""
-    known = list(points)
-    days = [_days(point, past) for point in known]
+    names = tuple(axis.name for axis in axes if len(axis.labels) > 1)
+    idle_days = [(point, _idle_days(point, past)) for point in points]
+    measured = [(point, _days(point, past)) for point, idle in idle_days if not idle]
+    days = [figures for _, figures in measured]
     if max(map(len, days), default=0) < FEWEST:
         return None
-    names = tuple(axis.name for axis in axes if len(axis.labels) > 1)
     alpha = ALPHA / sum(len(each) >= FEWEST for each in days)
     found = [
         change
-        for point, each in zip(known, days, strict=True)
+        for point, each in measured
         if len(each) >= FEWEST
         for change in _changes(point, each, names, (effect, alpha), floor)
     ]
+    idle = tuple(
+        f"{point_text(point, names)}: a load did nothing (0 QPS) on {', '.join(sorted(some))}"
+        for point, some in idle_days
+        if some
+    )
     every = tuple(sorted({day for each in days for day in each}))
-    return Ladder(DATE, every, names, tuple(sorted(found, key=lambda each: each.version)), DATE)
+    return Ladder(DATE, every, names, tuple(sorted(found, key=lambda each: each.version)), DATE, idle)
+
+
+def _idle_days(point: Point, past: Past) -> set[str]:
+    """On which a load did nothing."""
+    figures = [figure for run in point.runs for figure in past.get(run.place, ())]
+    newest = {_day(run.attempt) for run in point.runs if run.attempt and run.metrics.get(QPS) == 0}
+    return newest | {_day(figure.attempt) for figure in figures if figure.qps == 0}
 
 
 def _days(point: Point, past: Past) -> Days:
     found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for run in point.runs:
-        if run.attempt and run.metrics.get(QPS, 0.0) > 0:
+        if run.attempt and QPS in run.metrics:
             found[_day(run.attempt)][run.load].append(math.log(run.metrics[QPS]))
         for each in past.get(run.place, ()):
             found[_day(each.attempt)][run.load].append(math.log(each.qps))

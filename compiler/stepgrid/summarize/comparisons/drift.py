@@ -50,8 +50,11 @@ def sentences(steps: Sequence[tuple[str, Sequence[Point]]]) -> Iterator[str]:
 
 
 def of(step: str, points: Iterable[Point]) -> Drift | None:
-    """By least squares, with a mean for every arm and every load; None where too little is left to tell."""
-    rows = list(_rows(points))
+    """By least squares, with a mean for every arm and every load; None where too little is left to tell, or a load did
+    nothing.
+    """
+    points = list(points)
+    rows = [] if any(point.idle_loads for point in points) else list(_rows(points))
     arms, loads = ({row[at] for row in rows} for at in (0, 1))
     freedom = len(rows) - len(arms) - len(loads)
     if freedom < FEWEST:
@@ -80,7 +83,7 @@ def _rows(points: Iterable[Point]) -> Iterator[tuple[int, int, float, float]]:
     seen: set[object] = set()
     for arm, point in enumerate(points):
         for run in point.runs:
-            if run.started and run.metrics.get(QPS, 0.0) > 0 and run.place not in seen:
+            if run.started and QPS in run.metrics and run.place not in seen:
                 seen.add(run.place)
                 yield arm, run.load, run.started.timestamp() / 3600, math.log(run.metrics[QPS])
 

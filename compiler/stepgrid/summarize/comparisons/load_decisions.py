@@ -26,6 +26,7 @@ class State(StrEnum):
     GIVEN_UP = "given up"
     LAST = "undecided after the last load"
     LATE = "undecided when the time was used up"
+    IDLE = "undecided because a load did nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Decision:
     interval: Interval | None = None
     wanted: int = 0  # loads, of the cells of arm and base
     cells: tuple[str, ...] = ()
+    idle: str = ""  # which loads did nothing
 
     @property
     def loads(self) -> int:
@@ -75,7 +77,8 @@ def decisions(tables: Sequence[Comparison], limits: Limits) -> tuple[Decision, .
 def _pairs(table: Comparison) -> Iterator[tuple[str, Entry, Point]]:
     for line in table.lines:
         for labels, entry in zip(table.columns, line.entries, strict=True):
-            if entry.kind == RATIO and entry.interval and not entry.caveat and (base := line.entries[0].point):
+            is_open = entry.idle or (entry.interval and not entry.caveat)
+            if entry.kind == RATIO and is_open and (base := line.entries[0].point):
                 arm = comparison_axes.words(labels, table.layout.across)
                 rest = (comparison_axes.words(line.labels, table.layout.down), table.step)
                 yield ", ".join(filter(None, (f"{arm} against {table.base}", *rest))), entry, base
@@ -83,6 +86,8 @@ def _pairs(table: Comparison) -> Iterator[tuple[str, Entry, Point]]:
 
 def _decision(where: str, entry: Entry, base: Point, limits: Limits, blocks: int | None) -> Decision:
     """`blocks`: how many more loads there is time for."""
+    if entry.idle:
+        return Decision(where, State.IDLE, idle=entry.idle)
     interval, point = entry.interval, entry.point
     assert interval is not None
     assert point is not None
@@ -124,6 +129,8 @@ def sentences(found: Sequence[Decision], repeat: AdaptiveRepeat | None) -> Itera
     said = ", ".join(f"{count} {_shown(state, repeat)}" for state, count in counts.items() if count)
     yield f"{counted(len(found), 'comparison')}: {said}"
     for each in found:
+        if each.state is State.IDLE:
+            yield f"  {each.where}: {each.idle}"
         if each.state in (State.GIVEN_UP, State.LAST, State.LATE):
             yield f"  {each.where}: {each.range} after {counted(each.loads, 'load')}, {_why(each.state, repeat)}"
 

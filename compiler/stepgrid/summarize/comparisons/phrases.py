@@ -28,9 +28,7 @@ def entry(found: Entry, base: str) -> str:
 
 def compared(found: Entry) -> str:
     """1.12 [1.08, 1.16] faster"""
-    if found.ratio is None:
-        return NO_BASE
-    parts = [number_format.ratio(found.ratio), _interval(found)]
+    parts = [] if found.ratio is None else [number_format.ratio(found.ratio), _interval(found)]
     parts.append(MARK if found.caveat else found.verdict or "")
     parts += [*([SHIPPED] if found.as_shipped else []), *([DOUBT] if found.doubts else [])]
     if found.point and (short := fewer(found.point)):
@@ -43,7 +41,7 @@ def cell(found: Entry, base: str) -> Cell:
     text, kind = entry(found, base), found.verdict or found.kind
     if found.kind == BASE and found.point:
         return Cell(text, kind, _middle(found.point))
-    if found.kind != RATIO or found.ratio is None:
+    if found.kind != RATIO:
         return Cell(text, kind)
     bounds = (found.interval.low, found.interval.high) if found.interval else None
     return Cell(text, kind, found.ratio, bounds, NO_VERDICT if found.caveat else found.verdict or NO_VERDICT)

@@ -47,6 +47,7 @@ class Ladder:
     names: tuple[str, ...]  # other axes that vary
     changes: tuple[VersionChange, ...]
     noun: str = "version"  # what it is made of
+    idle: tuple[str, ...] = ()  # figures that are in no level, for a load of them did nothing
 
     @property
     def sentences(self) -> list[str]:
@@ -56,7 +57,8 @@ class Ladder:
             for version, group in groupby(self.changes, key=lambda each: each.version)
         ]
         more = [f"and at {len(found) - MOST} more {self.noun}s: `{self.title}`"] if len(found) > MOST else []
-        return [*found[:MOST], *more] if found else [f"no change from one {self.noun} to the next in {self._range}"]
+        changes = [*found[:MOST], *more] or [f"no change from one {self.noun} to the next in {self._range}"]
+        return [*changes, *(f"not judged: {each}" for each in self.idle[:MOST])]
 
     @property
     def title(self) -> str:
@@ -102,7 +104,17 @@ def ladder(axes: Sequence[Axis], points: Sequence[Point], effect: float, apart: 
                 judged |= _compares(axis.name, stretch)
                 found += _found(stretch, axis.name, step, labels, (effect, ALPHA / len(rows)), floor)
     found.sort(key=lambda each: order.index(each.version))
-    return Ladder(axis.name, order, names, tuple(found)) if judged else None
+    idle = tuple(
+        f"`{point.labels.get(axis.name)}`, {point_text(point, names)}: {point.idleness}"
+        for point in points
+        if point.idle_loads
+    )
+    return Ladder(axis.name, order, names, tuple(found), idle=idle) if judged else None
+
+
+def point_text(point: Point, names: Sequence[str]) -> str:
+    """readww, cache=lru"""
+    return ", ".join(filter(None, (point.step, comparison_axes.words(comparison_axes.key(point, names), names))))
 
 
 def versions(labels: Iterable[str]) -> tuple[str, ...]:
@@ -127,14 +139,17 @@ def _grouped(points: Iterable[Point], key: Callable[[Point], _Key]) -> dict[_Key
 
 
 def _stretches(order: Sequence[str], axis: str, points: Sequence[Point], apart: Pair) -> Iterator[list[Point]]:
-    """Of versions that may be compared with the one before; a version without figures is left out."""
+    """Of versions that may be compared with the one before; a version without figures is left out, and one of which a
+    load did nothing is compared with none.
+    """
     known: Mapping[str | None, Point] = {point.labels.get(axis): point for point in points if point.values()}
     stretch: list[Point] = []
     for point in (known[version] for version in order if version in known):
-        if stretch and apart(point, stretch[-1]):
+        if stretch and (point.idle_loads or apart(point, stretch[-1])):
             yield stretch
             stretch = []
-        stretch.append(point)
+        if not point.idle_loads:
+            stretch.append(point)
     yield stretch
 
 
@@ -161,4 +176,4 @@ def _grid(points: Sequence[Point]) -> np.ndarray[tuple[int, int], np.dtype[np.fl
 
 
 def _log(runs: Sequence[float]) -> float:
-    return math.fsum(map(math.log, runs)) / len(runs) if runs and min(runs) > 0 else math.nan
+    return math.fsum(map(math.log, runs)) / len(runs) if runs else math.nan

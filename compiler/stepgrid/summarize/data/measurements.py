@@ -9,6 +9,7 @@ from functools import cached_property
 from statistics import fmean, median
 
 from stepgrid.model.status import Status
+from stepgrid.model.units import counted
 from stepgrid.summarize.data.parquet_reader import Run
 
 QPS = "qps"
@@ -60,6 +61,16 @@ class Point:
     def of_loads(self, some: Callable[[int], bool]) -> Point:
         """The same point, as if no other loads had been measured."""
         return Point(self.step, self.labels, tuple(run for run in self.runs if some(run.load)))
+
+    @cached_property
+    def idle_loads(self) -> int:
+        """Loads of which a run did nothing: 0 QPS is a figure, and has no ratio."""
+        return sum(0 in runs for runs in self.values().values())
+
+    @property
+    def idleness(self) -> str:
+        """1 of 5 loads did nothing (0 QPS)"""
+        return f"{self.idle_loads} of {counted(self.loads[0], 'load')} did nothing (0 QPS)" if self.idle_loads else ""
 
     @cached_property
     def loads(self) -> tuple[int, int]:

@@ -52,7 +52,7 @@ def _comparisons(report: Report, section: Section) -> Iterator[Mapping[str, Any]
     for table in section.comparisons:
         for line in table.lines:
             for index, entry in enumerate(line.entries):
-                if entry.kind == RATIO and entry.ratio is not None:
+                if entry.kind == RATIO:
                     found = why.of(report, table, line, entry) if entry.verdict in DIFFERENCES else []
                     yield {**_comparison(table, line, index, entry), "why": found}
 

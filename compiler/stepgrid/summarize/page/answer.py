@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from stepgrid.summarize.statistics.verdicts import FASTER, INCONCLUSIVE, INDICAT
 
 MOST = 12  # arms
 NONE, BOTH = "none", "both"
+IDLE = "idle"
 NOT_COMPARABLE = "not comparable"
 HELP = "longer steps or a quieter host"
 RATIOS = "Ratios are of QPS to the base: above 1 is faster."
@@ -33,8 +35,9 @@ HINTS = {
     "judged by what is assumed of its noise.",
     NOT_COMPARABLE: "Builds of different quality get no verdict, and so no causes are named; "
     "`allow: {mixed-quality: REASON}` gives both as shipped.",
+    IDLE: "A load that did nothing has no ratio: what its step printed says why.",
 }
-COUNTED = {ONE_LOAD: "with one load"}
+COUNTED = {ONE_LOAD: "with one load", IDLE: "inconclusive for loads that did nothing"}
 _UNCOMPARED = (ABSENT, NO_BASE, SAME_AS, Status.DONE)
 
 
@@ -57,6 +60,8 @@ class Case:
             return f"the same run as `{self.entry.same}`"
         if self.entry.kind != RATIO:
             return self.entry.kind
+        if self.entry.idle:
+            return IDLE
         if self.entry.caveat or self.entry.verdict is None:
             return NOT_COMPARABLE
         return ONE_LOAD if self.entry.verdict == INDICATIVE else self.entry.verdict
@@ -150,11 +155,11 @@ def _kind(arm: Arm) -> str:
 
 
 def _weight(arm: Arm) -> tuple[bool, float]:
-    return max((case.word in (FASTER, SLOWER), _size(case)) for case in arm.compared) if arm.compared else (False, 0.0)
+    return max(((case.word in (FASTER, SLOWER, IDLE), _size(case)) for case in arm.compared), default=(False, 0.0))
 
 
 def _size(case: Case) -> float:
-    return max(case.ratio, 1 / case.ratio)
+    return math.inf if case.entry.idle else max(case.ratio, 1 / case.ratio)
 
 
 def sentence(arm: Arm, effect: float) -> str:
@@ -162,6 +167,7 @@ def sentence(arm: Arm, effect: float) -> str:
     for words, said in (
         ((FASTER, SLOWER), _different),
         ((SAME, INCONCLUSIVE), partial(_nothing_found, effect=effect)),
+        ((IDLE,), _idle),
         ((ONE_LOAD,), _too_few),
         ((NOT_COMPARABLE,), _not_comparable),
     ):
@@ -214,6 +220,12 @@ def _possible(found: Sequence[Case]) -> str:
     return f": {number_format.times(low)} to {number_format.times(high)} are possible"
 
 
+def _idle(arm: Arm) -> str:
+    cases = arm.of(IDLE)
+    reasons = dict.fromkeys(case.entry.idle for case in cases if case.entry.idle)
+    return f"`{arm.name}` against `{arm.base}` is inconclusive at {_share(cases, arm)}: {'; or '.join(reasons)}"
+
+
 def _too_few(arm: Arm) -> str:
     found = arm.of(ONE_LOAD)
     hints = sum(case.entry.verdict == INDICATIVE for case in found)
@@ -244,7 +256,7 @@ def _not_comparable(arm: Arm) -> str:
 def _rest(arm: Arm, said: Sequence[str]) -> str:
     """; 2 same, 1 failed"""
     words = Counter(case.word for case in arm.cases if case.word not in (*said, *_UNCOMPARED))
-    ordered = dict.fromkeys(word for word in (*VERDICTS, ONE_LOAD, *sorted(words)) if word in words)
+    ordered = dict.fromkeys(word for word in (*VERDICTS, IDLE, ONE_LOAD, *sorted(words)) if word in words)
     return "".join(
         f"{';' if not at else ','} {words[word]} {COUNTED.get(word, word)}" for at, word in enumerate(ordered)
     )

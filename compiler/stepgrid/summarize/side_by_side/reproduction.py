@@ -21,8 +21,9 @@ def sentences(tables: Iterable[Comparison]) -> Iterator[str]:
     for table in tables:
         for line in table.lines:
             for entry in line.entries[1:]:
-                if entry.kind == RATIO and entry.ratio is not None:
-                    found[word(entry)].append(f"{_where(table, line)} {number_format.ratio(entry.ratio)}×")
+                if entry.kind == RATIO:
+                    ratio = entry.idle if entry.ratio is None else number_format.times(entry.ratio)
+                    found[word(entry)].append(f"{_where(table, line)} {ratio}")
     points = sum(map(len, found.values()))
     if points:
         yield f"reproduced at {len(found[REPRODUCED])} of {counted(points, 'point')}"
@@ -35,8 +36,9 @@ def word(entry: Entry) -> str:
         return REPRODUCED
     if entry.verdict in verdicts.DIFFERENCES:
         return NOT
-    inside = entry.floor is not None and abs(math.log(entry.ratio or 1.0)) <= math.log1p(entry.floor)
-    return REPRODUCED if inside else UNDECIDED
+    if entry.floor is None or entry.ratio is None:
+        return UNDECIDED
+    return REPRODUCED if abs(math.log(entry.ratio)) <= math.log1p(entry.floor) else UNDECIDED
 
 
 def _where(table: Comparison, line: Line) -> str:

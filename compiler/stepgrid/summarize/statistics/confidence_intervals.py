@@ -51,8 +51,8 @@ class Interval:
 
 
 def sample(arm: Values, base: Values, key: Hashable = None) -> Sample:
-    """Pairs by load; the runs of a load are averaged first, for they share its database."""
-    common = sorted(load for load in arm.keys() & base.keys() if _usable(arm[load]) and _usable(base[load]))
+    """Pairs by load; the runs of a load, all above 0, are averaged first, for they share its database."""
+    common = sorted(arm.keys() & base.keys())
     return Sample(tuple(_log_mean(arm[load]) - _log_mean(base[load]) for load in common), key, tuple(common))
 
 
@@ -148,10 +148,6 @@ def _interval(sample: Sample, variance: float, freedom: float, reach: float) -> 
     centre, error = sample.mean, math.sqrt(variance / len(sample.logs))
     low, high = (math.exp(min(max(at, -700.0), 700.0)) for at in (centre - reach * error, centre + reach * error))
     return Interval(math.exp(centre), low, high, len(sample.logs), error, freedom)
-
-
-def _usable(runs: Sequence[float]) -> bool:
-    return bool(runs) and all(value > 0 and math.isfinite(value) for value in runs)
 
 
 def _log_mean(runs: Sequence[float]) -> float:

@@ -27,10 +27,10 @@ class Median:
 
 
 def interval(loads: Sequence[float]) -> Median | None:
-    """Of figures above 0; None of one load."""
-    if len(loads) < 2 or min(loads) <= 0:
-        return None
-    return _exact(sorted(loads)) if len(loads) >= EXACT else _normal([math.log(load) for load in loads])
+    """None of one load, and of few loads of which one is 0."""
+    if len(loads) >= EXACT:
+        return _exact(sorted(loads))
+    return _normal([math.log(load) for load in loads]) if len(loads) > 1 and min(loads) > 0 else None
 
 
 def _exact(loads: Sequence[float]) -> Median:

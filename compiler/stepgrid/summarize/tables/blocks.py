@@ -11,6 +11,8 @@ from statistics import median
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
 from stepgrid.plugins.layout import OWN, STEP, At, Block, LayoutCell, Level, Object
+from stepgrid.summarize.comparisons.builds import NO_VERDICT
+from stepgrid.summarize.comparisons.comparison_verdict import idleness
 from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals, ratio
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Place
@@ -196,9 +198,10 @@ def _compared(
     pairs = {at: (placed[at], base) for at, base in bases.items()}
     names = dict.fromkeys(name for at in bases for name in spots[at].ratios)
     found = {name: known.intervals.margins(pairs, name) for name in names}
-    said = {at: known.caveat(*pair) or "" for at, pair in pairs.items()}
+    idle = {at: f"{NO_VERDICT}: {text}" for at, pair in pairs.items() if (text := idleness(*pair))}
+    caveats = {at: idle.get(at) or known.caveat(*pair) or "" for at, pair in pairs.items()}
     return spots | {
-        at: spots[at]._replace(margins={name: by[at] for name, by in found.items() if at in by}, unlike=said[at])
+        at: spots[at]._replace(margins={name: by[at] for name, by in found.items() if at in by}, unlike=caveats[at])
         for at in pairs
     }
 

@@ -95,7 +95,7 @@ def _result(match: re.Match[str]) -> Result:
 
 def _qps(result: Result) -> float | None:
     """As printed; a small one, of which the cut fraction would be a part that matters, is computed."""
-    if result.printed_qps < 1000 and result.operations and result.seconds:
+    if result.printed_qps < 1000 and result.operations is not None and result.seconds:
         return result.operations / result.seconds
     return result.printed_qps or None  # a 0 is what is left of less than one: unknown
 
