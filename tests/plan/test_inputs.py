@@ -13,6 +13,7 @@ from stepgrid.language.problems.problem import SpecError
 from stepgrid.model.plan import FILES, INPUTS, Plan
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.plan.difference.stage_difference import differences
+from stepgrid.plan.verification import faults
 from tests.conftest import HOST
 from tests.plan.difference.test_stage_difference import Compile, chain, named
 
@@ -22,8 +23,11 @@ builds: {mine: {engine: program, version: "1.0", source: {system: sh}}}
 steps:
   - {name: put, kind: command, argv: [%s], mutates: true%s}
   - checkpoint: loaded
-  - {name: get, kind: command, argv: [cat, "{data}/x"]}
+  - {name: get, kind: command, argv: ["{program:sh}", "{data}/x"]}
 """
+
+
+SH = '"{program:sh}"'  # of the build: one of PATH would count by its content
 
 
 @pytest.fixture
@@ -48,11 +52,12 @@ def test_what_is_in_a_file_that_a_word_names_counts(ids: Callable[..., list[str]
 
 
 def test_what_names_no_file_leaves_the_id_alone(ids: Callable[..., list[str]], tmp_path: Path) -> None:
-    """A program of PATH, a plain word, a folder, a word that holds more than a name, and one with a placeholder."""
-    words = 'sh, run, ./folder, "--config=my.cnf", "{data}/my.sh", 3.14'
+    """A plain word that is a folder's name, the spec's folder, one elsewhere, and words with placeholders."""
+    words = f'{SH}, data, ., ./, .., /usr, "{{data}}/my.sh", "--config={{folder}}/my.sh", 3.14'
     before = ids(words)
-    (tmp_path / "folder").mkdir()
-    assert ids(words, sh="1", run="1", my_cnf="1", my_sh="1") == before
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a").write_text("1")
+    assert ids(words, sh="1", my_sh="1") == before
 
 
 def test_a_touched_file_is_the_same_file(ids: Callable[..., list[str]], tmp_path: Path) -> None:
@@ -99,7 +104,7 @@ def test_a_word_that_names_what_the_kernel_makes_up_is_a_word(
     """/proc/kmsg waits for the kernel's next message, and the environment is another each time."""
     (tmp_path / "link").symlink_to("/proc/self/environ")
     monkeypatch.setattr(file_checksum, "_read", lambda path: pytest.fail(f"{path} was read"))
-    assert len(ids(f"sh, {'./' if name == 'link' else ''}{name}")) == 2
+    assert len(ids(f"{SH}, {'./' if name == 'link' else ''}{name}, --from={name}")) == 2
 
 
 def test_a_file_is_meant_from_the_one_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,8 +137,8 @@ class Kept:
 
 
 def test_an_earlier_id_stays_where_the_store_has_it(ids: Callable[..., list[str]], tmp_path: Path) -> None:
-    earlier = ids("sh, my.sh")  # as if the file were none: ids were made so
-    now = ids("sh, my.sh", my_sh="one")
+    earlier = ids(f"{SH}, my.sh")  # as if the file were none: ids were made so
+    now = ids(f"{SH}, my.sh", my_sh="one")
     assert not set(earlier) & set(now)
 
     def planned(*kept: str) -> list[str]:
@@ -145,7 +150,7 @@ def test_an_earlier_id_stays_where_the_store_has_it(ids: Callable[..., list[str]
 
 
 def test_the_store_is_asked_with_the_checksums(ids: Callable[..., list[str]]) -> None:
-    ids("sh, my.sh", my_sh="")
+    ids(f"{SH}, my.sh", my_sh="")
     kept = Kept()
     compile_spec("a.yaml", None, HOST, kept=kept)
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -153,8 +158,76 @@ def test_the_store_is_asked_with_the_checksums(ids: Callable[..., list[str]]) ->
 
 
 def test_without_files_the_store_is_not_asked(compile_text: Compile) -> None:
-    compile_text(SPEC % ("sh, -c, 'true'", ""))
+    compile_text(SPEC % (f"{SH}, -c, 'true'", ""))
     kept = Kept()
     plan: Plan = compile_spec("a.yaml", None, HOST, kept=kept)
     assert kept.asked == []
     assert all(INPUTS not in step.setup for stage in plan.stages for step in stage.steps)
+
+
+HIDDEN = """\
+title: t
+builds: {mine: {engine: program, version: "1.0", source: {system: sh}%s}}
+%s
+steps:
+  - {name: put, kind: command, argv: [%s]%s}
+"""
+SERVED = """, service: {argv: ["{program:sh}", "{folder}/serve", --config={folder}/conf], env: {MORE: more.ini},
+  ready: {command: ["{program:sh}", ready.sh]}}"""
+PROBES = "probes: [{name: size, before: [put], command: [./probe.sh, '{data}']}]"
+COLLECTORS = "collectors: [{name: look, command: ['{program:sh}', look.sh]}]"
+
+
+@pytest.mark.parametrize(
+    ("build", "more", "argv", "step", "file", "name"),
+    [
+        ("", "", f"{SH}, --config=c1.ini", "", "c1.ini", "c1.ini"),
+        ("", "", f"{SH}, --config={{folder}}/c1.ini", "", "c1.ini", "{folder}/c1.ini"),
+        ("", "", f"{SH}, conf", "", "conf", "conf"),
+        ("", "", "mytool, x", "", "bin/mytool", "mytool"),
+        ("", "", f"{SH}, ./dir", "", "dir/a", "./dir"),
+        ("", "", f"{SH}, --from=sub/dir", "", "sub/dir/a", "sub/dir"),
+        ("", "", SH, ", files: [tree]", "elsewhere", "tree/link"),
+        ("", "", f"{SH}, ./tree", "", "elsewhere", "./tree/link"),
+        ("", "launch: {env: {CONF: env.ini}}", SH, "", "env.ini", "env.ini"),
+        (SERVED, "", SH, "", "serve", "{folder}/serve"),
+        (SERVED, "", SH, "", "conf", "{folder}/conf"),
+        (SERVED, "", SH, "", "more.ini", "more.ini"),
+        (SERVED, "", SH, "", "ready.sh", "ready.sh"),
+        ("", PROBES, SH, "", "probe.sh", "./probe.sh"),
+        ("", COLLECTORS, SH, "", "look.sh", "look.sh"),
+    ],
+)
+def test_what_is_named_anywhere_counts_by_its_content(
+    compile_text: Compile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    build: str, more: str, argv: str, step: str, file: str, name: str,
+) -> None:  # fmt: skip
+    """23 of 28 such changes were "nothing to do"."""
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    text = (HIDDEN % (build, more, argv, step)).replace("{folder}", str(tmp_path))
+
+    def compiled(content: str) -> Plan:
+        (tmp_path / file).write_text(content)
+        (tmp_path / file).chmod(0o755)
+        return compile_text(text)
+
+    old, new = compiled("one"), compiled("two")
+    assert chain(old)[0].stage.id != chain(new)[0].stage.id
+    ((field, *_),) = named(differences(chain(old), chain(new)))
+    assert field == f"files.{name.format(folder=tmp_path)}"
+    assert list(faults(old)) == []
+    assert chain(compiled("one"))[0].stage.id == chain(old)[0].stage.id
+
+
+def test_results_of_before_stay_until_what_is_named_changes(ids: Callable[..., list[str]], tmp_path: Path) -> None:
+    earlier = ids(f"{SH}, my.sh, --config=c1.ini", my_sh="one")
+    now = ids(f"{SH}, my.sh, --config=c1.ini", c1_ini="1")
+    assert earlier[0] != now[0]
+    kept = Kept(*earlier)
+    plan = compile_spec("a.yaml", None, HOST, kept=kept)
+    assert [link.stage.id for link in chain(plan)] == earlier
+    assert [sorted(contents) for contents in kept.asked][-1] == ["0/c1.ini", "0/my.sh"]
+    assert list(faults(plan)) == []

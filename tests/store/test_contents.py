@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stepgrid.language.input_record import watching
-from stepgrid.model.plan import FILES, INPUTS, PlannedStage, PlannedStep
+from stepgrid.model.plan import FILES, INPUTS, NAMED, PlannedStage, PlannedStep
 from stepgrid.store import contents
 from stepgrid.store.store import Store
 
@@ -45,6 +46,19 @@ def test_the_first_run_decides(store: Store) -> None:
     contents.note(store, [reading("s-1", "2")])
     assert contents.stands_for(store, "s-1", {"0/x": "1"})
     assert not contents.stands_for(store, "s-1", {"0/x": "2"})
+
+
+def test_what_a_later_version_looks_at_is_noted_when_it_is_first_seen(store: Store) -> None:
+    measured(store, "s-1")
+    contents.note(store, [reading("s-1", "1")])
+    assert contents.stands_for(store, "s-1", {"0/x": "1", "0/sh": "2"})
+    assert not contents.stands_for(store, "s-1", {"0/sh": "2"})  # what was there is gone
+    later = PlannedStep(
+        "put", "command", 1, {}, {}, 7, setup={FILES: {"x": "1", "sh": "2"}, NAMED: {"x": "x", "sh": "sh"}}
+    )
+    contents.note(store, [replace(reading("s-1", "1"), steps=(later,))])
+    assert contents.stands_for(store, "s-1", {"0/x": "1", "0/sh": "2"})
+    assert not contents.stands_for(store, "s-1", {"0/x": "1", "0/sh": "3"})
 
 
 def test_a_lost_result_keeps_its_id(store: Store) -> None:

@@ -32,6 +32,11 @@ def stamp(root: Path, now: int) -> str:
     return found.hexdigest() if newest < now - SETTLED else ""
 
 
+def links(root: Path) -> list[str]:
+    """By their names below the root."""
+    return [name for name, status in _entries(root) if stat.S_ISLNK(status.st_mode)]
+
+
 def _entries(root: Path) -> Iterator[tuple[str, os.stat_result]]:
     """Files and links in a fixed order, by their names below the root."""
     yield from sorted(_below(str(root), ""), key=lambda entry: os.fsencode(entry[0]))

@@ -17,6 +17,7 @@ STAGE_PREFIX = "s-"
 CLIENT, FILES = "client", "files"  # of a step's setup: the id of its client's build; name of a file -> checksum
 SERVICE = "service"  # likewise: what a build's server program is started, reached and stopped by
 INPUTS = "inputs"  # of a step's setup: name of a file that its command reads -> path; its checksum is among FILES
+NAMED = "named"  # likewise of programs of PATH and files that other words name: a command gets these words unchanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +92,16 @@ def contents_of(setups: Sequence[Mapping[str, Json]]) -> dict[str, str]:
     """The checksums of all that the commands of some steps read, by step and name."""
     found: dict[str, str] = {}
     for index, setup in enumerate(setups):
-        inputs, sums = setup.get(INPUTS), setup.get(FILES)
-        if isinstance(inputs, Mapping) and isinstance(sums, Mapping):
-            found |= {f"{index}/{name}": str(sums[name]) for name in inputs}
+        sums = setup.get(FILES)
+        if isinstance(sums, Mapping):
+            found |= {f"{index}/{name}": str(sums[name]) for name in paths_of(setup)}
     return found
+
+
+def paths_of(setup: Mapping[str, Json]) -> dict[str, str]:
+    """The paths of all that a step's command reads, by name."""
+    tables = [table for key in (INPUTS, NAMED) if isinstance(table := setup.get(key), Mapping)]
+    return {name: str(path) for table in tables for name, path in table.items()}
 
 
 @dataclass(frozen=True, slots=True)

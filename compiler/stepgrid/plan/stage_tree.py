@@ -43,7 +43,8 @@ class Root:
         return (self.build, self.hardware, self.own) if self.own else (self.build, self.hardware)
 
 
-OfResults: TypeAlias = Callable[[str, Mapping[str, str]], bool]  # an id without contents, the contents
+OfResults: TypeAlias = Callable[[str, Mapping[str, str]], bool]  # an id without some contents, the contents
+GENERATIONS = (0, 1, 2)  # of ids: with all contents; without those of NAMED files; without any
 
 
 def has_none(node: str, contents: Mapping[str, str]) -> bool:
@@ -99,15 +100,18 @@ class Tree:
         key = (root, above, segment, seeds, load, run)
         if key not in self._ids:
             contents = contents_of([step.setup.values for step in segment.steps])
-            earlier = self._made(root, above, segment, seeds, load, run, contents=False) if contents else None
-            there = earlier is not None and self._kept(earlier, contents)
-            self._ids[key] = earlier if earlier and there else self._made(root, above, segment, seeds, load, run)
+            now, *earlier = [
+                self._made(root, above, segment, seeds, load, run, generation)
+                for generation in (GENERATIONS if contents else GENERATIONS[:1])
+            ]
+            candidates = [node for node in dict.fromkeys(reversed(earlier)) if node != now]
+            self._ids[key] = next((node for node in candidates if self._kept(node, contents)), now)
         return self._ids[key]
 
     def _made(
-        self, root: Root, above: str | None, segment: Segment, seeds: Seeds, load: int, run: int, contents: bool = True
+        self, root: Root, above: str | None, segment: Segment, seeds: Seeds, load: int, run: int, generation: int
     ) -> str:
-        texts = [step.identity(self._setups.client(step.setup), contents) for step in segment.steps]
+        texts = [step.identity(self._setups.client(step.setup), generation) for step in segment.steps]
         return identity.stage_id(root.parts, above, zip(texts, seeds, strict=True), load, run)
 
     def _planned(self, step: ResolvedStep, seed: int) -> PlannedStep:

@@ -12,7 +12,7 @@ from stepgrid.expand.steps import setup
 from stepgrid.expand.steps.options import option_text
 from stepgrid.expand.steps.settings import identity_text
 from stepgrid.model.canonical_json import encode
-from stepgrid.model.plan import CLIENT, FILES, INPUTS, Json, Plan, PlannedBuild, PlannedStage, PlannedStep
+from stepgrid.model.plan import CLIENT, FILES, INPUTS, NAMED, Json, Plan, PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.plan import identity
 from stepgrid.plugins.drivers import driver
 
@@ -45,31 +45,31 @@ def _owners(plan: Plan) -> Mapping[str, str]:
 
 
 def _ids(stage: PlannedStage, position: int, own: str) -> Sequence[str]:
-    """With the contents of the files that its commands read, and without, as ids were at first."""
+    """With the contents of the files that its commands read, and as earlier ids were."""
     root = (stage.build, stage.hardware, *([own] if own else []))
     load, run = (stage.load, 0) if position == 0 else (0, stage.run if position == 1 else 0)
     return [
-        identity.stage_id(root, stage.parent, [(_step(step, contents), step.seed) for step in stage.steps], load, run)
-        for contents in (True, False)
+        identity.stage_id(root, stage.parent, [(_step(step, keys), step.seed) for step in stage.steps], load, run)
+        for keys in ((), (NAMED,), (NAMED, INPUTS))
     ]
 
 
-def _step(step: PlannedStep, contents: bool) -> str:
-    """As `ResolvedStep.identity` makes it of a spec's step."""
+def _step(step: PlannedStep, omitted: Sequence[str]) -> str:
+    """As `ResolvedStep.identity` makes it of a spec's step; `omitted`: keys of a setup whose files have no part."""
     model = driver(step.kind).settings_model().model_validate(step.settings)
     texts = [f"{encode(name)}:{option_text(option)}" for name, option in sorted(step.options.items())]
-    around = "".join(
-        f",{part}" for part in (_setup(step, contents), encode(step.client) if step.client else "") if part
-    )
+    around = "".join(f",{part}" for part in (_setup(step, omitted), encode(step.client) if step.client else "") if part)
     return f"[{encode(step.kind)},{step.revision},{identity_text(step.kind, model)},{{{','.join(texts)}}}{around}]"
 
 
-def _setup(step: PlannedStep, contents: bool) -> str:
-    values: dict[str, Json] = {name: value for name, value in step.setup.items() if name not in (CLIENT, INPUTS)}
-    inputs, sums = step.setup.get(INPUTS), values.get(FILES)
-    if not contents and isinstance(inputs, Mapping) and isinstance(sums, Mapping):
-        left: dict[str, Json] = {name: checksum for name, checksum in sums.items() if name not in inputs}
-        values = {**values, FILES: left} if left else {name: each for name, each in values.items() if name != FILES}
+def _setup(step: PlannedStep, omitted: Sequence[str]) -> str:
+    values: dict[str, Json] = {name: value for name, value in step.setup.items() if name != CLIENT}
+    names = {name for key in omitted if isinstance(table := values.get(key), Mapping) for name in table}
+    sums = values.get(FILES)
+    if names and isinstance(sums, Mapping):
+        rest: dict[str, Json] = {name: checksum for name, checksum in sums.items() if name not in names}
+        values = {**values, FILES: rest} if rest else {name: each for name, each in values.items() if name != FILES}
+    values = {name: value for name, value in values.items() if name not in (INPUTS, NAMED)}
     return setup.identity_text(values) if values else ""
 
 

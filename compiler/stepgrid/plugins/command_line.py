@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -30,6 +31,18 @@ def candidates(words: Sequence[str]) -> list[str]:
     files without a dot or a slash."""
     named = [word for n, word in enumerate(words) if "/" in word or (n and "." in word)]
     return [word for word in named if not _PLACEHOLDER.search(word)]
+
+
+def file_names(words: Sequence[str]) -> list[str]:
+    """All that may be the name of a file: each word, and what stands behind its `=`."""
+    parts = [part for word in words for part in dict.fromkeys((word, word.partition("=")[2]))]
+    return [part for part in parts if part.strip("./") and "\n" not in part and not _PLACEHOLDER.search(part)]
+
+
+def on_path(program: str) -> str | None:
+    """Where a program of PATH is."""
+    plain = program and "/" not in program and not _PLACEHOLDER.search(program)
+    return shutil.which(program) if plain else None
 
 
 def misplaced(words: Sequence[str]) -> str | None:

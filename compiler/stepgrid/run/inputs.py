@@ -8,7 +8,7 @@ from typing import cast
 
 from stepgrid.host.failure import StageError
 from stepgrid.language.file_checksum import checksum, knowing
-from stepgrid.model.plan import FILES, INPUTS, PlannedStage, PlannedStep
+from stepgrid.model.plan import FILES, INPUTS, PlannedStage, PlannedStep, paths_of
 from stepgrid.store.store import Store
 
 BEFORE, MEANWHILE = "after this run was planned", "while the stage ran"
@@ -31,7 +31,7 @@ def refuse_changed(store: Store, stage: PlannedStage, when: str) -> None:
     with knowing(store.checksums()):
         for step in stage.steps:
             planned = cast(Mapping[str, str], step.setup.get(FILES) or {})
-            for name, path in paths(step).items():
+            for name, path in paths_of(step.setup).items():
                 if wrong := _changed(path, planned[name]):
                     raise StageError(f"`{name}` {wrong} {when}: {_ADVICE[when]}", step.name)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
+from stepgrid.host import file_reader
 from stepgrid.host.durable_writes import make_folder, write_json
 from stepgrid.language import input_record
 from stepgrid.model.plan import PlannedStage
@@ -23,15 +24,19 @@ def stands_for(store: Store, stage: str, contents: Mapping[str, str]) -> bool:
         return bool(store.results(stage))
     input_record.saw(str(path), text)
     try:
-        return bool(json.loads(text) == dict(contents))
-    except ValueError:
+        known = json.loads(text)
+        return known.keys() <= contents.keys() and all(contents[name] == known[name] for name in known)
+    except (ValueError, AttributeError):
         return bool(store.results(stage))
 
 
 def note(store: Store, stages: Iterable[PlannedStage]) -> None:
-    """Once for each: what comes first stays."""
+    """What comes first stays; names that an earlier version did not look at are added."""
     for stage in stages:
-        contents = stage.contents
-        if contents and store.results(stage.id) and not store.contents(stage.id).exists():
-            make_folder(store.contents(stage.id).parent)
-            write_json(store.contents(stage.id), contents)
+        contents, path = stage.contents, store.contents(stage.id)
+        if not contents or not store.results(stage.id):
+            continue
+        known = file_reader.read(path)
+        if known.keys() < contents.keys():
+            make_folder(path.parent)
+            write_json(path, {**contents, **known})

@@ -37,7 +37,9 @@ def test_a_launch_that_an_axis_sets(compile_text: Compile) -> None:
 
 
 def test_probes(compile_text: Compile) -> None:
-    assert named(between(compile_text, ("params:", PROBES))) == [
+    found = named(between(compile_text, ("params:", PROBES)))
+    assert [field for field, *_ in found if field.startswith("files.")] == ["files.du", "files.ls"]  # their programs
+    assert [entry for entry in found if not entry[0].startswith("files.")] == [
         ("probes.files.command", UNSET, ["ls", "{data}"]),
         ("probes.files.when", UNSET, "after"),
         ("probes.size.command", UNSET, ["du", "{data}"]),

@@ -59,16 +59,16 @@ class ResolvedStep:
     setup: Setup
     texts: tuple[Mapping[str, str], ...] = field(repr=False)  # what identity has of the options, by name
 
-    def identity(self, client: str | None = None, contents: bool = True) -> str:
+    def identity(self, client: str | None = None, generation: int = 0) -> str:
         """Everything that decides what is run, but the seed: JSON with sorted keys. `client`: the id of its build.
 
-        `contents`: with those of the files that its command reads, which ids have not had at first.
+        `generation`: of ids, which have not had the contents of all files that its command reads at first.
         """
         texts: dict[str, str] = {}
         for part in self.texts:
             texts |= part
         options = ",".join([texts[name] for name in self.head.options if name in texts])
-        setup = self.setup.text if contents else self.setup.bare
+        setup = self.setup.text_of(generation)
         around = f",{setup}" if setup else ""
         if client is not None:
             around += f",{encode(client)}"

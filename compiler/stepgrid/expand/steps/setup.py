@@ -17,7 +17,7 @@ from stepgrid.language.models import Launch, Probe, Spec
 from stepgrid.language.problems.problem import Problems
 from stepgrid.model.axis_search import SEARCH
 from stepgrid.model.canonical_json import encode
-from stepgrid.model.plan import FILES, INPUTS, SERVICE, Json
+from stepgrid.model.plan import FILES, INPUTS, NAMED, SERVICE, Json
 from stepgrid.plugins.engines import engine
 
 
@@ -33,22 +33,27 @@ class Setup(NamedTuple):
     text: str  # what identity has of it; empty where there is nothing
     client: Build | None = None  # of the step: its id, which identity has, is known when its source is
     files: Mapping[str, str] = {}  # name in the step's folder -> text
-    without_inputs: str | None = None  # the text without what the command reads; None where it reads nothing
+    earlier_texts: Sequence[str] = ()  # what earlier ids had: without NAMED, then without INPUTS, too
 
-    @property
-    def bare(self) -> str:
-        return self.text if self.without_inputs is None else self.without_inputs
+    def text_of(self, generation: int) -> str:
+        """`generation`: 0 is that of today."""
+        return self.earlier_texts[generation - 1] if generation and self.earlier_texts else self.text
 
-    def reading(self, inputs: Mapping[str, Input]) -> Setup:
+    def reading(self, inputs: Mapping[str, Input], named: Mapping[str, Input]) -> Setup:
         """The same with the files that its command reads: identity has what is in them, not where they lie."""
+        if not inputs and not named:
+            return self
+        first = self._with(INPUTS, inputs)
+        return first._with(NAMED, named)._replace(earlier_texts=(first.text, self.text))
+
+    def _with(self, key: str, inputs: Mapping[str, Input]) -> Setup:
         if not inputs:
             return self
-        given = self.values.get(FILES)
-        sums: dict[str, Json] = {**(given if isinstance(given, dict) else {})}
-        sums |= {name: each.checksum for name, each in inputs.items()}
-        values = {**self.values, FILES: sums}
-        places: dict[str, Json] = {name: each.path for name, each in inputs.items()}
-        return self._replace(values={**values, INPUTS: places}, text=identity_text(values), without_inputs=self.text)
+        sums: dict[str, Json] = {name: each.checksum for name, each in inputs.items()}
+        paths: dict[str, Json] = {name: each.path for name, each in inputs.items()}
+        attached = self.values.get(FILES)
+        values = {**self.values, FILES: {**(attached if isinstance(attached, dict) else {}), **sums}, key: paths}
+        return self._replace(values=values, text=identity_text(values))
 
     def along(self, client: Build | None, files: Mapping[str, str]) -> Setup:
         """The same with what the step brings along: of files identity has the checksums."""
@@ -80,8 +85,9 @@ def resolve(
 
 def identity_text(values: Mapping[str, Json]) -> str:
     """What identity has of a setup, without the places of files."""
-    found = values.get(SERVICE)
-    return encode({**values, SERVICE: service.identity(found)} if isinstance(found, dict) else values)
+    placeless = {name: value for name, value in values.items() if name not in (INPUTS, NAMED)}
+    found = placeless.get(SERVICE)
+    return encode({**placeless, SERVICE: service.identity(found)} if isinstance(found, dict) else placeless)
 
 
 @lru_cache(maxsize=1024)  # many steps have the same
