@@ -33,7 +33,7 @@ def stamp(root: Path, now: int) -> str:
 
 
 def links(root: Path) -> list[str]:
-    """By their names below the root."""
+    """List links by their names below the root."""
     return [name for name, status in _entries(root) if stat.S_ISLNK(status.st_mode)]
 
 

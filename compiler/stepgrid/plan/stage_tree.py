@@ -100,19 +100,21 @@ class Tree:
         key = (root, above, segment, seeds, load, run)
         if key not in self._ids:
             contents = contents_of([step.setup.values for step in segment.steps])
+            clients = [self._setups.client(step.setup) for step in segment.steps]
+            pairs = [*zip(segment.steps, clients, strict=True)]
             now, *earlier = [
-                self._made(root, above, segment, seeds, load, run, generation)
+                identity.stage_id(
+                    root.parts,
+                    above,
+                    zip([step.identity(client, generation) for step, client in pairs], seeds, strict=True),
+                    load,
+                    run,
+                )
                 for generation in (GENERATIONS if contents else GENERATIONS[:1])
             ]
             candidates = [node for node in dict.fromkeys(reversed(earlier)) if node != now]
             self._ids[key] = next((node for node in candidates if self._kept(node, contents)), now)
         return self._ids[key]
-
-    def _made(
-        self, root: Root, above: str | None, segment: Segment, seeds: Seeds, load: int, run: int, generation: int
-    ) -> str:
-        texts = [step.identity(self._setups.client(step.setup), generation) for step in segment.steps]
-        return identity.stage_id(root.parts, above, zip(texts, seeds, strict=True), load, run)
 
     def _planned(self, step: ResolvedStep, seed: int) -> PlannedStep:
         head = step.head

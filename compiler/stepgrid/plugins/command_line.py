@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from stepgrid.plugins.driver import Context
@@ -40,9 +41,11 @@ def file_names(words: Sequence[str]) -> list[str]:
 
 
 def on_path(program: str) -> str | None:
-    """Where a program of PATH is."""
-    plain = program and "/" not in program and not _PLACEHOLDER.search(program)
-    return shutil.which(program) if plain else None
+    """Find a program of PATH."""
+    if not program or "/" in program or _PLACEHOLDER.search(program):
+        return None
+    paths = [Path(folder, program) for folder in os.get_exec_path()]
+    return next((str(path) for path in paths if path.is_file() and os.access(path, os.X_OK)), None)
 
 
 def misplaced(words: Sequence[str]) -> str | None:

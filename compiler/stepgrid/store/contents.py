@@ -15,7 +15,7 @@ from stepgrid.store.store import Store
 
 
 def stands_for(store: Store, stage: str, contents: Mapping[str, str]) -> bool:
-    """Whether the results under this id, which has no contents, count for these."""
+    """Say whether the results under this id, which lacks some contents, count for these."""
     path = store.contents(stage)
     try:
         text = path.read_bytes()
@@ -24,19 +24,19 @@ def stands_for(store: Store, stage: str, contents: Mapping[str, str]) -> bool:
         return bool(store.results(stage))
     input_record.saw(str(path), text)
     try:
-        known = json.loads(text)
-        return known.keys() <= contents.keys() and all(contents[name] == known[name] for name in known)
+        checksums = json.loads(text)
+        return checksums.keys() <= contents.keys() and all(contents[name] == checksums[name] for name in checksums)
     except (ValueError, AttributeError):
         return bool(store.results(stage))
 
 
 def note(store: Store, stages: Iterable[PlannedStage]) -> None:
-    """What comes first stays; names that an earlier version did not look at are added."""
+    """Keep what comes first; names that an earlier version did not look at are added."""
     for stage in stages:
         contents, path = stage.contents, store.contents(stage.id)
         if not contents or not store.results(stage.id):
             continue
-        known = file_reader.read(path)
-        if known.keys() < contents.keys():
+        checksums = file_reader.read(path)
+        if checksums.keys() < contents.keys():
             make_folder(path.parent)
-            write_json(path, {**contents, **known})
+            write_json(path, {**contents, **checksums})

@@ -45,63 +45,59 @@ class Inputs:
         self, kind: InputFiles, item: StepEntry, settings: Settings, inputs: Mapping[str, Input]
     ) -> Mapping[str, Input]:
         """Programs of PATH, files that are named in any other way, and what links in listed folders lead to."""
-        found: dict[str, Input] = {}
+        entries: dict[str, Input] = {}
         for setting in kind.placeholders(()) if isinstance(kind, Placeholders) else ():
             words = settings.values.get(setting)
             if isinstance(words, list):
-                found |= self._of_words([str(word) for word in words], lambda name: self._path(name, item, settings))
-        for name in (*kind.listed(settings.values), *found):
+                entries |= self._of_words([str(word) for word in words], lambda name: self._path(name, item, settings))
+        for name in (*kind.listed(settings.values), *entries):
             path = self._path(name, item, settings)
             if os.path.isdir(path):  # noqa: PTH112 - an import less
-                found |= self._behind_links(name, path)
-        return {name: entry for name, entry in found.items() if name not in inputs}
+                entries |= self._behind_links(name, path)
+        return {name: entry for name, entry in entries.items() if name not in inputs}
 
     def around(self, setup: Mapping[str, Json]) -> Mapping[str, Input]:
-        """What `launch.env`, a service, probes and collectors name."""
+        """Files that `launch.env`, a service, probes and collectors name."""
         launch, service = setup.get("launch"), setup.get(SERVICE)
         parts = [part for part in (launch, service) if isinstance(part, dict)]
         forms = [form for part in parts for key in ("ready", "stop") if isinstance(form := part.get(key), dict)]
-        lists = [entries for key in ("before", "after", "collectors") if isinstance(entries := setup.get(key), list)]
-        holders = [*parts, *forms, *(entry for entries in lists for entry in entries if isinstance(entry, dict))]
-        found: dict[str, Input] = {}
+        lists = [table for key in ("before", "after", "collectors") if isinstance(table := setup.get(key), list)]
+        holders = [*parts, *forms, *(entry for table in lists for entry in table if isinstance(entry, dict))]
+        entries: dict[str, Input] = {}
         for holder in holders:
             for key in ("argv", "command"):
                 if isinstance(words := holder.get(key), list):
-                    found |= self._of_words([str(word) for word in words], self._beside)
+                    entries |= self._of_words([str(word) for word in words], self._from_spec)
             if isinstance(variables := holder.get("env"), dict):
-                found |= self._of_words(["", *map(str, variables.values())], self._beside)
-        return found
+                entries |= self._of_words(["", *map(str, variables.values())], self._from_spec)
+        return entries
 
-    def _of_words(self, words: Sequence[str], place: Callable[[str], str]) -> dict[str, Input]:
-        """Folders only by a path of the spec's folder: `data` is a plain word, and / is all of a disk."""
-        found: dict[str, Input] = {}
+    def _of_words(self, words: Sequence[str], resolve: Callable[[str], str]) -> dict[str, Input]:
+        """Folders only by a path below the spec's, which holds the results, too: `data` is a plain word."""
+        root = os.path.realpath(os.path.dirname(self._spec) or ".").rstrip("/")  # noqa: PTH120 - an import less
+        entries: dict[str, Input] = {}
         program = on_path(words[0]) if words else None
-        if program and (there := self._checksum(program, only_files=True)) is not None:
-            input_record.saw_program(words[0], there)
-            found[words[0]] = Input(program, there)
+        if program and (digest := self._checksum(program, only_files=True)) is not None:
+            input_record.saw_program(words[0], digest)
+            entries[words[0]] = Input(program, digest)
         for name in file_names(words):
-            path = place(name)
-            folder = "/" in name and not name.startswith("/") and self._is_inside(path)
-            if (there := self._checksum(path, only_files=not folder)) is not None:
-                found[name] = Input(path, there)
-        return found
-
-    def _is_inside(self, path: str) -> bool:
-        """Below the spec's folder, and not the folder itself, which has the results, too."""
-        here = os.path.realpath(os.path.dirname(self._spec) or ".")  # noqa: PTH120 - an import less
-        return os.path.realpath(path).startswith(here.rstrip("/") + "/")
+            path = resolve(name)
+            folder = "/" in name and not name.startswith("/") and os.path.realpath(path).startswith(f"{root}/")
+            if (digest := self._checksum(path, only_files=not folder)) is not None:
+                entries[name] = Input(path, digest)
+        return entries
 
     def _behind_links(self, name: str, folder: str) -> Mapping[str, Input]:
         """A folder's checksum has where links lead, not what is there."""
-        found: dict[str, Input] = {}
+        entries: dict[str, Input] = {}
         for link in tree_checksum.links(Path(folder)):
             target = os.path.realpath(os.path.join(folder, link))  # noqa: PTH118 - an import less
             inside = file_roots.allowed(target, self._spec)
-            if (there := self._checksum(target, only_files=not inside)) is not None:
-                found[f"{name.rstrip('/')}/{link}"] = Input(target, there)
-        return found
+            if (digest := self._checksum(target, only_files=not inside)) is not None:
+                entries[f"{name.rstrip('/')}/{link}"] = Input(target, digest)
+        return entries
 
-    def _beside(self, name: str) -> str:
+    def _from_spec(self, name: str) -> str:
         return os.path.normpath(Path(self._spec).parent / name)
 
     def _needed(self, name: str, item: StepEntry, settings: Settings) -> Input:

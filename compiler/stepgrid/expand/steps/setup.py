@@ -49,8 +49,8 @@ class Setup(NamedTuple):
     def _with(self, key: str, inputs: Mapping[str, Input]) -> Setup:
         if not inputs:
             return self
-        sums: dict[str, Json] = {name: each.checksum for name, each in inputs.items()}
-        paths: dict[str, Json] = {name: each.path for name, each in inputs.items()}
+        sums: dict[str, Json] = {name: entry.checksum for name, entry in inputs.items()}
+        paths: dict[str, Json] = {name: entry.path for name, entry in inputs.items()}
         attached = self.values.get(FILES)
         values = {**self.values, FILES: {**(attached if isinstance(attached, dict) else {}), **sums}, key: paths}
         return self._replace(values=values, text=identity_text(values))
