@@ -87,6 +87,7 @@ def test_a_new_spec(capsys: Capture) -> None:
 a.yaml: t
   plan     4 cells: 2 builds, 6 stages
   to do    2 builds, 6 stages: about 4h00m
+  fetch    debian rocksdb-tools
   status   8 missing
   disk     unknown: nothing like these was made before
   sharing  saves 2s against running every cell from scratch
@@ -96,6 +97,15 @@ measure (missing): 2 builds
 measure (missing): 6 stages, about 4h00m"""
     )
     assert max(map(len, text.splitlines())) <= 100
+
+
+def test_what_builds_take_from_the_network_and_where_a_mirror_stands_in(folder: Path, capsys: Capture) -> None:
+    (folder / "mirror").mkdir()
+    (folder / "site.yaml").write_text("mirrors: {\"https://github.com/facebook/\": mirror}\n")
+    source = 'builds.rocksdb.source={maven: "org.rocksdb:rocksdbjni"}'
+    fetch = "  fetch    maven org.rocksdb:rocksdbjni, git https://github.com/facebook/rocksdb.git"
+    assert fetch in told(capsys, "--set", source).splitlines()
+    assert f"{fetch} (mirror)" in told(capsys, "--set", source, "--site", "site.yaml").splitlines()
 
 
 def test_all_measured(capsys: Capture) -> None:

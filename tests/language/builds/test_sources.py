@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.build.sources import ROUTES
-from stepgrid.language.builds.sources import SOURCES, extension_faults, faults, kind_of
+from stepgrid.language.builds.sources import SOURCES, extension_faults, faults, kind_of, network_sources
 
 URL = "https://host.example/a/b.git"
 SUM = "0123456789abcdef" * 4
@@ -194,3 +194,21 @@ def test_checking_imports_nothing_that_touches_the_world() -> None:
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert found.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ({"system": "db_bench"}, []),
+        ({"path": "../mine"}, []),
+        ({"git": "file:///mine.git", "ref": "main"}, []),
+        ({"debian": ["a", "b"], "suite": "sid"}, [("debian", "a b")]),
+        ({"git": "https://x.example/y.git", "ref": "v1"}, [("git", "https://x.example/y.git")]),
+        (
+            {"maven": "org.rocksdb:rocksdbjni:9.9.3", "tree": {"git": "https://x.example/y.git", "ref": "v9.9.3"}},
+            [("maven", "org.rocksdb:rocksdbjni"), ("git", "https://x.example/y.git")],
+        ),
+    ],
+)
+def test_what_a_source_takes_from_the_network(source: dict[str, Any], names: list[tuple[str, str]]) -> None:
+    assert list(network_sources(source)) == names

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from stepgrid.cli.shared import adaptive_loads
+from stepgrid.language.builds.sources import network_sources
+from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.number_format import percent, size
 from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration
@@ -40,6 +42,8 @@ def _totals(found: Preview) -> Iterator[str]:
     if loads := adaptive_loads.so_far(plan):
         yield _row("loads", loads)
     yield _row("to do", _to_do(found))
+    if fetched := _fetched(found):
+        yield from wrapped(", ".join(fetched), _row("fetch", ""), _row("", ""), width=WIDTH)
     if found.nodes:
         yield _row("status", _statuses(found.nodes))
     if found.running:
@@ -69,6 +73,15 @@ def _to_do(found: Preview) -> str:
     unknown = sum(node.seconds is None for node in running if not node.status.is_build)
     more = f", and {counted(unknown, 'stage')} of unknown length" if unknown else ""
     return f"{made}: about {duration(found.seconds)}{more}"
+
+
+def _fetched(found: Preview) -> list[str]:
+    """What the builds that are to be made take from the network, each source once."""
+    missing = {node.status.id for node in found.running if node.status.is_build}
+    sources = [build.source for build in found.plan.builds if build.id in missing]
+    mirror = of_environment().mirror
+    named = dict.fromkeys(source for declared in sources for source in network_sources(declared))
+    return [f"{kind} {name}{' (mirror)' if mirror(name) != name else ''}" for kind, name in named]
 
 
 def _statuses(nodes: Sequence[Node]) -> str:

@@ -17,6 +17,7 @@ from stepgrid.model.plan import SERVER
 
 READY = ("debian", "system")  # kinds that bring programs which are made already
 TREES = ("git", "tarball", "crate", "pypi", "debian-source", "path")  # kinds that can bring what is compiled
+LOCAL = ("system", "path", SERVER)  # kinds that take nothing from the network
 
 
 class Fault(NamedTuple):
@@ -65,6 +66,17 @@ def kind_of(source: Mapping[str, Any]) -> str | None:
     """The one kind that a source is of; None when it has none, or several."""
     kinds = [key for key in source if key in SOURCES]
     return kinds[0] if len(kinds) == 1 else None
+
+
+def network_sources(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Kind and name of what a source takes from the network, and of the tree beside an artifact; without a release."""
+    kind = kind_of(source)
+    if kind is None or kind in LOCAL or str(source[kind]).startswith("file:"):
+        return
+    names = source[kind] if isinstance(source[kind], list | tuple) else [source[kind]]
+    yield kind, " ".join(":".join(str(name).split(":")[:2]) if kind == "maven" else str(name) for name in names)
+    for key in SOURCES[kind].nested:
+        yield from network_sources(source.get(key, {}))
 
 
 def faults(source: Mapping[str, Any]) -> Iterator[Fault]:
