@@ -26,7 +26,7 @@ SPECS = (
     "posts/2022-03-mixgraph", "posts/2024-11-rocksdb-hyperclock-v2", "posts/2024-11-rocksdb-lru-vs-hyperclock",
     "posts/2024-11-rocksdb-leveled", "posts/2024-11-rocksdb-universal", "posts/2024-12-speedb",
     "posts/2023-01-insert-benchmark-amd", "posts/2023-08-myrocks-gc-debt", "posts/2024-11-mysql-scan-regressions",
-    "posts/2016-01-linkbench-disk-array", "posts/2024-11-vector-mariadb-pgvector",
+    "posts/2016-01-linkbench-disk-array", "posts/2025-01-vector-mariadb-pgvector",
     "microbenchmarks", "microbenchmarks-versions",
 )  # fmt: skip
 MORE = {"microbenchmarks": "per operation"}  # a table that is too long for the summary

@@ -44,8 +44,8 @@ def test_mixgraph_loads_once(compiled: Compiled) -> None:
 
 
 def test_vectors_are_loaded_once_for_each_engine_and_indexed_for_each_cell(compiled: Compiled) -> None:
-    plan = compiled("2024-11-vector-mariadb-pgvector")
-    assert [len(plan.stages), len([s for s in plan.stages if s.parent is None])] == [2 + 2 * 28, 2]
+    plan = compiled("2025-01-vector-mariadb-pgvector")
+    assert [len(plan.stages), len([s for s in plan.stages if s.parent is None])] == [2 + 2 * 47, 2]
     assert len([one for one in plan.cells if one.labels["build"] == "mariadb"]) == 9
     vectors = {one.labels["build"]: one for one in plan.cells}
     assert len([step for step in vectors["mariadb"].steps if step.name.startswith("search")]) == 7 * 14

@@ -13,34 +13,34 @@ Compiled = Callable[..., Plan]
 CELLS = {  # full scale, smoke scale
     "2016-01-linkbench-disk-array": (27, 9),
     "2022-03-mixgraph": (50, 20),
-    "2023-01-insert-benchmark-amd": (40, 16),
+    "2023-01-insert-benchmark-amd": (72, 16),
     "2023-08-myrocks-gc-debt": (8, 8),
     "2024-11-mysql-scan-regressions": (11, 4),
     "2024-11-rocksdb-hyperclock-v2": (13, 3),
     "2024-11-rocksdb-leveled": (63, 9),
     "2024-11-rocksdb-lru-vs-hyperclock": (48, 16),
     "2024-11-rocksdb-universal": (63, 9),
-    "2024-11-vector-mariadb-pgvector": (28, 6),
+    "2025-01-vector-mariadb-pgvector": (47, 6),
     "2024-12-speedb": (25, 14),
 }
 CLAIMS = {
-    "2016-01-linkbench-disk-array": 4,
-    "2022-03-mixgraph": 3,
-    "2023-01-insert-benchmark-amd": 8,
-    "2023-08-myrocks-gc-debt": 6,
+    "2016-01-linkbench-disk-array": 5,
+    "2022-03-mixgraph": 4,
+    "2023-01-insert-benchmark-amd": 13,
+    "2023-08-myrocks-gc-debt": 9,
     "2024-11-mysql-scan-regressions": 5,
     "2024-11-rocksdb-hyperclock-v2": 4,
-    "2024-11-rocksdb-leveled": 4,
-    "2024-11-rocksdb-lru-vs-hyperclock": 6,
-    "2024-11-rocksdb-universal": 3,
-    "2024-11-vector-mariadb-pgvector": 2,
-    "2024-12-speedb": 8,
+    "2024-11-rocksdb-leveled": 10,
+    "2024-11-rocksdb-lru-vs-hyperclock": 7,
+    "2024-11-rocksdb-universal": 9,
+    "2024-12-speedb": 22,
+    "2025-01-vector-mariadb-pgvector": 2,
 }
 SMOKE_CLAIMS = {  # of others nothing can be told there
     "2016-01-linkbench-disk-array": 4,
     "2023-01-insert-benchmark-amd": 8,
-    "2023-08-myrocks-gc-debt": 6,
-    "2024-11-vector-mariadb-pgvector": 2,
+    "2023-08-myrocks-gc-debt": 9,
+    "2025-01-vector-mariadb-pgvector": 2,
 }
 RELEASES = [
     "6.0.2",
@@ -81,18 +81,21 @@ V2_RELEASES = [
     "9.9.0",
 ]
 SEQUENCE = ["fillseq", "drain", "overwritesome", "flush", "settle", "revrangeww", "fwdrangeww", "readww"]
+LEGACY = ["fillseq", "revrange", "overwritesome", "flush", "revrangeww", "fwdrangeww", "readww"]
 FROM_SOURCE = {"2024-12-speedb": {"9.9orig", "9.9hack"}}  # at smoke scale: what a patch needs
 BUILDS = {
     "2016-01-linkbench-disk-array": {"innodb", "innodb-compressed", "myrocks"},
     "2022-03-mixgraph": {"rocksdb"},
-    "2023-01-insert-benchmark-amd": {"innodb-5.6.51", "innodb-5.7.40", "innodb-8.0.31", "myrocks", "postgres"},
+    "2023-01-insert-benchmark-amd": {f"innodb-{release}" for release in ("5.6.51", "5.7.40", "8.0.31")}
+    | {"myrocks-5.6.35", "myrocks-8.0.28"}
+    | {f"postgres-{release}" for release in ("12.13", "13.9", "14.6", "15.1")},
     "2023-08-myrocks-gc-debt": {"myrocks"},
     "2024-11-mysql-scan-regressions": {"my8028", "my8040", "my8040adv_pre", "my8040adv_post"},
     "2024-11-rocksdb-hyperclock-v2": {f"rocksdb-{release}" for release in V2_RELEASES},
     "2024-11-rocksdb-leveled": {f"rocksdb-{release}" for release in RELEASES},
     "2024-11-rocksdb-lru-vs-hyperclock": {"rocksdb"},
     "2024-11-rocksdb-universal": {f"rocksdb-{release}" for release in RELEASES},
-    "2024-11-vector-mariadb-pgvector": {"mariadb", "pgvector"},
+    "2025-01-vector-mariadb-pgvector": {"mariadb", "pgvector"},
     "2024-12-speedb": {"speedb.udd0", "speedb.udd1", "9.9hack"}
     | {f"rocksdb-{release}" for release in ["7.3.2", "7.10.2", "8.5.4", "8.6.7", "9.7.4", "9.9.3"]},
 }
@@ -104,8 +107,8 @@ STEPS = {  # without the variables of a live grid
     "2024-11-rocksdb-hyperclock-v2": SEQUENCE,
     "2024-11-rocksdb-leveled": [*SEQUENCE, "overwrite"],
     "2024-11-rocksdb-lru-vs-hyperclock": ["fillseq", "drain", "overwritesome", "flush", "settle", "readww"],
-    "2024-11-rocksdb-universal": [*SEQUENCE, "overwrite"],
-    "2024-11-vector-mariadb-pgvector": ["load", "index", "search"],
+    "2024-11-rocksdb-universal": [*LEGACY, "overwrite"],
+    "2025-01-vector-mariadb-pgvector": ["load", "index", "search"],
     "2024-12-speedb": [*SEQUENCE, "overwrite"],
 }
 
