@@ -4,7 +4,7 @@ BIN = .venv/bin
 STAMP = .venv/.stepgrid
 export PYTHON
 
-.PHONY: setup demo wheel builds-all gallery fuzz slurm docs man test lint format lock clean
+.PHONY: setup demo wheel builds-all gallery fuzz slurm docs man test test-all lint format lock clean
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)
@@ -47,6 +47,9 @@ man: $(STAMP)  # manual pages of the commands, in man/man1
 
 test: $(STAMP)  # `make lint` is one of the tests; three processes, of which one mostly waits for what it measures
 	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
+
+test-all: $(STAMP)  # with what takes hours: each published experiment whole at its smoke scale
+	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile -m ''
 
 lint: $(STAMP)
 	@$(BIN)/ruff check

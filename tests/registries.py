@@ -64,6 +64,12 @@ REGISTRIES = {
         {"Cargo.toml": _CRATE, "src/lib.rs": ""},
         {"CARGO_NET_RETRY": "0"},
     ),
+    "github": Registry(  # or a mirror that git's own configuration names (`insteadOf`)
+        "git",
+        ("git", "ls-remote", "https://github.com/facebook/rocksdb.git", "refs/tags/v9.9.3"),
+        "refs/tags/v9.9.3",
+        env={"GIT_TERMINAL_PROMPT": "0"},
+    ),
     "maven": Registry(
         "mvn",
         ("mvn", "--batch-mode", "--update-snapshots", _COPY, "-Dartifact=org.apache.maven:maven:0.0.0-none"),

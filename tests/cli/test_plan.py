@@ -101,7 +101,7 @@ measure (missing): 6 stages, about 4h00m"""
 
 def test_what_builds_take_from_the_network_and_where_a_mirror_stands_in(folder: Path, capsys: Capture) -> None:
     (folder / "mirror").mkdir()
-    (folder / "site.yaml").write_text("mirrors: {\"https://github.com/facebook/\": mirror}\n")
+    (folder / "site.yaml").write_text('mirrors: {"https://github.com/facebook/": mirror}\n')
     source = 'builds.rocksdb.source={maven: "org.rocksdb:rocksdbjni"}'
     fetch = "  fetch    maven org.rocksdb:rocksdbjni, git https://github.com/facebook/rocksdb.git"
     assert fetch in told(capsys, "--set", source).splitlines()
