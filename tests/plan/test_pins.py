@@ -12,7 +12,11 @@ from stepgrid.language import lock_file
 from stepgrid.language.problems.problem import Problems
 from stepgrid.language.tree_checksum import content
 from stepgrid.model.plan import Plan, PlannedBuild
+from stepgrid.plan import identity
+from stepgrid.plan.builds import ExistingBuild, OfStore
 from stepgrid.plan.compilation import check_scales, compile_spec
+from stepgrid.plan.difference.stage_difference import differences
+from tests.plan.difference.test_stage_difference import chain
 
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33}
 REST = """\
@@ -140,3 +144,34 @@ def test_a_wrong_lock_file_is_said_once_for_all_scales() -> None:
         compiled(of(GIT), "scales: {s: {params: {keys: 2M}}}\n", problems)
     check_scales("a.yaml", HOST, problems)
     assert [problem.code for problem in problems.errors] == ["unknown-key"]
+
+
+def test_another_program_of_a_system_counts_and_earlier_ids_stay(folder: Path) -> None:
+    """A replaced second program said "run the same command again" for ever."""
+    (folder / "bin").mkdir()
+    build = (
+        f"mine: {{engine: program, version: '1', source: {{system: {folder}/bin/one}}, flags: {{programs: one two}}}}"
+    )
+    rest = "steps: [{name: s, kind: command, argv: ['{program:two}']}]\n"
+    Path("a.yaml").write_text(f"title: t\nbuilds: {{{build}}}\n{rest}")
+
+    def planned(made: OfStore = lambda node: None, **programs: str) -> Plan:
+        for name, text in programs.items():
+            (folder / "bin" / name).write_text(text)
+            (folder / "bin" / name).chmod(0o755)
+        return compile_spec("a.yaml", None, HOST, pin, made=made)
+
+    before, after = planned(one="1", two="2"), planned(two="3")
+    (old,), (new,) = before.builds, after.builds
+    assert old.id != new.id
+    assert sorted(new.pins) == [f"system {folder}/bin/{name}" for name in ("one", "two")]
+    assert [each.field for each in differences(chain(before), chain(after))] == [f"build.pin.{folder}/bin/two"]
+    first = hashlib.sha256(b"1").hexdigest()
+    earlier = identity.build_id("program", "1", old.source, first, old.recipe)
+    two = hashlib.sha256(b"3").hexdigest()
+
+    def made(node: str) -> ExistingBuild | None:
+        return ExistingBuild({first, two}, here=True) if node == earlier else None
+
+    assert planned(made).builds[0].id == earlier
+    assert planned(made, two="4").builds[0].id not in (earlier, new.id)

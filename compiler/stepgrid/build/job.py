@@ -94,9 +94,10 @@ def _refuse_moved(build: PlannedBuild) -> None:
 
     A tree is copied, and its copy was held against the plan: who works on it may go on.
     """
-    for source in parts(build.source):
-        if "system" in source and pin(source) != build.pins.get(key(source)):
-            raise BuildError(f"{source['system']} changed after the spec was compiled: run the same command again")
+    names = {key(part) for part in parts(build.source)} | build.pins.keys()
+    for program in sorted(name.removeprefix("system ") for name in names if name.startswith("system ")):
+        if pin({"system": program}) != build.pins.get(f"system {program}"):
+            raise BuildError(f"{program} changed after the spec was compiled: run the same command again")
 
 
 def _fail(attempt: Path, build: PlannedBuild, error: Exception) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
@@ -10,7 +10,7 @@ from stepgrid.expand.builds import Build
 from stepgrid.language.builds.sources import key, moves, parts
 from stepgrid.model.plan import Json, PlannedBuild
 from stepgrid.plan import identity
-from stepgrid.plan.pins import Pins
+from stepgrid.plan.pins import Pins, siblings
 
 
 class ExistingBuild(NamedTuple):
@@ -40,19 +40,24 @@ def planned(build: Build, pins: Pins, made: OfStore) -> PlannedBuild:
 
 
 def _identifying(build: Build, pins: Pins, made: OfStore) -> str:
-    """The pins of the id. A build that was made before its sources were locked keeps the id that it had then,
-    and with it its results, if it was made of what the lock file says."""
-    locked = [name for part in parts(build.source) if moves(part) and (name := key(part)) in pins.sources]
+    """The pins of the id. A build that was made before its sources were locked, or when only its first program was
+    looked at, keeps the id that it had then, and with it its results, if it was made of what is pinned now."""
+    others = [
+        name for sibling in siblings(build.engine, build.source, build.recipe) if (name := key(sibling)) in pins.sources
+    ]
+    locked = [(name,) for part in parts(build.source) if moves(part) and (name := key(part)) in pins.sources]
+    locked += [tuple(others)] if others else []
     if not locked:
         return pins.text
     existing = list(_existing(build, pins, locked, made))
     return next((text for text, here in existing if here), existing[0][0] if existing else pins.text)
 
 
-def _existing(build: Build, pins: Pins, locked: Collection[str], made: OfStore) -> Iterator[tuple[str, bool]]:
-    """With all pins, then with some of the lock file's only: the pins of the id, and whether it was made here."""
+def _existing(build: Build, pins: Pins, locked: Collection[Sequence[str]], made: OfStore) -> Iterator[tuple[str, bool]]:
+    """With all pins, then with fewer: the pins of the id, and whether it was made here."""
     for count in range(len(locked) + 1):
-        for dropped in combinations(locked, count):
+        for groups in combinations(locked, count):
+            dropped = [name for group in groups for name in group]
             text = pins.without(dropped).text
             found = made(_id(build, text))
             if found and all(pins.sources[name] in found.digests for name in dropped):

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.expand.builds import Build
 from stepgrid.language import lock_file
 from stepgrid.language.builds.sources import key, moves, parts
 from stepgrid.language.problems.problem import Problems
+from stepgrid.plugins.engine import DeclaredBuilds
+from stepgrid.plugins.engines import engine as engine_named
 
 OfMachine: TypeAlias = Callable[[Mapping[str, Any]], str]  # the content of a system's program, of a local tree
 
@@ -33,7 +36,19 @@ def pins(build: Build, spec: str, locked: lock_file.Lock, machine: OfMachine, pr
         held = lock_file.digest(locked.pins.get(key(source), "")) if moves(source) else machine(source)
         if held:
             found[key(source)] = held
+    for sibling in siblings(build.engine, build.source, build.recipe):
+        if digest := machine(sibling):
+            found[key(sibling)] = digest
     return Pins(found, lock_file.patches(build.patches, spec, problems))
+
+
+def siblings(engine: str, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> list[Mapping[str, str]]:
+    """List the other programs of a `system` source, which stand beside the first or are on PATH as well."""
+    if "system" not in source:
+        return []
+    kind, first = engine_named(engine), PurePath(str(source["system"]))
+    names = tuple(kind.program_paths(recipe)) if isinstance(kind, DeclaredBuilds) else kind.programs
+    return [{"system": str(first.parent / name)} for name in names if len(names) > 1 and name != first.name]
 
 
 def used(sources: Iterable[Mapping[str, Any]]) -> set[str]:

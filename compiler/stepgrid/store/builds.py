@@ -90,8 +90,12 @@ def made(store: Store, build: str) -> ExistingBuild | None:
 
 def _digests(record: bytes) -> frozenset[str]:
     try:
-        return frozenset(str(artifact["digest"]) for artifact in json.loads(record)["artifacts"])
-    except (ValueError, KeyError, TypeError):
+        made = json.loads(record)
+        files = made.get("facts", {}).get("files", {}).values()
+        return frozenset(
+            [*(str(artifact["digest"]) for artifact in made["artifacts"]), *(str(file["sha256"]) for file in files)]
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
         return frozenset()
 
 

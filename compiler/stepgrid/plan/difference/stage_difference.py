@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from stepgrid.language.builds.sources import key, parts
 from stepgrid.model.plan import CLIENT, FILES, PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.plan.difference.setup_difference import changed
 from stepgrid.plan.difference.unset import UNSET
@@ -62,12 +63,13 @@ def _declared(build: str, old: PlannedBuild, new: PlannedBuild) -> Iterator[Inpu
     source = [*_map(f"{build}.source", _flat(old.source), _flat(new.source), where)]
     # another source has another pin, which says no more
     held = old.pins.keys() & new.pins.keys() if source else old.pins.keys() | new.pins.keys()
-    pins = [(old.pins.get(name, UNSET), new.pins.get(name, UNSET)) for name in sorted(held)]
+    first = {key(part) for build in (old, new) for part in parts(build.source)}
     yield from _value(f"{build}.engine", old.engine, new.engine, where)
     yield from _value(f"{build}.version", old.version, new.version, where)
     yield from source
-    for before, after in pins:
-        yield from _value(f"{build}.pin", before, after, where)
+    for name in sorted(held):
+        field = f"{build}.pin" if name in first else f"{build}.pin.{name.removeprefix('system ')}"
+        yield from _value(field, old.pins.get(name, UNSET), new.pins.get(name, UNSET), where)
     yield from _value(f"{build}.patches", _patches(old), _patches(new), where)
     for name in ("extensions", "flags"):
         yield from _map(f"{build}.{name}", _recipe(old, name), _recipe(new, name), where)
