@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from stepgrid.language import file_checksum
 from stepgrid.language.problems.problem import SpecError
+from stepgrid.language.shared_libraries import libraries
 from stepgrid.model.plan import FILES, INPUTS, Plan
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.plan.difference.stage_difference import differences
 from stepgrid.plan.verification import faults
+from stepgrid.plugins.command_line import on_path
 from tests.conftest import HOST
 from tests.plan.difference.test_stage_difference import Compile, chain, named
 
 SPEC = """\
 title: t
-builds: {mine: {engine: program, version: "1.0", source: {system: sh}}}
+builds: {mine: {engine: program, version: "1.0", source: {system: my-tool}}}
 steps:
   - {name: put, kind: command, argv: [%s], mutates: true%s}
   - checkpoint: loaded
-  - {name: get, kind: command, argv: ["{program:sh}", "{data}/x"]}
+  - {name: get, kind: command, argv: ["{program:my-tool}", "{data}/x"]}
 """
 
 
-SH = '"{program:sh}"'  # of the build: one of PATH would count by its content
+SH = '"{program:my-tool}"'  # of the build, and not here: one of PATH would count by its content
 
 
 @pytest.fixture
@@ -167,15 +169,15 @@ def test_without_files_the_store_is_not_asked(compile_text: Compile) -> None:
 
 HIDDEN = """\
 title: t
-builds: {mine: {engine: program, version: "1.0", source: {system: sh}%s}}
+builds: {mine: {engine: program, version: "1.0", source: {system: my-tool}%s}}
 %s
 steps:
   - {name: put, kind: command, argv: [%s]%s}
 """
-SERVED = """, service: {argv: ["{program:sh}", "{folder}/serve", --config={folder}/conf], env: {MORE: more.ini},
-  ready: {command: ["{program:sh}", ready.sh]}}"""
+SERVED = """, service: {argv: ["{program:my-tool}", "{folder}/serve", --config={folder}/conf], env: {MORE: more.ini},
+  ready: {command: ["{program:my-tool}", ready.sh]}}"""
 PROBES = "probes: [{name: size, before: [put], command: [./probe.sh, '{data}']}]"
-COLLECTORS = "collectors: [{name: look, command: ['{program:sh}', look.sh]}]"
+COLLECTORS = "collectors: [{name: look, command: ['{program:my-tool}', look.sh]}]"
 
 
 @pytest.mark.parametrize(
@@ -231,3 +233,41 @@ def test_results_of_before_stay_until_what_is_named_changes(ids: Callable[..., l
     assert [link.stage.id for link in chain(plan)] == earlier
     assert [sorted(contents) for contents in kept.asked][-1] == ["0/c1.ini", "0/my.sh"]
     assert list(faults(plan)) == []
+
+
+@pytest.fixture
+def upgraded_libc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of libc that the loader takes, so that it can be another one."""
+    libraries.cache_clear()
+    program = on_path("sh")
+    assert program
+    (tmp_path / "lib").mkdir()
+    copy = tmp_path / "lib" / "libc.so.6"
+    copy.write_bytes(Path(libraries(program)["libc.so.6"]).read_bytes())
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(copy.parent))
+    libraries.cache_clear()
+    yield copy
+    libraries.cache_clear()
+
+
+def test_a_shared_library_of_a_system_s_program_counts(compile_text: Compile, upgraded_libc: Path) -> None:
+    text = SPEC.replace("my-tool", "sh") % ("'{program:sh}'", "")
+    first = [link.stage.id for link in chain(compile_text(text))]
+    old = chain(compile_spec("a.yaml", None, HOST))
+    with upgraded_libc.open("ab") as file:
+        file.write(b"upgraded")
+    new = chain(compile_spec("a.yaml", None, HOST))
+    assert {link.stage.id for link in new}.isdisjoint(first)
+    assert [field for field, *_ in named(differences(old, new))] == ["files.libc.so.6"]
+    kept = Kept(*first)
+    assert [link.stage.id for link in chain(compile_spec("a.yaml", None, HOST, kept=kept))] != first
+    assert "0/libc.so.6" in kept.asked[0]
+
+
+@pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="there is no Python of the system here")
+def test_python_s_own_modules_need_libraries_too(tmp_path: Path) -> None:
+    """quickstart-sqlite kept its figures over an upgrade of libsqlite3."""
+    assert "libsqlite3.so.0" in libraries("/usr/bin/python3")
+    (tmp_path / "script").write_text("#!/bin/sh\n")
+    (tmp_path / "cut").write_bytes(b"\x7fELF\x02\x01")
+    assert [libraries(str(tmp_path / name)) for name in ("script", "cut", "absent")] == [{}, {}, {}]

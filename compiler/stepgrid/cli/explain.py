@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import PurePath
 from typing import Any
 
 from stepgrid.cli.shared import spec_arguments
@@ -75,7 +76,11 @@ def _head(plan: Plan, cell: PlannedCell, build: PlannedBuild, known: Catalogue) 
 
 def _client(plan: Plan, step: PlannedStep) -> Iterator[str]:
     yield from (f"  client {_made_of(build)}" for build in plan.builds if build.id == step.client)
-    yield from (f"  file {name} {str(checksum)[:12]}…" for name, checksum in _files(step))
+    files = {name: str(checksum)[:12] for name, checksum in _files(step)}
+    libraries = [name for name in files if ".so" in PurePath(name).suffixes]
+    yield from (f"  file {name} {checksum}…" for name, checksum in files.items() if name not in libraries)
+    if libraries:
+        yield f"  {counted(len(libraries), 'shared object')}"
 
 
 def _files(step: PlannedStep) -> Iterator[tuple[str, Json]]:

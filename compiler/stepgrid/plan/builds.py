@@ -45,7 +45,9 @@ def _identifying(build: Build, pins: Pins, made: OfStore) -> str:
     others = [
         name for sibling in siblings(build.engine, build.source, build.recipe) if (name := key(sibling)) in pins.sources
     ]
-    locked = [(name,) for part in parts(build.source) if moves(part) and (name := key(part)) in pins.sources]
+    locked: list[tuple[str, ...]] = [
+        (name,) for part in parts(build.source) if moves(part) and (name := key(part)) in pins.sources
+    ]
     locked += [tuple(others)] if others else []
     if not locked:
         return pins.text

@@ -12,7 +12,7 @@ from stepgrid.language import lock_file
 from stepgrid.language.builds.sources import key, moves, parts
 from stepgrid.language.problems.problem import Problems
 from stepgrid.plugins.engine import DeclaredBuilds
-from stepgrid.plugins.engines import engine as engine_named
+from stepgrid.plugins.engines import buildable
 
 OfMachine: TypeAlias = Callable[[Mapping[str, Any]], str]  # the content of a system's program, of a local tree
 
@@ -46,7 +46,9 @@ def siblings(engine: str, source: Mapping[str, Any], recipe: Mapping[str, Any]) 
     """List the other programs of a `system` source, which stand beside the first or are on PATH as well."""
     if "system" not in source:
         return []
-    kind, first = engine_named(engine), PurePath(str(source["system"]))
+    kind, first = buildable(engine), PurePath(str(source["system"]))
+    if kind is None:
+        return []
     names = tuple(kind.program_paths(recipe)) if isinstance(kind, DeclaredBuilds) else kind.programs
     return [{"system": str(first.parent / name)} for name in names if len(names) > 1 and name != first.name]
 

@@ -109,15 +109,18 @@ class Frame:
         found = setup.resolve(self._item, self._build, points, ground.spec, self._scope(choice), ground.problems)
         item, kind, reads = self._item, with_files(self._item.kind), with_inputs(self._item.kind)
         given = self._settings(choice) if kind or reads or client(item.kind) else None
-        around = ground.inputs.around(found.values)
+        around = {**ground.inputs.libraries(self._build.source), **ground.inputs.around(found.values)}
         if given is None:
             return found.reading({}, around)
         files = ground.attached.of(kind, item, given) if kind else {}
         inputs = ground.inputs.of(reads, item, given) if reads else {}
+        client_build = self._client(given)
+        if client_build is not None:
+            around = {**ground.inputs.libraries(client_build.source), **around}
         named = {**around, **(ground.inputs.named(reads, item, given, inputs) if reads else {})}
         own = {*inputs, *files}
         named = {name: entry for name, entry in named.items() if name not in own}
-        return found.along(self._client(given), files).reading(inputs, named)
+        return found.along(client_build, files).reading(inputs, named)
 
     def _client(self, given: Settings) -> Build | None:
         item, wanted = self._item, client(self._item.kind)

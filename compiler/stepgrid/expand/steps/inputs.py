@@ -6,13 +6,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from stepgrid.expand.expression_scope import AlreadyReported
 from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps.files import said
 from stepgrid.expand.steps.resolved_step import Settings
 from stepgrid.expand.steps.setup import Input
-from stepgrid.language import file_roots, input_record, tree_checksum
+from stepgrid.language import file_roots, input_record, shared_libraries, tree_checksum
 from stepgrid.language.file_checksum import checksum
 from stepgrid.language.problems.problem import Problems
 from stepgrid.language.problems.suggestion import nearest
@@ -71,6 +72,17 @@ class Inputs:
             if isinstance(variables := holder.get("env"), dict):
                 entries |= self._of_words(["", *map(str, variables.values())], self._from_spec)
         return entries
+
+    def libraries(self, source: Mapping[str, Any]) -> Mapping[str, Input]:
+        """Shared libraries of a system's program, which an upgrade replaces below it."""
+        name = str(source.get("system", ""))
+        program = name if "/" in name else on_path(name)
+        pairs = shared_libraries.libraries(program).items() if program else ()
+        return {
+            library: Input(path, digest)
+            for library, path in pairs
+            if (digest := self._checksum(path, only_files=True)) is not None
+        }
 
     def _of_words(self, words: Sequence[str], resolve: Callable[[str], str]) -> dict[str, Input]:
         """Folders only by a path below the spec's, which holds the results, too: `data` is a plain word."""
