@@ -5,11 +5,13 @@ import io
 import json
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from hypothesis import given
@@ -207,8 +209,38 @@ def test_in_a_log_a_line_when_a_stage_starts_and_when_it_ends(
     title = "rocksdb-7.8.3 cache=a, load 1: readww, overwrite"
     assert capsys.readouterr().err.splitlines() == [
         f"[1/5 done] running 1, missing 3, ETA ~40s | {title}",
-        f"[2/5 done] missing 3, ETA 30s | {title}: done in 0s",
+        f"[2/5 done] missing 3, ETA 30s | {title}: done in 10s",
     ]
+
+
+HOLD = """
+from stepgrid.host.host_lock import host_lock
+with host_lock(shared=False):
+    print(flush=True)
+    input()
+"""
+
+
+def test_after_a_wait_the_line_is_of_what_runs(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STEPGRID_HOST_LOCK", str(tmp_path / "host.lock"))
+    monkeypatch.setitem(progress.EVERY, False, 0.05)
+    finish(store, LOAD, 100.0)
+    with running(store, "s-a"), subprocess.Popen([sys.executable, "-c", HOLD], stdin=PIPE, stdout=PIPE) as other:
+        assert other.stdout
+        assert other.stdout.readline()
+        progress.started(store, "d1", PARTS[0])
+        assert capsys.readouterr().err.startswith("[1/5 done] waiting 1, missing 3, ETA ~40s | ")
+        other.communicate(b"\n")
+        assert progress._current is not None
+        progress._current.read_at -= 3600  # an hour of waiting
+        (store.attempts("s-a")[-1] / "journal.jsonl").write_text('{"t": 1.0, "event": "begun"}\n')
+        progress.begun()
+        with progress.step(PARTS[0], 0, tmp_path):
+            line = until(lambda: capsys.readouterr().err)
+    progress.finished(store, "d1", PARTS[0], "failed")
+    assert re.fullmatch(r"\[1/5 done\] running 1, missing 3, ETA ~(30|40)s \| .*: readww \d/30 s", line.splitlines()[0])
 
 
 def test_a_stage_that_we_have_just_ended_runs_no_more(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -268,7 +300,7 @@ def test_at_a_terminal_one_line_is_rewritten(store: Store, tmp_path: Path, monke
         "\r[0/5 done] running 1, missing 4, ETA ~2m20s | rocksdb-7.8.3",
     }
     assert last == (
-        "[0/5 done] missing 5, ETA ~2m20s | rocksdb-7.8.3 cache=a,\r\n  load 1: readww, overwrite: done in 0s\r\n"
+        "[0/5 done] missing 5, ETA ~2m20s | rocksdb-7.8.3 cache=a,\r\n  load 1: readww, overwrite: done\r\n"
     )
 
 

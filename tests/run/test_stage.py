@@ -2,7 +2,9 @@
 
 import json
 import os
+import re
 import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -282,4 +284,6 @@ def test_measuring_waits_for_a_build_and_says_so(checkout, stage, until):
         line = until(lambda: next((s for s in iter(runner.stderr.readline, "") if "waiting for" in s), None))
         assert line.startswith(f"waiting for the host: process {os.getpid()} (")
         assert not checkout.store.results("s-load")
+        time.sleep(1.1)
     assert runner.wait(LONG) == 0
+    assert re.search(r": done in \d+s, after waiting \d+s\n$", runner.stderr.read())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from stepgrid.model.plan import BUILD_PREFIX, Outline, OutlinedStage, Plan, PlannedStage
+from stepgrid.model.units import duration
 
 
 class StatusWord(StrEnum):
@@ -58,6 +59,7 @@ class Result:
     reason: str = ""
     seconds: float | None = None
     ended: float | None = None  # unix time
+    waited: float = 0.0  # seconds for the host, before it began
     steps: tuple[Mapping[str, Any], ...] = ()
     folders: tuple[Path, ...] = ()  # of its steps
     files: Files | None = None  # checksums; older results have none
@@ -153,6 +155,14 @@ class NodeStatus:
     def sentence(self) -> str:
         """Why it has no figures."""
         return self.reason or ("not run yet" if self.status is Status.MISSING else self.status.meaning)
+
+    @property
+    def time_taken(self) -> str:
+        """ " in 31s, after waiting 58s", for a sentence about one that is done; empty where that is unknown."""
+        if self.status is not Status.DONE or self.seconds is None:
+            return ""
+        waited = self.result.waited if self.result else 0.0
+        return f" in {duration(self.seconds)}{f', after waiting {duration(waited)}' if waited >= 1 else ''}"
 
     @property
     def attempt(self) -> str | None:

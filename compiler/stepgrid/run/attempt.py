@@ -37,6 +37,7 @@ class Attempt:
         os.environ[MARK] = str(self.folder.absolute())  # for all that this job starts
         self.started = now()
         self._began = time.monotonic()  # the clock of the wall may be set meanwhile
+        self._waited = 0.0
         self.steps: list[Mapping[str, Any]] = []
         self._record: dict[str, Any] = {
             "stage": job.stage.id,
@@ -64,6 +65,7 @@ class Attempt:
 
     def begin(self) -> None:
         """The waiting is over: what is timed begins."""
+        self._waited = time.monotonic() - self._began
         self.started, self._began = now(), time.monotonic()
         self.note(started=self.started)
         self.journal(BEGUN)
@@ -82,6 +84,7 @@ class Attempt:
             "started": self.started,
             "ended": now(),
             "seconds": round(time.monotonic() - self._began, 3),
+            "waited": round(self._waited, 3),
             "build": self.job.stage.build,
             "steps": self.steps,
             "files": checksums.of(self.folder),  # last: who looks at many results reads their first bytes alone

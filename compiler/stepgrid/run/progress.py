@@ -31,19 +31,25 @@ class _Current:
     reader: StatusReader
     status: PlanStatus
     stage: PlannedStage
-    began: float
+    read_at: float  # by time.monotonic
 
 
 _current: _Current | None = None
 
 
 def started(store: Store, plan: str, stage: PlannedStage) -> None:
-    """The stage begins: says how far the plan is."""
+    """The stage is next, and may wait for the host: says how far the plan is."""
     global _current
     reader = job_reader(store, plan, stage.id)
     _current = _Current(reader, reader.read(), stage, time.monotonic())
     if not _terminal():
         _line(f"{_head(_current)} | {stage.title}")
+
+
+def begun() -> None:
+    """The wait for the host is over: what is shown while steps run is of now."""
+    if _current:
+        _current.status, _current.read_at = _current.reader.read(), time.monotonic()
 
 
 @contextmanager
@@ -64,10 +70,10 @@ def step(stage: PlannedStage, index: int, folder: Path) -> Iterator[None]:
 def finished(store: Store, plan: str, stage: PlannedStage, status: str) -> None:
     """The stage is over: done, unsupported, failed or interrupted."""
     global _current
-    took = f" in {duration(time.monotonic() - _current.began)}" if _current else ""
     reader, _current = _current.reader if _current else job_reader(store, plan), None
     reader.own = ""
-    _line(f"{head(reader.read())} | {stage.title}: {status}{took if status == 'done' else ''}")
+    now = reader.read()
+    _line(f"{head(now)} | {stage.title}: {status}{now.nodes[stage.id].time_taken if status == 'done' else ''}")
 
 
 def say(text: str) -> None:
@@ -111,7 +117,7 @@ def _status(stage: PlannedStage, planned: PlannedStep, folder: Path, elapsed: fl
 
 
 def _head(current: _Current) -> str:
-    return head(current.status, time.monotonic() - current.began)
+    return head(current.status, time.monotonic() - current.read_at)
 
 
 def _elapsed(planned: PlannedStep, elapsed: float) -> str:

@@ -120,6 +120,8 @@ def _measure(attempt: Attempt) -> None:
     with host_lock(shared=False), live(job.store, job.stage.id) as data, _system_errors(attempt, data), _quiet(attempt):
         refuse_late(job.store, job.plan, job.stage)
         attempt.begin()
+        with suppress(OSError):
+            progress.begun()
         _note_who_asked(attempt)
         if job.stage.contents:
             attempt.note(contents=job.stage.contents)

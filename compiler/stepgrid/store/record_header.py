@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 HEAD = 1000  # bytes that hold what comes before the lists in result.json and image.json
-_FIELD = re.compile(r'^ "(status|reason|started|ended|seconds|bytes)": (.+?),?$', re.MULTILINE)
+_FIELD = re.compile(r'^ "(status|reason|started|ended|seconds|waited|bytes)": (.+?),?$', re.MULTILINE)
 
 
 def head(path: Path | str) -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from stepgrid.cli.status import header, screen
 from stepgrid.cli.status.colours import Paint
 from stepgrid.model.plan import Plan, Report
-from stepgrid.model.status import ActiveRun, Eta, NodeStatus, PlanStatus, Status
+from stepgrid.model.status import ActiveRun, Eta, NodeStatus, PlanStatus, Result, Status
 
 NOW = 1_800_000_000.0
 NOTHING = Eta(0.0)
@@ -45,8 +47,14 @@ def test_how_long_it_takes(left: float | None, about: bool, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "seconds", "said"),
-    [(Status.DONE, 90.0, "done in 1m30s"), (Status.DONE, None, "done"), (Status.FAILED, 90.0, "failed")],
+    ("state", "seconds", "waited", "said"),
+    [
+        (Status.DONE, 90.0, 0.4, "done in 1m30s"),
+        (Status.DONE, 31.0, 58.2, "done in 31s, after waiting 58s"),
+        (Status.DONE, None, 0.0, "done"),
+        (Status.FAILED, 90.0, 0.0, "failed"),
+    ],
 )
-def test_what_became_of_a_stage(state: Status, seconds: float | None, said: str) -> None:
-    assert screen.outcome(NodeStatus("s-1", "t", state, seconds=seconds)) == said
+def test_what_became_of_a_stage(state: Status, seconds: float | None, waited: float, said: str) -> None:
+    result = Result(Path("r"), seconds=seconds, waited=waited)
+    assert screen.outcome(NodeStatus("s-1", "t", state, seconds=seconds, result=result)) == said

@@ -8,7 +8,6 @@ from stepgrid.cli.status import header, status_text
 from stepgrid.cli.status.colours import Paint
 from stepgrid.cli.status.header import clock
 from stepgrid.model.status import ActiveWork, NodeStatus, PlanStatus, Status
-from stepgrid.model.units import duration
 
 PLAIN = Paint()
 
@@ -33,7 +32,7 @@ def _said(node: NodeStatus, now: float) -> str:
     if node.work is not None:
         return f"{Status.WAITING if node.work.waits else Status.RUNNING}: {title}{_at_work(node.work)}"
     if node.status is Status.DONE:
-        return f"done: {title}{'' if node.seconds is None else f' in {duration(node.seconds)}'}"
+        return f"done: {title}{node.time_taken}"
     said = status_text.reason(node.end, now) if node.end and node.log else node.because
     return f"{node.status}: {title}{f': {said}' if said else ''}"
 

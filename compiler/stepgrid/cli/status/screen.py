@@ -90,9 +90,7 @@ def usage(load: Mapping[str, float]) -> Iterator[str]:
 
 
 def outcome(node: NodeStatus) -> str:
-    if node.status is Status.DONE and node.seconds is not None:
-        return f"done in {duration(node.seconds)}"
-    return node.status
+    return f"{node.status}{node.time_taken}"
 
 
 def _when(node: NodeStatus) -> float | None:

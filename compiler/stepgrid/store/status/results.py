@@ -127,7 +127,9 @@ def _result(
     status = Status[str(record["status"]).upper()]
     reason = "" if status is Status.DONE else str(record.get("reason") or "no reason given")
     took = seconds(record) if status is Status.DONE else None
-    return Result(folder, status, reason, took, _time(record.get("ended")), steps, folders, _files(record))
+    ended, waited = _time(record.get("ended")), record.get("waited")
+    waited = float(waited) if isinstance(waited, int | float) else 0.0  # results of before have none
+    return Result(folder, status, reason, took, ended, waited, steps, folders, _files(record))
 
 
 def _record(result: Path, stage: str) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 from stepgrid.host import cluster_job
 from stepgrid.model.status import NodeStatus, PlanStatus, Status
-from stepgrid.model.units import duration
 from stepgrid.run.progress import head
 from stepgrid.store.status.failures import read_failure
 from stepgrid.store.status.reader import StatusReader, job_reader
@@ -82,6 +81,5 @@ class JobScreen:
         attempt = self.store.attempts(node.id)[-1:] if node.status is Status.FAILED else []
         if attempt and (failure := read_failure(attempt[0])):
             return failure.block(node.title)
-        took = f" in {duration(node.seconds)}" if node.status is Status.DONE and node.seconds is not None else ""
         why = f" ({node.reason})" if node.reason else ""
-        return f"{head(now)} | {node.title}: {node.status}{took}{why}"
+        return f"{head(now)} | {node.title}: {node.status}{node.time_taken}{why}"
