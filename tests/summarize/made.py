@@ -45,10 +45,9 @@ def past(
     age: int = 1,
     restored: bool = True,
     host: str | None = "here",
-    plan: str = "other",
 ) -> PastFigure:
     """`age`: of two results of a load the older has the higher one."""
     place = (f"s-{cell}-{load}-0", 0)
     return PastFigure(
-        place, "readww", "db_bench", f"s-{cell}-0-0/0", load, 0, restored, host, qps, plan, f"2026-11-{20 - age}"
+        place, "readww", "db_bench", f"s-{cell}-0-0/0", load, 0, restored, host, qps, f"2026-11-{20 - age}"
     )

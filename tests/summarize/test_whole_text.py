@@ -74,7 +74,7 @@ why: differences from cache=lru
 QPS relative to rocksdb-7.8.3, 95 % intervals
 ---------------------------------------------
   step       cache  threads  rocksdb-7.8.3 QPS  floor    rocksdb-6.11.4
-  fillseq    -      -        300,000            0.304 %  1.00 [1.00, 1.00] *
+  fillseq    -      -        300,000            -        1.00 [1.00, 1.00] *
   readww     lru    1        10,000             0.333 %  1.00 [1.00, 1.00] *
   readww     lru    2        20,000             0.333 %  1.00 [1.00, 1.00] *
   readww     hyper  1        15,000             -        unsupported
@@ -170,8 +170,8 @@ reading     QPS: operations per second of the clients, median of the loads. 1.12
             step and base hold together)
             faster, slower: the whole interval is more than 2 % away from 1; same: all of it is
             less; inconclusive: neither
-            floor: how far apart equal arms came out on this host; a ratio that is no farther from 1
-            is no difference
+            floor: how far apart equal arms came out in this experiment (loads, runs and older
+            results of a step and engine); a ratio that is no farther from 1 is no difference
 page        outputs/summary/p-synthetic/index.html
 """
 

@@ -99,7 +99,7 @@ RATES = {
 LATENCIES = {**_POINT, "operation": "VARCHAR", "percentile": "DOUBLE", "microseconds": "DOUBLE"}
 HISTORY = {
     **_POINT,
-    **dict.fromkeys(("kind", "plan", "cell", "host"), "VARCHAR"),
+    **dict.fromkeys(("kind", "cell", "host"), "VARCHAR"),
     **dict.fromkeys(("load", "run"), "INTEGER"),
     "restored": "BOOLEAN",
     "qps": "DOUBLE",

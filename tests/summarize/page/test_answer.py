@@ -205,7 +205,7 @@ def test_where_only_the_noise_floor_keeps_from_a_verdict_loads_are_not_asked_for
 ) -> None:
     monkeypatch.setattr(answer, "too_wide", lambda report: [])
     text, page = both(made(tmp_path, {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]}))
-    said = "Inconclusive: nothing is farther apart here than equal arms on this host; a quieter one would tell."
+    said = "Inconclusive: nothing is farther apart here than equal arms in this experiment; a quieter host would tell."
     assert text == page
     assert " ".join(text).endswith(said)
 

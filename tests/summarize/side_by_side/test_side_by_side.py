@@ -9,11 +9,15 @@ from typing import Any
 import pytest
 
 from stepgrid.collect.job import collect
+from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Comparison, Entry, Line
+from stepgrid.summarize.comparisons.comparison_axes import Layout
 from stepgrid.summarize.page import html, summary_text
-from stepgrid.summarize.side_by_side import result_set
+from stepgrid.summarize.side_by_side import reproduction, result_set
 from stepgrid.summarize.side_by_side.matching_cells import NotComparable
 from stepgrid.summarize.side_by_side.result_set import ResultSet
 from stepgrid.summarize.side_by_side.side_by_side import side_by_side
+from stepgrid.summarize.statistics.confidence_intervals import Interval
+from tests.summarize import made
 from tests.summarize.synthetic import Experiment
 
 OLD, NEW = "rocksdb-6.11.4", "rocksdb-7.8.3"
@@ -61,7 +65,7 @@ def test_what_both_have_is_one_result(tmp_path: Path) -> None:
 def test_an_axis_with_one_label_each_is_what_they_differ_by(tmp_path: Path) -> None:
     first, second = measured(tmp_path / "1", "a", builds=(OLD,)), measured(tmp_path / "2", "b", builds=(NEW,))
     found = side_by_side(first, second, ())
-    assert found.differs[2:4] == (f"build: {OLD} -> {NEW}", "build.version: 6.11.4 -> 7.8.3")
+    assert found.differs[3:5] == (f"build: {OLD} -> {NEW}", "build.version: 6.11.4 -> 7.8.3")
     assert [axis.name for axis in found.axes] == ["results", "cache", "threads"]
     assert f"            measured: {first.days} -> {second.days}\n            build: {OLD} -> {NEW}\n" in told(
         first, second
@@ -88,7 +92,7 @@ def test_a_chosen_label_narrows_the_side_that_has_it(tmp_path: Path) -> None:
         side_by_side(first, second, ())
     assert str(caught.value) == why
     assert (
-        side_by_side(first, second, [("build", NEW), ("build", "rocksdb-9.10.0")]).differs[2]
+        side_by_side(first, second, [("build", NEW), ("build", "rocksdb-9.10.0")]).differs[3]
         == f"build: {NEW} -> rocksdb-9.10.0"
     )
 
@@ -110,8 +114,19 @@ def test_an_axis_of_one_side_alone_must_be_told(tmp_path: Path) -> None:
 
 def test_what_was_reproduced_is_counted(tmp_path: Path) -> None:
     first, second = measured(tmp_path / "1", "then"), measured(tmp_path / "2", "now", 0.8, (1.002, 1.012, 0.994))
+    ratio = "0.80× [0.80, 0.81]"
     assert side_by_side(first, second, ()).differs[:2] == (
-        "reproduced at 5 of 9 points",
-        "not reproduced at 4: readww, cache=hyper, threads=1 0.80×; readww, cache=hyper, threads=2 0.80×; "
-        "overwrite, cache=hyper, threads=1 0.80×; and 1 more",
+        "reproduced within 2 % at 5 of 9 points",
+        f"not reproduced at 4: readww, cache=hyper, threads=1 {ratio}; readww, cache=hyper, threads=2 {ratio}; "
+        f"overwrite, cache=hyper, threads=1 {ratio}; and 1 more",
     )
+
+
+def test_a_ratio_far_from_1_reproduces_nothing_however_high_the_noise_floor() -> None:
+    point = made.point(made.run("a", 0, 1000.0))
+    entry = Entry(RATIO, point, Interval(0.26, 0.05, 1.35, 3), 0.26, "inconclusive", floor=4.0)
+    table = Comparison("readww", Layout({}, (), ()), ((), ()), (Line((), (Entry(BASE, point), entry)),))
+    assert list(reproduction.sentences([table], 0.02)) == [
+        "reproduced within 2 % at 0 of 1 point",
+        "undecided at 1: readww 0.26× [0.05, 1.35]",
+    ]

@@ -72,7 +72,6 @@ MEANING: Mapping[str, Mapping[str, str]] = {
     "history": {
         **_KEY,
         "kind": "the driver that ran the step",
-        "plan": "of which it is a stage: this one, or the newest other one",
         "cell": "equal for the loads and runs of one cell",
         "host": "name of the host; NULL: not recorded",
         "load": "number of the load, from 1",

@@ -1,4 +1,4 @@
-"""How far one load of a claim may lie from many of them: the noise floor of the host, else an assumption."""
+"""How far one load of a claim may lie from many of them: the noise floor of the experiment, else an assumption."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Evidence:
     caveat: Caveat
     floor: Callable[[Point, Point], float | None] = _no_floor
     marks: Callable[[Point, Point], Sequence[str]] = _no_marks
-    history: Callable[[Point], PastVariance | None] = _no_history  # how ratios of the step varied on this host before
+    history: Callable[[Point], PastVariance | None] = _no_history  # how ratios of the step varied in older results
     as_shipped: bool = False  # builds of different quality are compared all the same
 
 

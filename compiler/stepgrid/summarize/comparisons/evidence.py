@@ -54,7 +54,9 @@ def evidence(
     tables: Tables, effect: float, within: float | None, known: Mapping[str, Build], as_shipped: bool = False
 ) -> ComparisonEvidence:
     hosts = tables.facts.get("host", {})
-    noise = floors(tables.runs, tables.history, {facts["hostname"] for facts in hosts.values() if "hostname" in facts})
+    names = {facts["hostname"] for facts in hosts.values() if "hostname" in facts}
+    engines = {build: facts["engine"] for build, facts in tables.facts.get("build", {}).items() if "engine" in facts}
+    noise = floors(tables.runs, tables.history, names, engines)
     around = EnvironmentDifference(hosts, within)
 
     began = StartingState(tables.facts.get("start", {}), tables.facts.get("step start", {}))

@@ -1,8 +1,9 @@
-"""The noise floor: how far apart equal things came out on this host, of each step, from all that was measured again.
+"""The noise floor: how far apart equal things came out in this experiment, of each step and engine.
 
 Two kinds. `again`: a stage that started from one and the same database, as arms do that share their loads. Not again:
 loads of one cell, and loads that were measured again, each with a database of its own, as arms have that share none.
-Of both, what a block has in common is taken out first, as it is out of a ratio whose loads are paired.
+Of both, what a block has in common is taken out first, as it is out of a ratio whose loads are paired. No figure of
+another experiment is among them: the verdict of one spec does not depend on which others share the store.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from stepgrid.summarize.statistics.variance import FLOOR as ROUNDED
 
 SURE = 0.95
 FEWEST_GROUPS, FEWEST = 3, 6  # groups of equal things; degrees of freedom in all
-Kind = tuple[bool, str, str]  # again, step, kind of the step
+Kind = tuple[bool, str, str, str]  # again, step, kind of the step, engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,56 +37,49 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Floors:
-    """Of groups of equal things; worked out when something is compared."""
+    """Groups of equal things; worked out when something is compared."""
 
     _groups: Mapping[Kind, Sequence[Residual]] = field(default_factory=dict)
     _past: Mapping[Kind, Sequence[Residual]] = field(default_factory=dict)  # of older results alone
-    _known: dict[Kind, Spread | None] = field(default_factory=dict)
+    _engines: Mapping[str, str] = field(default_factory=dict)  # by build
+    _spreads: dict[Kind, Spread | None] = field(default_factory=dict)
 
-    def spread(self, step: str, kind: str, again: bool) -> Spread | None:
-        """Of the step itself, else of all steps of its kind."""
-        return self._of((again, step, kind)) or self._of((again, "", kind))
-
-    def _of(self, key: Kind) -> Spread | None:
-        if key not in self._known:
-            self._known[key] = _spread(self._groups.get(key, ()))
-        return self._known[key]
+    def spread(self, point: Point, again: bool) -> Spread | None:
+        kind = _kind(point.runs[0], again, self._engines)
+        if kind not in self._spreads:
+            self._spreads[kind] = _spread(self._groups.get(kind, ()))
+        return self._spreads[kind]
 
     def history(self, point: Point, again: bool) -> PastVariance | None:
-        """Of the ratio of two loads, as older results of the step show it."""
-        found = _spread(self._past.get((again, point.step, point.runs[0].kind), ()))
-        return PastVariance(2 * found.deviation**2, found.freedom) if found else None
+        """The variance of the ratio of two loads, as older results of the step show it."""
+        spread = _spread(self._past.get(_kind(point.runs[0], again, self._engines), ()))
+        return PastVariance(2 * spread.deviation**2, spread.freedom) if spread else None
 
     def floor(self, point: Point, base: Point, again: bool) -> float | None:
         """What equal arms with so many loads stay within, 19 times in 20: 0.013 is 1.3 %."""
-        found = self.spread(point.step, point.runs[0].kind, again)
-        figures = [_figures(each, again) for each in (point, base)]
-        if found is None or not all(figures):
-            return None
-        error = found.deviation * math.sqrt(sum(1 / each for each in figures))
-        return math.expm1(special("stdtrit", found.freedom, (1 + SURE) / 2) * error)
+        variances, freedoms = [], []
+        for side in (point, base):
+            spread, figures = self.spread(side, again), _figures(side, again)
+            if spread is None or not figures:
+                return None
+            variances.append(spread.deviation**2 / figures)
+            freedoms.append(spread.freedom)
+        return math.expm1(special("stdtrit", min(freedoms), (1 + SURE) / 2) * math.sqrt(sum(variances)))
 
 
-def floors(runs: Iterable[Run], past: Iterable[PastFigure], hosts: Iterable[str]) -> Floors:
-    """`hosts`: the names of those that these runs were measured on; figures of others say nothing here."""
-    known, own = set(hosts), [run for run in runs if run.measured and run.same_as is None]
-    here = [each for each in past if each.host in known]
-    return Floors(_by_kind(own, here), _by_kind((), here))
-
-
-def _by_kind(own: Sequence[Run], past: Sequence[PastFigure]) -> Mapping[Kind, Sequence[Residual]]:
-    """Of each step, and of all steps of its kind."""
-    found: dict[Kind, list[Residual]] = defaultdict(list)
-    for (again, step, kind), groups in _groups(own, past):
-        found[again, step, kind] += groups
-        found[again, "", kind] += groups
-    return found
+def floors(runs: Iterable[Run], past: Iterable[PastFigure], hosts: Iterable[str], engines: Mapping[str, str]) -> Floors:
+    """`hosts`: the names of those that these runs were measured on; `engines`: by build."""
+    measured, names = [run for run in runs if run.measured and run.same_as is None], set(hosts)
+    builds = {run.place: run.build_id for run in measured}
+    older = [figure for figure in past if figure.host in names and figure.place in builds]
+    figures = list(_older_figures(older, {place: engines.get(build, "") for place, build in builds.items()}))
+    newest = _newest_figures(measured, {figure.cell: figure.restored for figure in older}, engines)
+    return Floors(_groups((*figures, *newest)), _groups(figures), engines)
 
 
 class _Figure(NamedTuple):
-    """Runs that were measured together have the same plan and `age`: 0 is the newest result of each stage."""
+    """Figures of one `age` were measured together: 0 is the newest result of each stage."""
 
-    plan: str
     age: int
     cell: str
     load: int
@@ -94,38 +88,42 @@ class _Figure(NamedTuple):
     log: float
 
 
-def _groups(own: Sequence[Run], past: Sequence[PastFigure]) -> Iterator[tuple[Kind, list[Residual]]]:
+def _kind(run: Run, again: bool, engines: Mapping[str, str]) -> Kind:
+    return again, run.step, run.kind, engines.get(run.build_id, "")
+
+
+def _groups(figures: Iterable[_Figure]) -> Mapping[Kind, Sequence[Residual]]:
     """Of figures that only chance and their blocks tell apart: runs and results of one load, and loads of one cell."""
     tables: dict[tuple[Kind, object], dict[str, dict[object, list[float]]]] = defaultdict(
         lambda: defaultdict(lambda: defaultdict(list))
     )
-    for each in (*_past(past, {run.place for run in own}), *_own(own, {each.cell: each.restored for each in past})):
-        tables[each.kind, ("runs", each.plan, each.load)][each.cell][each.run, each.age].append(each.log)
-        tables[(False, *each.kind[1:]), ("loads", each.plan, each.age)][each.cell][each.load].append(each.log)
+    for each in figures:
+        tables[each.kind, ("runs", each.load)][each.cell][each.run, each.age].append(each.log)
+        tables[(False, *each.kind[1:]), ("loads", each.age)][each.cell][each.load].append(each.log)
+    groups: dict[Kind, list[Residual]] = defaultdict(list)
     for (kind, _), rows in tables.items():
         means = {cell: {block: fmean(logs) for block, logs in row.items()} for cell, row in rows.items()}
-        yield kind, residuals(means)
+        groups[kind] += residuals(means)
+    return groups
 
 
-def _past(past: Sequence[PastFigure], own: set[Place]) -> Iterator[_Figure]:
-    """Results of stages of this plan are older than those that its tables have."""
+def _older_figures(past: Sequence[PastFigure], engines: Mapping[Place, str]) -> Iterator[_Figure]:
     newest_first = sorted(past, key=lambda each: each.attempt, reverse=True)
     for place, results in groupby(sorted(newest_first, key=lambda each: each.place), key=lambda each: each.place):
-        for age, each in enumerate(results, int(place in own)):
+        for age, each in enumerate(results, 1):
             if each.qps > 0:
-                kind = (each.restored, each.step, each.kind)
-                plan = "" if place in own else each.plan
-                yield _Figure(plan, age, each.cell, each.load, each.run, kind, math.log(each.qps))
+                kind = (each.restored, each.step, each.kind, engines[place])
+                yield _Figure(age, each.cell, each.load, each.run, kind, math.log(each.qps))
 
 
-def _own(runs: Sequence[Run], restored: Mapping[str, bool]) -> Iterator[_Figure]:
+def _newest_figures(runs: Sequence[Run], restored: Mapping[str, bool], engines: Mapping[str, str]) -> Iterator[_Figure]:
     """A cell is called as the history calls it, by its first stage. Runs of one load started from its database."""
     first: dict[tuple[object, ...], str] = {}
     for run in runs:
         cell = first.setdefault((run.cell, run.step, *run.labels.items()), f"{run.place[0]}/{run.place[1]}")
         if (qps := run.metrics.get(QPS, 0.0)) > 0:
-            kind = (restored.get(cell, True), run.step, run.kind)
-            yield _Figure("", 0, cell, run.load, run.run, kind, math.log(qps))
+            kind = _kind(run, restored.get(cell, True), engines)
+            yield _Figure(0, cell, run.load, run.run, kind, math.log(qps))
 
 
 def _spread(groups: Sequence[Residual]) -> Spread | None:

@@ -89,7 +89,7 @@ class Ladder:
 
 
 def ladder(axes: Sequence[Axis], points: Sequence[Point], effect: float, apart: Pair, floor: Pair) -> Ladder | None:
-    """`apart`: why two points may not be compared; `floor`: how far apart equal arms come out on this host."""
+    """`apart`: why two points may not be compared; `floor`: how far apart equal arms come out in this experiment."""
     axis = next((each for each in axes if len(versions(each.labels)) >= FEWEST), None)
     if axis is None:
         return None

@@ -62,7 +62,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class PastFigure:
-    """One row of `history`: a figure of an older result, or of another plan."""
+    """One row of `history`: a figure of an older result of a stage of the plan."""
 
     place: Place
     step: str
@@ -73,7 +73,6 @@ class PastFigure:
     restored: bool
     host: str | None
     qps: float
-    plan: str  # that it was looked for in
     attempt: str
 
 
@@ -155,7 +154,7 @@ def _run(row: Mapping[str, Any], columns: Mapping[str, str], metrics: Mapping[st
 
 
 def _past(row: Mapping[str, Any]) -> PastFigure:
-    same = ("step", "kind", "cell", "load", "run", "restored", "host", "qps", "plan", "attempt")
+    same = ("step", "kind", "cell", "load", "run", "restored", "host", "qps", "attempt")
     return PastFigure(place=(row["stage"], row["position"]), **{name: row[name] for name in same})
 
 

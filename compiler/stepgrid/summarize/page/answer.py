@@ -105,7 +105,9 @@ def hints(report: Report) -> list[str]:
 
 def _more_loads(report: Report) -> str:
     if not too_wide(report):
-        return "Inconclusive: nothing is farther apart here than equal arms on this host; a quieter one would tell."
+        return (
+            "Inconclusive: nothing is farther apart here than equal arms in this experiment; a quieter host would tell."
+        )
     seen, wanted = percent(DIFFERENCE), loads_wanted(report)
     if wanted is None or wanted > needed_loads.PATIENCE:
         loads = f"over {needed_loads.MOST}" if wanted is None else wanted

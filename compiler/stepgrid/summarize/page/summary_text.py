@@ -26,7 +26,11 @@ from stepgrid.summarize.page.command_lines import dropped
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.tables import search_tables
 
-_FLOOR = "floor: how far apart equal arms came out on this host; a ratio that is no farther from 1 is no difference"
+_FLOOR = (
+    "floor: how far apart equal arms came out in this experiment (loads, runs and older results of a step and engine); "
+    "a ratio that is no farther from 1 is no difference"
+)
+_NO_FLOOR = "no noise floor: too few equal loads in this experiment; verdicts rest on the intervals alone"
 _AMPLIFICATION = (
     "w-amp: what flushes and compactions wrote, per byte that came in; below 1 where data are compressed or still in "
     "memory; what earlier steps left to compact is in it"
@@ -201,12 +205,13 @@ def trouble(each: MissingFigures) -> Iterator[str]:
 
 def _reading(report: Report) -> list[str]:
     effect = percent(report.effect)
+    columns = [column.name for overview in report.overviews for column in overview.table.columns]
     return [
         "QPS: operations per second of the clients, median of the loads. 1.12 [1.08, 1.16]: geometric mean of the "
         "loads' ratios to the base, and its 95 % interval (all those of a step and base hold together)",
         f"faster, slower: the whole interval is more than {effect} away from 1; same: all of it is less; "
         "inconclusive: neither",
-        *([_FLOOR] if any(each.name == FLOOR for found in report.overviews for each in found.table.columns) else []),
+        *([_FLOOR if FLOOR in columns else _NO_FLOOR] if columns else []),
         *([_CLAIMS] if report.claims else []),
         *([_ASSUMED] if any("assumed" in said for said in _claimed(report)) else []),
         *([_AMPLIFICATION] if _has(report, "write_amplification") else []),

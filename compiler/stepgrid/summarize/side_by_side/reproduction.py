@@ -1,8 +1,7 @@
-"""Whether the second set of results says what the first one said: point by point, within the noise of both hosts."""
+"""Point by point: a second set of results reproduces the first where its interval lies within the smallest effect."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 
 from stepgrid.model import number_format
@@ -15,30 +14,27 @@ REPRODUCED, NOT, UNDECIDED = "reproduced", "not reproduced", "undecided"
 SHOWN = 3  # points that are named
 
 
-def sentences(tables: Iterable[Comparison]) -> Iterator[str]:
-    """`reproduced at 7 of 8 points`, then which are not, and which nobody can tell"""
+def sentences(tables: Iterable[Comparison], effect: float) -> Iterator[str]:
+    """`reproduced within 2 % at 7 of 8 points`, then which are not, and which nobody can tell"""
     found: Mapping[str, list[str]] = {REPRODUCED: [], NOT: [], UNDECIDED: []}
     for table in tables:
         for line in table.lines:
             for entry in line.entries[1:]:
                 if entry.kind == RATIO:
                     ratio = entry.idle if entry.ratio is None else number_format.times(entry.ratio)
-                    found[word(entry)].append(f"{_where(table, line)} {ratio}")
+                    interval = entry.interval and number_format.ratio_interval(entry.interval.low, entry.interval.high)
+                    found[word(entry)].append(" ".join(filter(None, (_where(table, line), ratio, interval))))
     points = sum(map(len, found.values()))
     if points:
-        yield f"reproduced at {len(found[REPRODUCED])} of {counted(points, 'point')}"
+        within = number_format.percent(effect)
+        yield f"reproduced within {within} at {len(found[REPRODUCED])} of {counted(points, 'point')}"
         yield from (f"{name} at {_named(found[name])}" for name in (NOT, UNDECIDED) if found[name])
 
 
 def word(entry: Entry) -> str:
-    """What has no verdict is reproduced within what equal arms come to here, and else not told apart from noise."""
     if entry.verdict == verdicts.SAME:
         return REPRODUCED
-    if entry.verdict in verdicts.DIFFERENCES:
-        return NOT
-    if entry.floor is None or entry.ratio is None:
-        return UNDECIDED
-    return REPRODUCED if abs(math.log(entry.ratio)) <= math.log1p(entry.floor) else UNDECIDED
+    return NOT if entry.verdict in verdicts.DIFFERENCES else UNDECIDED
 
 
 def _where(table: Comparison, line: Line) -> str:

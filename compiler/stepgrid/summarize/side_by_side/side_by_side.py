@@ -20,7 +20,7 @@ def side_by_side(first: ResultSet, second: ResultSet, chosen: Chosen) -> Report:
     match = matched(first.header, second.header, chosen)
     found = report(_header(first, second, match), joined(first, second, match))
     tables = (table for section in found.sections for table in section.comparisons)
-    again = (SAME_RUNS,) if _are_same(first, second) else reproduction.sentences(tables)
+    again = (SAME_RUNS,) if _are_same(first, second) else reproduction.sentences(tables, found.effect)
     differs = (*again, *_differs(first, second, match))
     # tables that nobody asked for would say the ratios once more
     return replace(found, differs=differs, left_out=tuple(match.left_out), tables=(), long=())

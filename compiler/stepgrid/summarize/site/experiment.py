@@ -15,7 +15,7 @@ from stepgrid.summarize.page.answer import Answer
 from stepgrid.summarize.report import Report
 
 MOST = 3  # sentences of an entry
-NOT_PUBLISHED = ("environment.parquet", "history.parquet")  # they name the host, paths of it and other plans
+NOT_PUBLISHED = ("environment.parquet", "history.parquet")  # they name the host and its paths
 LETTERS = 8  # of a plan's digest, where two experiments would have one name
 
 
