@@ -11,6 +11,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.collect.job import collect
+from tests.cli.test_plan import kept, measured
 from tests.summarize.synthetic import Experiment
 
 Capture = pytest.CaptureFixture[str]
@@ -158,3 +159,36 @@ def test_without_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     monkeypatch.chdir(tmp_path)
     assert main(["query", "SELECT 1"]) == 1
     assert capsys.readouterr().err == "nothing was collected yet under outputs: `stepgrid run SPEC` does it\n"
+
+
+REPEATED = """
+title: t
+builds: {sh: {engine: program, source: {system: sh}}}
+steps: [{name: q, kind: command, argv: [sh, -c, "echo 1"]}]
+repeat: 2
+"""
+
+
+def test_a_plan_of_more_loads_has_the_results_of_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.yaml").write_text(REPEATED)
+    ask = ["query", "--spec", "a.yaml", "SELECT load, status FROM steps ORDER BY load", "--format", "csv"]
+    assert main(ask) == 1
+    assert capsys.readouterr().err == "a.yaml has no results yet: `stepgrid run a.yaml` measures\n"
+    measured(kept(), kept().stages)
+    (tmp_path / "a.yaml").write_text(REPEATED.replace("repeat: 2", "repeat: 3"))
+    assert main(ask) == 0
+    assert capsys.readouterr().out == "load,status\n1,done\n2,done\n3,missing\n"
+
+
+def test_the_command_that_measures_says_what_was_narrowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a b.yaml").write_text(REPEATED + "scales: {smoke: {repeat: 1}}\n")
+    assert main(["query", "--spec", "a b.yaml", "--scale", "smoke", "--set", "title=it's", "SELECT 1"]) == 1
+    assert capsys.readouterr().err == (
+        "a b.yaml has no results yet: `stepgrid run 'a b.yaml' --scale smoke --set 'title=it'\"'\"'s'` measures\n"
+    )

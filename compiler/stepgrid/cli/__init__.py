@@ -48,6 +48,8 @@ COMMANDS = {
 }
 
 MODULES = {"import": "import_"}  # a word of Python
+OF_SPEC = {"status", "watch", "report", "results", "redo", "retract", "counters", "flame", "query", "export"}
+NEED_RESULTS = {*OF_SPEC, "plan", "plans", "compare", "site", "bisect", "builds", "images", "gc"}
 _SELDOM = 1_000_000  # objects between two searches for garbage; Python's own number is 700
 _COMPLETING = "_ARGCOMPLETE"  # a shell asks what could stand next
 
@@ -99,12 +101,28 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 def _called(parsed: argparse.Namespace, command: str) -> int:
     early_interrupt.give_back()
+    if message := _in_another_folder(parsed, command):
+        print(message, file=sys.stderr)
+        return 2
     try:
         return int(parsed.run(parsed))
     except BrokenPipeError:
         raise
     except Exception as error:
         return _failed(error, command)
+
+
+def _in_another_folder(parsed: argparse.Namespace, command: str) -> str | None:
+    """Say where the results are that a command would look for in vain."""
+    if command not in NEED_RESULTS or os.path.lexists("outputs"):
+        return None
+    from pathlib import Path
+
+    from stepgrid.workflow import host_plan
+
+    spec = getattr(parsed, "spec", None)
+    of_spec = command in OF_SPEC and isinstance(spec, str) and Path(spec).is_file()
+    return host_plan.results_elsewhere(Path(spec).parent if of_spec else None)
 
 
 def _failed(error: Exception, command: str) -> int:

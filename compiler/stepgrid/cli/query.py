@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,11 +88,13 @@ def _tables(args: argparse.Namespace) -> Path | None:
     plan = spec_arguments.quietly(args, args.spec)
     if plan is None:
         return None
-    folder = store.tables(plan.digest)
-    if not (folder / "steps.parquet").is_file():
-        print(f"{args.spec} has no tables yet: `stepgrid run {args.spec}` makes them", file=sys.stderr)
+    if not any(store.results(stage.id) for stage in plan.stages):
+        command = shlex.join(["stepgrid", "run", *spec_arguments.narrowing_of(args)])
+        print(f"{args.spec} has no results yet: `{command}` measures", file=sys.stderr)
         return None
-    return folder
+    from stepgrid.summarize.refresh import current_tables
+
+    return current_tables(store, plan)
 
 
 def _of_plan(store: Store, given: str) -> Path | None:

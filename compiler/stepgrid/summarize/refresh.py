@@ -26,6 +26,14 @@ def current(store: Store, plan: Plan) -> Report:
     return _made(store, plan)
 
 
+def current_tables(store: Store, plan: Plan) -> Path:
+    """The folder of a plan's tables, as its results are now."""
+    plans.publish(store, plan)
+    if not _is_made(store, plan):
+        collect(store, plan)
+    return store.tables(plan.digest)
+
+
 def _made(store: Store, plan: Plan) -> Report:
     store.drop_stamps(plan.digest)
     known = collect(store, plan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -56,6 +57,26 @@ def use(given: str | None) -> Sequence[Problem]:
     if path is not None or given is not None:
         os.environ[GIVEN] = "" if path is None or problems.errors else path
     return problems.found
+
+
+OUTPUTS = "outputs"
+
+
+def results_elsewhere(folder: Path | None = None) -> str | None:
+    """Say where results are, in a current folder that has none: above it, or in `folder` (that of a spec) or above."""
+    if os.path.lexists(OUTPUTS):
+        return None
+    here = Path.cwd()
+    home = project(here) or (project(folder.resolve()) if folder is not None else None)
+    if home is None:
+        return None
+    command = shlex.join(["cd", str(home)])
+    return f"no `outputs/` in {here}, but in {home}. Use that: `{command}`; or start a new one here: `mkdir outputs`"
+
+
+def project(folder: Path) -> Path | None:
+    """The folder that holds the results nearest to this one: itself or one above it."""
+    return next((near for near in (folder, *folder.parents) if (near / OUTPUTS / "plans").is_dir()), None)
 
 
 def store() -> Store:

@@ -45,6 +45,8 @@ def work_of(config: Mapping[str, Any], dry_run: bool = False, on_cluster: bool =
     """What `--config spec=… scale=… only=… set=… site=… until=…` asks for. A dry run writes nothing."""
     if messages := [*config_texts.faults(config)] or ([] if config.get("spec") else [USAGE]):
         raise Fault("\n".join(messages), WRONG_CALL)
+    if message := host_plan.results_elsewhere():
+        raise Fault(message, WRONG_CALL)
     cluster_job.use(on_cluster)
     use_until(config.get("until"))
     use_site(config)

@@ -70,7 +70,9 @@ class Hooks:
         skipped_stages.forget(self.work.store)
         self.listen()
         if fresh:
-            say(f"results go to {self.work.store.root.absolute()}: a new folder")
+            home = host_plan.project(Path(self.work.plan.spec).resolve().parent)
+            uncounted = f"; those in {home / host_plan.OUTPUTS} do not count" if home not in (None, Path.cwd()) else ""
+            say(f"results go to {self.work.store.root.absolute()}: a new folder{uncounted}")
         self._sweep()
         for broken in self.work.broken:
             say(set_aside(self.work.store, broken) or "")

@@ -109,6 +109,13 @@ def narrowed(args: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value}
 
 
+def narrowing_of(args: argparse.Namespace) -> list[str]:
+    """The words of a command line that say the same spec, scale, cells and values."""
+    options = {"--scale": args.scale, "--only": args.only, "--site": args.site}
+    words = [word for name, value in options.items() if value is not None for word in (name, value)]
+    return [args.spec, *words, *(word for value in args.sets for word in ("--set", value))]
+
+
 def compiled(args: argparse.Namespace, spec: str | None = None) -> Plan | None:
     """The plan; None after the problems were printed. Warnings are printed too."""
     plan, problems = asked(args, spec)

@@ -1,0 +1,83 @@
+"""Commands in a folder without `outputs/`, where another folder has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepgrid.cli import NEED_RESULTS, OF_SPEC, main
+from stepgrid.workflow.run_request import Fault, work_of
+from tests.cli.test_plan import Capture, kept
+
+WORDS = {
+    "redo": ["redo", "SPEC", "--all"],
+    "compare": ["compare", "SPEC", "SPEC"],
+    "query": ["query", "--spec", "SPEC", "SELECT 1"],
+    "plans": ["plans"],
+    "images": ["images"],
+    "gc": ["gc"],
+    "bisect": ["bisect", "SPEC", "--good", "1", "--bad", "2"],
+    "flame": ["flame", "SPEC", "threads=1", "threads=2"],
+    "export": ["export", "SPEC", "x.tar.gz"],
+    "retract": ["retract", "r", "--why", "x"],
+    "site": ["site", "x"],
+}
+
+
+def say(home: Path, here: Path) -> str:
+    return f"no `outputs/` in {here}, but in {home}. Use that: `cd {home}`; or start a new one here: `mkdir outputs`\n"
+
+
+@pytest.fixture
+def below(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder: below a checkout with a plan."""
+    kept()
+    (folder / "sub").mkdir()
+    monkeypatch.chdir(folder / "sub")
+    return folder / "sub"
+
+
+@pytest.mark.parametrize("command", sorted(NEED_RESULTS))
+def test_below_a_checkout_its_folder_is_named(command: str, below: Path, capsys: Capture) -> None:
+    words = [word.replace("SPEC", "../a.yaml") for word in WORDS.get(command, [command, "SPEC"])]
+    assert main(words) == 2
+    assert capsys.readouterr() == ("", say(below.parent, below))
+
+
+def test_a_run_starts_nothing_there(below: Path) -> None:
+    with pytest.raises(Fault) as caught:
+        work_of({"spec": "../a.yaml"})
+    assert (f"{caught.value}\n", caught.value.status) == (say(below.parent, below), 2)
+    assert [*below.iterdir()] == []
+
+
+def test_a_new_folder_is_begun_by_hand(below: Path, capsys: Capture) -> None:
+    (below / "outputs").mkdir()
+    assert main(["status", "../a.yaml"]) == 0
+    assert main(["plans"]) == 0
+
+
+def test_check_needs_no_results(below: Path) -> None:
+    assert main(["check", "../a.yaml"]) == 0
+
+
+def test_beside_a_checkout_what_reads_the_results_of_a_spec_names_its_folder(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    kept()
+    other = tmp_path_factory.mktemp("other")
+    monkeypatch.chdir(other)
+    for command in sorted(OF_SPEC - {"retract"}):
+        words = [word.replace("SPEC", str(folder / "a.yaml")) for word in WORDS.get(command, [command, "SPEC"])]
+        assert main(words) == 2
+        assert capsys.readouterr() == ("", say(folder, other))
+    assert main(["plan", str(folder / "a.yaml")]) == 0
+
+
+def test_a_folder_that_is_merely_called_so_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: Path, capsys: Capture
+) -> None:
+    (folder / "sub").mkdir()
+    monkeypatch.chdir(folder / "sub")
+    assert main(["status", "../a.yaml"]) == 0
