@@ -53,3 +53,20 @@ def test_a_file_that_is_gone(checkout, reading):
     assert checkout.failure("s-load")["message"].startswith(
         "`my.txt` could not be read (No such file or directory) while the stage ran: "
     )
+
+
+def test_files_that_nothing_names_are_noted_with_the_result(checkout, stage, step, tmp_path):
+    """Files of the system, the database and the step's folder are no surprise, nor is what it writes."""
+    (tmp_path / "hidden.cnf").write_text("1")
+    code = f"""
+import sys, time
+open(sys.argv[1] + "/MANIFEST", "w").write("m")
+own, read = open(sys.argv[1] + "/MANIFEST"), open({str(tmp_path / "hidden.cnf")!r})
+written, system = open({str(tmp_path / "written")!r}, "w"), open("/etc/passwd")
+time.sleep(2.5)
+"""
+    checkout.plan(stage("s-load", step("load", code)))
+    assert checkout.run("s-load").returncode == 0
+    [record] = checkout.result("s-load")["steps"]
+    message = "it had files open that nothing names, whose changes go unnoticed"
+    assert record["warnings"] == [f"{message}: {tmp_path / 'hidden.cnf'}"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -26,12 +26,13 @@ class _Object(NamedTuple):
 
 @lru_cache(maxsize=64)
 def libraries(program: str) -> Mapping[str, str]:
-    """Name -> path: of the program, of its plug-ins, and of what those need in turn. Empty for a script."""
+    """Find libraries of the program, of its plug-ins, and of what those need in turn: name -> path."""
     real = Path(os.path.realpath(program))
     start = _read(real)
     if start is None:
         return {}
-    paths = {plugin.name: str(plugin) for plugin in _plugins(real)}
+    folder = real.parent.parent / "lib" / real.name
+    paths = {plugin.name: str(plugin) for pattern in ("*.so", "*/*.so") for plugin in sorted(folder.glob(pattern))}
     queue = [(real, start), *((Path(path), _read(Path(path)) or _Object()) for path in paths.values())]
     while queue:
         path, item = queue.pop()
@@ -40,12 +41,6 @@ def libraries(program: str) -> Mapping[str, str]:
                 paths[name] = str(library)
                 queue.append((library, _read(library) or _Object()))
     return dict(sorted(paths.items()))
-
-
-def _plugins(program: Path) -> Iterator[Path]:
-    folder = program.parent.parent / "lib" / program.name
-    for pattern in ("*.so", "*/*.so"):
-        yield from sorted(folder.glob(pattern))
 
 
 def _find(name: str, origin: Path, folders: tuple[str, ...]) -> Path | None:
@@ -57,7 +52,7 @@ def _find(name: str, origin: Path, folders: tuple[str, ...]) -> Path | None:
 
 @lru_cache(maxsize=64)
 def _configured(file: Path) -> tuple[str, ...]:
-    """The folders of /etc/ld.so.conf and of the files that it includes."""
+    """List the folders of /etc/ld.so.conf and of the files that it includes."""
     try:
         lines = [line.partition("#")[0].split() for line in file.read_text(encoding="utf-8").splitlines()]
     except (OSError, ValueError):
@@ -75,7 +70,7 @@ def _configured(file: Path) -> tuple[str, ...]:
 
 
 def _read(path: Path) -> _Object | None:
-    """None for what is no 64-bit ELF file of this byte order."""
+    """Read an ELF file; None when it is none, of 64 bits and this byte order."""
     try:
         with path.open("rb") as file:
             if file.read(6) != b"\x7fELF\x02\x01":

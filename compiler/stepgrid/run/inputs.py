@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import cast
 
 from stepgrid.host.failure import StageError
 from stepgrid.language.file_checksum import checksum, knowing
+from stepgrid.language.regular_file import holds_data
 from stepgrid.model.plan import FILES, INPUTS, PlannedStage, PlannedStep, paths_of
+from stepgrid.plugins.drivers import with_inputs
 from stepgrid.store.store import Store
 
 BEFORE, MEANWHILE = "after this run was planned", "while the stage ran"
+MOST = 3  # names of a sentence
+SYSTEM = tuple(
+    f"/{name}/"
+    for name in ("bin", "dev", "etc", "lib", "lib32", "lib64", "proc", "run", "sbin", "sys", "usr", "var/cache")
+)
 _ADVICE = {
     BEFORE: "start the run again, which plans it anew",
     MEANWHILE: "have programs write to `{folder}`, leave what they read alone, and start the run again",
@@ -34,6 +42,24 @@ def refuse_changed(store: Store, stage: PlannedStage, when: str) -> None:
             for name, path in paths_of(step.setup).items():
                 if wrong := _changed(path, planned[name]):
                     raise StageError(f"`{name}` {wrong} {when}: {_ADVICE[when]}", step.name)
+
+
+def unnamed(paths: Iterable[str], step: PlannedStep, known_paths: Iterable[str]) -> str | None:
+    """A sentence about files that a step had open and that are no part of its identity."""
+    named = [Path(path) for path in (*paths_of(step.setup).values(), *known_paths)]
+    held = [os.path.realpath(path) for path in named]  # with what is below a folder
+    files = sorted(
+        path
+        for path in paths
+        if not path.startswith(SYSTEM)
+        and not any(path == root or path.startswith(f"{root.rstrip('/')}/") for root in held)
+        and holds_data(path)
+    )
+    if not files:
+        return None
+    shown = f"{', '.join(files[:MOST])}{f' and {len(files) - MOST} more' if len(files) > MOST else ''}"
+    hint = "; list them under `files:`" if with_inputs(step.kind) else ""
+    return f"it had files open that nothing names, whose changes go unnoticed: {shown}{hint}"
 
 
 def _changed(path: str, planned: str) -> str | None:

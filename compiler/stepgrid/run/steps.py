@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -42,6 +43,8 @@ from stepgrid.run.server.process import LAST_WORDS
 from stepgrid.run.server.server_handle import ReachedServer
 from stepgrid.run.server.service import serving
 from stepgrid.run.step_files import attach, forget, keep
+
+PACKAGE = Path(__file__).resolve().parents[2]  # of this program, with what it brings along
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +136,8 @@ class _Step:
         timed |= {} if message or lost else self._probe(AFTER)
         dropped, said = self.accepted.dropped, lost.message if lost else message
         record = step_record.record(self.step, ended, deadline, said, dropped, timed, seen, self.value)
+        if sampler.open_files and (note := self._unnamed_files(sampler.open_files.paths)):
+            record = {**record, "warnings": [*record.get("warnings", ()), note]}
         write_json(self.folder / "step.json", record, durable=False)
         self.bench.attempt.journal("step ended", **record, sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error)
         if lost:
@@ -140,6 +145,13 @@ class _Step:
         if message:
             raise self._failure(message, exited_well=not ended.exit)
         return record
+
+    def _unnamed_files(self, paths: Iterable[str]) -> str | None:
+        """Files of the build, the database, the store and this program are known."""
+        job, context = self.bench.attempt.job, self._context()
+        programs = [word for argv in context.programs.values() for word in argv if word.startswith("/")]
+        folders = [job.store.root, self.bench.data, PACKAGE, sys.prefix, sys.base_prefix]
+        return inputs.unnamed(paths, self.step, [*programs, *map(str, folders)])
 
     def _supervised(self, done: LaunchPlan, deadline: float, sampler: Sampler, seen: dict[str, Any]) -> ProcessEnd:
         """`seen`: gets how the program was found to run."""

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from stepgrid.host import devices
 from stepgrid.host.file_tree import size
 from stepgrid.host.sampling import counters
-from stepgrid.host.sampling.process_group import ProcessGroup
+from stepgrid.host.sampling.process_group import OpenFiles, ProcessGroup
 from stepgrid.host.sampling.sensors import Sensors
 
 PERIOD = 1.0
@@ -35,6 +35,7 @@ class Sampler:
         self._thread: threading.Thread | None = None
         self.cpu_seconds = 0.0  # what watching has cost
         self.error: str | None = None
+        self.open_files: OpenFiles | None = None  # of the child's group
 
     def start(self, pid: int) -> None:
         self._thread = threading.Thread(target=self._run, args=(pid,), daemon=True)
@@ -55,7 +56,9 @@ class Sampler:
 
     def _parts(self, pid: int) -> list[ThrottledSensor]:
         """What is not looked at in every sample; what is first is of the very beginning."""
-        parts = [ThrottledSensor("process", ProcessGroup(pid).sample)]
+        group = ProcessGroup(pid)
+        self.open_files = OpenFiles(group)
+        parts = [ThrottledSensor("process", group.sample), ThrottledSensor("open files", self.open_files.look)]
         if self._server is not None:
             parts.append(ThrottledSensor("server", ProcessGroup(self._server).sample))
         sensors = Sensors()
