@@ -123,7 +123,7 @@ steps:
     metrics: {rows: {pattern: '(\\d+) rowz', required: true}}
 sweep: {exit: {param: exit, values: [0, 1, 3], from: loaded}}
 params: {exit: 0}
-allow: {no-repeats: a test, step-short: a test, allow-unused: a test}
+allow: {no-repeats: a test}
 """
 
 

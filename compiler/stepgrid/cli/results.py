@@ -14,7 +14,7 @@ from stepgrid.model.status import Action, NodeStatus
 from stepgrid.model.units import duration
 from stepgrid.plan import stage_selection
 from stepgrid.store import redo_requests
-from stepgrid.store.status.attempts import PastAttempt, tried
+from stepgrid.store.status.attempts import COUNTS, PastAttempt, tried
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.formats.text import aligned
@@ -50,6 +50,8 @@ def _told(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[str]:
         if found:
             yield f"{node.id}  {node.status}  {node.title}"
             yield from aligned(map(_row, found), right=[3])
+            texts = [text for attempt in found if attempt.standing == COUNTS for text in attempt.warnings]
+            yield from (f"  note  {text}" for text in dict.fromkeys(texts))
             if node.action is Action.REDO:
                 yield f"  again  {node.why}"
 

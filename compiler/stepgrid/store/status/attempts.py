@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,7 @@ class PastAttempt:
     seconds: float | None = None
     host: str | None = None
     said: str = ""  # why it was retracted, or failed, or is unsupported
+    warnings: tuple[str, ...] = ()  # of its steps, with their names
 
 
 def tried(store: Store, node: NodeStatus) -> list[PastAttempt]:
@@ -71,9 +72,15 @@ def _result(folder: Path, counting: Path | None) -> PastAttempt:
     newer = counting is None or folder.name > counting.name
     standing = RETRACTED if note else COUNTS if folder == counting else BROKEN if newer else OLDER
     said = note.said if note else record.get("reason") or ""
-    return PastAttempt(
-        folder, standing, _text(record, "status"), _text(record, "started"), seconds(record), _host(folder), str(said)
-    )
+    times = _text(record, "status"), _text(record, "started"), seconds(record)
+    return PastAttempt(folder, standing, *times, _host(folder), str(said), tuple(_warnings(record)))
+
+
+def _warnings(record: Mapping[str, Any]) -> Iterator[str]:
+    steps = record.get("steps")
+    for step in steps if isinstance(steps, list) else ():
+        texts = step.get("warnings") if isinstance(step, dict) else None
+        yield from (f"{step.get('name')}: {text}" for text in (texts if isinstance(texts, list) else ()))
 
 
 def _text(record: Mapping[str, Any], name: str) -> str | None:
