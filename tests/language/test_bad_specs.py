@@ -135,7 +135,7 @@ def test_a_file_with_more_faults_than_anybody_reads(complaints):
     said = complaints(text)
     assert "a.yaml:1:1: error[too-large]: 20,001 faults of form: only the first 200 are shown\n" in said
     assert said.count("error[") == 200
-    assert said.endswith("\n\n… and 1 more problem: `stepgrid check --format json` has all")
+    assert said.endswith("\n\n… and 1 more problem: `stepgrid check SPEC --format json` has all")
 
 
 def test_a_file_that_is_too_large(tmp_path, monkeypatch):

@@ -121,8 +121,8 @@ def _in_another_folder(parsed: argparse.Namespace, command: str) -> str | None:
     from stepgrid.workflow import host_plan
 
     spec = getattr(parsed, "spec", None)
-    of_spec = command in OF_SPEC and isinstance(spec, str) and Path(spec).is_file()
-    return host_plan.results_elsewhere(Path(spec).parent if of_spec else None)
+    is_file = command in OF_SPEC and spec is not None and Path(spec).is_file()
+    return host_plan.results_elsewhere(Path(spec).parent if spec is not None and is_file else None)
 
 
 def _failed(error: Exception, command: str) -> int:

@@ -31,7 +31,8 @@ Catalogue = Mapping[str, Any] | None
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     spec_arguments.arguments(parser)
-    parser.add_argument("cell", metavar="CELL", help="a cell id as in `stepgrid plan --format json`, or axis=label,…")
+    what = "a cell id as in `stepgrid plan SPEC --format json`, or axis=label,… (default: every cell)"
+    parser.add_argument("cell", metavar="CELL", nargs="?", help=what)
     parser.add_argument("--step", metavar="NAME", help="only this step")
     what = "also the options that the spec does not set, with the defaults of the build"
     parser.add_argument("--all", action="store_true", help=what)
@@ -42,7 +43,8 @@ def run(args: argparse.Namespace) -> int:
     if plan is None:
         return 1
     try:
-        print("\n".join(told(plan, found(plan, args.cell), args.step, args.all)))
+        cells = plan.cells if args.cell is None else [found(plan, args.cell)]
+        print("\n\n".join("\n".join(told(plan, cell, args.step, args.all)) for cell in cells))
     except SelectionError as nothing:
         print(nothing, file=sys.stderr)
         return 2

@@ -196,7 +196,7 @@ def test_a_pin_that_nothing_leads_to_any_more(fetch: Fetch, repository: Reposito
     gone = "0" * 40
     assert refused(fetch, "v1", pins=gone) == (
         f"{repository.url} has no commit {gone}, to which the lock file holds it: "
-        "`stepgrid lock --update` takes what its ref is now"
+        "`stepgrid lock SPEC --update` takes what its ref is now"
     )
 
 

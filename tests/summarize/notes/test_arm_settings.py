@@ -90,5 +90,5 @@ def test_of_many_inputs_the_first_are_shown_and_the_rest_counted() -> None:
     rows = tuple((f"option{index}", ("1", "2")) for index in range(MOST + 3))
     found = ArmSettings("preset", ("small", "large"), rows)
     assert len(found.table.rows) == MOST
-    assert found.table.notes == ("and 3 more: `stepgrid explain` has all",)
+    assert found.table.notes == ("and 3 more: `stepgrid explain SPEC` has all",)
     assert [said.rpartition("; ")[2] for _, said in found.sentences] == ["and 3 more", "and 3 more"]

@@ -56,7 +56,7 @@ def test_what_an_axis_changes_is_no_part_of_it() -> None:
 def test_of_many_the_rest_is_counted() -> None:
     many = {f"option_{at:02}": at for at in range(MOST + 3)}
     ((_, said),) = _found({"my": many, "pg": many})
-    assert said.endswith("; option_23 23; and 3 more: `stepgrid explain` has all")
+    assert said.endswith("; option_23 23; and 3 more: `stepgrid explain SPEC` has all")
 
 
 def test_what_only_some_steps_set_says_which() -> None:

@@ -46,7 +46,7 @@ def _gone(order: Order, commit: str) -> str:
     """Branches are rewritten, and a server forgets what nothing leads to any more."""
     if commit not in order.build.pins.values():
         return ": check it, or ask for a tag or a branch"
-    return ", to which the lock file holds it: `stepgrid lock --update` takes what its ref is now"
+    return ", to which the lock file holds it: `stepgrid lock SPEC --update` takes what its ref is now"
 
 
 def submodules(order: Order, git: Git, url: str, depth: int = 0) -> list[Submodule]:

@@ -23,7 +23,7 @@ def text(problems: Iterable[Problem]) -> str:
     if len(found) <= MOST_SHOWN:
         return "\n\n".join(map(_one, found))
     shown = sorted(found, key=lambda problem: problem.severity == "warning")[:MOST_SHOWN]
-    rest = f"… and {counted(len(found) - MOST_SHOWN, 'more problem')}: `stepgrid check --format json` has all"
+    rest = f"… and {counted(len(found) - MOST_SHOWN, 'more problem')}: `stepgrid check SPEC --format json` has all"
     return "\n\n".join([*map(_one, shown), rest])
 
 

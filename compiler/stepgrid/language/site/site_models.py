@@ -36,7 +36,9 @@ class SiteFile(Model):
     disk: Budget | None = Field(None, description="what databases and images of a checkout may take, as 200GiB")
     image_checksums: bool = Field(False, description="record checksums of all files of an image, however large")
     servers: dict[str, Entry] = Field({}, description="that already run, for builds of `source: {server: NAME}`")
-    slurm: site_slurm.SlurmEntry | None = Field(None, description="nodes of a cluster, for `stepgrid run --on slurm`")
+    slurm: site_slurm.SlurmEntry | None = Field(
+        None, description="nodes of a cluster, for `stepgrid run SPEC --on slurm`"
+    )
     signers: Label | None = Field(None, description="ALLOWED SIGNERS of ssh-keygen: only what they signed is imported")
     roots: list[Label] = Field([], description="folders whose files a spec of any folder may include or apply")
 

@@ -33,7 +33,7 @@ class Request(Model):
 
 
 class SlurmEntry(Model):
-    """How jobs are given to SLURM by `stepgrid run --on slurm`."""
+    """How jobs are given to SLURM by `stepgrid run SPEC --on slurm`."""
 
     machines: dict[str, Request] = Field(description="name of `hardware` in specs, or `here` -> its nodes")
     builds: Request | None = Field(None, description="of builds, which share nodes")

@@ -84,7 +84,7 @@ def _refusal(store: Store, wanted: SpaceNeed, now: DiskUsage) -> str:
     listed = "; ".join([f"images take {size(taken)}: {_listed(there, wanted.start)}"] if there else [])
     live = now.used - taken
     other = f"databases in use take {size(live)}" if live > 0 else ""
-    advice = "free some with `stepgrid images --evict`, or with `stepgrid gc --yes` and `stepgrid gc --empty`"
+    advice = "free some with `stepgrid images --evict STAGE`, or with `stepgrid gc --yes` and `stepgrid gc --empty`"
     raising = advice if now.budget is None else f"{advice}, or raise `disk`"
     return "; ".join(part for part in (f"{said}: {listed or 'no image is there'}", other, raising) if part)
 

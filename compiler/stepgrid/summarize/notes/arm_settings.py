@@ -33,7 +33,7 @@ class ArmSettings:
         heads = columns((), (self.axis, *self.labels))
         rows = tuple(tuple(map(Cell, (name, *values))) for name, values in self.rows[:MOST])
         more = len(self.rows) - MOST
-        notes = (f"and {more} more: `stepgrid explain` has all",) if more > 0 else ()
+        notes = (f"and {more} more: `stepgrid explain SPEC` has all",) if more > 0 else ()
         return Table(f"what {self.axis} sets", heads, rows, notes=notes)
 
     @property

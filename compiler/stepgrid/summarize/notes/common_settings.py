@@ -37,7 +37,7 @@ def common_settings(
         alike.setdefault(told, []).append(build)
     for told, builds in alike.items():
         if told:
-            more = [f"and {len(told) - MOST} more: `stepgrid explain` has all"] if len(told) > MOST else []
+            more = [f"and {len(told) - MOST} more: `stepgrid explain SPEC` has all"] if len(told) > MOST else []
             yield "all arms" if len(alike) == 1 else f"all of {', '.join(builds)}", "; ".join([*told[:MOST], *more])
 
 

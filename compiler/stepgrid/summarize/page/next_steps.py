@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ def next_steps(report: Report) -> list[NextStep]:
 
 def _all(report: Report) -> Iterator[tuple[str, str]]:
     named = report.plan if imported(report.spec) else report.spec
-    spec = f"{named}{f' --scale {report.scale}' if report.scale else ''}"
+    spec = shlex.join([named, *(["--scale", report.scale] if report.scale else [])])
     if not imported(report.spec):
         yield from _runs(report, spec)
         yield from _quiet(report, spec)
@@ -56,7 +57,7 @@ def _runs(report: Report, spec: str) -> Iterator[tuple[str, str]]:
         more = f"surer: twice the loads make intervals a third narrower, and nothing is measured twice{COST}"
         yield f"run {spec} --set repeat={2 * loads}", more
     if report.scale:
-        yield f"run {report.spec}", f"the whole: sizes and durations of the spec, not of {report.scale}"
+        yield f"run {shlex.quote(report.spec)}", f"the whole: sizes and durations of the spec, not of {report.scale}"
 
 
 def _more(spec: str, wanted: int | None) -> tuple[str, str]:
