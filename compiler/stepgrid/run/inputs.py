@@ -15,7 +15,7 @@ from stepgrid.plugins.drivers import with_inputs
 from stepgrid.store.store import Store
 
 BEFORE, MEANWHILE = "after this run was planned", "while the stage ran"
-MOST = 3  # names of a sentence
+SHOWN_FILES = 3  # names of a sentence
 SYSTEM = tuple(
     f"/{name}/"
     for name in ("bin", "dev", "etc", "lib", "lib32", "lib64", "proc", "run", "sbin", "sys", "usr", "var/cache")
@@ -28,8 +28,8 @@ _ADVICE = {
 
 def paths(step: PlannedStep) -> dict[str, str]:
     """By the names that the spec gives them, absolute: a command runs in a folder of its own."""
-    found = cast(Mapping[str, str], step.setup.get(INPUTS) or {})
-    return {name: str(Path(path).absolute()) for name, path in found.items()}
+    inputs = cast(Mapping[str, str], step.setup.get(INPUTS) or {})
+    return {name: str(Path(path).absolute()) for name, path in inputs.items()}
 
 
 def refuse_changed(store: Store, stage: PlannedStage, when: str) -> None:
@@ -47,19 +47,21 @@ def refuse_changed(store: Store, stage: PlannedStage, when: str) -> None:
 def unnamed(paths: Iterable[str], step: PlannedStep, known_paths: Iterable[str]) -> str | None:
     """A sentence about files that a step had open and that are no part of its identity."""
     named = [Path(path) for path in (*paths_of(step.setup).values(), *known_paths)]
-    held = [os.path.realpath(path) for path in named]  # with what is below a folder
+    roots = [os.path.realpath(path) for path in named]  # with what is below a folder
     files = sorted(
         path
         for path in paths
         if not path.startswith(SYSTEM)
-        and not any(path == root or path.startswith(f"{root.rstrip('/')}/") for root in held)
+        and not any(path == root or path.startswith(f"{root.rstrip('/')}/") for root in roots)
         and holds_data(path)
     )
     if not files:
         return None
-    shown = f"{', '.join(files[:MOST])}{f' and {len(files) - MOST} more' if len(files) > MOST else ''}"
+    names = (
+        f"{', '.join(files[:SHOWN_FILES])}{f' and {len(files) - SHOWN_FILES} more' if len(files) > SHOWN_FILES else ''}"
+    )
     hint = "; list them under `files:`" if with_inputs(step.kind) else ""
-    return f"it had files open that nothing names, whose changes go unnoticed: {shown}{hint}"
+    return f"it had files open that nothing names, whose changes go unnoticed: {names}{hint}"
 
 
 def _changed(path: str, planned: str) -> str | None:

@@ -95,7 +95,7 @@ class OpenFiles:
         self.paths: set[str] = set()
 
     def look(self) -> dict[str, str]:
-        """Nothing for a sample."""
+        """Add what is open now; a sample gets nothing of it."""
         for pid in self._group.members() if len(self.paths) < self.MOST else ():
             self.paths.update(_mapped(pid), _read_descriptors(pid, self.paths))
         return {}
