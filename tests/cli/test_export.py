@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -275,3 +276,25 @@ def test_a_damaged_table_is_not_exported(one: Path, capsys: Capture) -> None:
     assert main(["export", "a.yaml", str(one.parent / "x.tar.gz")]) == 3
     assert capsys.readouterr().err == f"{table} is damaged; remove it, and `stepgrid report` makes it again\n"
     assert not (one.parent / "x.tar.gz").exists()
+
+
+def test_what_a_step_left_that_is_no_file_is_left_out(one: Path, two: Callable[[], Store], capsys: Capture) -> None:
+    """Of a version that let it; the others of its files are exported."""
+    stage = planned().stages[0]
+    (folder,) = Store().results(stage.id)
+    step = next((folder / "steps").iterdir())
+    (step / "secret").symlink_to("/etc/hostname")
+    os.mkfifo(step / "pipe")
+    (step / "latest").symlink_to("stdout")
+    record = {"argv": 3, "env": [1], "environment": {"HOME": {}}}
+    (step / "command.json").write_text(json.dumps(record))
+    file = export(capsys)
+    name = f"results/{stage.id}/{folder.name}/steps/{step.name}"
+    assert (
+        f"  left out: {name}/pipe and 1 more, which a step put there: no file, and no link to one beside it\n"
+        in capsys.readouterr().out
+    )
+    store = two()
+    assert main(["import", str(file)]) == 0
+    (taken,) = store.results(stage.id)
+    assert sorted(path.name for path in (taken / "steps" / step.name).iterdir()) == ["command.json", "latest", "stdout"]

@@ -111,3 +111,52 @@ def test_too_few_open_files(checkout, stage):
     assert "Traceback" not in done.stderr
     checkout.command = lambda name: plain
     assert checkout.run("s-load").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (
+            "import os, shutil; home = os.getcwd(); os.chdir('/'); shutil.rmtree(home); os.symlink({etc!r}, home)",
+            "it replaced its folder, where its output is kept: let it write into that folder",
+        ),
+        (
+            "import os; home = os.getcwd(); os.rename(home, home + '~'); os.mkdir(home)",
+            "it replaced its folder, where its output is kept: let it write into that folder",
+        ),
+        (
+            "import os; os.remove('stdout'); os.mkfifo('stdout')",
+            "it put something else in place of stdout, a file of stepgrid: use another name",
+        ),
+        (
+            "import os; os.symlink({etc!r} + '/x', 'step.json')",
+            "it put something else in place of step.json, a file of stepgrid: use another name",
+        ),
+        (
+            "import os; os.symlink({etc!r} + '/x', '.writable'); exit(3)",
+            "it put something else in place of .writable, a file of stepgrid: use another name",
+        ),
+        (
+            "import os; os.symlink({etc!r}, 'collectors')",
+            "it put something else in place of collectors, a folder of stepgrid: use another name",
+        ),
+        (
+            "open('command.json', 'w').write('[]')",
+            "it changed command.json, a file of stepgrid: use another name",
+        ),
+        (
+            "import os; os.remove('command.json'); os.symlink({etc!r} + '/x', 'command.json')",
+            "it put something else in place of command.json, a file of stepgrid: use another name",
+        ),
+    ],
+)
+def test_nothing_is_written_through_what_a_program_put_in_the_way(checkout, stage, step, code, message):
+    etc = checkout.folder / "etc"
+    etc.mkdir()
+    (etc / "secret").write_text("of the system")
+    files = {"secret": "a password"}
+    checkout.plan(stage("s-load", step("load", code.format(etc=str(etc)), files=files, secrets=["secret"])))
+    assert checkout.run("s-load").returncode == 1
+    assert checkout.failure("s-load")["message"] == message
+    assert {path.name: path.read_text() for path in etc.iterdir()} == {"secret": "of the system"}
+    assert checkout.store.results("s-load") == []

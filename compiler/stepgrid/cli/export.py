@@ -53,6 +53,9 @@ def run(args: argparse.Namespace) -> int:
         print(error, file=sys.stderr)
         return FAILED
     _tell(args, plan, said)
+    if skipped := said["skipped"]:
+        more = f" and {len(skipped) - 1:,} more" if len(skipped) > 1 else ""
+        print(f"  left out: {skipped[0]}{more}, which a step put there: no file, and no link to one beside it")
     if signed:
         print(f"  signed: {signed} goes along with it")
     print("\n".join(_hosts(host_privacy.host_facts(host_plan.store(), plan), args.host)))

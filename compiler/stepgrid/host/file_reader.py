@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -12,6 +13,7 @@ from typing import Any
 
 from stepgrid.host.stale_handles import retried
 
+IRREGULAR = (errno.ELOOP, errno.EINVAL, errno.ENXIO)  # of `open_regular`: a link, a pipe or device, a socket
 _AT_ONCE = 2**16  # bytes
 
 
@@ -32,6 +34,18 @@ def _content(path: Path | str, most: int | None) -> bytes:
         return b"".join(parts)
     finally:
         os.close(file)
+
+
+def open_regular(path: Path | str) -> int:
+    """A descriptor of a file below a step's folder: its program may have put a link, a pipe or a socket there."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+    mode = os.fstat(file).st_mode
+    if stat.S_ISREG(mode):
+        return file
+    os.close(file)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise OSError(errno.EINVAL, "it is no regular file", str(path))
 
 
 def sha256(path: Path | str) -> str:

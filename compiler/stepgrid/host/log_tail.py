@@ -6,6 +6,8 @@ import os
 import re
 from pathlib import Path
 
+from stepgrid.host import file_reader
+
 LINES = 15
 LONGEST, LAST = 400, 150  # characters of a line, and how many of them are of its end
 LOOK_BACK = 1 << 16
@@ -40,7 +42,7 @@ def last_bytes(log: Path) -> str:
 
 
 def tail(path: Path, most: int) -> str:
-    """The last bytes of a file, as text."""
-    with path.open("rb") as file:
+    """The last bytes of a regular file, as text."""
+    with os.fdopen(file_reader.open_regular(path), "rb") as file:
         file.seek(max(file.seek(0, os.SEEK_END) - most, 0))
         return file.read().decode("utf-8", "replace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -94,6 +95,9 @@ _MET = (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, Rec
 
 def parsed(kind: RunningDriver, folder: Path, settings: Mapping[str, Any]) -> Figures:
     """What a step's output says; ParseError for whatever the parser of any package meets in a damaged one."""
+    for name in ("stdout", "stderr"):
+        if os.path.islink(f"{folder}/{name}"):  # noqa: PTH114 - of ten thousand
+            raise ParseError(f"{name} is a link: a step's output is read from its own files")
     try:
         figures = kind.parse(folder, settings)
     except _MET as error:

@@ -18,6 +18,12 @@ class RawOutputError(OSError):
     """Why a file is not read, in words."""
 
 
+def is_inside(folder: Path, name: str) -> bool:
+    """Check that what a program wrote is read from its own folder, wherever links lead."""
+    root = os.path.realpath(folder)
+    return os.path.commonpath((root, os.path.realpath(f"{root}/{name}"))) == root
+
+
 def read(path: Path, largest: int = LARGEST) -> bytes:
     """FileNotFoundError where there is none; RawOutputError says what else is wrong with it."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would wait for its writer

@@ -22,6 +22,7 @@ from stepgrid.plugins.collector import AttachingCollector, Collector, Target
 from stepgrid.plugins.command_line import argv
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import COLLECTORS
+from stepgrid.run.step_files import is_real
 
 FOLDER, RECORD = "collectors", "collector.json"
 TO_END = 30.0  # seconds between SIGINT and worse: what was counted is still to be written
@@ -84,6 +85,8 @@ class ActiveCollectors:
 
     def _start(self, asked: Mapping[str, Any], engine: int) -> None:
         folder = self.context.folder / FOLDER / str(asked["name"])
+        if not is_real(folder):  # the step's program began before: the step fails when it has ended
+            return
         folder.mkdir(parents=True)
         env = environment({})
         try:
@@ -128,6 +131,8 @@ class _Running:
         overdue = child_process.wait(pid, TO_END) is None and not termination.stop(pid)
         termination.kill(pid)  # what it left in its group
         status, _ = child_process.reap(self.process)
+        if not is_real(self.folder):
+            return
         note(self.folder, self.asked, self._complaint(status, overdue), status)
 
     def _complaint(self, status: int, overdue: bool) -> str | None:

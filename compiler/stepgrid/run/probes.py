@@ -19,7 +19,7 @@ from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server_counters import difference
 from stepgrid.run.server.process import LAST_WORDS
 from stepgrid.run.server.server_handle import ReachedServer
-from stepgrid.run.step_files import attach
+from stepgrid.run.step_files import attach, is_real
 
 BEFORE, AFTER = "before", "after"
 SQL = "stepgrid.drivers.sql"
@@ -49,6 +49,8 @@ class ProbeRunner:
     def _probed(self, probe: Mapping[str, Any], when: str) -> ProbeReading:
         name, folder = str(probe["name"]), self.context.folder / "probes" / f"{when}-{probe['name']}"
         seen = self._asked(probe, name, folder) if "sql" in probe else self._commanded(probe, name, folder)
+        if not is_real(folder):
+            raise StageError(f"probe {name}: it replaced its folder by a link", self.step)
         about = {"seconds": seen.seconds, **({"counters": dict(seen.counters)} if probe.get("counters") else {})}
         write_json(folder / "probe.json", {"name": name, "when": when, **about}, durable=False)
         return seen

@@ -42,7 +42,7 @@ from stepgrid.run.server.external_server import ExternalServer
 from stepgrid.run.server.process import LAST_WORDS
 from stepgrid.run.server.server_handle import ReachedServer
 from stepgrid.run.server.service import serving
-from stepgrid.run.step_files import attach, forget, keep
+from stepgrid.run.step_files import StepFolder, attach, forget, is_real, keep
 
 PACKAGE = Path(__file__).resolve().parents[2]  # of this program, with what it brings along
 
@@ -125,15 +125,18 @@ class _Step:
         timed = self._probe(BEFORE)
         beside = self.server.pid if self.server else None
         data = None if isinstance(self.server, ExternalServer) else self.bench.data
-        sampler = Sampler(self.folder / "samples.jsonl", data, self._device, beside)
         self._statistics(server_statistics.BEFORE)
-        ended = self._supervised(done, deadline, sampler, seen)
+        sampler = Sampler(self.folder / "samples.jsonl", data, self._device, beside)
+        step_folder = StepFolder(self.folder)
+        ended = self._supervised(done, deadline, sampler, seen, step_folder)
+        self._refuse_planted(step_folder)
         keep(self.folder, self.bench.data, done.command.keep)
         if not ended.exit:
             self._statistics(server_statistics.AFTER)
         message = self._wrong(kind, ended, deadline, done.command.keep)
         lost = self._lost(bool(message))
         timed |= {} if message or lost else self._probe(AFTER)
+        self._refuse_planted(step_folder)
         dropped, said = self.accepted.dropped, lost.message if lost else message
         record = step_record.record(self.step, ended, deadline, said, dropped, timed, seen, self.value)
         if sampler.open_files and (note := self._unnamed_files(sampler.open_files.paths)):
@@ -153,7 +156,14 @@ class _Step:
         folders = [job.store.root, self.bench.data, PACKAGE, sys.prefix, sys.base_prefix]
         return inputs.unnamed(paths, self.step, [*programs, *map(str, folders)])
 
-    def _supervised(self, done: LaunchPlan, deadline: float, sampler: Sampler, seen: dict[str, Any]) -> ProcessEnd:
+    def _refuse_planted(self, step_folder: StepFolder) -> None:
+        """Show no log: it may be any file by now."""
+        if fault := step_folder.fault():
+            raise StageError(fault, self.step.name)
+
+    def _supervised(
+        self, done: LaunchPlan, deadline: float, sampler: Sampler, seen: dict[str, Any], step_folder: StepFolder
+    ) -> ProcessEnd:
         """`seen`: gets how the program was found to run."""
         beside, env = self.server.ours if self.server else None, environment(done.command.env)
         try:
@@ -166,8 +176,10 @@ class _Step:
         except (MissingError, LaunchError) as error:
             raise StageError(str(error), self.step.name) from None
         finally:
-            forget(self.folder, done.command.secrets)
-            forget_password(self.folder)
+            sampler.close()
+            if is_real(self.folder):  # else nothing of ours is there
+                forget(self.folder, done.command.secrets)
+                forget_password(self.folder)
 
     def _wrong(self, kind: Runner, ended: ProcessEnd, deadline: float, kept: Sequence[str]) -> str | None:
         """The parser is a check: output that cannot be read later is a failure now."""

@@ -10,13 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from stepgrid.host import file_reader
 from stepgrid.host.stale_handles import retried
 
 Files: TypeAlias = Mapping[str, Mapping[str, int | str]]  # path below the result -> bytes, sha256
 RECORD = "result.json"  # holds the checksums, and so none of its own
 AT_ONCE = 2**18  # bytes
 # a file that is gone, or a disk that lost it; a lack of permission, memory or descriptors says nothing of a file
-_LOST = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EIO, errno.EBADMSG, errno.EUCLEAN)
+_LOST = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EIO, errno.EBADMSG, errno.EUCLEAN, *file_reader.IRREGULAR)
 
 
 class _Sum(NamedTuple):
@@ -56,7 +57,7 @@ def _lost(name: str, error: OSError) -> str | None:
 
 def _sum(path: str) -> _Sum:
     """In half of the time that Python's file objects take: most files are small."""
-    file, digest, size = os.open(path, os.O_RDONLY | os.O_CLOEXEC), hashlib.sha256(), 0
+    file, digest, size = file_reader.open_regular(path), hashlib.sha256(), 0
     try:
         while part := os.read(file, AT_ONCE):
             digest.update(part)

@@ -22,7 +22,7 @@ def name(before: Iterable[str]) -> str:
 
 
 def future_fault(text: str) -> str | None:
-    """Why a name from another host is no time, or one that ours would have to wait for."""
+    """Say why a name from another host is no time, or one that ours would have to wait for."""
     if (time := _time(text)) is None:
         return "is named by no time"
     if time > datetime.now(UTC) + _CLOCKS:

@@ -24,6 +24,16 @@ def paths(folder: Path) -> list[Path]:
     return sorted(_paths(folder))
 
 
+def is_movable(folder: Path, path: Path) -> bool:
+    """Check that `entry` takes it."""
+    if not path.is_symlink():
+        return stat.S_ISREG(path.lstat().st_mode)
+    try:
+        return bool(_inside(folder, path))
+    except BuildError:
+        return False
+
+
 def changed(expected: Files, found: Files) -> str | None:
     """A sentence about the first that is not what it was."""
     for name in sorted(expected.keys() | found.keys()):

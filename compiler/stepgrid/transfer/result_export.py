@@ -48,15 +48,16 @@ def export(
     folders = dict(_folders(store, plan, attempts, only))
     if not has_results(store, plan):
         raise BuildError(f"{plan.spec} has no result yet: there is nothing to export")
-    contents = dict(_plan(store, plan)) | dict(_contents(folders)) | dict(_records(store, plan))
+    skipped = list[str]()
+    contents = dict(_plan(store, plan)) | dict(_contents(folders, skipped)) | dict(_records(store, plan))
     contents |= dict(_report(store, plan)) if only is None else {}
     contents |= {f"{SPEC}/{name}": (path.parent, path) for name, path in (texts or {}).items()}
     with tempfile.TemporaryDirectory(prefix="stepgrid-export-") as folder:
         copies = contents if host else without_host(contents, Path(folder))
-        return _written(plan, file, _listed(store, plan, only), copies)
+        return _written(plan, file, {"results": _listed(store, plan, only), "skipped": skipped}, copies)
 
 
-def _written(plan: Plan, file: Path, results: Mapping[str, Sequence[str]], contents: Contents) -> Mapping[str, Any]:
+def _written(plan: Plan, file: Path, lists: Mapping[str, Any], contents: Contents) -> Mapping[str, Any]:
     said = {
         "kind": KIND,
         "format": FORMAT,
@@ -64,7 +65,7 @@ def _written(plan: Plan, file: Path, results: Mapping[str, Sequence[str]], conte
         "plan": plan.digest,
         "spec": plan.spec,
         "title": plan.title,
-        "results": results,
+        **lists,
         "files": {name: manifest.entry(folder, path) for name, (folder, path) in contents.items()},
     }
     bundle.write(file, said, {f"{CONTENT}/{name}": path for name, (_, path) in contents.items()})
@@ -107,11 +108,16 @@ def _plan(store: Store, plan: Plan) -> Iterator[tuple[str, tuple[Path, Path]]]:
     return ((f"{PLAN}/{path.name}", (folder, path)) for path in sorted(folder.iterdir()) if path.is_file())
 
 
-def _contents(folders: Mapping[str, Path]) -> Iterator[tuple[str, tuple[Path, Path]]]:
-    """Figures are parsed again where they come to; who signed the import is noted there."""
+def _contents(folders: Mapping[str, Path], skipped: list[str]) -> Iterator[tuple[str, tuple[Path, Path]]]:
+    """Figures are parsed again where they come to; who signed the import is noted there.
+
+    `skipped` gets what a program left there that is no file: links out of the folder, sockets, pipes.
+    """
     for name, folder in folders.items():
         for path in manifest.paths(folder):
-            if path.parent != folder or not (path.match("figures.*.json") or path.name == IMPORTED):
+            if not manifest.is_movable(folder, path):
+                skipped.append(f"{name}/{path.relative_to(folder)}")
+            elif path.parent != folder or not (path.match("figures.*.json") or path.name == IMPORTED):
                 yield f"{name}/{path.relative_to(folder)}", (folder, path)
 
 

@@ -68,7 +68,7 @@ def is_one(said: Mapping[str, Any]) -> bool:
 
 
 def result_fault(name: object) -> str | None:
-    """Why no result of another checkout can have this name, stage/time."""
+    """Say why no result of another checkout can have this name, stage/time."""
     if not isinstance(name, str) or not (match := _RESULT.fullmatch(name)):
         return f"{str(name)[:80]!r} is no name of a result"
     return f"the result {name} {fault}" if (fault := future_fault(match["time"])) else None

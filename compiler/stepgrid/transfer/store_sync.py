@@ -172,7 +172,7 @@ def _fetch_signature(remote: RemoteFolder, file: Path, signers: str) -> None:
 
 
 def _whole_results(remote: RemoteFolder, names: Collection[str], folder: Path) -> set[str]:
-    """Which of these results the shared folder has. An entry alone is no evidence: its bundle is read."""
+    """Find those of these results that the shared folder has. An entry alone is no evidence: its bundle is read."""
     whole = set[str]()
     for entry in _entries(remote, []):
         if not ({*entry.results} & {*names}) - whole:
@@ -186,7 +186,7 @@ def _whole_results(remote: RemoteFolder, names: Collection[str], folder: Path) -
 
 
 def _entries(remote: RemoteFolder, faults: list[str]) -> Iterator[_IndexEntry]:
-    """Of the index; a file that is none is skipped, and `faults` gets a sentence about it."""
+    """Read the index; a file that is no entry is skipped, and `faults` gets a sentence about it."""
     for name in remote.names(INDEX):
         try:
             yield _entry(name, file_reader.parsed(remote.read(name)))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from stepgrid.collect.figures.step_figures import StepFigures
-from stepgrid.collect.tables import parquet, part, part_index
+from stepgrid.collect.tables import environment, parquet, part, part_index
 from stepgrid.collect.tables.part import PARTS, Part
 from stepgrid.model import result_schema
 from stepgrid.model.figures import ClientRate
@@ -32,7 +32,7 @@ def rows(tmp_path, monkeypatch):
         folders = [tmp_path / "result" / "steps" / f"{at}-x" for at in range(len(found))]
         for folder in folders:
             folder.mkdir(parents=True)
-            (folder / "command.json").write_text(json.dumps({"argv": ["é", 1], "env": {}}))
+            (folder / "command.json").write_text(json.dumps({"argv": ["é", "1"], "env": {}}))
         steps = tuple(PlannedStep(f"x{at}", "db_bench", 1, {}, Options([]), 7) for at in range(len(found)))
         stage = PlannedStage("s-1", "t", "b-1", None, (), 0, 0, "h-1", steps, 1.0, 0)
         records = tuple({"seconds": 2.0, "probes": {"look": at}, "user": 0.5} for at in range(len(found)))
@@ -96,8 +96,14 @@ def test_a_probe_of_broken_steps_alone_has_its_column(rows):
 
 def test_the_environment_of_an_attempt(rows):
     found = [tuple(row.values()) for row in rows("attempts", BROKEN)]
-    argv = ("command", "s-1/result/0", "argv", '["é", 1]')
+    argv = ("command", "s-1/result/0", "argv", '["é", "1"]')
     assert found == [argv, (*argv[:2], "env", "{}"), (*argv[:2], "user", "0.5")]
+
+
+def test_a_command_that_the_program_of_a_step_wrote_is_none(tmp_path):
+    record = {"argv": 3, "env": {"a": {}}, "environment": [], "launch": 1, "more": 2}
+    (tmp_path / "command.json").write_text(json.dumps(record))
+    assert environment._command(tmp_path) == {}
 
 
 @pytest.mark.parametrize("table", [*PARTS, "figures"])

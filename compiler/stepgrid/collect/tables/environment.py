@@ -91,10 +91,25 @@ def attempt(subject: str, result: Result, said: Sequence[tuple[Mapping[str, str]
     yield from _rows("noise", subject, {name: noise.get(name) for name in ("warning", "fixed")})
     for index, (step, folder) in enumerate(zip(result.steps, result.folders, strict=True)):
         facts: dict[str, Any] = {name: step[name] for name in ("dropped", "user", "system", "max_rss") if name in step}
-        yield from _rows("command", f"{subject}/{index}", {**file_reader.read(f"{folder}/command.json"), **facts})
+        yield from _rows("command", f"{subject}/{index}", {**_command(folder), **facts})
     for index, (told, began) in enumerate(said):
         yield from _rows("facts", f"{subject}/{index}", told)
         yield from _rows("step start", f"{subject}/{index}", {"state": began} if began else {})
+
+
+def _command(folder: Path) -> Mapping[str, Any]:
+    """Read what has the type that a run writes: the program of the step could put another command.json there."""
+    record = file_reader.read(folder / "command.json")
+    argv, variables = record.get("argv"), {name: record.get(name) for name in ("env", "environment")}
+    return {
+        **({"argv": argv} if isinstance(argv, list) and _are_texts(argv) else {}),
+        **{name: texts for name, texts in variables.items() if isinstance(texts, dict) and _are_texts(texts.values())},
+        **({"launch": launch} if isinstance(launch := record.get("launch"), dict) else {}),
+    }
+
+
+def _are_texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 _encoded = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode

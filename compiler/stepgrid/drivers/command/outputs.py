@@ -11,7 +11,7 @@ from typing import Any
 
 from stepgrid.model.figures import ParseError
 from stepgrid.plugins import raw_output
-from stepgrid.plugins.raw_output import RawOutputError
+from stepgrid.plugins.raw_output import RawOutputError, is_inside
 
 PRINTED = ("stdout", "stderr")
 _BEGINS = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
@@ -26,6 +26,8 @@ class Outputs:
     def text(self, name: str) -> str | None:
         """None: there is no such file."""
         if name not in self._texts:
+            if not is_inside(self.folder, name):
+                raise ParseError(f"{name} cannot be read: a link leads out of the step's folder")
             self._texts[name] = _read(self.folder / name)
         return self._texts[name]
 

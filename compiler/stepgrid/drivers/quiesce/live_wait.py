@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 from stepgrid.drivers.quiesce.parser import busy
+from stepgrid.host.log_tail import tail
 
 TAIL = 16_384  # bytes of its end: several looks
 
@@ -14,9 +14,7 @@ TAIL = 16_384  # bytes of its end: several looks
 def waits_for(folder: Path) -> str:
     """Empty before the first look, and when everything is idle, or was not seen yet."""
     try:
-        with (folder / "stdout").open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
-            lines = file.read().decode("utf-8", "replace").split("\n")[:-1]
+        lines = tail(folder / "stdout", TAIL).split("\n")[:-1]
         look = json.loads(lines[-1])["look"]
     except (OSError, ValueError, LookupError):
         return ""

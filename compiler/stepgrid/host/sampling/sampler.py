@@ -28,7 +28,7 @@ class Sampler:
     """
 
     def __init__(self, path: Path, data: Path | None, device: str | None = None, server: int | None = None) -> None:
-        self._path, self._data, self._server = path, data, server
+        self._data, self._server = data, server
         self._device = devices.device(data or path, device) if data or device else None
         self._devices = devices.members(self._device) if self._device else []
         self._over = threading.Event()
@@ -36,19 +36,30 @@ class Sampler:
         self.cpu_seconds = 0.0  # what watching has cost
         self.error: str | None = None
         self.open_files: OpenFiles | None = None  # of the child's group
+        self._file: TextIO | None = None
+        try:
+            self._file = path.open("x", encoding="utf-8")  # before the program starts, which could put a link there
+        except OSError as error:
+            self.error = f"{type(error).__name__}: {error}"
 
     def start(self, pid: int) -> None:
-        self._thread = threading.Thread(target=self._run, args=(pid,), daemon=True)
-        self._thread.start()
+        if self._file:
+            self._thread = threading.Thread(target=self._run, args=(pid, self._file), daemon=True)
+            self._thread.start()
 
     def stop(self, _pid: int) -> None:
         self._over.set()
         if self._thread:
             self._thread.join()
 
-    def _run(self, pid: int) -> None:
+    def close(self) -> None:
+        """Call it where `start` may not have been."""
+        if self._file:
+            self._file.close()
+
+    def _run(self, pid: int, file: TextIO) -> None:
         try:
-            with self._path.open("w", encoding="utf-8") as file:
+            with file:
                 self._loop(self._parts(pid), file)
         except Exception as error:
             self.error = f"{type(error).__name__}: {error}"

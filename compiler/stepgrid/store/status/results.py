@@ -160,7 +160,7 @@ def _folders(result: Path, count: int) -> tuple[Path, ...]:
     found: dict[int, Path] = {}
     for entry in result.glob("steps/*-*"):
         index = entry.name.split("-")[0]
-        if index.isdecimal() and entry.is_dir():
+        if index.isdecimal() and entry.is_dir() and not entry.is_symlink():
             found[int(index)] = entry
     if missing := [index for index in range(count) if index not in found]:
         raise BrokenResult(f"the folder of step {missing[0]} is missing under steps/")
