@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stepgrid.model.table import Cell, Column, Table
+from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.page import report_formats, summary_text
 from tests.summarize import scenario
 
@@ -41,3 +42,17 @@ def test_only_a_page_in_its_folder_names_what_lies_beside_it(tmp_path: Path) -> 
     assert links == ["summary.txt", "tables/steps.parquet"]
     assert [link for link in links if not (own.parent / link).is_file()] == []
     assert "Beside this page" not in report_formats.whole(found, "html", None)
+
+
+def test_markdown_begins_as_the_text_does(tmp_path: Path) -> None:
+    """What is pasted has the answer and its caveats; nothing of a claim or a label is markup."""
+    found = scenario.report(scenario.experiment(tmp_path))
+    claim = Claim("a|b *is* `faster` <b>", "qps(a='x|y') > 1", "fails", (), "step=<i>")
+    found = replace(found, warnings=("the host was not quiet: a|b, *loud*",), claims=(claim,))
+    text = report_formats.whole(found, "markdown", None)
+    heads = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert heads[:3] == ["In short", "Claims", "Warnings"]
+    assert [head for head in heads if head in ("Host", "Measured", "Made from", "Status")] == heads[-4:]
+    assert text.index("## In short") < text.index("## Host") < text.index("| step |")
+    assert "- the host was not quiet: a\\|b, \\*loud\\*\n" in text
+    assert "a\\|b \\*is\\* \\`faster\\` \\<b\\>\n  - qps(a='x\\|y') \\> 1, at step=\\<i\\>" in text

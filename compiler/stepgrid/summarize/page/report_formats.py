@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.table import Table
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.formats import FORMATS, json_format
 from stepgrid.summarize.formats.markdown import escaped
 from stepgrid.summarize.page import absolute_figures, summary_text, why
@@ -44,15 +43,17 @@ def _parts(report: Report, form: str) -> Iterator[str]:
     if form == "markdown":
         yield f"# {escaped(report.title)}\n"
         yield from (f"**{escaped(line)}**\n" for line in summary_text.incomplete(report))
-        yield from _claims(report.claims)
+        yield from _head(report)
     shown = [each for each in tables(report) if form != "markdown" or each.title != "claims"]
     yield from map(FORMATS[form], shown)
 
 
-def _claims(claims: Sequence[Claim]) -> Iterator[str]:
-    if claims:
-        said = "\n".join(f"- {line}" if not line.startswith(" ") else f"  {line}" for line in claim_text.lines(claims))
-        yield f"## Claims\n\n{said}\n"
+def _head(report: Report) -> Iterator[str]:
+    """Begin as the text does, so that what is pasted has its caveats."""
+    for name, lines in summary_text.head_entries(report):
+        if lines:
+            items = "\n".join(f"{'  ' if line.startswith(' ') else ''}- {escaped(line)}" for line in lines)
+            yield f"## {name.capitalize()}\n\n{items}\n"
 
 
 def tables(report: Report) -> Iterator[Table]:

@@ -119,21 +119,28 @@ def _asking(command: str, title: str, reason: str, names: Sequence[str]) -> str:
 
 def _head(report: Report) -> list[str]:
     lines = [report.title, "=" * len(report.title), *incomplete(report)]
-    lines += _entry("in short", answer.lines(report))
-    lines += _entry("claims", claim_text.lines(report.claims) or [claim_text.NONE])
-    lines += _entry("changes", [text for each in report.ladders for text in each.sentences])
-    lines += _entry("differs", report.differs)
-    lines += _entry("warnings", report.warnings)
-    lines += _entry("left out", _left_out(report))
-    lines += _entry("quiet", report.quiet)
-    lines += _entry("compared", _compared(report))
-    lines += _entry("steps", [each for each in (step_settings.brief(report.measured_points),) if each])
-    lines += _entry("builds", _builds(report))
-    lines += _entry("repeats", [repeats(report), *sentences(report.decisions, report.until)])
-    lines += _entry("host", [host.line(report.hardware, report.facts.get("host", {}))])
-    lines += _entry("measured", [origin.measured(report)])
-    lines += _entry("made from", [origin.line(report)])
-    return lines + _entry("status", _status(report))
+    return [*lines, *(line for name, texts in head_entries(report) for line in _entry(name, texts))]
+
+
+def head_entries(report: Report) -> list[tuple[str, Sequence[str]]]:
+    """The beginning of a report, without which nothing of it is pasted: the answer, its caveats, its host and day."""
+    return [
+        ("in short", answer.lines(report)),
+        ("claims", claim_text.lines(report.claims) or [claim_text.NONE]),
+        ("changes", [text for each in report.ladders for text in each.sentences]),
+        ("differs", report.differs),
+        ("warnings", report.warnings),
+        ("left out", _left_out(report)),
+        ("quiet", report.quiet),
+        ("compared", _compared(report)),
+        ("steps", [text for text in (step_settings.brief(report.measured_points),) if text]),
+        ("builds", _builds(report)),
+        ("repeats", [repeats(report), *sentences(report.decisions, report.until)]),
+        ("host", [host.line(report.hardware, report.facts.get("host", {}))]),
+        ("measured", [origin.measured(report)]),
+        ("made from", [origin.line(report)]),
+        ("status", _status(report)),
+    ]
 
 
 def _left_out(report: Report) -> list[str]:
