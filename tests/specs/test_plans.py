@@ -43,6 +43,40 @@ def test_mixgraph_loads_once(compiled: Compiled) -> None:
     assert len(plan.stages) == 1 + 50
 
 
+def test_mixgraph_loads_four_databases(compiled: Compiled) -> None:
+    plan = compiled("2022-03-mixgraph")
+    assert {step.options["num_multi_db"].value for stage in plan.stages for step in stage.steps if step.options} == {4}
+
+
+def test_rows_of_the_insert_benchmark_are_those_of_all_clients(compiled: Compiled) -> None:
+    plan = compiled("2023-01-insert-benchmark-amd")
+    stages = {stage.id: stage for stage in plan.stages}
+    rows = {
+        (one.labels["data"], int(one.labels["clients"]) * int(str(step.settings["rows"])) // 10**6)
+        for one in plan.cells
+        for step in stages[one.repeats[0].stages[0]].steps
+        if step.name in ("l.i0", "l.i1") and int(one.labels["clients"]) != 3  # which does not divide them
+    }
+    assert rows == {("cached", 20), ("io-bound", 500), ("io-bound", 10)}
+
+
+def test_universal_compaction_is_as_published(compiled: Compiled) -> None:
+    plan = compiled("2024-11-rocksdb-universal")
+    options = [step.options for stage in plan.stages for step in stage.steps if step.options]
+    assert {one["block_size"].value for one in options} == {8192}
+    assert {one["universal_allow_trivial_move"].value for one in options if "universal_allow_trivial_move" in one} == {
+        True
+    }
+
+
+def test_covered_and_not_by_primary_key_then_by_secondary_index(compiled: Compiled) -> None:
+    steps = [step.name for step in compiled("2024-11-mysql-scan-regressions").cells[0].steps]
+    order = ["covered-pk", "notcovered-pk", "covered-si", "notcovered-si"]
+    for after in (".pre", ""):
+        expected = [f"{kind}-{index}{after}" for kind in ("points", "range") for index in order]
+        assert [name for name in steps if name in expected] == expected
+
+
 def test_vectors_are_loaded_once_for_each_engine_and_indexed_for_each_cell(compiled: Compiled) -> None:
     plan = compiled("2025-01-vector-mariadb-pgvector")
     assert [len(plan.stages), len([s for s in plan.stages if s.parent is None])] == [2 + 2 * 47, 2]
