@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import cast
 
 from stepgrid.plugins.engine import Built, CompiledEngine, Engine, EngineBuilder
@@ -14,6 +15,7 @@ def names() -> tuple[str, ...]:
     return ENGINES.names()
 
 
+@cache
 def engine(name: str) -> Engine:
     """What planning needs of an engine."""
     return ENGINES.get(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import NamedTuple
 
 from stepgrid.expand.axes.choice import Choice
@@ -60,6 +61,7 @@ class Frame:
         names = sorted(reads.names(OPTIONS))
         self._head = StepHead.of(item, tuple(names))
         self._latest: tuple[Choice, Scope] | None = None
+        self._step_settings = settings.StepSettings(item, ground.problems, ground.meant, build.reached)
         whens, given = reads.axes(mentioned(item.whens)), reads.axes(settings.mentioned(item))
         self._runs = EvaluationCache(whens, self._holds)
         self._settings = EvaluationCache(given, lambda choice: self._given(choice))
@@ -98,7 +100,7 @@ class Frame:
 
     def _given(self, choice: Choice) -> Settings | None:
         ground = self._ground
-        found = settings.resolve(self._item, self._scope(choice), ground.problems, ground.meant, self._build.reached)
+        found = self._step_settings.resolve(self._scope(choice))
         if found is not None:
             axis_searches.check_names(self._item, found.values, ground.problems)
         return found
@@ -186,10 +188,16 @@ class Frame:
         yield None, flatten(self._item.options, name)
 
     def _param_layers(self, points: Iterable[tuple[int, Point]]) -> Iterator[tuple[int | None, Entries]]:
+        for entries in self._fixed_params:
+            yield None, entries
         where = self._ground.where
-        for given in (self._ground.spec.params, *self._build.params):
-            yield None, option_layers.params(given, where)
         yield from ((axis, option_layers.params(point.params or {}, where)) for axis, point in points)
+
+    @cached_property
+    def _fixed_params(self) -> Sequence[Entries]:
+        """Those of the spec and of the build: the same in every cell."""
+        given = (self._ground.spec.params, *self._build.params)
+        return [option_layers.params(params, self._ground.where) for params in given]
 
 
 def _grouped(names: Iterable[str], reads: Dependencies) -> dict[frozenset[int], list[str]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_origin
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, get_origin
 
 from stepgrid.expand.axes import dependencies
 from stepgrid.expand.expression_scope import NOTHING, UNSET, AlreadyReported, Entry, Scope
@@ -32,17 +33,72 @@ _STEP_KEYS = (
 )  # fmt: skip
 
 
-def resolve(
-    item: StepEntry, scope: Scope, problems: Problems, meant: Container[str] = (), server: Sequence[str] = ()
-) -> Settings | None:
-    """`meant`: settings that are there under nearly their names, which is said. `server`: placeholders of it."""
-    given, places = _given(item, scope, problems)
-    _check_placeholders(item, given, server, problems)
-    found = _validated(item, given, problems, meant)
-    if found is None or any(value is FAULTY for value, _ in given.values()):
-        return None
-    kind, complete = driver(item.kind), PlacedValues(found.model_dump(mode="json"), places)
-    return Settings(complete, identity_text(item.kind, found), kind.seed_key(complete), kind.estimate(complete))
+class StepSettings:
+    """The settings of a step under one build; what no choice changes is worked out once."""
+
+    def __init__(
+        self, item: StepEntry, problems: Problems, meant: Container[str] = (), server: Sequence[str] = ()
+    ) -> None:
+        """`meant`: settings that are there under nearly their names, which is said. `server`: placeholders of it."""
+        self._item, self._problems, self._meant, self._server = item, problems, meant, server
+        self._driver = driver(item.kind)
+        self._model = self._driver.settings_model()
+
+    def resolve(self, scope: Scope) -> Settings | None:
+        item, problems = self._item, self._problems
+        values, places = self._values(scope)
+        for name, known in self._placeholders.items():
+            words, where = values.get(name, ((), item.where))
+            if isinstance(words, list | tuple):
+                placeholders.check(f"step `{item.base}`: `{name}`", words, where, known, problems)
+        model = _validated(item, self._model, values, problems, self._meant)
+        if model is None or any(value is FAULTY for value, _ in values.values()):
+            return None
+        complete = PlacedValues(model.model_dump(mode="json"), places)
+        kind = self._driver
+        return Settings(complete, identity_text(item.kind, model), kind.seed_key(complete), kind.estimate(complete))
+
+    def _values(self, scope: Scope) -> tuple[dict[str, tuple[Any, Location]], dict[str, str]]:
+        """Values with their places; and the places alone, also of what is left to the driver in so many words."""
+        values: dict[str, tuple[Any, Location]] = {}
+        places: dict[str, str] = {}
+        for field in self._fields:
+            try:
+                value, place = _setting(field, scope)
+            except AlreadyReported:
+                value, place = FAULTY, None
+            where = place or self._item.where
+            if value is not UNSET:
+                values[field.name] = _typed(field.name, value, field.metadata, where, self._problems), where
+            if place is not None:
+                places[field.name] = str(place)
+        return values, places
+
+    @cached_property
+    def _fields(self) -> list[_Field]:
+        model = self._model.model_fields
+        own = _own(self._item, model, self._problems)
+        return [
+            _Field(name, own.get(name, ()), get_origin(field.annotation) is tuple, field.metadata)
+            for name, field in model.items()
+        ]
+
+    @cached_property
+    def _placeholders(self) -> Mapping[str, Sequence[str]]:
+        """Setting -> the placeholders that its words may have."""
+        kind, searched = self._driver, (self._item.search.param,) if self._item.search else ()
+        if not isinstance(kind, Placeholders):
+            return {}
+        return {name: (*known, *searched) for name, known in kind.placeholders(self._server).items()}
+
+
+class _Field(NamedTuple):
+    """A setting of a kind, with what the step itself says of it."""
+
+    name: str
+    own: Sequence[Entry]
+    is_list: bool
+    metadata: Sequence[Any]
 
 
 def identity_text(kind: str, settings: BaseModel) -> str:
@@ -58,25 +114,6 @@ def mentioned(item: StepEntry) -> Iterator[dependencies.Name]:
         yield from dependencies.mentioned(link.params, link.model_extra or {})
     for name in driver(item.kind).settings_model().model_fields:
         yield dependencies.PARAMS, name
-
-
-def _given(item: StepEntry, scope: Scope, problems: Problems) -> tuple[dict[str, tuple[Any, Location]], dict[str, str]]:
-    """Values with their places; and the places alone, also of what is left to the driver in so many words."""
-    model = driver(item.kind).settings_model()
-    own = _own(item, model.model_fields, problems)
-    found: dict[str, tuple[Any, Location]] = {}
-    places: dict[str, str] = {}
-    for name, field in model.model_fields.items():
-        try:
-            value, said = _setting(name, own.get(name, ()), get_origin(field.annotation) is tuple, scope)
-        except AlreadyReported:
-            value, said = FAULTY, None
-        where = said or item.where
-        if value is not UNSET:
-            found[name] = _typed(name, value, field.metadata, where, problems), where
-        if said is not None:
-            places[name] = str(said)
-    return found, places
 
 
 def _own(item: StepEntry, known: Mapping[str, Any], problems: Problems) -> dict[str, list[Entry]]:
@@ -96,25 +133,12 @@ def _own(item: StepEntry, known: Mapping[str, Any], problems: Problems) -> dict[
     return own
 
 
-def _check_placeholders(
-    item: StepEntry, given: Mapping[str, tuple[Any, Location]], server: Sequence[str], problems: Problems
-) -> None:
-    kind = driver(item.kind)
-    if isinstance(kind, Placeholders):
-        searched = (item.search.param,) if item.search else ()
-        for name, taken in kind.placeholders(server).items():
-            known = (*taken, *searched)
-            words, where = given.get(name, ((), item.where))
-            if isinstance(words, list | tuple):
-                placeholders.check(f"step `{item.base}`: `{name}`", words, where, known, problems)
-
-
-def _setting(name: str, own: Sequence[Entry], listed: bool, scope: Scope) -> tuple[Any, Location | None]:
-    for entry in reversed(own):
-        value = scope.items(entry.node) if listed else scope.value(entry.node)
+def _setting(field: _Field, scope: Scope) -> tuple[Any, Location | None]:
+    for entry in reversed(field.own):
+        value = scope.items(entry.node) if field.is_list else scope.value(entry.node)
         if value is not NOTHING:
             return value, entry.where
-    value, found = scope.param(name)
+    value, found = scope.param(field.name)
     return value, found.where if found else None
 
 
@@ -135,12 +159,16 @@ def _typed(name: str, value: Any, metadata: Sequence[Any], where: Location, prob
 
 
 def _validated(
-    item: StepEntry, given: Mapping[str, tuple[Any, Location]], problems: Problems, meant: Container[str]
-) -> Any:
+    item: StepEntry,
+    model: type[BaseModel],
+    given: Mapping[str, tuple[Any, Location]],
+    problems: Problems,
+    meant: Container[str],
+) -> BaseModel | None:
     from pydantic import ValidationError
 
     try:
-        return driver(item.kind).settings_model().model_validate({k: v for k, (v, _) in given.items()})
+        return model.model_validate({k: v for k, (v, _) in given.items()})
     except ValidationError as error:
         for found in error.errors(include_url=False):
             name = str(found["loc"][0])

@@ -86,8 +86,6 @@ def mentions(text: str) -> frozenset[tuple[str, str]]:
 
 
 def _guard(expression: str, action: Callable[[], Any]) -> Any:
-    from jinja2 import TemplateError, TemplateSyntaxError, UndefinedError
-
     if len(expression) > LONGEST:
         raise ExpressionError(f"`{_short(expression)}` is too long or too deep to be evaluated")
     try:
@@ -95,16 +93,25 @@ def _guard(expression: str, action: Callable[[], Any]) -> Any:
             return _defined(action())
     except ExpressionError:
         raise
-    except UndefinedError as error:
+    except Exception as error:
+        raise _explained(error, expression) from None
+
+
+def _explained(error: Exception, expression: str) -> Exception:
+    """The fault of an expression as a sentence; any other is returned as it is."""
+    from jinja2 import TemplateError, TemplateSyntaxError, UndefinedError
+
+    if isinstance(error, UndefinedError):
         name = _undefined_name(str(error))
-        raise ExpressionError(f"`{_dotted(name, expression)}` is not defined", name) from None
-    except TemplateSyntaxError as error:
+        return ExpressionError(f"`{_dotted(name, expression)}` is not defined", name)
+    if isinstance(error, TemplateSyntaxError):
         message = f"`{_short(expression)}` is not an expression: {_told(error.message)}"
-        raise ExpressionError(message, hint=hint(expression)) from None
-    except (RecursionError, MemoryError, SyntaxError):
-        raise ExpressionError(f"`{_short(expression)}` is too long or too deep to be evaluated") from None
-    except (TemplateError, *_FAULTS) as error:
-        raise ExpressionError(f"`{_short(expression)}` has no value: {_told(error)}") from None
+        return ExpressionError(message, hint=hint(expression))
+    if isinstance(error, RecursionError | MemoryError | SyntaxError):
+        return ExpressionError(f"`{_short(expression)}` is too long or too deep to be evaluated")
+    if isinstance(error, (TemplateError, *_FAULTS)):
+        return ExpressionError(f"`{_short(expression)}` has no value: {_told(error)}")
+    return error
 
 
 def hint(expression: str) -> str:
@@ -130,11 +137,13 @@ def _short(text: str) -> str:
 
 
 def _defined(value: Any) -> Any:
-    from stepgrid.language.expressions.sandbox import settled
-
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(f"it would be {'no number' if isnan(value) else 'infinite'}")
-    return value if isinstance(value, int | float) else settled(value)
+    if isinstance(value, int | float):
+        return value
+    from stepgrid.language.expressions.sandbox import settled
+
+    return settled(value)
 
 
 def _undefined_name(message: str) -> str:
