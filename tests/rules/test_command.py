@@ -28,11 +28,22 @@ def test_nothing_to_do_is_answered_without_snakemake(finished: Any) -> None:
     assert (ended.stderr, finished.log) == ("", [])
 
 
-@pytest.mark.parametrize("way", ["snakemake", "stepgrid"])
-def test_a_dry_run_writes_nothing(checkout: Any, way: str) -> None:
-    ended = checkout.snakemake("-n") if way == "snakemake" else checkout.stepgrid_run("spec.json", "-n")
+def test_a_dry_run_of_snakemake_writes_nothing(checkout: Any) -> None:
+    ended = checkout.snakemake("-n")
     assert ended.returncode == 0, ended.stderr
     assert "run             12" in ended.stdout + ended.stderr
+    assert not (checkout.folder / "outputs").exists()
+
+
+def test_a_dry_run_lists_the_jobs_without_snakemake_and_writes_nothing(checkout: Any) -> None:
+    (checkout.folder / "snakemake.py").write_text("raise AssertionError('imported')")
+    ended = checkout.stepgrid_run("spec.json", "-n")
+    assert ended.returncode == 0, ended.stderr
+    *jobs, end = ended.stdout.splitlines()
+    assert jobs[:2] == ["build p", "build q"]
+    assert sum(job.startswith("measure ") for job in jobs) == 12
+    assert jobs[-2:] == ["collect the tables", "summarize"]
+    assert end == "a dry run: 2 builds, 12 stages; nothing was started"
     assert not (checkout.folder / "outputs").exists()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -158,6 +158,16 @@ class RemainingWork:
 
     def title(self, node: str) -> str:
         return self.builds[node].name if node in self.builds else self.stages[node].title
+
+    @property
+    def jobs(self) -> Iterator[str]:
+        """What a run would start, in its order, and how much that is."""
+        builds = [build for build in self.builds if build in self.lacking]
+        stages = sorted((stage for stage in self.stages if stage in self.lacking), key=self.rank)
+        yield from (f"build {self.title(build)}" for build in builds)
+        yield from (f"measure {self.title(stage)}" for stage in stages)
+        yield from ("collect the tables", "summarize")
+        yield f"a dry run: {counted(len(builds), 'build')}, {counted(len(stages), 'stage')}; nothing was started"
 
     @property
     def others(self) -> str:

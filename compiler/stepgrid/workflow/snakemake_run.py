@@ -28,24 +28,22 @@ from stepgrid.model.package_data import SNAKEFILE
 LOGGER = "stepgrid"
 
 
-def execute(config: Mapping[str, Any], dry_run: bool) -> bool:
+def execute(config: Mapping[str, Any]) -> bool:
     """Whether all jobs went well."""
     output = OutputSettings(
-        dryrun=dry_run,
-        stdout=dry_run,
         quiet={Quietness.HOST, Quietness.REASON},
         log_handler_settings={LOGGER: LogHandlerSettingsBase()},
     )
     with SnakemakeApi(output) as snakemake:
         try:
-            _execute(snakemake, config, dry_run)
+            _execute(snakemake, config)
         except Exception as error:
             snakemake.print_exception(error)
             return False
     return True
 
 
-def _execute(snakemake: SnakemakeApi, config: Mapping[str, Any], dry_run: bool) -> None:
+def _execute(snakemake: SnakemakeApi, config: Mapping[str, Any]) -> None:
     workflow = snakemake.workflow(
         resource_settings=ResourceSettings(cores=available_cpu_count()),
         config_settings=ConfigSettings(config=config),
@@ -54,7 +52,6 @@ def _execute(snakemake: SnakemakeApi, config: Mapping[str, Any], dry_run: bool) 
     )
     dag = workflow.dag(DAGSettings(force_incomplete=True, rerun_triggers={RerunTrigger.MTIME}))
     dag.execute_workflow(
-        pseudo_executor="dryrun" if dry_run else None,
         execution_settings=ExecutionSettings(keep_going=True, lock=False),
         scheduling_settings=SchedulingSettings(scheduler="greedy"),  # and no limit of jobs per second
         scheduler_settings=SchedulerSettings(),
