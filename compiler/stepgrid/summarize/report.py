@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
@@ -78,7 +78,7 @@ class Section:
         return varying or (comparison_axes.BUILD,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)  # no slots: cached_property needs a dict
 class Report:
     title: str
     plan: str
@@ -148,7 +148,7 @@ class Report:
         made = [(table.name, report_tables.TOO_LONG) for table in self.tables if not self.asked and table.is_long]
         return [*made, *((each.name, each.why) for each in self.long)]
 
-    @property
+    @cached_property
     def overviews(self) -> list[Overview]:
         """Against the base that was asked for first."""
         found = overviews(self.axes, (table for section in self.sections for table in section.comparisons))

@@ -170,7 +170,8 @@ def _compared(report: Report) -> list[str]:
 
 
 def _labels(report: Report, axis: Axis) -> Iterator[str]:
-    yield from (f"{label} (base)" if label in bases(report, axis) else label for label in axis.labels)
+    base_labels = bases(report, axis)
+    yield from (f"{label} (base)" if label in base_labels else label for label in axis.labels)
 
 
 def bases(report: Report, axis: Axis) -> set[str | None]:

@@ -1,0 +1,77 @@
+"""Twice the cells or results take twice the work. Calls are counted, not seconds: other work of the host makes none."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from bench import measured, scale
+from stepgrid.cli import main
+from stepgrid.collect import __main__ as collect
+from stepgrid.store.store import Store
+from stepgrid.summarize import job as summarize
+from stepgrid.workflow import run_request
+
+FEW = 100
+MOST = 2.2  # times the work of half as many
+
+
+@pytest.mark.parametrize("command", ["check", "plan", "plan, JSON", "run -n"])
+def test_commands_are_linear_in_cells(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(cells: int) -> int:
+        _enter(tmp_path / str(cells), cells, 1, monkeypatch)
+        return _calls(lambda: main(scale.OF_CELLS[command]))
+
+    run(2)  # imports
+    assert run(2 * FEW) <= MOST * run(FEW)
+
+
+def test_status_and_report_are_linear_in_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(cells: int) -> dict[str, int]:
+        _enter(tmp_path / str(cells), cells, 2, monkeypatch)
+        measured.make("a.yaml", has_summary=False)
+        plan = next(Store().plan("_").parent.glob("[!.]*")).name
+        return {
+            "status": _calls(lambda: main(["status", "a.yaml"])),
+            "collect": _calls(lambda: collect.main([plan])),
+            "summarize": _calls(lambda: summarize.main([plan])),
+            "results": _calls(lambda: main(["results", "a.yaml"])),
+        }
+
+    run(2)  # imports
+    few, many = run(FEW), run(2 * FEW)
+    assert {name: many[name] / few[name] for name in few if many[name] > MOST * few[name]} == {}
+
+
+def _enter(folder: Path, cells: int, loads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    values = ", ".join(map(str, range(cells)))
+    Path("a.yaml").write_text(scale.SPEC.format(values=values, loads=loads), encoding="utf-8")
+    run_request.compiled.cache_clear()
+
+
+def _calls(action: Callable[[], int]) -> int:
+    """Of functions, Python's and C's."""
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    gc.disable()
+    with redirect_stdout(StringIO()), redirect_stderr(screen := StringIO()):
+        sys.setprofile(count)
+        try:
+            status = action()
+        finally:
+            sys.setprofile(None)
+            gc.enable()
+    assert status == 0, screen.getvalue()
+    return calls
