@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from stepgrid.store import retractions
-from stepgrid.summarize.page import html, summary_text
+from stepgrid.summarize.interchange import report_document
+from stepgrid.summarize.page import answer, html, summary_text
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
@@ -93,3 +94,27 @@ def test_a_ratio_across_kernels_is_marked_in_text_and_page(found: Experiment) ->
     said = "† kernel 6.1.0 / 6.18.0: readww, cache=hyper; overwrite, cache=hyper"
     assert said in summary_text.path(found.store, made.plan).read_text(encoding="utf-8")
     assert said in summary_text.page_path(found.store, made.plan).read_text(encoding="utf-8")
+
+
+def test_a_difference_between_survivors_is_marked_wherever_it_is_said(tmp_path: Path) -> None:
+    """Three of five loads of an arm failed, and what is left is faster."""
+    claim = {"claim": "faster", "expect": "qps(cache='hyper') > qps(cache='lru')", "where": {"step": "readww"}}
+    found = Experiment(tmp_path, threads=("1",), loads=5, claims=[claim])
+    found.add_build(BUILD)
+    for load, level in enumerate((1.0, 1.001, 0.999, 1.0, 1.002)):
+        found.add_load(BUILD, load)
+        found.add(BUILD, "lru", "1", load, {"readww": 1000.0 * level, "overwrite": 1000.0 * level})
+        if load < 2:
+            found.add(BUILD, "hyper", "1", load, {"readww": 1500.0 * level, "overwrite": 1500.0 * level})
+        else:
+            found.add_failure(found.stage(BUILD, "hyper", "1", load), "db_bench was killed by SIGKILL")
+    made = scenario.report(found)
+    losses = "2 of 5 loads; 3 failed"
+    assert [line.endswith(f"; † {losses}; † at 2 differences") for line in answer.lines(made)[:1]] == [True]
+    document = report_document.document(made)
+    assert [each["notes"][0] for each in document["comparisons"]] == [losses, losses]
+    assert document["claims"][0]["cases"][0]["numbers"][-1] == f"† cache=hyper: {losses}"
+    for page in (summary_text.path(found.store, made.plan), summary_text.page_path(found.store, made.plan)):
+        text = page.read_text(encoding="utf-8")
+        assert f"faster † ({losses})" in text
+        assert f"† {losses}: readww, hyper; overwrite, hyper" in text.replace("cache=hyper", "hyper")

@@ -47,13 +47,16 @@ class Evidence:
 
 def judged(entry: Entry, point: Point, base: Point, evidence: Evidence, odd: Sequence[Outlier]) -> Entry:
     """`entry` has its ratio, and its interval where there are loads enough; neither where a load did nothing."""
+    losses = _of_both(point.losses, base.losses)
+    doubts = (*filter(None, (losses,)), *evidence.marks(point, base))
+    entry = replace(entry, losses=losses)
     if idle := idleness(point, base):
-        return replace(entry, verdict=verdicts.INCONCLUSIVE, idle=idle, doubts=(idle, *evidence.marks(point, base)))
+        return replace(entry, verdict=verdicts.INCONCLUSIVE, idle=idle, doubts=(idle, *doubts))
     if entry.ratio is None:
         return replace(entry, kind=NO_BASE)
     unlike = evidence.caveat(point, base)
     reason, shipped = (None, unlike) if evidence.as_shipped else (unlike, None)
-    doubts = (*evidence.marks(point, base), *map(_odd, odd))
+    doubts = (*doubts, *map(_odd, odd))
     entry = replace(entry, floor=evidence.floor(point, base), doubts=doubts, caveat=reason, as_shipped=shipped)
     if entry.interval is None:
         return _from_series(entry, point, base, evidence)
@@ -62,7 +65,11 @@ def judged(entry: Entry, point: Point, base: Point, evidence: Evidence, odd: Seq
 
 def idleness(point: Point, base: Point) -> str:
     """1 of 5 loads did nothing (0 QPS); of the base: 2 of 5 loads did nothing (0 QPS)"""
-    return "; ".join(filter(None, (point.idleness, f"of the base: {base.idleness}" if base.idleness else "")))
+    return _of_both(point.idleness, base.idleness)
+
+
+def _of_both(arm: str, base: str) -> str:
+    return "; ".join(filter(None, (arm, f"of the base: {base}" if base else "")))
 
 
 def _verdict(entry: Entry, interval: Interval, effect: float) -> Entry:

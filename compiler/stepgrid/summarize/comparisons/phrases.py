@@ -54,7 +54,7 @@ def _middle(point: Point) -> float | None:
 
 def fewer(point: Point) -> str | None:
     measured, planned = point.loads
-    return f"({measured} of {planned} loads)" if measured < planned else None
+    return f"({point.losses or f'{measured} of {planned} loads'})" if measured < planned else None
 
 
 def median(point: Point) -> str:

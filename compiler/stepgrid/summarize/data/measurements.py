@@ -72,6 +72,13 @@ class Point:
         """1 of 5 loads did nothing (0 QPS)"""
         return f"{self.idle_loads} of {counted(self.loads[0], 'load')} did nothing (0 QPS)" if self.idle_loads else ""
 
+    @property
+    def losses(self) -> str:
+        """2 of 5 loads; 3 failed: what is left may not be what all would have shown"""
+        measured = self.values()
+        failed = {run.load for run in self.runs if run.status == Status.FAILED} - measured.keys()
+        return f"{len(measured)} of {counted(self.loads[1], 'load')}; {len(failed)} failed" if failed else ""
+
     @cached_property
     def loads(self) -> tuple[int, int]:
         """(loads with a figure, loads planned)"""

@@ -25,6 +25,7 @@ from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import FASTER, INCONCLUSIVE, INDICATIVE, ONE_LOAD, SAME, SLOWER, VERDICTS
 
 MOST = 12  # arms
+NAMED = 2  # different numbers of failed loads
 NONE, BOTH = "none", "both"
 IDLE = "idle"
 NOT_COMPARABLE = "not comparable"
@@ -265,10 +266,12 @@ def _rest(arm: Arm, said: Sequence[str]) -> str:
 
 
 def _marks(arm: Arm) -> str:
-    """As shipped; and how many differences more is to be known of."""
+    """As shipped; of how many loads where some failed; and how many differences more is to be known of."""
     doubted = sum(bool(case.entry.doubts) for case in arm.of(FASTER, SLOWER))
     shipped = f" ({AS_SHIPPED})" if any(case.entry.as_shipped for case in arm.compared) else ""
-    return shipped + (f"; {DOUBT} at {counted(doubted, 'difference')}" if doubted else "")
+    losses = dict.fromkeys(case.entry.losses for case in arm.compared if case.entry.losses)
+    survivors = f"; {DOUBT} {'; '.join([*losses][:NAMED])}" if losses else ""
+    return shipped + survivors + (f"; {DOUBT} at {counted(doubted, 'difference')}" if doubted else "")
 
 
 def _share(found: Sequence[Case], arm: Arm) -> str:

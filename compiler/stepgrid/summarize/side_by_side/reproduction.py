@@ -22,8 +22,9 @@ def sentences(tables: Iterable[Comparison], effect: float) -> Iterator[str]:
             for entry in line.entries[1:]:
                 if entry.kind == RATIO:
                     ratio = entry.idle if entry.ratio is None else number_format.times(entry.ratio)
-                    interval = entry.interval and number_format.ratio_interval(entry.interval.low, entry.interval.high)
-                    found[word(entry)].append(" ".join(filter(None, (_where(table, line), ratio, interval))))
+                    ends = (entry.interval.low, entry.interval.high) if entry.interval else None
+                    interval = f" {number_format.ratio_interval(*ends)}" if ends else ""
+                    found[word(entry)].append(f"{_where(table, line)} {ratio}{interval}")
     points = sum(map(len, found.values()))
     if points:
         within = number_format.percent(effect)
