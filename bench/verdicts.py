@@ -29,6 +29,7 @@ from bench import verdicts_real as real  # noqa: E402
 from bench import verdicts_rows  # noqa: E402
 from stepgrid.summarize.comparisons.comparison import RATIO, Entry, compare, judge  # noqa: E402
 from stepgrid.summarize.comparisons.comparison_axes import layouts, touching  # noqa: E402
+from stepgrid.summarize.comparisons.environment_difference import EnvironmentDifference  # noqa: E402
 from stepgrid.summarize.comparisons.evidence import evidence  # noqa: E402
 from stepgrid.summarize.data.measurements import points  # noqa: E402
 from stepgrid.summarize.statistics.verdicts import FASTER, INDICATIVE, SAME, SLOWER  # noqa: E402
@@ -94,7 +95,7 @@ def judged(kind: made.Kind, comparisons: int) -> list[list[Entry]]:
 def _entries(each: made.Made) -> Iterator[Entry]:
     """As `report` does it, step by step."""
     axes = touching(each.axes, made.STEP)
-    beside = evidence(each.tables, EFFECT, None, {})
+    beside = evidence(each.tables, EFFECT, EnvironmentDifference({}), {})
     for form in layouts(axes, {made.AXIS: "base"}, None):
         table = compare(made.STEP, form, axes, points(each.tables.runs, made.STEP, [made.AXIS]))
         [table] = judge([(table, beside(form, axes))])

@@ -118,3 +118,32 @@ def test_a_difference_between_survivors_is_marked_wherever_it_is_said(tmp_path: 
         text = page.read_text(encoding="utf-8")
         assert f"faster † ({losses})" in text
         assert f"† {losses}: readww, hyper; overwrite, hyper" in text.replace("cache=hyper", "hyper")
+
+
+def test_arms_of_two_processors_get_ratios_and_no_verdict(tmp_path: Path) -> None:
+    """Under one name, and though builds are compared as shipped; neither does a claim decide anything."""
+    claim = {"claim": "faster", "expect": "qps(cache='hyper') > qps(cache='lru')", "where": {"step": "readww"}}
+    found = Experiment(tmp_path, threads=("1",), loads=3, claims=[claim], as_shipped="a test")
+    found.add_build(BUILD)
+    for load, level in enumerate((1.0, 1.001, 0.999)):
+        found.add_load(BUILD, load)
+        for cache, cpu, qps in (("lru", "AMD EPYC 7763", 1000.0), ("hyper", "Intel Xeon 8175", 1500.0)):
+            result = found.add(BUILD, cache, "1", load, {"readww": qps * level, "overwrite": qps * level})
+            path = result / "attempt.json"
+            record = json.loads(path.read_text())
+            path.write_text(json.dumps({**record, "host": {**record["host"], "hardware": {"cpu": cpu, "cores": 2}}}))
+            found.seal(result)
+    made = scenario.report(found)
+    why = "measured on different hosts: CPU AMD EPYC 7763 / Intel Xeon 8175"
+    assert answer.lines(made) == [
+        f"`cache=hyper` and `cache=lru` are not comparable at 2 of 2 points, no verdict (1.50×): {why}",
+        answer.RATIOS,
+        answer.HOST_HINT,
+    ]
+    (claimed,) = made.claims
+    assert (claimed.result, claimed.cases[0].notes) == (
+        "undecided",
+        ("* no verdict: measured on different hosts: CPU Intel Xeon 8175 / AMD EPYC 7763",),
+    )
+    comparisons = report_document.document(made)["comparisons"]
+    assert [(each["verdict"], each["not_comparable"]) for each in comparisons] == [(None, why), (None, why)]

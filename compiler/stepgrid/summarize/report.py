@@ -28,6 +28,7 @@ from stepgrid.summarize.comparisons import (
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import Comparison, compare, judge
 from stepgrid.summarize.comparisons.date_ladder import date_ladder, past_figures
+from stepgrid.summarize.comparisons.environment_difference import EnvironmentDifference
 from stepgrid.summarize.comparisons.evidence import ComparisonEvidence, evidence
 from stepgrid.summarize.comparisons.load_decisions import Decision
 from stepgrid.summarize.comparisons.overview import Overview, overviews
@@ -177,9 +178,20 @@ def report(
     until = plan_file.adaptive(header)
     alpha = until.level if until else ALPHA
     shipped = header["report"].get("as_shipped")
-    beside = evidence(tables, effect, header["report"].get("within"), known, shipped is not None)
+    machines = (
+        {stage["id"]: stage["hardware"] for stage in header["stages"]} if len(header.get("machines") or {}) > 1 else {}
+    )
+    within, across_hosts = header["report"].get("within"), bool(header.get("across_hosts"))
+    around = EnvironmentDifference(tables.facts.get("host", {}), within, machines, across_hosts)
+    beside = evidence(tables, effect, around, known, shipped is not None)
     sections = _judged([_section(step, axes, base, tables) for step in _measured(tables)], beside, alpha)
-    unlike = partial(builds.mark, known, shipped is not None)
+
+    def unlike(point: Point, base: Point) -> str | None:
+        other_host = around.caveat(point, base)
+        return (
+            f"{builds.NO_VERDICT}: {other_host}" if other_host else builds.mark(known, shipped is not None, point, base)
+        )
+
     compared = [table for each in sections for table in each.comparisons]
     intervals = ratio_intervals(compared, alpha)
     made, long = report_tables.tables(said["tables"], axes, tables.runs, base, extras or Extras(), unlike, intervals)
@@ -219,7 +231,7 @@ def report(
         claims=tuple(claims(said["claims"], axes, every_point, unlike, noise)),
         tables=tuple(made),
         long=tuple(long),
-        ladder=ladder(axes, every_point, effect, beside.caveat, partial(beside.floor, axes)),
+        ladder=ladder(axes, every_point, effect, beside.apart, partial(beside.floor, axes)),
         dates=date_ladder(axes, every_point, past_figures(tables), effect, partial(beside.floor, axes)),
         asked=bool(said["tables"]),
         until=until,

@@ -1,3 +1,5 @@
+import json
+
 from stepgrid.summarize.comparisons.environment_difference import EnvironmentDifference
 from stepgrid.summarize.comparisons.evidence import marks
 from tests.summarize.made import point, run
@@ -16,8 +18,8 @@ def test_alike_they_have_no_mark():
 def test_what_differs_is_told_the_base_first():
     arm = {"hostname": "one", "kernel": "6.12", "governor": "performance"}
     base = {"hostname": "two", "kernel": "6.1", "governor": "powersave"}
+    assert around(arm, base).caveat(ARM, BASE) == "measured on different hosts"
     assert around(arm, base).marks(ARM, BASE) == (
-        "another host",
         "kernel 6.1 / 6.12",
         "governor powersave / performance",
     )
@@ -28,14 +30,30 @@ def test_a_host_is_a_block_where_each_load_was_measured_on_one():
     arm, base = (point(*(run(name, load, 100.0) for load in (0, 1))) for name in "xy")
     hosts = {"s-x-0-0/1": "n1", "s-y-0-0/1": "n1", "s-x-1-0/1": "n2", "s-y-1-0/1": "n2"}
     known = {subject: {"hostname": name} for subject, name in hosts.items()}
-    assert EnvironmentDifference(known).marks(arm, base) == ()
-    assert EnvironmentDifference(known | {"s-y-1-0/1": {"hostname": "n3"}}).marks(arm, base) == ("another host",)
+    assert EnvironmentDifference(known).caveat(arm, base) is None
+    other = EnvironmentDifference(known | {"s-y-1-0/1": {"hostname": "n3"}})
+    assert other.caveat(arm, base) == "measured on different hosts"
 
 
 def test_loads_that_only_one_of_them_has_tell_nothing_of_a_host():
     arm, base = point(run("x", 0, 100.0)), point(run("y", 1, 100.0))
     known = {"s-x-0-0/1": {"hostname": "n1"}, "s-y-1-0/1": {"hostname": "n2"}}
-    assert EnvironmentDifference(known).marks(arm, base) == ("another host",)
+    assert EnvironmentDifference(known).caveat(arm, base) == "measured on different hosts"
+
+
+def test_another_processor_under_the_same_name_is_another_host():
+    one, other = ({"hostname": "bench", "hardware": json.dumps({"cpu": cpu, "cores": 8})} for cpu in ("EPYC", "Xeon"))
+    assert around(one, one).caveat(ARM, BASE) is None
+    assert around(other, one).caveat(ARM, BASE) == "measured on different hosts: CPU EPYC / Xeon"
+
+
+def test_where_hardware_is_what_is_compared_there_is_a_mark_alone():
+    hosts = {"hostname": "one"}, {"hostname": "two"}
+    variants = around(*hosts, machines={"s-x-0-0": "h-big", "s-y-0-0": "h-small"})
+    for known in (variants, around(*hosts, across_hosts=True)):
+        assert (known.caveat(ARM, BASE), known.marks(ARM, BASE)) == (None, ("another host",))
+    same = around(*hosts, machines={"s-x-0-0": "h-big", "s-y-0-0": "h-big"})
+    assert same.caveat(ARM, BASE) == "measured on different hosts"
 
 
 def test_what_was_not_recorded_is_not_different():

@@ -88,7 +88,9 @@ def _judged(
         case = _case(statement, labels, row, outcomes, shown)
         cells = tuple(dict.fromkeys(point.runs[0].cell for point in chosen.values()))
         marked = _marked(case, _unlike(list(chosen.values()), caveat))
-        marked = replace(marked, notes=(*marked.notes, *_losses(chosen)))
+        losses = {words(figure.labels): point.losses for figure, point in chosen.items() if point.losses}
+        survivors = (f"{DOUBT} {': '.join(filter(None, each))}" for each in losses.items())
+        marked = replace(marked, notes=(*marked.notes, *survivors))
         cases.append(replace(marked, labels=labels, cells=cells))
     empty = [Case(UNDECIDED, "", ("no cell of the sweep is at these points",))]
     fixed = _fixed([labels for labels, _ in found], axes, where)
@@ -150,12 +152,6 @@ def _marked(case: Case, unlike: Sequence[str]) -> Case:
     shipped = [f"{MARK} {AS_SHIPPED}"] if any(why.startswith(AS_SHIPPED) for why in unlike) else []
     notes = (*case.notes, *shipped, *(f"{MARK} {why}" for why in unlike if not why.startswith(AS_SHIPPED)))
     return replace(case, result=UNDECIDED if open_ else case.result, notes=notes)
-
-
-def _losses(chosen: Chosen) -> list[str]:
-    """† cache=hyper: 2 of 5 loads; 3 failed"""
-    losses = {words(figure.labels): point.losses for figure, point in chosen.items() if point.losses}
-    return [f"{DOUBT} {': '.join(filter(None, (name, text)))}" for name, text in losses.items()]
 
 
 def _result(statement: Statement, known: Mapping[int, Outcome]) -> str:

@@ -43,6 +43,7 @@ class Evidence:
     marks: Callable[[Point, Point], Sequence[str]] = _no_marks
     history: Callable[[Point], PastVariance | None] = _no_history  # how ratios of the step varied in older results
     as_shipped: bool = False  # builds of different quality are compared all the same
+    other_host: Caveat = lambda _, __: None
 
 
 def judged(entry: Entry, point: Point, base: Point, evidence: Evidence, odd: Sequence[Outlier]) -> Entry:
@@ -56,6 +57,7 @@ def judged(entry: Entry, point: Point, base: Point, evidence: Evidence, odd: Seq
         return replace(entry, kind=NO_BASE)
     unlike = evidence.caveat(point, base)
     reason, shipped = (None, unlike) if evidence.as_shipped else (unlike, None)
+    reason = evidence.other_host(point, base) or reason
     doubts = (*doubts, *map(_odd, odd))
     entry = replace(entry, floor=evidence.floor(point, base), doubts=doubts, caveat=reason, as_shipped=shipped)
     if entry.interval is None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 
@@ -23,12 +24,26 @@ SETTINGS = {
 }
 _NOTHING: Mapping[str, str] = {}
 HOST = "hostname"  # that it differs is said, not what it is
+HARDWARE = {"cpu": "CPU", "cores": "cores", "architecture": "architecture"}  # with the name, what makes a host another
+OTHER_HOST = "measured on different hosts"
 
 
 @dataclass(frozen=True)
 class EnvironmentDifference:
     hosts: Mapping[str, Mapping[str, str]]  # stage/attempt -> name -> value
     within: float | None = None  # seconds
+    machines: Mapping[str, str] = field(default_factory=dict)  # by stage, where the plan has several
+    across_hosts: bool = False  # two sets of results are compared, wherever they are from
+
+    def caveat(self, point: Point, base: Point) -> str | None:
+        """Why they get no verdict: one comparison is of one host, or hardware is what it compares."""
+        differences = [] if self._compares_hosts(point, base) else self._other_host(point, base)
+        parts = "; ".join(filter(None, differences))
+        return f"{OTHER_HOST}{f': {parts}' if parts else ''}" if differences else None
+
+    def _compares_hosts(self, point: Point, base: Point) -> bool:
+        sides = ({self.machines.get(run.place[0]) for run in side.runs} for side in (point, base))
+        return self.across_hosts or next(sides) != next(sides)
 
     def marks(self, point: Point, base: Point) -> tuple[str, ...]:
         """Of one ratio: `kernel 6.1.0 / 6.18.0`, the base's first."""
@@ -37,25 +52,30 @@ class EnvironmentDifference:
     def _settings(self, point: Point, base: Point) -> Iterator[str]:
         if len({id(self._seen(run)) for each in (base, point) for run in each.runs}) == 1:
             return
-        if self._is_on_another_host(point, base):
+        if self._compares_hosts(point, base) and self._other_host(point, base):
             yield "another host"
         for name, word in SETTINGS.items():
             values = [dict.fromkeys(self._values(each.runs, name)) for each in (base, point)]
             if all(values) and len({*values[0], *values[1]}) > 1:
                 yield f"{word} {' / '.join({**values[0], **values[1]})}"
 
-    def _is_on_another_host(self, point: Point, base: Point) -> bool:
-        """A host is a block: a ratio is of one load at a time, and each load may have a host of its own."""
-        loads = {run.load for run in point.runs} & {run.load for run in base.runs}
-        if not loads:
-            return self._hosts_differ(base.runs, point.runs)
-        parts = ([[run for run in each.runs if run.load == load] for each in (base, point)] for load in loads)
-        return any(self._hosts_differ(*part) for part in parts)
-
-    def _hosts_differ(self, *arms: Sequence[Run]) -> bool:
-        """What was exported here and came back is of the host that it is of."""
-        names = [{*map(pseudonym, self._values(runs, HOST))} for runs in arms]
-        return all(names) and len(names[0] | names[1]) > 1
+    def _other_host(self, point: Point, base: Point) -> list[str]:
+        """Each fact that differs, in words. A host is a block: each load may have a host of its own."""
+        sides = [[*base.runs], [*point.runs]]
+        loads = {run.load for run in base.runs} & {run.load for run in point.runs}
+        blocks = [[[run for run in runs if run.load == load] for runs in sides] for load in loads] or [sides]
+        differences: dict[str, str] = {}
+        for block in blocks:
+            if len({id(self._seen(run)) for runs in block for run in runs}) == 1:
+                continue
+            for name in (HOST, *HARDWARE):
+                values = [dict.fromkeys(self._values(runs, name)) for runs in block]
+                if name == HOST:  # what was exported here and came back is of the host that it is of
+                    values = [dict.fromkeys(map(pseudonym, names)) for names in values]
+                if all(values) and len({*values[0], *values[1]}) > 1:
+                    word = HARDWARE.get(name)
+                    differences.setdefault(name, f"{word} {' / '.join({**values[0], **values[1]})}" if word else "")
+        return list(differences.values())
 
     def _values(self, runs: Iterable[Run], name: str) -> Iterator[str]:
         return (found[name] for run in runs if name in (found := self._seen(run)))
@@ -67,8 +87,15 @@ class EnvironmentDifference:
     def _known(self) -> Mapping[str, Mapping[str, str]]:
         """What counts here, of each result: the same object where it is the same."""
         alike: dict[tuple[str | None, ...], Mapping[str, str]] = {}
-        names = (HOST, *SETTINGS)
-        return {subject: alike.setdefault(tuple(map(facts.get, names)), facts) for subject, facts in self.hosts.items()}
+        names = (HOST, "hardware", *SETTINGS)
+        known = {}
+        for subject, facts in self.hosts.items():
+            key = tuple(map(facts.get, names))
+            if key not in alike:
+                hardware = json.loads(facts.get("hardware", "{}"))
+                alike[key] = {**facts, **{name: str(hardware[name]) for name in HARDWARE if name in hardware}}
+            known[subject] = alike[key]
+        return known
 
     def _times(self, point: Point, base: Point) -> Iterator[str]:
         """Between the runs of one load, the largest."""

@@ -36,13 +36,18 @@ class ComparisonEvidence:
     caveat: Caveat
     noise: Floors
     marks: Marks
+    other_host: Caveat
     as_shipped: bool = False
+
+    def apart(self, point: Point, base: Point) -> str | None:
+        """Why they may not be compared, as shipped or not."""
+        return self.other_host(point, base) or self.caveat(point, base)
 
     def __call__(self, form: Layout, axes: Sequence[Axis]) -> Evidence:
         again = shares_loads(form, axes)
         floor, history = partial(self.noise.floor, again=again), partial(self.noise.history, again=again)
         marks = partial(self.marks, again=again)
-        return Evidence(self.series, self.effect, self.caveat, floor, marks, history, self.as_shipped)
+        return Evidence(self.series, self.effect, self.caveat, floor, marks, history, self.as_shipped, self.other_host)
 
     def floor(self, axes: Sequence[Axis], point: Point, base: Point) -> float | None:
         """By the axes in which they differ."""
@@ -51,20 +56,20 @@ class ComparisonEvidence:
 
 
 def evidence(
-    tables: Tables, effect: float, within: float | None, known: Mapping[str, Build], as_shipped: bool = False
+    tables: Tables, effect: float, around: EnvironmentDifference, known: Mapping[str, Build], as_shipped: bool = False
 ) -> ComparisonEvidence:
-    hosts = tables.facts.get("host", {})
+    hosts = around.hosts
     names = {facts["hostname"] for facts in hosts.values() if "hostname" in facts}
     engines = {build: facts["engine"] for build, facts in tables.facts.get("build", {}).items() if "engine" in facts}
     noise = floors(tables.runs, tables.history, names, engines)
-    around = EnvironmentDifference(hosts, within)
-
     began = StartingState(tables.facts.get("start", {}), tables.facts.get("step start", {}))
 
     def marks(point: Point, base: Point, again: bool) -> Sequence[str]:
         return (*_marks(around, point, base), *began.marks(point, base, again))
 
-    return ComparisonEvidence(tables.series, effect, partial(builds.caveat, known), noise, marks, as_shipped)
+    return ComparisonEvidence(
+        tables.series, effect, partial(builds.caveat, known), noise, marks, around.caveat, as_shipped
+    )
 
 
 def shares_loads(form: Layout, axes: Sequence[Axis]) -> bool:

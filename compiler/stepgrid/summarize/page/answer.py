@@ -17,6 +17,7 @@ from stepgrid.plan.time_estimate import DIFFERENCE
 from stepgrid.summarize.comparisons import comparison_axes, needed_loads
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED
 from stepgrid.summarize.comparisons.comparison import ABSENT, NO_BASE, RATIO, SAME_AS, Entry
+from stepgrid.summarize.comparisons.environment_difference import OTHER_HOST
 from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.comparisons.phrases import DOUBT
 from stepgrid.summarize.page import claimed_metrics
@@ -38,6 +39,10 @@ HINTS = {
     "`allow: {mixed-quality: REASON}` gives both as shipped.",
     IDLE: "A load that did nothing has no ratio: what its step printed says why.",
 }
+HOST_HINT = (
+    "Arms of two hosts get no verdict, and so no causes are named: measure them on one host, or compare hosts "
+    "by variants with `hardware`."
+)
 COUNTED = {ONE_LOAD: "with one load", IDLE: "inconclusive for loads that did nothing"}
 _UNCOMPARED = (ABSENT, NO_BASE, SAME_AS, Status.DONE)
 
@@ -101,7 +106,13 @@ def lines(report: Report) -> list[str]:
 def hints(report: Report) -> list[str]:
     found = words(report)
     more = [_more_loads(report)] if INCONCLUSIVE in found else []
-    return [*([RATIOS] if found else []), *more, *(hint for word, hint in HINTS.items() if word in found)]
+    caveats = [case.entry.caveat or "" for arm in _arms(report) for case in arm.of(NOT_COMPARABLE)]
+    hosts = [caveat for caveat in caveats if caveat.startswith(OTHER_HOST)]
+    other_host = [HOST_HINT] if hosts else []
+    if hosts and len(hosts) == len(caveats):
+        found = found - {NOT_COMPARABLE}
+    hints = [hint for word, hint in HINTS.items() if word in found]
+    return [*([RATIOS] if words(report) else []), *more, *hints, *other_host]
 
 
 def _more_loads(report: Report) -> str:

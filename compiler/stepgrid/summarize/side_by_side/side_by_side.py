@@ -46,6 +46,7 @@ def _header(first: ResultSet, second: ResultSet, match: Match) -> Mapping[str, A
         "cells": [*_cells(first, match.first, match), *_cells(second, match.second, match)],
         "report": {**said, "base": {AXIS: first.name}, "tables": [], "claims": [], "within": None},
         "warnings": [],
+        "across_hosts": True,
     }
 
 
