@@ -4,10 +4,14 @@ import sys
 sys.path.insert(0, f"{workflow.basedir}/compiler")
 
 from stepgrid.host.processes import exit_signals
+from stepgrid.host.terminal_output import open_streams
 from stepgrid.workflow import snakemake_metadata
 
 exit_signals.at_once()
 exit_signals.guard(workflow.snakemake_tmp_dir)
+open_streams()
+snakemake_metadata.name_user()
+snakemake_metadata.own(workflow.snakemake_tmp_dir)
 
 from snakemake.logging import logger
 

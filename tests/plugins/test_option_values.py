@@ -57,7 +57,7 @@ def test_what_is_taken(engine: str, info: dict[str, Any], value: Value) -> None:
             "mysql",
             {"type": "number"},
             "64MB",
-            "takes a number, with one letter of K, M, G, T, P or E after it, not `64MB`",
+            "takes a number, with one letter of K, M, G, T, P or E after it, not `64MB`; did you mean `64MiB`?",
         ),
         ("mysql", {"type": "bool"}, 2, "takes true or false, not `2`"),
         (
@@ -67,7 +67,12 @@ def test_what_is_taken(engine: str, info: dict[str, Any], value: Value) -> None:
             "takes one of fsync, O_DIRECT, O_DIRECT_NO_FSYNC, not `O_DIRCT`; did you mean O_DIRECT?",
         ),
         ("mariadb", METHODS, 3, "takes one of fsync, O_DIRECT, O_DIRECT_NO_FSYNC, not `3`"),
-        ("postgres", BUFFERS, "64mb", "takes a number, with a unit such as kB, MB, GB, ms, s or min, not `64mb`"),
+        (
+            "postgres",
+            BUFFERS,
+            "64mb",
+            "takes a number, with a unit such as kB, MB, GB, ms, s or min, not `64mb`; did you mean `64MB`?",
+        ),
         (
             "postgres",
             BUFFERS,

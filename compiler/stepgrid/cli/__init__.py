@@ -55,10 +55,20 @@ _COMPLETING = "_ARGCOMPLETE"  # a shell asks what could stand next
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    from stepgrid.host.terminal_output import screened
+    from stepgrid.host.terminal_output import FullStream, open_streams, screened
 
+    open_streams()
     with screened():
-        return _main(arguments)
+        try:
+            status = _main(arguments)
+            sys.stdout.flush()
+        except FullStream as full:
+            print(full, file=sys.stderr)
+            return 3
+        except BrokenPipeError:
+            sys.stderr.close()
+            return 0
+    return status
 
 
 def _main(arguments: Sequence[str] | None) -> int:
@@ -94,9 +104,6 @@ def _main(arguments: Sequence[str] | None) -> int:
     except KeyboardInterrupt:
         print("stopped by SIGINT before anything was started", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
 
 
 def _called(parsed: argparse.Namespace, command: str) -> int:
@@ -104,9 +111,11 @@ def _called(parsed: argparse.Namespace, command: str) -> int:
     if message := _in_another_folder(parsed, command):
         print(message, file=sys.stderr)
         return 2
+    from stepgrid.host.terminal_output import FullStream
+
     try:
         return int(parsed.run(parsed))
-    except BrokenPipeError:
+    except (BrokenPipeError, FullStream):
         raise
     except Exception as error:
         return _failed(error, command)

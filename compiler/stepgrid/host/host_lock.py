@@ -62,7 +62,7 @@ def _folder() -> Path:
 def user_folder() -> Path:
     """Not /tmp itself, where anybody may hold the lock, or put something else in its place."""
     given = os.environ.get("XDG_RUNTIME_DIR")
-    cache = Path.home() / ".cache" / "stepgrid"
+    cache = Path(os.path.expanduser("~"), ".cache", "stepgrid")  # noqa: PTH111 - a user may have no home
     with suppress(OSError):
         cache.mkdir(parents=True, exist_ok=True)
     for folder in (Path(given), cache) if given else (cache,):

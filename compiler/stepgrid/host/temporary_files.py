@@ -56,6 +56,12 @@ def below(folder: Path) -> None:
         sweep(Path(parent))
 
 
+def is_left(ending: str) -> bool:
+    """Whether a name that ends in `own()` of a process of this host outlived it."""
+    process, _, host = ending.partition("@")
+    return host == _host() and process.isdecimal() and not _is_alive(process)
+
+
 def _is_left(entry: os.DirEntry[str], process: str, host: str | None) -> bool:
     """Names without a host are of before they had one."""
     if host in (None, _host()):

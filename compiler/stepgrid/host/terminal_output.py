@@ -4,6 +4,7 @@ A terminal obeys them: they move its cursor, set its title, fill its clipboard. 
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -26,6 +27,29 @@ def _escaped(match: re.Match[str]) -> str:
     return match[1] or f"\\u{ord(match[0]):04x}"
 
 
+_NAMES = ("standard input", "standard output", "standard error")
+
+
+def open_streams() -> None:
+    """Give streams that the caller closed (`<&-`, `>&-`) to /dev/null: else the next file that is opened is one."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # takes the lowest free number
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+class FullStream(Exception):
+    """Standard output or standard error takes no more; from here on it leads to /dev/null."""
+
+    def __init__(self, stream: TextIO, error: OSError) -> None:
+        number = stream.fileno()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+        super().__init__(f"{_NAMES[number]} cannot be written: {error.strerror}")
+
+
 class Screen:
     """A stream of text that shows control characters; all else is the stream's own."""
 
@@ -33,7 +57,20 @@ class Screen:
         self.raw = stream
 
     def write(self, text: str) -> int:
-        return self.raw.write(visible(text))
+        try:
+            return self.raw.write(visible(text))
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise FullStream(self.raw, error) from None
+
+    def flush(self) -> None:
+        try:
+            self.raw.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise FullStream(self.raw, error) from None
 
     def writelines(self, lines: Iterable[str]) -> None:
         for line in lines:

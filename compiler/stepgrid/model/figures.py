@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, repeat
@@ -52,6 +53,14 @@ class Figures:
     latencies: Sequence[Mapping[str, float | str]] = ()  # mean, deviation and percentiles by operation, as printed
     file_reads: Sequence[Mapping[str, float | str]] = ()  # the same of the engine's reads of files, by level
     rates: Sequence[ClientRate] = ()  # of clients that report one by one; `qps` is the rate of all together
+
+
+_DECIMAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+
+
+def decimal(text: str) -> float:
+    """A decimal number in ASCII; NaN for all else. Python's float takes `1_000` and the digits of every script."""
+    return float(text) if _DECIMAL.fullmatch(text) else math.nan
 
 
 class ParseError(Exception):

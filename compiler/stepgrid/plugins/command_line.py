@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from stepgrid.plugins.driver import Context
@@ -44,8 +43,8 @@ def on_path(program: str) -> str | None:
     """Find a program of PATH."""
     if not program or "/" in program or _PLACEHOLDER.search(program):
         return None
-    paths = [Path(folder, program) for folder in os.get_exec_path()]
-    return next((str(path) for path in paths if path.is_file() and os.access(path, os.X_OK)), None)
+    paths = [f"{folder}/{program}" for folder in os.get_exec_path()]  # some folders of PATH may be closed to us
+    return next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), None)  # noqa: PTH113
 
 
 def misplaced(words: Sequence[str]) -> str | None:

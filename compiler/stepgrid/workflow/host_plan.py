@@ -76,7 +76,8 @@ def results_elsewhere(folder: Path | None = None) -> str | None:
 
 def project(folder: Path) -> Path | None:
     """The folder that holds the results nearest to this one: itself or one above it."""
-    return next((near for near in (folder, *folder.parents) if (near / OUTPUTS / "plans").is_dir()), None)
+    # by os.path: some folders above may be closed to us
+    return next((near for near in (folder, *folder.parents) if os.path.isdir(near / OUTPUTS / "plans")), None)  # noqa: PTH112
 
 
 def store() -> Store:

@@ -2,9 +2,36 @@
 
 from __future__ import annotations
 
+import getpass
+import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
+
+from stepgrid.host import temporary_files
+
+OWNER = ".stepgrid."  # begins the name of a file in Snakemake's temporary folder; the process that uses it ends it
+
+
+def name_user() -> None:
+    """Name a user without a passwd entry, as in some containers, by its id: Snakemake asks for the name."""
+    try:
+        getpass.getuser()
+    except (OSError, KeyError):
+        os.environ["LOGNAME"] = str(os.getuid())
+
+
+def own(folder: Path) -> None:
+    """Remove temporary folders of runs that were killed, and mark this one's."""
+    for mark in Path(tempfile.gettempdir()).glob(f"snakemake*/{OWNER}*"):
+        process = mark.name.removeprefix(OWNER)
+        if mark.lstat().st_uid == os.getuid() and temporary_files.is_left(process):
+            shutil.rmtree(mark.parent, ignore_errors=True)
+    with suppress(OSError):
+        (folder / f"{OWNER}{temporary_files.own()}").touch()
 
 
 def spare(persistence: Any) -> None:

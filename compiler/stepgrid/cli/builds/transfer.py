@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import pwd
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -18,6 +16,7 @@ from stepgrid.cli.shared import spec_arguments
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted
+from stepgrid.store.redo_requests import who
 from stepgrid.transfer import signature
 from stepgrid.transfer.build_export import export
 from stepgrid.transfer.build_import import publish, read
@@ -73,7 +72,7 @@ def _may_run(file: Path, agreed: bool, record: Mapping[str, Any]) -> bool:
     """Somebody else's programs: who imports them says so, on a terminal or by --run."""
     if agreed:
         return True
-    user, names = pwd.getpwuid(os.getuid()).pw_name, ", ".join(sorted(record["programs"]))
+    user, names = who(), ", ".join(sorted(record["programs"]))
     print(f"{file} has programs ({names}): importing it runs one as {user} to ask for its version", file=sys.stderr)
     return sys.stdin.isatty() and input("run it? [y/N] ").strip().lower() in ("y", "yes")
 

@@ -13,7 +13,7 @@ from stepgrid.drivers.command.jsonpath import find
 from stepgrid.drivers.command.outputs import PRINTED, Outputs
 from stepgrid.drivers.command.patterns import PatternError
 from stepgrid.drivers.command.series import series
-from stepgrid.model.figures import Figures, ParseError
+from stepgrid.model.figures import Figures, ParseError, decimal
 from stepgrid.model.metrics.metric import STEP, Metric
 
 TAKE: Mapping[str, Callable[[Sequence[float]], float]] = {
@@ -60,10 +60,10 @@ def _matches(pattern: str, texts: Sequence[str | None]) -> list[str]:
 
 def _number(name: str, metric: Mapping[str, Any], value: Any) -> float:
     """A number that is written as text is one; true is none."""
-    try:
-        number = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
-        number = math.nan
+    if isinstance(value, str):
+        number = decimal(value)
+    else:
+        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     if not math.isfinite(number):
         where = metric["json"] if metric.get("json") else "its pattern"
         raise ParseError(f"metric `{name}`: {where} found {_shown(value)}, which is no number")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stepgrid.drivers.command.outputs import Outputs
-from stepgrid.model.figures import ParseError
+from stepgrid.model.figures import ParseError, decimal
 
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
@@ -40,10 +40,7 @@ def _rows(lines: Sequence[str], said: Mapping[str, Any]) -> Iterator[tuple[float
 
 def _number(row: Sequence[str], index: int, said: Mapping[str, Any], line: int) -> float:
     text = row[index] if index < len(row) else ""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
+    number = decimal(text)
     if not math.isfinite(number):
         raise ParseError(f"series: line {line} of {said['file']} has `{text}`, which is no number")
     return number

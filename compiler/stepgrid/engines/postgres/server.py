@@ -43,7 +43,10 @@ def _places(home: ServerHome) -> dict[str, str]:
 
 
 def _account() -> str:
-    return pwd.getpwuid(os.geteuid()).pw_name
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:  # a user without a passwd entry
+        return str(os.geteuid())
 
 
 def quoted(value: Any) -> str:
