@@ -35,7 +35,7 @@ def _parts(report: Report) -> Iterator[str]:
     if report.claims:
         yield "\n## Claims\n"
         for claim in report.claims:
-            yield f"- **{claim.result}**: {markdown.escaped(claim.claim)}{claim_text.at_all(claim)}"
+            yield f"- **{claim.result}**: {markdown.escaped(claim.claim + claim_text.at_all(claim))}"
             yield from (f"  - {markdown.escaped(claim_text.case_words(case))}" for case in claim_text.shown(claim))
     if report.warnings:
         yield "\n## Before you believe it\n"
