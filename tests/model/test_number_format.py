@@ -101,3 +101,39 @@ def test_a_ratio(value: float, text: str) -> None:
 )
 def test_short_rates(qps: float, text: str) -> None:
     assert number_format.short_rate(qps) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "low", "high", "text"),
+    [
+        (1.12, 1.08, 1.16, "1.12 [1.08, 1.16]"),
+        (0.98, 0.976, 0.984, "0.980 [0.976, 0.984]"),
+        (1.0, 0.997, 1.003, "1.000 [0.997, 1.003]"),
+        (1.02, 1.004, 1.036, "1.020 [1.004, 1.036]"),  # 1.00 would be an end that is not there
+        (0.07, 0.0698, 0.0702, "0.0700 [0.0698, 0.0702]"),
+        (7e-5, 6.9e-5, 7.1e-5, "7e-05 [6.9e-05, 7.1e-05]"),
+        (1e-300, 9.99e-301, 1.01e-300, "1.00e-300 [9.99e-301, 1.01e-300]"),
+        (1e297, 9.99e296, 1.001e297, "1e+297 [9.99e+296, 1e+297]"),
+        (250.0, 249.9, 250.1, "250.0 [249.9, 250.1]"),
+    ],
+)
+def test_an_interval_has_as_many_digits_as_tell_its_ends_apart(
+    ratio: float, low: float, high: float, text: str
+) -> None:
+    assert number_format.ratio_with_interval(ratio, low, high) == text
+
+
+@given(st.floats(-290, 290), st.floats(1.0005, 900))
+def test_ends_that_differ_are_told_apart_whatever_their_size(power: float, width: float) -> None:
+    low = 10.0**power
+    high = low * width
+    text = number_format.ratio_interval(low, high)
+    ends = text.strip("[]").split(", ")
+    assert len(ends) == 2
+    assert ends[0] != ends[1]
+    assert "1.00" not in ends or low <= 1 <= high
+
+
+def test_rates_beyond_all_use_keep_to_their_room() -> None:
+    shown = [each(1e300) for each in (number_format.rate, number_format.short_rate, number_format.figure)]
+    assert shown == ["1e+300"] * 3

@@ -74,13 +74,13 @@ why: differences from cache=lru
 QPS relative to rocksdb-7.8.3, 95 % intervals
 ---------------------------------------------
   step       cache  threads  rocksdb-7.8.3 QPS  floor    rocksdb-6.11.4
-  fillseq    -      -        300,000            -        1.00 [1.00, 1.00] *
-  readww     lru    1        10,000             0.333 %  1.00 [1.00, 1.00] *
-  readww     lru    2        20,000             0.333 %  1.00 [1.00, 1.00] *
+  fillseq    -      -        300,000            -        1.000 [0.996, 1.004] *
+  readww     lru    1        10,000             0.333 %  1.000 [0.996, 1.004] *
+  readww     lru    2        20,000             0.333 %  1.000 [0.996, 1.004] *
   readww     hyper  1        15,000             -        unsupported
   readww     hyper  2        failed             -        unsupported
-  overwrite  lru    1        18,100             0.333 %  1.00 [1.00, 1.00] *
-  overwrite  lru    2        36,200             0.333 %  1.00 [1.00, 1.00] *
+  overwrite  lru    1        18,100             0.333 %  1.000 [0.996, 1.004] *
+  overwrite  lru    2        36,200             0.333 %  1.000 [0.996, 1.004] *
   overwrite  hyper  1        20,000             -        unsupported
   overwrite  hyper  2        failed             -        unsupported
   * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
@@ -169,7 +169,8 @@ reading     QPS: operations per second of the clients, median of the loads. 1.12
             geometric mean of the loads' ratios to the base, and its 95 % interval (all those of a
             step and base hold together)
             faster, slower: the whole interval is more than 2 % away from 1; same: all of it is
-            less; inconclusive: neither
+            less; different: the interval excludes 1, and an end of it is within 2 %; inconclusive:
+            none of these
             floor: how far apart equal arms came out in this experiment (loads, runs and older
             results of a step and engine); a ratio that is no farther from 1 is no difference
 page        outputs/summary/p-synthetic/index.html

@@ -42,8 +42,7 @@ def _answer(found: Findings) -> Iterator[str]:
 
 
 def _ratio(found: Interval) -> str:
-    ends = number_format.interval(found.low, found.high, number_format.ratio)
-    return f"{number_format.ratio(found.ratio)} {ends}"
+    return number_format.ratio_with_interval(found.ratio, found.low, found.high)
 
 
 def cost(found: Findings) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_PLAIN = 1e15  # figures from here on are shown by their power of ten
 WIDEST = 1000.0  # ends of an interval that are further apart say nothing
 UNBOUNDED = "unbounded"
 TIMES = "×"  # the sign of multiplication
@@ -25,11 +27,15 @@ def exact_size(value: int) -> str:
 
 def rate(value: float) -> str:
     """54,321 and 3.21: what is below a hundred keeps three digits."""
+    if abs(value) >= _PLAIN:
+        return f"{value:.3g}"
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}".rstrip(".")  # 99.96 has none after its point
 
 
 def short_rate(value: float) -> str:
     """812, 54k, 1.2M: where there is little room."""
+    if value >= _PLAIN:
+        return f"{value:.1g}"
     for factor, unit in ((1e6, "M"), (1e3, "k")):
         if value >= factor * 0.9995:
             scaled = value / factor
@@ -67,7 +73,24 @@ def quotient(value: float, base: float) -> float:
 
 
 def ratio(value: float) -> str:
-    return "inf" if math.isinf(value) else f"{value:.2f}" if value < 99.995 else f"{value:.3g}"
+    """1.42; what is small keeps two digits."""
+    if math.isinf(value):
+        return "inf"
+    return f"{value:.2g}" if 0 < value < 0.00995 else f"{value:.2f}" if value < 99.995 else f"{value:.3g}"
+
+
+def telling(low: float, high: float, shown: Callable[[float], str] = ratio) -> Callable[[float], str]:
+    """`shown`, with as many digits more as tell the ends of an interval apart, and an end from a 1 that is outside."""
+    near = [end for end in (low, high) if low > 1 or high < 1]
+    forms = [shown]
+    if low > 0:
+        forms += [partial(_digits, count) for count in range(3, 13)]
+    return next((form for form in forms if form(low) != form(high) and form(1.0) not in map(form, near)), shown)
+
+
+def _digits(count: int, value: float) -> str:
+    """With so many decimals, or digits where that would be none or too many."""
+    return f"{value:.{count}f}" if 0.05 <= value < 99.995 and count < 6 else f"{value:#.{count}g}"
 
 
 def times(value: float) -> str:
@@ -84,14 +107,25 @@ def ratio_interval(low: float, high: float) -> str:
     """Of a ratio: where it is told from 1, the end on that side is."""
     if low > 1 and high / low > WIDEST:
         return f"[{ratio(low)}, {UNBOUNDED}]"
-    return f"[{ratio(low)}, {ratio(high)}]" if high < 1 else interval(low, high, ratio)
+    if high < 1 and high > WIDEST * low:
+        return f"[{ratio(0.0)}, {ratio(high)}]"
+    return interval(low, high, ratio)
+
+
+def ratio_with_interval(value: float, low: float, high: float, unit: str = "") -> str:
+    """1.12 [1.08, 1.16], the ratio with as many digits as its interval."""
+    return f"{telling(low, high)(value)}{unit} {ratio_interval(low, high)}"
 
 
 def interval(low: float, high: float, shown: Callable[[float], str]) -> str:
     """[1.08, 1.16]; an end that says nothing is not told in digits."""
-    return f"[{shown(low)}, {shown(high)}]" if low > 0 and high / low <= WIDEST else f"[{UNBOUNDED}]"
+    if low <= 0 or high / low > WIDEST:
+        return f"[{UNBOUNDED}]"
+    form = telling(low, high, shown)
+    return f"[{form(low)}, {form(high)}]"
 
 
 def span(low: float, high: float) -> str:
     """Of a rate: 940-1,060; an end of 0 is a figure."""
-    return f"{rate(low)}-{rate(high)}" if high <= WIDEST * low or low == 0 else UNBOUNDED
+    form = telling(low, high, rate)
+    return f"{form(low)}-{form(high)}" if high <= WIDEST * low or low == 0 else UNBOUNDED

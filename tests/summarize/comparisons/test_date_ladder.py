@@ -56,7 +56,7 @@ def test_the_day_that_changed_something_is_named() -> None:
     assert found is not None
     assert found.versions == tuple(f"{day[:4]}-{day[4:6]}-{day[6:]}" for day in DAYS)
     assert found.title == "changes along date"
-    assert found.sentences == ["from `2026-11-18` on: readww, arm=a 0.90 [0.90, 0.90] slower"]
+    assert found.sentences == ["from `2026-11-18` on: readww, arm=a 0.900 [0.898, 0.903] slower"]
     assert [each.before for each in found.changes] == [("2026-11-16", "2026-11-17")]
 
 
@@ -94,7 +94,7 @@ def test_results_of_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
                 rate = 1e4 * slow * NOISE[(day + 2 * load) % 4]
                 found.add(build, cache, "1", load, {"readww": rate, "overwrite": 1e4})
     report = scenario.report(found)
-    assert "changes     from `2026-11-18` on: readww, cache=lru 0.80 [0.80, 0.80] slower" in summary_text.text(
+    assert "changes     from `2026-11-18` on: readww, cache=lru 0.800 [0.797, 0.803] slower" in summary_text.text(
         report, None
     )
     assert "<h2>Changes along date</h2>" in html.page(report)

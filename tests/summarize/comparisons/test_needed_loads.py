@@ -28,3 +28,7 @@ def test_what_loads_do_not_help() -> None:
     assert too_wide([floor, series, wide], 0.02) == [wide], "the noise floor, or one load, keeps them from a verdict"
     assert wanted([]) is None
     assert wanted([interval(1.01, 0.05, MOST)]) is None
+
+
+def test_no_more_loads_are_wanted_than_there_are_where_these_do() -> None:
+    assert wanted([interval(1.01, 0.02, 5)]) == 5

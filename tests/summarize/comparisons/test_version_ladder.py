@@ -20,11 +20,11 @@ def test_versions_are_in_their_order_and_of_one_thing() -> None:
 def test_the_version_that_changed_something_is_named(tmp_path: Path) -> None:
     found = measured(tmp_path, RATES)
     assert found.ladder is not None
-    assert found.ladder.sentences == ["from `rocksdb-8.9.1` on: readww, threads=2 0.90 [0.90, 0.90] slower"]
+    assert found.ladder.sentences == ["from `rocksdb-8.9.1` on: readww, threads=2 0.900 [0.897, 0.902] slower"]
     text = summary_text.text(found, None)
-    assert "changes     from `rocksdb-8.9.1` on: readww, threads=2 0.90 [0.90, 0.90] slower\n" in text
+    assert "changes     from `rocksdb-8.9.1` on: readww, threads=2 0.900 [0.897, 0.902] slower\n" in text
     assert "changes along build\n-------------------\n  from           before" in text
-    assert "  rocksdb-8.9.1  rocksdb-6.11.4 to rocksdb-7.8.3  readww  2        0.90 [0.90, 0.90] slower\n" in text
+    assert "  rocksdb-8.9.1  rocksdb-6.11.4 to rocksdb-7.8.3  readww  2        0.900 [0.897, 0.902] slower\n" in text
     assert '<section id="changes">\n<h2>Changes along build</h2>\n' in html.page(found)
 
 

@@ -13,7 +13,7 @@ from stepgrid.summarize.comparisons.comparison import ABSENT, NO_BASE, RATIO, En
 from stepgrid.summarize.page import answer, summary_text
 from stepgrid.summarize.page.answer import HINTS, IDLE, INCONCLUSIVE, NOT_COMPARABLE, RATIOS, Arm, Case
 from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.verdicts import FASTER, INDICATIVE, ONE_LOAD, SAME, SLOWER
+from stepgrid.summarize.statistics.verdicts import DIFFERENT, FASTER, INDICATIVE, ONE_LOAD, SAME, SLOWER
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
@@ -55,6 +55,11 @@ def said(entries: Sequence[Entry]) -> str:
             of((FASTER, 1.5), (SLOWER, 0.7), (FASTER, 1.2)),
             "`hyper` is faster than `lru` at 2 of 3 points (up to 1.50×: readww, threads=1) and slower at 1 "
             "(down to 0.70×: readww, threads=2)",
+        ),
+        (
+            of((DIFFERENT, 1.02), (SAME, 1.0)),
+            "`hyper` differs from `lru` at 1 of 2 points: 1.02× [1.01, 1.03], perhaps by less than the 2 % that count; "
+            "1 same",
         ),
         (of((SAME, 1.0), (SAME, 1.01)), "`hyper` is the same as `lru` within 2 % at 2 of 2 points"),
         (
@@ -188,7 +193,7 @@ def test_of_many_arms_the_text_has_those_that_differ_most(tmp_path: Path) -> Non
             rate = 100_000 * 0.9**number * (1 + load / 1000)
             found.add(NEW, cache, "1", load, {"readww": rate, "overwrite": rate})
     lines = answer.lines(scenario.report(found))
-    assert lines[0] == "`cache=c3` is slower than `cache=c0` at 2 of 2 points, 0.73×; strongest: readww [0.73, 0.73]"
+    assert lines[0] == "`cache=c3` is slower than `cache=c0` at 2 of 2 points, 0.73×; strongest: readww [0.726, 0.732]"
     assert lines[12:] == ["and 2 arms more, which differ less: the tables have them", RATIOS]
     page = summary_text.page_path(found.store, "p-synthetic").read_text(encoding="utf-8")
     assert "<details>\n<summary>2 more</summary>" in page
@@ -220,3 +225,16 @@ def test_an_arm_that_did_nothing_is_in_the_answer(tmp_path: Path) -> None:
         HINTS[IDLE],
     ]
     assert text == page == " ".join(expected).split()
+
+
+def test_a_difference_that_touches_the_smallest_effect_has_its_own_words(tmp_path: Path) -> None:
+    """98 % of the base and 2 % that count: surely a difference, and no loads are asked for."""
+    rates = {"lru": [100_000.0, 100_100.0, 99_900.0], "hyper": [98_000.0, 98_100.0, 97_900.0]}
+    found = made(tmp_path, rates)
+    text, page = both(found)
+    sentence = (
+        "`cache=hyper` differs from `cache=lru` at 2 of 2 points: 0.98×; strongest: readww [0.976, 0.984], perhaps by "
+        "less than the 2 % that count"
+    )
+    assert text == page == f"{sentence} {RATIOS}".split()
+    assert "0.980 [0.976, 0.984] different" in scenario.text(found)

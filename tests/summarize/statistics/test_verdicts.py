@@ -4,18 +4,20 @@ from hypothesis import strategies as st
 
 from stepgrid.summarize.statistics.verdicts import MEANING, VERDICTS, single, verdict
 
-OPPOSITE = {"faster": "slower", "slower": "faster", "same": "same", "inconclusive": "inconclusive"}
+OPPOSITE = {"faster": "slower", "slower": "faster", **{word: word for word in ("same", "different", "inconclusive")}}
 
 
 @pytest.mark.parametrize(
     ("low", "high", "word"),
     [
         (1.03, 1.2, "faster"),
-        (1.01, 1.2, "inconclusive"),
+        (1.01, 1.2, "different"),
+        (1.019, 1.021, "different"),
+        (1.0, 1.2, "inconclusive"),
         (0.99, 1.01, "same"),
         (0.97, 1.01, "inconclusive"),
         (0.5, 0.97, "slower"),
-        (0.5, 0.99, "inconclusive"),
+        (0.5, 0.99, "different"),
         (0.5, 2.0, "inconclusive"),
     ],
 )

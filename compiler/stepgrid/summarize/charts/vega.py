@@ -12,6 +12,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7a5c00", "#56B4E9", "#0
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 EDGE = 0.04  # share of the width that a mark has to itself: at its edge it would stand in the labels
 HEIGHT = 600  # about as much as a screen shows at once
+NUMBERS, FARTHEST = ("ratio", "low", "high"), 1e50  # of a row of ratios; what is farther from 1 is drawn there
 GREY, BAND, STALL = "#555555", "#ececec", "#c00000"
 WIDTH, FOOT, TICK = 210, 90, 9  # of a chart over time, and the height of a mark at its foot
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
@@ -34,6 +35,7 @@ def ratios(rows: Sequence[dict[str, Any]], lines: Sequence[str], arms: Sequence[
 
     A row: {line, arm, ratio, low, high, judged}; low and high may be missing.
     """
+    rows = [{name: _drawable(value) if name in NUMBERS else value for name, value in row.items()} for row in rows]
     low, high = _limits(rows, effect)
     scale = {"type": "log", "domain": [low, high], "clamp": True, "nice": False}
     ticks = [tick for tick in _ticks(high / low) if low <= tick <= high]
@@ -144,6 +146,11 @@ def _seconds(end: float) -> list[int]:
     """Whole seconds, six of them or less."""
     step = next((step for step in _STEPS if end / step <= 6), 3600)
     return list(range(0, int(end) + 1, step))
+
+
+def _drawable(ratio: float) -> float:
+    """No longer than a logarithmic axis can be."""
+    return min(max(ratio, 1 / FARTHEST), FARTHEST)
 
 
 def _limits(rows: Sequence[dict[str, Any]], effect: float) -> tuple[float, float]:

@@ -100,8 +100,10 @@ def constant(value: Value) -> bool:
 
 
 def _with_interval(value: float, low: float, high: float, alone: bool, unit: str = "") -> str:
-    said = f"{_figure(value)}{unit}"
-    return said if alone else f"{said} {number_format.interval(low, high, _figure)}"
+    if alone:
+        return f"{_figure(value)}{unit}"
+    shown = number_format.telling(low, high, _figure)
+    return f"{shown(value)}{unit} {number_format.interval(low, high, _figure)}"
 
 
 def _figure(value: float) -> str:

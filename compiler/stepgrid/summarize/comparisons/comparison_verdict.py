@@ -77,7 +77,7 @@ def _of_both(arm: str, base: str) -> str:
 def _verdict(entry: Entry, interval: Interval, effect: float) -> Entry:
     """A difference no larger than what equal arms showed before is not called one, however alike the loads are."""
     word = verdicts.verdict(interval.low, interval.high, effect)
-    if word in verdicts.DIFFERENCES and _inside(entry.floor, interval.ratio):
+    if word in (*verdicts.DIFFERENCES, verdicts.DIFFERENT) and _inside(entry.floor, interval.ratio):
         return replace(entry, verdict=verdicts.INCONCLUSIVE, doubts=(*entry.doubts, INSIDE))
     return replace(entry, verdict=word)
 

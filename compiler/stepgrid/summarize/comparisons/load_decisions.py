@@ -16,7 +16,7 @@ from stepgrid.summarize.data.load_costs import LoadCosts
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.stopping_rule import HOPELESS, StoppingRule, chance, is_decided
-from stepgrid.summarize.statistics.verdicts import INCONCLUSIVE, VERDICTS
+from stepgrid.summarize.statistics.verdicts import UNDECIDED, VERDICTS
 
 
 class State(StrEnum):
@@ -50,7 +50,8 @@ class Decision:
         low, high = (self.interval.low, self.interval.high) if self.interval else (0.0, 0.0)
         if not self.interval or high / low > number_format.WIDEST:
             return number_format.UNBOUNDED
-        return f"{number_format.ratio(low)}x to {number_format.ratio(high)}x"
+        shown = number_format.telling(low, high)
+        return f"{shown(low)}x to {shown(high)}x"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def _is_decided(entry: Entry, interval: Interval, limits: Limits) -> bool:
     """A difference within the noise floor has no verdict yet."""
     if limits.repeat.width is not None:
         return is_decided(interval, limits.rule)
-    return entry.verdict in VERDICTS and entry.verdict != INCONCLUSIVE
+    return entry.verdict in VERDICTS and entry.verdict not in UNDECIDED
 
 
 def _affordable(found: Sequence[Decision], limits: Limits) -> int | None:

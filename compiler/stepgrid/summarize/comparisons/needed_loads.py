@@ -20,10 +20,14 @@ def too_wide(intervals: Iterable[Interval], effect: float) -> list[Interval]:
 
 
 def wanted(some: Sequence[Interval]) -> int | None:
-    """The fewest with which half of them would reach no farther than DIFFERENCE; None where MOST would not do."""
-    known = max((each.loads for each in some), default=MOST)
+    """The fewest with which half of them reach no farther than DIFFERENCE, those that there are if these do; None where
+    MOST would not do.
+    """
+    if not some:
+        return None
+    known = max(each.loads for each in some)
     aim = math.log1p(DIFFERENCE)
-    return next((n for n in range(known + 1, MOST + 1) if median(_reach(each, n) for each in some) <= aim), None)
+    return next((n for n in range(known, MOST + 1) if median(_reach(each, n) for each in some) <= aim), None)
 
 
 def _reach(interval: Interval, loads: int) -> float:

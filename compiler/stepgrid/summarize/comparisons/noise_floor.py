@@ -19,7 +19,7 @@ from typing import NamedTuple
 from stepgrid.summarize.comparisons.block_effects import Residual, residuals
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.data.parquet_reader import PastFigure, Place, Run
-from stepgrid.summarize.statistics.confidence_intervals import PastVariance
+from stepgrid.summarize.statistics.confidence_intervals import PastVariance, exp
 from stepgrid.summarize.statistics.scipy_functions import special
 from stepgrid.summarize.statistics.variance import FLOOR as ROUNDED
 
@@ -64,7 +64,7 @@ class Floors:
                 return None
             variances.append(spread.deviation**2 / figures)
             freedoms.append(spread.freedom)
-        return math.expm1(special("stdtrit", min(freedoms), (1 + SURE) / 2) * math.sqrt(sum(variances)))
+        return exp(special("stdtrit", min(freedoms), (1 + SURE) / 2) * math.sqrt(sum(variances))) - 1
 
 
 def floors(runs: Iterable[Run], past: Iterable[PastFigure], hosts: Iterable[str], engines: Mapping[str, str]) -> Floors:

@@ -6,6 +6,7 @@ from stepgrid.model import number_format
 from stepgrid.model.table import Cell
 from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Entry
 from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.statistics.confidence_intervals import Interval
 
 NO_VERDICT = "no verdict"
 MARK = "*"  # on a ratio that gets no verdict; the reason stands below
@@ -28,7 +29,7 @@ def entry(found: Entry, base: str) -> str:
 
 def compared(found: Entry) -> str:
     """1.12 [1.08, 1.16] faster"""
-    parts = [] if found.ratio is None else [number_format.ratio(found.ratio), _interval(found)]
+    parts = [] if found.ratio is None else [_ratio(found.ratio, found.interval)]
     parts.append(MARK if found.caveat else found.verdict or "")
     parts += [*([SHIPPED] if found.as_shipped else []), *([DOUBT] if found.doubts else [])]
     if found.point and (short := fewer(found.point)):
@@ -62,5 +63,9 @@ def median(point: Point) -> str:
     return number_format.rate(found[0]) if found else point.status
 
 
-def _interval(each: Entry) -> str:
-    return number_format.ratio_interval(each.interval.low, each.interval.high) if each.interval else ""
+def _ratio(ratio: float, interval: Interval | None) -> str:
+    return (
+        number_format.ratio_with_interval(ratio, interval.low, interval.high)
+        if interval
+        else number_format.ratio(ratio)
+    )

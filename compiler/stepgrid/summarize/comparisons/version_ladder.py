@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from stepgrid.model.number_format import ratio as shown
+from stepgrid.model.number_format import ratio_with_interval
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.summarize.comparisons import comparison_axes
@@ -36,8 +36,8 @@ class VersionChange:
 
     @property
     def interval(self) -> str:
-        low, high = (shown(each) for each in (self.change.low, self.change.high))
-        return f"{shown(self.change.ratio)} [{low}, {high}] {self.change.verdict}"
+        _, _, ratio, low, high, verdict = self.change
+        return f"{ratio_with_interval(ratio, low, high)} {verdict}"
 
 
 @dataclass(frozen=True, slots=True)

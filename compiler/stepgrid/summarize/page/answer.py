@@ -23,7 +23,16 @@ from stepgrid.summarize.comparisons.phrases import DOUBT
 from stepgrid.summarize.page import claimed_metrics
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.verdicts import FASTER, INCONCLUSIVE, INDICATIVE, ONE_LOAD, SAME, SLOWER, VERDICTS
+from stepgrid.summarize.statistics.verdicts import (
+    DIFFERENT,
+    FASTER,
+    INCONCLUSIVE,
+    INDICATIVE,
+    ONE_LOAD,
+    SAME,
+    SLOWER,
+    VERDICTS,
+)
 
 MOST = 12  # arms
 NAMED = 2  # different numbers of failed loads
@@ -121,6 +130,10 @@ def _more_loads(report: Report) -> str:
             "Inconclusive: nothing is farther apart here than equal arms in this experiment; a quieter host would tell."
         )
     seen, wanted = percent(DIFFERENCE), loads_wanted(report)
+    if wanted is not None and wanted <= report.loads[1]:
+        return (
+            f"Inconclusive: these loads show {seen} at half of these points; what differs by less needs more of them."
+        )
     if wanted is None or wanted > needed_loads.PATIENCE:
         loads = f"over {needed_loads.MOST}" if wanted is None else wanted
         return f"Inconclusive: to see {seen}, half of these points need {loads} loads, {HELP}."
@@ -180,6 +193,7 @@ def sentence(arm: Arm, effect: float) -> str:
     """The first of these that there is; what else there is, is counted behind it."""
     for words, said in (
         ((FASTER, SLOWER), _different),
+        ((DIFFERENT,), partial(_different_little, effect=effect)),
         ((SAME, INCONCLUSIVE), partial(_nothing_found, effect=effect)),
         ((IDLE,), _idle),
         ((ONE_LOAD,), _too_few),
@@ -206,9 +220,21 @@ def _different(arm: Arm) -> str:
     begin = f"`{arm.name}` is {word} than `{arm.base}`"
     if len(found) == 1:
         at = "" if len(arm.compared) == 1 else f" at {_share(found, arm)}"
-        return f"{begin}{at}: {_times(strongest)} {_interval(strongest)} ({strongest.where})"
+        return f"{begin}{at}: {_with_interval(strongest)} ({strongest.where})"
     sure = f" {_interval(strongest)}" if _interval(strongest) else ""
     return f"{begin} at {_share(found, arm)}, {_range(found)}; strongest: {strongest.where}{sure}"
+
+
+def _different_little(arm: Arm, effect: float) -> str:
+    cases = arm.of(DIFFERENT)
+    strongest = max(cases, key=_size)
+    ratios = f"{_range(cases)}; strongest: {strongest.where} {_interval(strongest)}"
+    if len(cases) == 1:
+        ratios = _with_interval(strongest)
+    return (
+        f"`{arm.name}` differs from `{arm.base}` at {_share(cases, arm)}: {ratios}, "
+        f"perhaps by less than the {percent(effect)} that count"
+    )
 
 
 def _nothing_found(arm: Arm, effect: float) -> str:
@@ -231,7 +257,8 @@ def _possible(found: Sequence[Case]) -> str:
     low, high = min(each.low for each in known), max(each.high for each in known)
     if high / low > number_format.WIDEST:
         return ", by any ratio"
-    return f": {number_format.times(low)} to {number_format.times(high)} are possible"
+    shown = number_format.telling(low, high)
+    return f": {shown(low)}{number_format.TIMES} to {shown(high)}{number_format.TIMES} are possible"
 
 
 def _idle(arm: Arm) -> str:
@@ -301,6 +328,13 @@ def _range(found: Sequence[Case]) -> str:
 
 def _times(case: Case) -> str:
     return number_format.times(case.ratio)
+
+
+def _with_interval(case: Case) -> str:
+    interval = case.entry.interval
+    if interval is None:
+        return _times(case)
+    return number_format.ratio_with_interval(case.ratio, interval.low, interval.high, number_format.TIMES)
 
 
 def _interval(case: Case) -> str:

@@ -17,6 +17,7 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import INCONCLUSIVE, ONE_LOAD
 
 COST = "; `stepgrid plan` in place of `stepgrid run` says how long it takes"
+MOST = needed_loads.MOST
 FEWEST = 3  # loads that give verdicts, as a rule
 
 
@@ -48,8 +49,8 @@ def _runs(report: Report, spec: str) -> Iterator[tuple[str, str]]:
     if loads < FEWEST and (ONE_LOAD in words or _undecided(report)):
         more = f"{FEWEST} loads of each cell: one gives no verdict, two seldom do{COST}"
         yield f"run {spec} --set repeat={FEWEST}", more
-    elif not report.until and INCONCLUSIVE in words:
-        yield _more(spec, answer.loads_wanted(report))
+    elif not report.until and INCONCLUSIVE in words and ((wanted := answer.loads_wanted(report)) or MOST) > loads:
+        yield _more(spec, wanted)
     elif not report.until and _undecided(report):
         more = f"twice the loads: intervals narrow, nothing is measured twice{COST}"
         yield f"run {spec} --set repeat={2 * loads}", more

@@ -218,7 +218,7 @@ def _reading(report: Report) -> list[str]:
         "QPS: operations per second of the clients, median of the loads. 1.12 [1.08, 1.16]: geometric mean of the "
         "loads' ratios to the base, and its 95 % interval (all those of a step and base hold together)",
         f"faster, slower: the whole interval is more than {effect} away from 1; same: all of it is less; "
-        "inconclusive: neither",
+        f"different: the interval excludes 1, and an end of it is within {effect}; inconclusive: none of these",
         *([_FLOOR if FLOOR in columns else _NO_FLOOR] if columns else []),
         *([_CLAIMS] if report.claims else []),
         *([_ASSUMED] if any("assumed" in said for said in _claimed(report)) else []),

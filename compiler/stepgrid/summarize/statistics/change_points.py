@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepgrid.summarize.statistics import verdicts
+from stepgrid.summarize.statistics.confidence_intervals import exp
 from stepgrid.summarize.statistics.scipy_functions import special
 
 Array = NDArray[np.float64]
@@ -104,5 +105,5 @@ def _changes(known: _Levels, bounds: Sequence[int], effect: float) -> Iterator[C
     reach = special("stdtrit", known.freedom, 1 - known.alpha / (2 * (len(known.means) - 1)))
     for first, at, end in zip(bounds, bounds[1:], bounds[2:], strict=False):
         step, error = known.step(first, at, end)
-        low, high = math.exp(step - reach * error), math.exp(step + reach * error)
-        yield Change(at, first, math.exp(step), low, high, verdicts.verdict(low, high, effect))
+        low, high = exp(step - reach * error), exp(step + reach * error)
+        yield Change(at, first, exp(step), low, high, verdicts.verdict(low, high, effect))

@@ -122,7 +122,12 @@ def _reaches(tables: Sequence[Sequence[Sample]], noise: Moderated, alpha: float)
 
 
 def ratio(sample: Sample) -> float | None:
-    return math.exp(sample.mean) if sample.logs else None
+    return exp(sample.mean) if sample.logs else None
+
+
+def exp(log: float) -> float:
+    """Within what a float can hold."""
+    return math.exp(min(max(log, -700.0), 700.0))
 
 
 def moved(interval: Interval, ratio: float) -> Interval:
@@ -146,8 +151,8 @@ def chance(interval: Interval, effect: float) -> float | None:
 
 def _interval(sample: Sample, variance: float, freedom: float, reach: float) -> Interval:
     centre, error = sample.mean, math.sqrt(variance / len(sample.logs))
-    low, high = (math.exp(min(max(at, -700.0), 700.0)) for at in (centre - reach * error, centre + reach * error))
-    return Interval(math.exp(centre), low, high, len(sample.logs), error, freedom)
+    low, high = exp(centre - reach * error), exp(centre + reach * error)
+    return Interval(exp(centre), low, high, len(sample.logs), error, freedom)
 
 
 def _log_mean(runs: Sequence[float]) -> float:

@@ -6,12 +6,11 @@ distance. That unit is of all comparisons of a table together, because three loa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from stepgrid.summarize.statistics.confidence_intervals import Sample
+from stepgrid.summarize.statistics.confidence_intervals import Sample, exp
 from stepgrid.summarize.statistics.scipy_functions import special
 
 FAR = 3.5  # their advice
@@ -39,7 +38,7 @@ def outliers(samples: Sequence[Sample]) -> list[tuple[Outlier, ...]]:
 
 def _of(sample: Sample, distances: Sequence[float], unit: float) -> tuple[Outlier, ...]:
     return tuple(
-        Outlier(sample.loads[at], distance / unit, math.exp(sample.logs[at]), math.exp(_others(sample, at)))
+        Outlier(sample.loads[at], distance / unit, exp(sample.logs[at]), exp(_others(sample, at)))
         for at, distance in enumerate(distances)
         if abs(distance) > max(FAR * unit, NOTED)
     )

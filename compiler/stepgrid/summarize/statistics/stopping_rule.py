@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.scipy_functions import special
-from stepgrid.summarize.statistics.verdicts import INCONCLUSIVE, verdict
+from stepgrid.summarize.statistics.verdicts import UNDECIDED, verdict
 
 HOPELESS = 0.05  # a comparison that is less likely to be decided by its last load is given up
 
@@ -22,7 +22,7 @@ class StoppingRule(NamedTuple):
 def is_decided(interval: Interval, rule: StoppingRule) -> bool:
     if rule.width is not None:
         return interval.high <= interval.ratio * (1 + rule.width)  # the upper side is the longer one
-    return verdict(interval.low, interval.high, rule.effect) != INCONCLUSIVE
+    return verdict(interval.low, interval.high, rule.effect) not in UNDECIDED
 
 
 def chance(interval: Interval, most: int, rule: StoppingRule) -> float:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stepgrid.summarize.statistics.confidence_intervals import ALPHA, Interval
+from stepgrid.summarize.statistics.confidence_intervals import ALPHA, Interval, exp
 from stepgrid.summarize.statistics.scipy_functions import special
 
 FEWEST_BATCHES, MOST_BATCHES = 5, 10
@@ -80,6 +80,6 @@ def series_interval(arm: Relative | None, base: Relative | None, alpha: float = 
     if arm is None or base is None:
         return None
     error = math.hypot(arm.error, base.error)
-    centre = math.log(arm.mean / base.mean)
+    centre = math.log(arm.mean) - math.log(base.mean)
     half = -special("stdtrit", min(arm.freedom, base.freedom), alpha / 2) * error
-    return Interval(math.exp(centre), math.exp(centre - half), math.exp(centre + half), 1)
+    return Interval(exp(centre), exp(centre - half), exp(centre + half), 1)

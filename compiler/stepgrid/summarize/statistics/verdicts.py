@@ -8,16 +8,19 @@ import math
 
 FASTER, SLOWER, SAME, INCONCLUSIVE = "faster", "slower", "same", "inconclusive"
 MORE, LESS = "more", "less"  # for a metric of which neither direction is better
+DIFFERENT = "different"  # surely, but perhaps by less than the smallest effect
 INDICATIVE = "indicative"  # a single load that differs by its time series: no verdict
 ONE_LOAD = "one load"  # a single load that says nothing else
 
-VERDICTS = (FASTER, SLOWER, SAME, INCONCLUSIVE)
+VERDICTS = (FASTER, SLOWER, SAME, DIFFERENT, INCONCLUSIVE)
+UNDECIDED = (DIFFERENT, INCONCLUSIVE)
 DIFFERENCES = (FASTER, SLOWER, MORE, LESS)
 
 MEANING = {
     FASTER: "the whole interval lies above the smallest effect",
     SLOWER: "the whole interval lies below the smallest effect",
     SAME: "the whole interval lies within the smallest effect",
+    DIFFERENT: "the whole interval lies on one side of 1, an end of it within the smallest effect",
     INCONCLUSIVE: "the interval is too wide for any of these, or the ratio within the noise floor",
     INDICATIVE: "one load only: its time series differ, another load may say otherwise",
     ONE_LOAD: "one load only: no verdict",
@@ -31,7 +34,9 @@ def verdict(low: float, high: float, effect: float, better: str | None = "higher
         return _words(better)[0]
     if math.log(high) < -margin:
         return _words(better)[1]
-    return SAME if math.log(low) >= -margin and math.log(high) <= margin else INCONCLUSIVE
+    if math.log(low) >= -margin and math.log(high) <= margin:
+        return SAME
+    return DIFFERENT if low > 1 or high < 1 else INCONCLUSIVE
 
 
 def single(low: float, high: float, effect: float) -> str:
