@@ -97,7 +97,7 @@ def test_a_table_is_filtered_and_says_what_is_left(page: Page) -> None:
 
 def test_columns_are_chosen(page: Page) -> None:
     page.run("document.querySelectorAll('#against-1 fieldset input')[1].click()")
-    assert page.run(TEXTS)[0] == "readww | 1 | 1,000 | 0.60 [0.60, 0.60] slower"
+    assert page.run(TEXTS)[0] == "readww | 1 | 1,000 | 0.600 [0.598, 0.602] slower"
     page.run("document.querySelectorAll('#against-1 fieldset input')[1].click()")
     assert page.run(TEXTS)[0].count("|") == 4
 

@@ -43,8 +43,8 @@ def test_arms_that_share_their_stages_are_the_same_run(here):
         here, {"lru": [1000.0] * 3, "hyper": [900.0] * 3, "plain": [None] * 3}, alike=[("rocksdb-7.8.3", "plain")]
     )
     assert table(found) == [
-        "cache=lru QPS  cache=hyper               cache=plain",
-        "1,000          0.90 [0.90, 0.90] slower  same as cache=lru",
+        "cache=lru QPS  cache=hyper                  cache=plain",
+        "1,000          0.900 [0.896, 0.904] slower  same as cache=lru",
     ]
     assert "INCOMPLETE" not in scenario.text(found)
 
@@ -207,8 +207,8 @@ def test_arms_that_share_their_stages_with_another_arm_are_judged_once(here):
     alike = {"alike": [("rocksdb-7.8.3", "plain")], "alike_to": "hyper"}
     found = complete(here, {"lru": [1000.0] * 3, "hyper": [900.0] * 3, "plain": [None] * 3}, **alike)
     assert table(found) == [
-        "cache=lru QPS  cache=hyper               cache=plain",
-        "1,000          0.90 [0.90, 0.90] slower  same as cache=hyper",
+        "cache=lru QPS  cache=hyper                  cache=plain",
+        "1,000          0.900 [0.896, 0.904] slower  same as cache=hyper",
     ]
     assert "  plain  same as cache=hyper\n" in scenario.text(found)
     assert "`cache=plain` is the same run as `cache=hyper`" in scenario.text(found)

@@ -43,7 +43,7 @@ def test_an_entry_begins_with_the_answer(tmp_path: Path) -> None:
         in text
     )
     assert "<dt>Measured</dt><dd>2026-11-20</dd>" in text
-    changed = "<li>from <code>rocksdb-8.9.1</code> on: readww, threads=2 0.90 [0.90, 0.90] slower</li>"
+    changed = "<li>from <code>rocksdb-8.9.1</code> on: readww, threads=2 0.900 [0.897, 0.902] slower</li>"
     assert f'<h3><a href="ladder-smoke/index.html#changes">A ladder</a></h3>\n<ul>\n{changed}\n' in text
     hosts = text.partition('<section id="hosts">')[2]
     assert "<dt>AMD EPYC 7763, 2 cores, 8 GiB, xfs on nvme0n1, kernel 6.1.0</dt>" in hosts
