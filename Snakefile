@@ -5,13 +5,14 @@ sys.path.insert(0, f"{workflow.basedir}/compiler")
 
 from stepgrid.host.processes import exit_signals
 from stepgrid.host.terminal_output import open_streams
+from stepgrid.store.redo_requests import name_user
 from stepgrid.workflow import snakemake_metadata
 
 exit_signals.at_once()
 exit_signals.guard(workflow.snakemake_tmp_dir)
 open_streams()
-snakemake_metadata.name_user()
-snakemake_metadata.own(workflow.snakemake_tmp_dir)
+name_user()
+snakemake_metadata.mark_folder(workflow.snakemake_tmp_dir)
 
 from snakemake.logging import logger
 

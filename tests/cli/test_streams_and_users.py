@@ -76,7 +76,7 @@ def test_temporary_folders_of_killed_runs_go(tmp_path: Path, monkeypatch: pytest
         (tmp_path / name / f"{snakemake_metadata.OWNER}{mark}").touch()
     (tmp_path / "snakemakeforeign").mkdir()
     (tmp_path / "snakemakeours").mkdir()
-    snakemake_metadata.own(tmp_path / "snakemakeours")
+    snakemake_metadata.mark_folder(tmp_path / "snakemakeours")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "snakemakealive",
         "snakemakeelsewhere",

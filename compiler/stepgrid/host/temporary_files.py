@@ -57,7 +57,7 @@ def below(folder: Path) -> None:
 
 
 def is_left(ending: str) -> bool:
-    """Whether a name that ends in `own()` of a process of this host outlived it."""
+    """Tell whether a name that ends in `own()` of a process of this host outlived it."""
     process, _, host = ending.partition("@")
     return host == _host() and process.isdecimal() and not _is_alive(process)
 

@@ -85,6 +85,14 @@ def who() -> str:
         return str(os.getuid())
 
 
+def name_user() -> None:
+    """Name a user without a passwd entry, as in some containers, by its id: Snakemake asks for the name."""
+    try:
+        getpass.getuser()
+    except (OSError, KeyError):
+        os.environ["LOGNAME"] = str(os.getuid())
+
+
 def _stages(store: Store) -> set[str]:
     try:
         names = os.listdir(store.asked("_").parent)  # noqa: PTH208 - looked at by every command that finds nothing to do

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import shutil
 import tempfile
@@ -16,15 +15,7 @@ from stepgrid.host import temporary_files
 OWNER = ".stepgrid."  # begins the name of a file in Snakemake's temporary folder; the process that uses it ends it
 
 
-def name_user() -> None:
-    """Name a user without a passwd entry, as in some containers, by its id: Snakemake asks for the name."""
-    try:
-        getpass.getuser()
-    except (OSError, KeyError):
-        os.environ["LOGNAME"] = str(os.getuid())
-
-
-def own(folder: Path) -> None:
+def mark_folder(folder: Path) -> None:
     """Remove temporary folders of runs that were killed, and mark this one's."""
     for mark in Path(tempfile.gettempdir()).glob(f"snakemake*/{OWNER}*"):
         process = mark.name.removeprefix(OWNER)

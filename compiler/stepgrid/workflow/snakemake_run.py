@@ -24,7 +24,7 @@ from snakemake.utils import available_cpu_count
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
 from stepgrid.model.package_data import SNAKEFILE
-from stepgrid.workflow import snakemake_metadata
+from stepgrid.store.redo_requests import name_user
 
 LOGGER = "stepgrid"
 
@@ -35,7 +35,7 @@ def execute(config: Mapping[str, Any]) -> bool:
         quiet={Quietness.HOST, Quietness.REASON},
         log_handler_settings={LOGGER: LogHandlerSettingsBase()},
     )
-    snakemake_metadata.name_user()
+    name_user()
     with SnakemakeApi(output) as snakemake:
         try:
             _execute(snakemake, config)
@@ -64,7 +64,7 @@ def command_line(config: Sequence[str], more: Sequence[str]) -> int:
     """Its exit status, where somebody gives options of Snakemake's own."""
     from snakemake import cli
 
-    snakemake_metadata.name_user()
+    name_user()
     try:
         cli.main(["--snakefile", str(snakefile()), "--config", *config, *more])
     except SystemExit as end:
