@@ -67,6 +67,23 @@ def test_figures_more_than_a_week_apart_are_marked():
     assert around({}, {}, within=60.0).marks(late, BASE) == ("measured 8d00h from the base",)
 
 
+def test_an_arm_that_was_measured_again_alone_is_marked_by_its_gap():
+    """Loads three minutes apart, and one arm of them 16 to 32 minutes later."""
+    base = point(*(run("y", load, 100.0, minutes=3.0 * load) for load in range(3)))
+    block = point(*(run("x", load, 100.0, minutes=3.0 * load + 1) for load in range(3)))
+    later = point(*(run("x", load, 100.0, minutes=3.0 * load + gap) for load, gap in enumerate((16, 24, 32))))
+    assert EnvironmentDifference({}).marks(block, base) == ()
+    assert EnvironmentDifference({}).marks(later, base) == ("measured 32m00s from the base",)
+    assert EnvironmentDifference({}, within=3600.0).marks(later, base) == ()
+
+
+def test_long_experiments_lie_as_far_apart_as_their_loads():
+    base, arm = (
+        point(*(run(c, load, 100.0, minutes=120.0 * load + at) for load in range(3))) for c, at in (("y", 0), ("x", 90))
+    )
+    assert EnvironmentDifference({}).marks(arm, base) == ()
+
+
 def test_runs_without_a_steady_state_are_counted():
     steady, not_steady = {"steady_change_pct": 1.0, "steady_from_s": 5.0}, {"steady_change_pct": -20.0}
     arm = point(run("x", 0, 100.0, **not_steady), run("x", 1, 100.0, **steady), run("x", 2, 100.0))

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import pairwise
+from statistics import median
 
 from stepgrid.host.pseudonym import pseudonym
 from stepgrid.model.units import duration
@@ -14,6 +16,8 @@ from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run
 
 FAR_APART = timedelta(days=7).total_seconds()  # where the spec does not say `compare_within`
+SPACINGS = 2  # a block is as long as its loads lie apart; orders by chance make that up to twice as long
+LEAST_GAP = 600.0  # seconds, however close the loads of an experiment lie
 SETTINGS = {
     "kernel": "kernel",
     "microcode": "microcode",
@@ -98,12 +102,26 @@ class EnvironmentDifference:
         return known
 
     def _times(self, point: Point, base: Point) -> Iterator[str]:
-        """Between the runs of one load, the largest."""
-        limit = FAR_APART if self.within is None else self.within
+        """Between the runs of one load, the largest; the spec's limit, else by how far apart its loads lie."""
         times = {(run.load, run.run): run.started for run in base.runs if run.started}
         gaps = [gap for run in point.runs if (gap := _gap(run, times.get((run.load, run.run)))) is not None]
+        spacing = max(map(_spacing, (point.runs, base.runs)))
+        one_host = len({*map(pseudonym, self._values((*point.runs, *base.runs), HOST))}) <= 1
+        limit = FAR_APART if self.within is None else self.within
+        if self.within is None and one_host:
+            limit = min(FAR_APART, max(SPACINGS * spacing, LEAST_GAP))
         if gaps and max(gaps) > limit:
             yield f"measured {duration(max(gaps))} from the base"
+
+
+def _spacing(runs: Iterable[Run]) -> float:
+    """From the start of one load to that of the next, the median in seconds; of one load a week."""
+    starts: dict[int, datetime] = {}
+    for run in runs:
+        if run.started:
+            starts[run.load] = min(run.started, starts.get(run.load, run.started))
+    ordered = sorted(starts.values())
+    return median((after - before).total_seconds() for before, after in pairwise(ordered)) if ordered[1:] else FAR_APART
 
 
 def _gap(run: Run, base: datetime | None) -> float | None:
