@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+from stepgrid import conformance
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, IMPORTERS, LAYOUTS
 
 ALL = {"engine": ENGINES, "driver": DRIVERS, "collector": COLLECTORS, "layout": LAYOUTS, "importer": IMPORTERS}
@@ -57,11 +59,20 @@ def test_one_that_is_wrong_is_told_each_fault(tmp_path: Path) -> None:
         "has serve, and no stop, socket, port, user, database",
         "`capabilities` does not take (version)",
         "`rules` does not take ()",
-        "assert 'another' == 'wrong'",
-        "assert ['nosuch'] == []",
-        "assert 'x' in ('program',)",
+        "`name` is another, the entry point is wrong: give both the same name",
+        "kinds of steps that are not installed: nosuch",
+        "`default_storage_engine` is x: none of its `storage_engines`",
     ):
         assert fault in said, said
+
+
+def test_each_fault_is_a_sentence() -> None:
+    """But for what only tells mypy that something is there."""
+    for path in Path(conformance.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Assert) and not ast.unparse(node.test).endswith(" is not None"):
+                told = node.msg is not None or "approx" in ast.unparse(node.test)  # pytest lists what differs
+                assert told, f"{path.name}:{node.lineno}: {ast.unparse(node)}"
 
 
 def test_one_that_is_not_installed_says_how(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.shared.cell_selection import SelectionError, found
-from stepgrid.cli.shared.setting_table import lines, yaml
+from stepgrid.cli.shared.setting_table import lines
 from stepgrid.model.plan import (
     FILES,
     SERVICE,
@@ -24,7 +24,7 @@ from stepgrid.model.plan import (
     PlannedStep,
 )
 from stepgrid.model.units import counted
-from stepgrid.plan.difference.input_text import may_be_size, value
+from stepgrid.plan.difference.input_text import may_be_size, value, yaml
 
 Catalogue = Mapping[str, Any] | None
 
@@ -98,7 +98,7 @@ def _made_of(build: PlannedBuild) -> str:
 def _source(said: Json) -> str:
     if isinstance(said, dict):
         return f"{{{', '.join(f'{key}: {_source(what)}' for key, what in said.items())}}}"
-    return " ".join(map(str, said)) if isinstance(said, list) else str(said)
+    return " ".join(map(_source, said)) if isinstance(said, list) else str(said)
 
 
 def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[PlannedStage, PlannedStep]]:
@@ -123,7 +123,7 @@ def _service(step: PlannedStep, where: str) -> Iterator[str]:
 
 
 def _words(said: Any) -> str:
-    return shlex.join(said) if isinstance(said, list) else str(said)
+    return shlex.join(said) if isinstance(said, list) else value(said, sized=False)
 
 
 def _settings(step: PlannedStep) -> Iterator[str]:

@@ -13,6 +13,7 @@ import pytest
 from stepgrid.lint.rule import RuleProvider
 
 SELF = "self"
+NAMED = "list them in the plug-in's `metrics()`"
 
 
 def optional(module: ModuleType) -> Iterator[Any]:
@@ -30,9 +31,17 @@ def check(plugin: object, *protocols: Any) -> None:
 def check_rules(plugin: object) -> None:
     """Of one that has rules of its own."""
     for rule in plugin.rules() if isinstance(plugin, RuleProvider) else ():
-        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.code), rule.code
-        assert rule.summary, rule.code
-        assert callable(rule.check), rule.code
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.code), (
+            f"the rule's code is {rule.code}: use small letters and digits, in words with hyphens between them"
+        )
+        assert rule.summary, f"rule {rule.code} has no summary"
+        assert callable(rule.check), f"rule {rule.code}: `check` is no function"
+
+
+def refuse(what: str, names: Iterable[object], hint: str = "") -> None:
+    """The test fails with a sentence that lists the names; without one it passes."""
+    if listed := ", ".join(map(str, names)):
+        pytest.fail(f"{what}: {listed}{f'; {hint}' if hint else ''}", pytrace=False)
 
 
 def faults(plugin: object, protocols: Iterable[Any]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.conformance.protocols import check, optional
+from stepgrid.conformance.protocols import NAMED, check, optional, refuse
 from stepgrid.conformance.samples import Sample
 from stepgrid.expand.steps.collectors import SETTINGS
 from stepgrid.plugins import collector as protocols
@@ -21,19 +21,19 @@ def test_it_has_every_protocol_whole_or_not_at_all(collector: str) -> None:
 
 def test_it_names_its_program_package_and_settings(collector: str) -> None:
     found = COLLECTORS.get(collector)
-    assert found.tool
-    assert found.package
-    assert [name for name in found.settings if name not in SETTINGS] == []
+    assert found.tool, "`tool` is empty: name the program that it runs"
+    assert found.package, "`package` is empty: name the Debian package of its program"
+    refuse("settings that no collector has", [name for name in found.settings if name not in SETTINGS])
 
 
 def test_its_command_is_of_words(collector: str, tmp_path: Path) -> None:
     argv = COLLECTORS.get(collector).argv("/bin/tool", {}, Target((7, 8), tmp_path))
-    assert argv[0] == "/bin/tool"
-    assert all(argv)
+    assert argv[0] == "/bin/tool", f"its command begins with {argv[0]}, not with the program that it gets"
+    assert all(argv), "its command has an empty word"
 
 
 def test_what_was_not_counted_is_missing(collector: str, tmp_path: Path) -> None:
-    assert COLLECTORS.get(collector).parse(tmp_path) == {}
+    refuse("an empty folder has figures", COLLECTORS.get(collector).parse(tmp_path), "what is missing has no figure")
 
 
 def test_a_sample_has_the_figures_that_are_expected(collector: str, sample: Sample) -> None:
@@ -41,4 +41,4 @@ def test_a_sample_has_the_figures_that_are_expected(collector: str, sample: Samp
         pytest.skip(f"a sample of {sample.plugin}")
     found = COLLECTORS.get(collector).parse(sample.folder)
     assert dict(found) == pytest.approx(dict(sample.expected))
-    assert [name for name in found if name not in METRICS] == []
+    refuse("figures that are no metrics", [name for name in found if name not in METRICS], NAMED)

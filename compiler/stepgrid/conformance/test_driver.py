@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from stepgrid.conformance.protocols import check, check_rules, optional
+from stepgrid.conformance.protocols import NAMED, check, check_rules, optional, refuse
 from stepgrid.conformance.samples import Sample
 from stepgrid.conformance.sweep import Sweep
 from stepgrid.lint import rule
@@ -42,15 +42,16 @@ def test_it_has_every_protocol_whole_or_not_at_all(driver: str) -> None:
 
 
 def test_its_kind_is_the_name_of_its_entry_point(driver: str) -> None:
-    assert DRIVERS.get(driver).kind == driver
+    kind = DRIVERS.get(driver).kind
+    assert kind == driver, f"`kind` is {kind}, the entry point is {driver}: give both the same name"
 
 
 def test_it_runs_on_an_engine_that_is_installed(driver: str) -> None:
     found = DRIVERS.get(driver)
     named = found.engines if isinstance(found, ForeignEngines) else ()
-    assert [name for name in named if name not in ENGINES.names()] == []
-    assert any(runs_on(driver, engine) for engine in ENGINES.names())
-    assert client(driver) is None or client(driver) in ENGINES.names()
+    refuse("engines that are not installed", [name for name in named if name not in ENGINES.names()])
+    assert any(runs_on(driver, engine) for engine in ENGINES.names()), "no installed engine has steps of this kind"
+    assert client(driver) is None or client(driver) in ENGINES.names(), f"its client {client(driver)} is no engine"
 
 
 def test_its_settings_are_strict_and_frozen(driver: str) -> None:
@@ -59,25 +60,29 @@ def test_its_settings_are_strict_and_frozen(driver: str) -> None:
 
 
 def test_each_setting_has_a_line_on_its_page(driver: str) -> None:
-    assert [name for name, field in model(driver).model_fields.items() if not field.description] == []
+    bare = [name for name, field in model(driver).model_fields.items() if not field.description]
+    refuse("settings without a description", bare)
 
 
 def test_a_command_imports_nothing_heavy(driver: str) -> None:
     program = f"import sys; from stepgrid.plugins.registry import DRIVERS; DRIVERS.get({driver!r}); "
-    program += f"print([name for name in {HEAVY} if name in sys.modules])"
+    program += f"print(*[name for name in {HEAVY} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n", "import it in the method that needs it: each step's job imports the driver"
+    refuse(
+        "it imports", done.stdout.split(), "import it in the method that needs it: each step's job imports the driver"
+    )
 
 
 def test_its_metrics_have_units_and_names_of_their_own(driver: str) -> None:
     found = DRIVERS.get(driver)
     sets = found.metrics().sections if isinstance(found, MetricProvider) else {}
     for metric in (each for section in sets.values() for each in section):
-        assert metric.name.isidentifier()
-        assert metric.name == metric.name.lower()
-        assert metric.unit
-        assert metric.definition.endswith(".")
-        assert METRICS[metric.name].definition == metric.definition, f"another plug-in has a metric {metric.name}"
+        name = metric.name
+        assert name.isidentifier(), f"metric {name}: use letters, digits and _"
+        assert name == name.lower(), f"metric {name}: use small letters"
+        assert metric.unit, f"metric {name} has no unit"
+        assert metric.definition.endswith("."), f"metric {name}: its definition is no sentence with a full stop"
+        assert METRICS[name].definition == metric.definition, f"another plug-in has a metric {name}"
 
 
 def test_its_rules_have_codes(driver: str) -> None:
@@ -86,9 +91,8 @@ def test_its_rules_have_codes(driver: str) -> None:
 
 def test_its_tables_are_layouts(driver: str) -> None:
     found = DRIVERS.get(driver)
-    assert [
-        name for name in (found.tables if isinstance(found, DefaultTables) else ()) if name not in LAYOUTS.names()
-    ] == []
+    tables = found.tables if isinstance(found, DefaultTables) else ()
+    refuse("tables of layouts that are not installed", [name for name in tables if name not in LAYOUTS.names()])
 
 
 def test_a_sample_has_the_figures_that_are_expected(driver: str, sample: Sample) -> None:
@@ -98,16 +102,19 @@ def test_a_sample_has_the_figures_that_are_expected(driver: str, sample: Sample)
 
 def test_a_sample_is_read_alike_each_time(driver: str, sample: Sample) -> None:
     _only(driver, sample)
-    assert parsed(sample) == parsed(sample)
+    assert parsed(sample) == parsed(sample), "two readings of one output differ"
 
 
 def test_the_settings_of_a_sample_stay_the_same_when_written_out(driver: str, sample: Sample) -> None:
     """Settings are part of a stage's identity."""
     _only(driver, sample)
     once = model(driver).model_validate(sample.settings).model_dump(mode="json")
-    assert model(driver).model_validate(once).model_dump(mode="json") == once
-    assert DRIVERS.get(driver).seed_key(once) == DRIVERS.get(driver).seed_key(once) != ""
-    assert DRIVERS.get(driver).estimate(once) >= 0
+    again = model(driver).model_validate(once).model_dump(mode="json")
+    refuse("settings that change when they are read again", [name for name in once if again.get(name) != once[name]])
+    key = DRIVERS.get(driver).seed_key(once)
+    assert key, "`seed_key` is empty"
+    assert DRIVERS.get(driver).seed_key(once) == key, "`seed_key` differs from call to call"
+    assert DRIVERS.get(driver).estimate(once) >= 0, "`estimate` is below 0 seconds"
 
 
 def test_an_output_that_says_nothing_is_an_error(driver: str, sample: Sample, tmp_path: Path) -> None:
@@ -122,9 +129,9 @@ def test_a_sample_can_be_read_beside_and_after_the_run(driver: str, sample: Samp
     _only(driver, sample)
     found = DRIVERS.get(driver)
     if isinstance(found, LiveThroughput):
-        assert all(rate >= 0 for _seconds, rate in found.live(sample.folder))
+        assert all(rate >= 0 for _seconds, rate in found.live(sample.folder)), "`live` has a rate below 0"
     if isinstance(found, StandaloneOutput):
-        assert found.printed(sample.folder / "stdout")
+        assert found.printed(sample.folder / "stdout"), "`printed` finds no step in the stdout of the sample"
 
 
 def test_its_steps_have_their_figures(driver: str, sweep: Sweep) -> None:
@@ -135,8 +142,8 @@ def test_its_steps_have_their_figures(driver: str, sweep: Sweep) -> None:
         assert runner is not None
         names = set(runner.parse(step.folder, step.settings).metrics)
         own = found.own_metrics(step.settings) if isinstance(found, OwnMetrics) else {}
-        assert names, step.folder
-        assert names <= {*METRICS, *own}
+        assert names, f"{step.folder}: a step without figures"
+        refuse(f"{step.folder}: figures that are no metrics", sorted(names - {*METRICS, *own}), NAMED)
 
 
 def _only(driver: str, sample: Sample) -> None:

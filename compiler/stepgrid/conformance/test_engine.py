@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build import recipe
-from stepgrid.conformance.protocols import check, check_rules, optional
+from stepgrid.conformance.protocols import check, check_rules, optional, refuse
 from stepgrid.conformance.sweep import Sweep
 from stepgrid.lint import rule
 from stepgrid.plugins import engine as protocols
@@ -31,17 +31,19 @@ def test_it_has_every_protocol_whole_or_not_at_all(engine: str) -> None:
 
 
 def test_its_name_is_that_of_its_entry_point(engine: str) -> None:
-    assert ENGINES.get(engine).name == engine
+    name = ENGINES.get(engine).name
+    assert name == engine, f"`name` is {name}, the entry point is {engine}: give both the same name"
 
 
 def test_its_steps_are_of_kinds_that_are_installed(engine: str) -> None:
-    assert [kind for kind in ENGINES.get(engine).kinds if kind not in DRIVERS.names()] == []
-    assert any(runs_on(kind, engine) for kind in DRIVERS.names())
+    refuse("kinds of steps that are not installed", sorted({*ENGINES.get(engine).kinds} - {*DRIVERS.names()}))
+    assert any(runs_on(kind, engine) for kind in DRIVERS.names()), "no installed driver runs on it"
 
 
 def test_its_storage_engine_is_one_of_its_own(engine: str) -> None:
     found = ENGINES.get(engine)
-    assert found.default_storage_engine in found.storage_engines
+    default = found.default_storage_engine
+    assert default in found.storage_engines, f"`default_storage_engine` is {default}: none of its `storage_engines`"
 
 
 def test_a_server_can_be_run(engine: str) -> None:
@@ -51,22 +53,22 @@ def test_a_server_can_be_run(engine: str) -> None:
 def test_what_a_version_can_do_is_a_set_of_names(engine: str) -> None:
     for version in VERSIONS:
         found = ENGINES.get(engine).capabilities(version)
-        assert isinstance(found, frozenset)
-        assert all(name.isidentifier() for name in found)
+        assert isinstance(found, frozenset), f"`capabilities` of version {version or '(empty)'} is no frozenset"
+        refuse("capabilities that are no names", sorted(name for name in found if not name.isidentifier()))
 
 
 def test_planning_imports_nothing_heavy(engine: str) -> None:
     program = f"import sys; from stepgrid.plugins.registry import ENGINES; ENGINES.get({engine!r}); "
-    program += f"print([name for name in {HEAVY} if name in sys.modules])"
+    program += f"print(*[name for name in {HEAVY} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n", "import it in the method that needs it"
+    refuse("it imports", done.stdout.split(), "import it in the method that needs it")
 
 
 def test_its_recipes_say_what_they_take(engine: str) -> None:
     for each in getattr(ENGINES.get(engine), "recipes", tuple)():
-        assert each.name
-        assert callable(each.takes)
-        assert callable(each.make)
+        assert each.name, f"{type(each).__name__}: a recipe without a name"
+        assert callable(each.takes), f"recipe {each.name}: `takes` is no function"
+        assert callable(each.make), f"recipe {each.name}: `make` is no function"
 
 
 def test_its_rules_have_codes(engine: str) -> None:
@@ -77,39 +79,44 @@ def test_its_builds_list_their_options(engine: str, sweep: Sweep) -> None:
     found = list(sweep.builds(engine))
     assert found, f"the spec has no build of engine {engine}"
     for folder, record in found:
-        assert record["version"]
-        assert set(record["programs"]) >= set(building(engine).programs)
+        assert record["version"], f"{folder}: the build has no version"
+        lacking = sorted({*building(engine).programs} - {*record["programs"]})
+        refuse(f"{folder}: the build lacks programs of the engine", lacking)
         if (folder / "catalogue.json").is_file():
             listed = json.loads((folder / "catalogue.json").read_text(encoding="utf-8"))
-            assert listed
-            assert all({"type", "default"} <= set(each) for each in listed.values())
+            assert listed, f"{folder}: catalogue.json lists no option"
+            bare = sorted(name for name, each in listed.items() if not {"type", "default"} <= each.keys())
+            refuse(f"{folder}: options without type or default", bare)
 
 
 def test_its_servers_are_ready_and_end_by_themselves(engine: str, sweep: Sweep) -> None:
     if not ENGINES.get(engine).server:
         pytest.skip(f"{engine} is no server")
     found = list(sweep.servers(engine))
-    assert found
+    assert found, f"the spec started no server of engine {engine}"
     for folder, journal in found:
         events = {entry["event"]: entry for entry in journal}
-        assert {"server started", "server ready", "server stopped"} <= set(events), folder
-        assert (events["server stopped"]["killed"], events["server stopped"]["exit"]) == (False, 0), folder
+        lacking = [name for name in ("server started", "server ready", "server stopped") if name not in events]
+        refuse(f"{folder}: the journal lacks events", lacking)
+        assert not events["server stopped"]["killed"], f"{folder}: the server did not stop and was killed"
+        status = events["server stopped"]["exit"]
+        assert status == 0, f"{folder}: the server stopped with exit status {status}"
 
 
 def test_its_servers_run_with_what_was_asked(engine: str, sweep: Sweep) -> None:
     for folder, _journal in sweep.servers(engine) if ENGINES.get(engine).server else ():
         effective = json.loads((folder / "server" / "effective.json").read_text(encoding="utf-8"))
-        assert effective["values"], folder
-        assert effective["differs"] == {}, folder
+        assert effective["values"], f"{folder}: no option was read back from the server"
+        refuse(f"{folder}: options that differ from what was asked", effective["differs"])
 
 
 def test_its_statistics_grow_and_are_numbers(engine: str, sweep: Sweep) -> None:
     for folder, _journal in sweep.servers(engine) if ENGINES.get(engine).server else ():
         for step in sorted(folder.glob("steps/*/statistics")):
             before, after = _counters(step / "before.json"), _counters(step / "after.json")
-            assert after, step
+            assert after, f"{step}: no counters after the step"
             less = [name for name in before.keys() & after.keys() if after[name] < before[name]]
-            assert less == [], f"{step}: a counter only grows, else it is a gauge"
+            refuse(f"{step}: counters that shrank", less, "a counter only grows, else it is a gauge")
 
 
 def _counters(path: Path) -> Mapping[str, float]:

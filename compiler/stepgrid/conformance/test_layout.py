@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from stepgrid.conformance.protocols import refuse
 from stepgrid.model.table import Table
 from stepgrid.plugins.layout import Block, Layout, LayoutCell
 from stepgrid.plugins.metrics import METRICS
@@ -25,9 +26,9 @@ def tables(name: str, given: Block) -> list[Table]:
 
 def test_it_is_a_layout_of_metrics_that_there_are(layout: str) -> None:
     found = LAYOUTS.get(layout)
-    assert isinstance(found, Layout)
-    assert found.title
-    assert [name for name in found.metrics if name not in METRICS] == []
+    assert isinstance(found, Layout), "it lacks a part of the protocol Layout (stepgrid.plugins.layout)"
+    assert found.title, "`title` is empty"
+    refuse("metrics that there are not", [name for name in found.metrics if name not in METRICS])
 
 
 @pytest.mark.parametrize("figures", [(), (1.0,), (1.0, 2.5e9, 0.0)], ids=["none", "one", "three"])
@@ -35,17 +36,18 @@ def test_each_row_has_a_cell_for_each_column(layout: str, figures: tuple[float, 
     names = LAYOUTS.get(layout).metrics or ("qps",)
     given = [LayoutCell(dict.fromkeys(names, value), ratios=dict.fromkeys(names, value)) for value in figures]
     for table in tables(layout, block(*given)):
-        assert {len(row) for row in table.rows} <= {len(table.columns)}
+        uneven = [at for at, row in enumerate(table.rows, 1) if len(row) != len(table.columns)]
+        refuse(f"{table.title}: rows that have not {len(table.columns)} cells", uneven)
 
 
 @pytest.mark.parametrize("status", LACKING)
 def test_what_is_missing_is_no_number(layout: str, status: str) -> None:
     """Whatever it shows in its place."""
     for table in tables(layout, block(LayoutCell(status=status))):
-        numbers = [cell for row in table.rows for cell in row if cell.value is not None]
-        assert numbers == []
+        numbers = [cell.text for row in table.rows for cell in row if cell.value is not None]
+        refuse(f"{table.title}: numbers where nothing was measured", numbers)
 
 
 def test_it_is_the_same_each_time(layout: str) -> None:
     given = block(LayoutCell({"qps": 1.0}, ratios={"qps": 1.0}), LayoutCell(status="failed"))
-    assert tables(layout, given) == tables(layout, given)
+    assert tables(layout, given) == tables(layout, given), "two calls with the same figures give different tables"

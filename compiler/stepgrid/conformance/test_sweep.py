@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from stepgrid.conformance.protocols import refuse
 from stepgrid.conformance.sweep import Sweep
 
 
 def test_the_spec_is_sound(sweep: Sweep) -> None:
-    assert ": fine; " in sweep.stepgrid("check")
+    checked = sweep.stepgrid("check")
+    assert ": fine; " in checked, f"`stepgrid check` finds problems:\n{checked}"
 
 
 def test_identities_are_stable(sweep: Sweep) -> None:
-    assert sweep.ids("0") == sweep.ids("1") == sweep.ids("2")
+    first = sweep.ids("0")
+    for seed in ("1", "2"):
+        assert sweep.ids(seed) == first, "ids differ from process to process: sort what comes out of a set"
 
 
 def test_nothing_is_measured_twice(sweep: Sweep) -> None:
     results = sorted(sweep.folder.glob("outputs/results/*/*"))
-    assert results
+    assert results, "the spec has no results"
     sweep.stepgrid("run")
-    assert sorted(sweep.folder.glob("outputs/results/*/*")) == results
+    more = sorted({*sweep.folder.glob("outputs/results/*/*")} - {*results})
+    refuse("a second run measured again", [path.name for path in more])

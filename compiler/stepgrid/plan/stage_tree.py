@@ -130,7 +130,8 @@ def title(draft: Draft, axes: Sequence[str]) -> str:
     shared = [labels.get("build", ""), *[f"{axis}={labels[axis]}" for axis in axes if axis in labels]]
     run = f", run {draft.run + 1}" if draft.run else ""
     steps = called([step.name for step in draft.steps])
-    return f"{' '.join([part for part in shared if part])}, load {draft.load + 1}{run}: {steps}"
+    place = " ".join(part for part in shared if part)
+    return f"{f'{place}, ' if place else ''}load {draft.load + 1}{run}: {steps}"
 
 
 def _own(position: int, load: int, run: int) -> tuple[int, int]:

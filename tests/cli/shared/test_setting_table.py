@@ -8,9 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from stepgrid.cli.shared.setting_table import lines, yaml
+from stepgrid.cli.shared.setting_table import lines
 from stepgrid.language.problems.problem import Problems
 from stepgrid.language.yaml.loader import load
+from stepgrid.plan.difference.input_text import yaml
 
 ROWS = [
     ("argv", yaml(["{program:bench.py}", "--keys=1000", "a word", "another word that is long"]), "a.yaml:8:11"),

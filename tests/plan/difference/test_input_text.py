@@ -1,8 +1,16 @@
 from __future__ import annotations
 
+import re
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
 from stepgrid.plan.difference import input_text
 from stepgrid.plan.difference.stage_difference import Input
 from stepgrid.plan.difference.unset import UNSET
+from stepgrid.summarize.comparisons import build_quality
+from stepgrid.summarize.notes.step_settings import _value
 
 
 def test_an_input_as_a_line() -> None:
@@ -21,3 +29,26 @@ def test_what_is_no_size_has_no_unit_of_one() -> None:
         "compaction_sequential_deletes_window": "62914560",
         "size": "60 MiB",
     }
+
+
+WORDS = st.from_regex(r"[a-z]{1,5}( [a-z]{1,5})?", fullmatch=True)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(JSON)
+def test_no_value_is_shown_as_python_has_it(setting: Any) -> None:
+    """In the reasons of a plan, under what the steps do, in `explain`, of a build's facts."""
+    line = input_text.line(Input("params.metrics", UNSET, setting))
+    for text in (line, _value("metrics", setting, None), input_text.yaml(setting), build_quality.said(setting)):
+        assert not re.search(r"'|None|True|False", text)
+
+
+def test_a_setting_with_parts_is_shown_as_the_spec_has_it() -> None:
+    metrics = {"qps": {"pattern": "per second: ([0-9.]+)", "json": None, "required": True}}
+    shown = '{qps: {pattern: "per second: ([0-9.]+)", required: true}}'
+    assert input_text.line(Input("params.metrics", UNSET, metrics)) == f"params.metrics: not set -> {shown}"
+    assert input_text.value([metrics]) == f"[{shown}]"

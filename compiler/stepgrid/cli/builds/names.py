@@ -87,4 +87,4 @@ def declared(source: Mapping[str, Any]) -> str:
 def value_text(value: Json) -> str:
     if isinstance(value, Mapping):
         return f"({declared(value)})"
-    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return " ".join(map(value_text, value)) if isinstance(value, list | tuple) else str(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stepgrid.cli.shared import adaptive_loads
@@ -12,6 +12,7 @@ from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.number_format import percent, size
 from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration
+from stepgrid.plan.arms import BUILD
 from stepgrid.plan.axis_searches import words
 from stepgrid.plan.difference import input_text
 from stepgrid.plan.difference.stage_difference import Input
@@ -123,9 +124,12 @@ def _groups(found: Preview, most: int | None) -> Iterator[str]:
     for node in found.nodes:
         if node.status.action is not Action.KEEP:
             groups.setdefault(_reason(node), []).append(node)
+    labels: dict[str, dict[str, None]] = {}
+    for cell in found.plan.cells:
+        labels.setdefault(cell.build, {})[cell.labels[BUILD]] = None
     for nodes in groups.values():
         yield ""
-        yield from _group(nodes, most)
+        yield from _group(nodes, labels, most)
 
 
 def _reason(node: Node) -> tuple[Any, ...]:
@@ -133,7 +137,8 @@ def _reason(node: Node) -> tuple[Any, ...]:
     return node.status.kind, node.status.action, node.status.status, node.status.because, inputs
 
 
-def _group(nodes: Sequence[Node], most: int | None) -> Iterator[str]:
+def _group(nodes: Sequence[Node], labels: Mapping[str, Iterable[str]], most: int | None) -> Iterator[str]:
+    """`labels`: of a build, which may have several."""
     first = nodes[0].status
     seconds = sum(node.seconds or 0.0 for node in nodes)
     takes = f", about {duration(seconds)}" if nodes[0].runs and seconds else ""
@@ -141,7 +146,12 @@ def _group(nodes: Sequence[Node], most: int | None) -> Iterator[str]:
     yield from _inputs(nodes[0].inputs, most)
     shown = nodes if most is None or len(nodes) <= most + 1 else nodes[:most]
     rows = [
-        (node.status.id, "" if node.seconds is None else duration(node.seconds), node.status.title) for node in shown
+        (
+            node.status.id,
+            "" if node.seconds is None else duration(node.seconds),
+            ", ".join(labels.get(node.status.id, (node.status.title,))),
+        )
+        for node in shown
     ]
     yield from (cut(line, WIDTH) for line in aligned(rows, right=[1]))
     if len(shown) < len(nodes):

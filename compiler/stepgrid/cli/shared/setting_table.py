@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shutil
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
-from functools import partial
-from typing import Any
+from collections.abc import Iterable, Iterator
 
-from stepgrid.plan.difference.input_text import value
 from stepgrid.summarize.formats.text import aligned
 
 Row = tuple[str, str, str]  # name, value, place
@@ -19,9 +13,6 @@ Row = tuple[str, str, str]  # name, value, place
 INDENT, GAP = "    ", 2
 NARROWEST = 24  # columns of values that are wrapped
 USUAL_WIDTH = 100
-# No colon: in a list the loader takes none without quotes, `[0:0]`
-_PLAIN = re.compile(r"(?![-?] |[%@])[\w./+%=@-]+(?: [\w./+%=@-]+)*")
-_WORDS = frozenset({"null", "true", "false", ".inf", "+.inf", "-.inf", ".nan"})
 
 
 def lines(title: str, rows: Iterable[Row]) -> Iterator[str]:
@@ -37,25 +28,3 @@ def _wrapped(row: Row, room: int) -> Iterator[Row]:
     first, *more = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
     yield name, first, place
     yield from (("", line, "") for line in more)
-
-
-def _reads_otherwise(word: str) -> bool:
-    """As null, a truth value, or a number that is written in another way: `0x10`."""
-    if word.lower() in _WORDS:
-        return True
-    for number in (partial(int, base=0), float):
-        with suppress(ValueError):
-            return str(number(word)) != word
-    return False
-
-
-def yaml(given: Any, sized: bool = False) -> str:
-    """On one line, as a spec would write it; keys without a value are left out."""
-    if isinstance(given, list | tuple):
-        return f"[{', '.join(yaml(each, sized) for each in given)}]"
-    if isinstance(given, Mapping):
-        there = {key: said for key, said in given.items() if said is not None}
-        return f"{{{', '.join(f'{yaml(key)}: {yaml(said)}' for key, said in there.items())}}}"
-    if isinstance(given, str) and (not _PLAIN.fullmatch(given) or _reads_otherwise(given)):
-        return json.dumps(given, ensure_ascii=False)
-    return value(given, sized)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from stepgrid.model.number_format import exact_size
@@ -10,6 +15,9 @@ from stepgrid.plan.difference.unset import UNSET
 
 _NO_SIZES = ("_micros", "_usec", "_us", "_ms", "_milliseconds", "_sec", "_seconds", "_count",
              "_deletes", "_deletes_window")  # of names of options  # fmt: skip
+# No colon: in a list the loader takes none without quotes, `[0:0]`
+_PLAIN = re.compile(r"(?![-?] |[%@])[\w./+%=@-]+(?: [\w./+%=@-]+)*")
+_WORDS = frozenset({"null", "true", "false", ".inf", "+.inf", "-.inf", ".nan"})
 
 
 def line(each: Input) -> str:
@@ -30,7 +38,31 @@ def value(given: Any, sized: bool = True) -> str:
         return exact_size(given)
     if isinstance(given, list | tuple):
         return f"[{', '.join(value(each, sized) for each in given)}]"
+    if isinstance(given, Mapping):
+        return yaml(given, sized)
     return f"{given:g}" if isinstance(given, float) else str(given)
+
+
+def yaml(given: Any, sized: bool = False) -> str:
+    """On one line, as a spec would write it; keys without a value are left out."""
+    if isinstance(given, list | tuple):
+        return f"[{', '.join(yaml(each, sized) for each in given)}]"
+    if isinstance(given, Mapping):
+        there = {key: said for key, said in given.items() if said is not None}
+        return f"{{{', '.join(f'{yaml(key)}: {yaml(said)}' for key, said in there.items())}}}"
+    if isinstance(given, str) and (not _PLAIN.fullmatch(given) or _reads_otherwise(given)):
+        return json.dumps(given, ensure_ascii=False)
+    return value(given, sized)
+
+
+def _reads_otherwise(word: str) -> bool:
+    """As null, a truth value, or a number that is written in another way: `0x10`."""
+    if word.lower() in _WORDS:
+        return True
+    for number in (partial(int, base=0), float):
+        with suppress(ValueError):
+            return str(number(word)) != word
+    return False
 
 
 def may_be_size(field: str) -> bool:

@@ -65,4 +65,4 @@ def said(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {said(each)}" for name, each in value.items()) or "none"
-    return ", ".join(map(str, value)) or "none" if isinstance(value, list | tuple) else str(value)
+    return ", ".join(map(said, value)) or "none" if isinstance(value, list | tuple) else str(value)

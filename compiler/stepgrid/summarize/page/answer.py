@@ -256,7 +256,7 @@ def _possible(found: Sequence[Case]) -> str:
         return ""
     low, high = min(each.low for each in known), max(each.high for each in known)
     if high / low > number_format.WIDEST:
-        return ", by any ratio"
+        return ": any ratio is possible"
     shown = number_format.telling(low, high)
     return f": {shown(low)}{number_format.TIMES} to {shown(high)}{number_format.TIMES} are possible"
 

@@ -9,6 +9,7 @@ from typing import Any
 from stepgrid.host.pseudonym import pseudonym
 from stepgrid.model import number_format
 from stepgrid.model.units import counted
+from stepgrid.plan.difference.input_text import yaml
 
 SIZES = ("memory", "swap_bytes", "free_bytes")
 PRIVATE = ("hostname",)  # of no use to a reader elsewhere
@@ -70,7 +71,9 @@ def _shown(name: str, value: Any) -> str:
         return number_format.size(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return ", ".join(_shown(name, each) for each in value)
+    return yaml(value) if isinstance(value, Mapping) else str(value)
 
 
 def _plain(text: str) -> Any:
