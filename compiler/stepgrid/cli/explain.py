@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import shutil
 import sys
-from collections.abc import Iterator, Mapping
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.shared.cell_selection import SelectionError, found
-from stepgrid.cli.shared.setting_table import lines
 from stepgrid.model.plan import (
     FILES,
     SERVICE,
@@ -25,6 +26,7 @@ from stepgrid.model.plan import (
 )
 from stepgrid.model.units import counted
 from stepgrid.plan.difference.input_text import may_be_size, value, yaml
+from stepgrid.summarize.formats.text import aligned
 
 Catalogue = Mapping[str, Any] | None
 
@@ -119,7 +121,7 @@ def _service(step: PlannedStep, where: str) -> Iterator[str]:
 
     found = {name: said for name, said in fields(step).items() if name.startswith(f"{SERVICE}.")}
     rows = [(name.removeprefix(f"{SERVICE}."), _words(said), where) for name, said in found.items()]
-    yield from lines(SERVICE, rows) if rows else ()
+    yield from setting_lines(SERVICE, rows) if rows else ()
 
 
 def _words(said: Any) -> str:
@@ -129,13 +131,15 @@ def _words(said: Any) -> str:
 def _settings(step: PlannedStep) -> Iterator[str]:
     settings, places = step.settings.items(), getattr(step.settings, "at", {})
     rows = [(name, yaml(given, may_be_size(name)), places.get(name, "")) for name, given in settings]
-    yield from lines("settings", [(name, shown, where or f"default of {step.kind}") for name, shown, where in rows])
+    yield from setting_lines(
+        "settings", [(name, shown, where or f"default of {step.kind}") for name, shown, where in rows]
+    )
 
 
 def _options(step: PlannedStep, known: Catalogue) -> Iterator[str]:
     rows = [(name, _shown(name, option, known), option.where) for name, option in step.options.items()]
     if rows:
-        yield from lines("options", rows)
+        yield from setting_lines("options", rows)
 
 
 def _left_alone(step: PlannedStep, build: PlannedBuild, known: Mapping[str, Any]) -> Iterator[str]:
@@ -147,7 +151,7 @@ def _left_alone(step: PlannedStep, build: PlannedBuild, known: Mapping[str, Any]
     left = sorted(known.keys() - step.options.keys() - set_by_us)
     rows = [(name, str(known[name].get("default", "")) or "empty", "") for name in left]
     if rows:
-        yield from lines(f"left to {build.name}: {counted(len(rows), 'option')}", rows)
+        yield from setting_lines(f"left to {build.name}: {counted(len(rows), 'option')}", rows)
 
 
 def _shown(name: str, option: Option, known: Catalogue) -> str:
@@ -166,3 +170,27 @@ def _shown(name: str, option: Option, known: Catalogue) -> str:
 def _default(info: Mapping[str, Any], sized: bool) -> str:
     text = str(info.get("default", ""))
     return value(int(text), sized) if text.isdecimal() else text or "empty"
+
+
+# A table of settings for the terminal: values as YAML, wrapped to its width, each with its place.
+
+Row = tuple[str, str, str]  # name, value, place
+
+INDENT, GAP = "    ", 2
+NARROWEST = 24  # columns of values that are wrapped
+USUAL_WIDTH = 100
+
+
+def setting_lines(title: str, rows: Iterable[Row]) -> Iterator[str]:
+    listed = list(rows)
+    names, places = (max(len(row[at]) for row in listed) for at in (0, 2))
+    room = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns - len(INDENT) - names - places - 2 * GAP
+    yield f"  {title}"
+    yield from aligned((line for row in listed for line in _wrapped(row, max(room, NARROWEST))), INDENT)
+
+
+def _wrapped(row: Row, room: int) -> Iterator[Row]:
+    name, text, place = row
+    first, *more = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
+    yield name, first, place
+    yield from (("", line, "") for line in more)

@@ -24,8 +24,8 @@ def optional(module: ModuleType) -> Iterator[Any]:
 
 def check(plugin: object, *protocols: Any) -> None:
     """The test fails with a line for each fault."""
-    if said := list(faults(plugin, protocols)):
-        pytest.fail("\n".join(said), pytrace=False)
+    if messages := list(faults(plugin, protocols)):
+        pytest.fail("\n".join(messages), pytrace=False)
 
 
 def check_rules(plugin: object) -> None:
@@ -38,10 +38,10 @@ def check_rules(plugin: object) -> None:
         assert callable(rule.check), f"rule {rule.code}: `check` is no function"
 
 
-def refuse(what: str, names: Iterable[object], hint: str = "") -> None:
+def refuse(fault: str, names: Iterable[object], hint: str = "") -> None:
     """The test fails with a sentence that lists the names; without one it passes."""
     if listed := ", ".join(map(str, names)):
-        pytest.fail(f"{what}: {listed}{f'; {hint}' if hint else ''}", pytrace=False)
+        pytest.fail(f"{fault}: {listed}{f'; {hint}' if hint else ''}", pytrace=False)
 
 
 def faults(plugin: object, protocols: Iterable[Any]) -> Iterator[str]:

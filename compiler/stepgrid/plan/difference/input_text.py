@@ -43,16 +43,16 @@ def value(given: Any, sized: bool = True) -> str:
     return f"{given:g}" if isinstance(given, float) else str(given)
 
 
-def yaml(given: Any, sized: bool = False) -> str:
+def yaml(setting: Any, sized: bool = False) -> str:
     """On one line, as a spec would write it; keys without a value are left out."""
-    if isinstance(given, list | tuple):
-        return f"[{', '.join(yaml(each, sized) for each in given)}]"
-    if isinstance(given, Mapping):
-        there = {key: said for key, said in given.items() if said is not None}
-        return f"{{{', '.join(f'{yaml(key)}: {yaml(said)}' for key, said in there.items())}}}"
-    if isinstance(given, str) and (not _PLAIN.fullmatch(given) or _reads_otherwise(given)):
-        return json.dumps(given, ensure_ascii=False)
-    return value(given, sized)
+    if isinstance(setting, list | tuple):
+        return f"[{', '.join(yaml(item, sized) for item in setting)}]"
+    if isinstance(setting, Mapping):
+        parts = (f"{yaml(key)}: {yaml(part)}" for key, part in setting.items() if part is not None)
+        return f"{{{', '.join(parts)}}}"
+    if isinstance(setting, str) and (not _PLAIN.fullmatch(setting) or _reads_otherwise(setting)):
+        return json.dumps(setting, ensure_ascii=False)
+    return value(setting, sized)
 
 
 def _reads_otherwise(word: str) -> bool:

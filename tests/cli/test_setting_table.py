@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from stepgrid.cli.shared.setting_table import lines
+from stepgrid.cli.explain import setting_lines
 from stepgrid.language.problems.problem import Problems
 from stepgrid.language.yaml.loader import load
 from stepgrid.plan.difference.input_text import yaml
@@ -21,7 +21,7 @@ ROWS = [
 
 def test_long_values_are_wrapped_to_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "76")
-    assert list(lines("settings", ROWS)) == [
+    assert list(setting_lines("settings", ROWS)) == [
         "  settings",
         '    argv      ["{program:bench.py}", --keys=1000, a  a.yaml:8:11',
         "              word, another word that is long]",
@@ -31,7 +31,7 @@ def test_long_values_are_wrapped_to_the_terminal(monkeypatch: pytest.MonkeyPatch
 
 def test_what_fits_is_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    assert len(list(lines("settings", ROWS))) == 3
+    assert len(list(setting_lines("settings", ROWS))) == 3
 
 
 @pytest.mark.parametrize(
