@@ -79,17 +79,17 @@ def ratio(value: float) -> str:
     return f"{value:.2g}" if 0 < value < 0.00995 else f"{value:.2f}" if value < 99.995 else f"{value:.3g}"
 
 
-def telling(low: float, high: float, shown: Callable[[float], str] = ratio) -> Callable[[float], str]:
-    """`shown`, with as many digits more as tell the ends of an interval apart, and an end from a 1 that is outside."""
+def telling(low: float, high: float, usual: Callable[[float], str] = ratio) -> Callable[[float], str]:
+    """Choose `usual`, or more digits, until the ends of an interval are told apart, and an end from a 1 outside it."""
     near = [end for end in (low, high) if low > 1 or high < 1]
-    forms = [shown]
+    forms = [usual]
     if low > 0:
-        forms += [partial(_digits, count) for count in range(3, 13)]
-    return next((form for form in forms if form(low) != form(high) and form(1.0) not in map(form, near)), shown)
+        forms += [partial(digits, count) for count in range(3, 13)]
+    return next((form for form in forms if form(low) != form(high) and form(1.0) not in map(form, near)), usual)
 
 
-def _digits(count: int, value: float) -> str:
-    """With so many decimals, or digits where that would be none or too many."""
+def digits(count: int, value: float) -> str:
+    """Show so many decimals, or digits where that would be none or too many."""
     return f"{value:.{count}f}" if 0.05 <= value < 99.995 and count < 6 else f"{value:#.{count}g}"
 
 
