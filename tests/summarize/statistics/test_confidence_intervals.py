@@ -246,3 +246,7 @@ def test_the_chance_of_a_ratio_fits_its_interval():
     assert chance(found, edge) == pytest.approx(0.05)
     assert chance(found, 0.2) == 1.0
     assert chance(Interval(1.1, 1.0, 1.2, 1), 0.02) is None
+
+
+def test_a_load_without_runs_is_missing() -> None:
+    assert sample({0: [100.0], 1: []}, {0: [100.0], 1: [50.0]}).loads == (0,)

@@ -52,7 +52,7 @@ class Interval:
 
 def sample(arm: Values, base: Values, key: Hashable = None) -> Sample:
     """Pairs by load; the runs of a load, all above 0, are averaged first, for they share its database."""
-    common = sorted(arm.keys() & base.keys())
+    common = sorted(load for load in arm.keys() & base.keys() if arm[load] and base[load])
     return Sample(tuple(_log_mean(arm[load]) - _log_mean(base[load]) for load in common), key, tuple(common))
 
 
