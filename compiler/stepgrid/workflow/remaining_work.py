@@ -161,7 +161,7 @@ class RemainingWork:
 
     @property
     def jobs(self) -> Iterator[str]:
-        """What a run would start, in its order, and how much that is."""
+        """List what a run would start, in its order, and how much that is."""
         builds = [build for build in self.builds if build in self.lacking]
         stages = sorted((stage for stage in self.stages if stage in self.lacking), key=self.rank)
         yield from (f"build {self.title(build)}" for build in builds)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
 from typing import NamedTuple
 
 from stepgrid.expand.axes.choice import Choice
@@ -56,6 +55,8 @@ class Frame:
         ground: EvaluationContext,
     ) -> None:
         self._item, self._build, self._ground, self._positions = item, build, ground, axes
+        params = (ground.spec.params, *build.params)  # the same in every cell
+        self._fixed_params = [option_layers.params(layer, ground.where) for layer in params]
         there = [(axis, point) for axis in axes for point in points[axis]]
         reads = self._reads(there)
         names = sorted(reads.names(OPTIONS))
@@ -192,12 +193,6 @@ class Frame:
             yield None, entries
         where = self._ground.where
         yield from ((axis, option_layers.params(point.params or {}, where)) for axis, point in points)
-
-    @cached_property
-    def _fixed_params(self) -> Sequence[Entries]:
-        """Those of the spec and of the build: the same in every cell."""
-        given = (self._ground.spec.params, *self._build.params)
-        return [option_layers.params(params, self._ground.where) for params in given]
 
 
 def _grouped(names: Iterable[str], reads: Dependencies) -> dict[frozenset[int], list[str]]:
