@@ -7,10 +7,12 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from stepgrid.errors import StepgridError
+
 _DIGITS = 20
 
 
-class SearchError(Exception):
+class SearchError(StepgridError):
     """What cannot be searched: a sentence or two."""
 
 

@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.bisect.question import Words
     from stepgrid.model.plan import Plan
-
-FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.shared.result_arguments import MEANT, selection
+from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
 from stepgrid.summarize.formats import FORMATS
 
 if TYPE_CHECKING:
     from stepgrid.summarize.report import Report
-
-FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

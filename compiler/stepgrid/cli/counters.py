@@ -9,6 +9,7 @@ from pathlib import Path
 
 from stepgrid.cli.shared import cell_selection
 from stepgrid.cli.shared.cell_selection import SelectionError
+from stepgrid.errors import FINE, USAGE
 from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.model.table import NOTHING, Table
@@ -16,7 +17,6 @@ from stepgrid.plan.arms import arms
 from stepgrid.summarize.formats import FORMATS, json_format
 from stepgrid.workflow import host_plan
 
-FINE, USAGE = 0, 2
 PUBLISHED, LAYOUT = "published", "counters"
 TOP = 10
 Growth = Mapping[str, Mapping[str, float]]  # cell -> counter -> by how much it grew

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.build.error import BuildError
 from stepgrid.cli.shared import output_file, spec_arguments
+from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
 from stepgrid.language.input_record import watching
 from stepgrid.language.site.site_file import GIVEN
 from stepgrid.model.number_format import size
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from stepgrid.model.plan import Plan
     from stepgrid.store.store import Store
 
-FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 SHOWN = 8  # variables that are named
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.number_format import size
@@ -21,8 +22,6 @@ from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.store.store import Store
-
-FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

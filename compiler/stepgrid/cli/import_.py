@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from stepgrid.build.error import BuildError
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.errors import FAILED, FINE, USAGE
 from stepgrid.language.problems.problem import SpecError
 from stepgrid.model import plan as plan_model
 from stepgrid.model.units import counted
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from stepgrid.model.plan import Plan
     from stepgrid.store.store import Store
     from stepgrid.transfer.result_import import ImportedResults
-
-FINE, USAGE, FAILED = 0, 2, 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

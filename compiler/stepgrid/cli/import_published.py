@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
 from stepgrid.model.units import counted
 from stepgrid.plugins.importer import FolderError
 from stepgrid.plugins.registry import IMPORTERS
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from stepgrid.transfer.published_plan import PublishedPlan
     from stepgrid.transfer.published_results import ImportedPlan
 
-FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 HINT = "`--skip-unknown` imports the rest, and the report says what was left out"
 
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stepgrid.cli.shared import output_file, row_output, spec_arguments
+from stepgrid.errors import FINE, PROBLEMS, USAGE
 from stepgrid.host.durable_writes import replacing
 from stepgrid.plan.files import plan_file
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats.text import aligned
 from stepgrid.workflow import host_plan
 
-FINE, PROBLEMS, USAGE = 0, 1, 2
 PARQUET = "parquet"
 FORMATS = (*row_output.FORMATS, PARQUET)
 ALL = "SELECT * FROM columns"

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stepgrid.cli.compare import FINE, PROBLEMS, USAGE, put, report_of
+from stepgrid.cli.compare import put, report_of
 from stepgrid.cli.shared import claim_gate, spec_arguments
 from stepgrid.cli.shared.result_arguments import MEANT, selection
+from stepgrid.errors import FINE, PROBLEMS, USAGE
 from stepgrid.summarize.formats import FORMATS
 from stepgrid.workflow import host_plan
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.errors import FAILED, FINE, USAGE, StepgridError
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.model.plan import STAGE_PREFIX
 from stepgrid.store import retractions
@@ -14,10 +15,8 @@ from stepgrid.store.run_lock import NAME
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 
-FINE, USAGE, FAILED = 0, 2, 3
 
-
-class RetractionError(Exception):
+class RetractionError(StepgridError):
     """A result that there is not, or a call that cannot be meant: a sentence."""
 
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.shared import claim_gate, spec_arguments
+from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
 from stepgrid.host import host_lock
 
 if TYPE_CHECKING:
     from stepgrid.model.plan import Plan
 
-FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 RULES = ("build", "run", "collect", "summarize", "all")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.shared.result_arguments import MEANT
+from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
 from stepgrid.model.units import counted
 from stepgrid.store import plans
 from stepgrid.store.plans import StoredPlan
@@ -19,8 +20,6 @@ from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.cli.shared.result_sets import Located
-
-FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

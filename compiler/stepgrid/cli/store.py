@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from stepgrid.build.error import BuildError
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted
 from stepgrid.workflow import host_plan
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from stepgrid.model.plan import Plan
     from stepgrid.transfer.store_sync import Moved
 
-FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
 DONE = {"push": "pushed", "pull": "pulled"}
 
 

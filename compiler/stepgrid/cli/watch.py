@@ -11,7 +11,8 @@ from dataclasses import replace
 from types import FrameType
 
 from stepgrid.cli.shared import spec_arguments
-from stepgrid.cli.status import FAILED, FINE, PROBLEMS, planned, reader, width
+from stepgrid.cli.status import planned, reader, width
+from stepgrid.errors import FAILED, FINE, PROBLEMS
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import PlanStatus, Status
 from stepgrid.store.status.reader import StatusReader

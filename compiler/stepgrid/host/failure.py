@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from stepgrid.errors import StepgridError
 from stepgrid.host.disk_errors import OUTSIDE
 from stepgrid.host.log_tail import DISK_FULL
 
@@ -12,7 +13,7 @@ FOUND_NOTHING = "it found none of the keys that it looked up; {:.3g} % were expe
 
 
 @dataclass(slots=True)
-class StageError(Exception):
+class StageError(StepgridError):
     message: str
     step: str | None = None
     log: Path | None = None
@@ -33,7 +34,7 @@ class StageError(Exception):
         return self.log.relative_to(here) if self.log and self.log.is_relative_to(here) else self.log
 
 
-class UnsupportedError(Exception):
+class UnsupportedError(StepgridError):
     """The build cannot do what the stage asks for: a result, not a failure."""
 
 

@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from stepgrid.errors import StepgridError
+
 Waiting = Callable[[list[int]], None]
 
 
-class LockBusy(Exception):
+class LockBusy(StepgridError):
     """The lock is held by others, and the caller did not want to wait."""
 
     def __init__(self, holders: list[int]) -> None:

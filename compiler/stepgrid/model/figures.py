@@ -10,6 +10,8 @@ from itertools import groupby, repeat
 from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
+from stepgrid.errors import StepgridError
+
 
 class Buckets(NamedTuple):
     """A histogram of latencies, by column, as a collect reads a million of its rows.
@@ -63,7 +65,7 @@ def decimal(text: str) -> float:
     return float(text) if _DECIMAL.fullmatch(text) else math.nan
 
 
-class ParseError(Exception):
+class ParseError(StepgridError):
     """The output of a step that ended well does not hold what it must: says which file and what was looked for."""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from stepgrid.errors import StepgridError
 from stepgrid.host.disk_errors import disk_full, has_no_room, is_disk_full
 from stepgrid.host.log_tail import DISK_FULL
 from stepgrid.host.stale_handles import is_stale
@@ -18,7 +19,7 @@ T = TypeVar("T")
 HINT = "free some, or start in another folder"
 
 
-class DiskFull(Exception):
+class DiskFull(StepgridError):
     """The sentence."""
 
 

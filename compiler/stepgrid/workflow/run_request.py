@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from stepgrid.errors import FAILED, PROBLEMS, USAGE, StepgridError
 from stepgrid.host import cluster_job
 from stepgrid.host.machines import contradicted, unnamed
 from stepgrid.host.stale_handles import HINT, is_stale
@@ -24,16 +25,15 @@ from stepgrid.workflow.host_plan import named
 from stepgrid.workflow.remaining_work import RemainingWork, work
 from stepgrid.workflow.shown_warnings import once_a_day
 
-PROBLEMS, WRONG_CALL, REFUSED = 1, 2, 3
 STAND_IN = (
     "nothing was started: run it on that machine, or say `allow_other_hardware: true` in a site file "
     "(docs/running.md), which keeps its results under this host's own id"
 )
 NO_NODES = "nothing was started: the site file names no nodes for the hardware of the spec:"
-USAGE = "which spec? snakemake --config spec=specs/quickstart.yaml, or stepgrid run specs/quickstart.yaml"
+WHICH_SPEC = "which spec? snakemake --config spec=specs/quickstart.yaml, or stepgrid run specs/quickstart.yaml"
 
 
-class Fault(Exception):
+class Fault(StepgridError):
     """What is wrong with the request or the spec, as text for a person."""
 
     def __init__(self, text: str, status: int = PROBLEMS) -> None:
@@ -43,10 +43,10 @@ class Fault(Exception):
 
 def work_of(config: Mapping[str, Any], dry_run: bool = False, on_cluster: bool = False) -> RemainingWork:
     """What `--config spec=… scale=… only=… set=… site=… until=…` asks for. A dry run writes nothing."""
-    if messages := [*config_texts.faults(config)] or ([] if config.get("spec") else [USAGE]):
-        raise Fault("\n".join(messages), WRONG_CALL)
+    if messages := [*config_texts.faults(config)] or ([] if config.get("spec") else [WHICH_SPEC]):
+        raise Fault("\n".join(messages), USAGE)
     if message := host_plan.results_elsewhere():
-        raise Fault(message, WRONG_CALL)
+        raise Fault(message, USAGE)
     cluster_job.use(on_cluster)
     use_until(config.get("until"))
     use_site(config)
@@ -71,7 +71,7 @@ def use_until(given: Any) -> None:
     try:
         run_end_time.use(given)
     except ValueError as wrong:
-        raise Fault(str(wrong), WRONG_CALL) from None
+        raise Fault(str(wrong), USAGE) from None
 
 
 def use_site(config: Mapping[str, Any]) -> None:
@@ -86,11 +86,11 @@ def _looked(plan: Plan, store: Store, dry_run: bool) -> RemainingWork:
     try:
         found = work(plan, store, dry_run)
     except OSError as error:
-        raise Fault(refused(store, error), REFUSED) from None
+        raise Fault(refused(store, error), FAILED) from None
     if not found.is_over and (full := refusal(store)):
-        raise Fault(full, REFUSED)
+        raise Fault(full, FAILED)
     if (folder := store.unwritable()) and not found.is_over:
-        raise Fault(refused(store, PermissionError(EACCES, "no permission to write", str(folder))), REFUSED)
+        raise Fault(refused(store, PermissionError(EACCES, "no permission to write", str(folder))), FAILED)
     return found
 
 
@@ -145,7 +145,7 @@ def _refuse_other_hardware(found: RemainingWork) -> None:
     if cluster_job.active():
         _refuse_machines_without_nodes(found.plan, bool(stages or nothing))
     elif (stages or nothing) and (differs := contradicted(found.plan.machines, found.store.root, of_environment())):
-        raise Fault(f"{differs}\n{STAND_IN}", REFUSED)
+        raise Fault(f"{differs}\n{STAND_IN}", FAILED)
 
 
 def _refuse_machines_without_nodes(plan: Plan, anything: bool) -> None:
@@ -154,7 +154,7 @@ def _refuse_machines_without_nodes(plan: Plan, anything: bool) -> None:
     if anything and len(without) == len(plan.machines):
         names = [name if plan.machines[name].get("declared") else HERE for name in without]
         listed = ", ".join(f"`{name}`" for name in names)
-        raise Fault(f"{NO_NODES} {listed}; add `slurm: {{machines: {{{names[0]}: {{nodes: […]}}}}}}` to it", REFUSED)
+        raise Fault(f"{NO_NODES} {listed}; add `slurm: {{machines: {{{names[0]}: {{nodes: […]}}}}}}` to it", FAILED)
 
 
 @cache

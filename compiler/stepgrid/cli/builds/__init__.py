@@ -9,8 +9,7 @@ from importlib import import_module
 from types import MappingProxyType
 
 from stepgrid.cli.shared import spec_arguments
-
-FINE, PROBLEMS, USAGE, FAILED = 0, 1, 2, 3
+from stepgrid.errors import USAGE, StepgridError
 
 USAGES = """\
 usage: stepgrid builds [SPEC]                   those of a spec, or all that were made here
@@ -24,7 +23,7 @@ FORMATS = MappingProxyType({"list": ("text", "json"), "diff": ("text", "json", "
 Verb = Callable[[argparse.Namespace, Sequence[str]], int]
 
 
-class BuildsError(Exception):
+class BuildsError(StepgridError):
     """A call that cannot be meant, or a build that there is not: a sentence."""
 
 

@@ -19,10 +19,11 @@ from stepgrid.build.option_difference import (
     default,
     differences,
 )
-from stepgrid.cli.builds import FINE, PROBLEMS, BuildsError
+from stepgrid.cli.builds import BuildsError
 from stepgrid.cli.builds.names import SpecIsWrong, find, known
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.shared.plan_text import WIDTH
+from stepgrid.errors import FINE, PROBLEMS
 from stepgrid.model.table import NOTHING, Cell, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.store import builds

@@ -10,9 +10,10 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 
-from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, BuildsError
+from stepgrid.cli.builds import BuildsError
 from stepgrid.cli.builds.names import find, of_plan
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.errors import FAILED, FINE, PROBLEMS
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.parent_death import PARENT
 from stepgrid.model.package_data import PACKAGE

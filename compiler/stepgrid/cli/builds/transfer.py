@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.error import BuildError
-from stepgrid.cli.builds import FAILED, FINE, PROBLEMS, BuildsError
+from stepgrid.cli.builds import BuildsError
 from stepgrid.cli.builds.names import SpecIsWrong, find, known
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.errors import FAILED, FINE, PROBLEMS
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted

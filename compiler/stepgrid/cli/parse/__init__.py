@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.cli.parse import figure_table
+from stepgrid.errors import FINE, USAGE
 from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.figures import BUCKET, ParseError, PrintedStep, rows
 from stepgrid.plugins.driver import StandaloneOutput
@@ -17,7 +18,6 @@ from stepgrid.plugins.metrics import unit
 from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.formats.csv_format import delimited_text
 
-FINE, USAGE = 0, 2
 FORMATS = ("table", "csv", "json")
 COLUMNS = ("step", "name", "metric", "value", "unit")
 

@@ -7,12 +7,13 @@ import sys
 from collections.abc import Sequence
 
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.errors import StepgridError
 from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.plan import stage_selection
 
 
-class SelectionError(Exception):
+class SelectionError(StepgridError):
     """No such thing, or too many: a sentence that says what there is."""
 
 

@@ -6,10 +6,11 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from stepgrid.errors import CLAIM_FAILED, FINE
+
 if TYPE_CHECKING:
     from stepgrid.summarize.report import Report
 
-FINE, CLAIM_FAILED = 0, 4
 FAILS, UNDECIDED = "fails", "undecided"
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from stepgrid.errors import StepgridError
 from stepgrid.language.problems.problem import Location, Problem, Problems, SpecError
 from stepgrid.model.plan import Plan, imported
 from stepgrid.model.units import counted
@@ -25,7 +26,7 @@ from stepgrid.workflow import host_plan
 from stepgrid.workflow.plan_cache import Kept, Request, requests
 
 
-class UnreadablePlan(Exception):
+class UnreadablePlan(StepgridError):
     """A stored plan whose stages are not known: a sentence."""
 
 

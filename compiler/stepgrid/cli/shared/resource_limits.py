@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from stepgrid.errors import StepgridError
+
 MEMORY = 4 << 30  # bytes of address space beyond what the process has
 SECONDS = 600  # of processor time: a grid of 200,000 cells takes two minutes
 
 
-class LimitError(Exception):
+class LimitError(StepgridError):
     """Which one was reached."""
 
 

@@ -13,6 +13,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.shared.result_arguments import MEANT
 from stepgrid.collect.job import collect
+from stepgrid.errors import StepgridError
 from stepgrid.language.problems.suggestion import nearest
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Status
@@ -30,7 +31,7 @@ _DIGEST = re.compile(r"[0-9a-f]{6,20}")
 SHOWN = 8  # letters of a plan's digest
 
 
-class UnknownResults(Exception):
+class UnknownResults(StepgridError):
     """There are none of that name."""
 
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
+from stepgrid.errors import FAILED, FINE, PROBLEMS
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Status
 from stepgrid.summarize.formats import json_text
@@ -16,7 +17,6 @@ from stepgrid.summarize.formats import json_text
 if TYPE_CHECKING:
     from stepgrid.store.status.reader import StatusReader
 
-FINE, PROBLEMS, FAILED = 0, 1, 3
 WIDTH = 100  # of what is not a terminal, and at most of one
 
 

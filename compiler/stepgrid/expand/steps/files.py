@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from stepgrid.errors import StepgridError
 from stepgrid.expand.expression_scope import AlreadyReported
 from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps.resolved_step import Settings
@@ -48,7 +49,7 @@ class AttachedFiles:
             raise AlreadyReported(str(wrong)) from None
 
 
-class FileError(Exception):
+class FileError(StepgridError):
     def __init__(self, code: str, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.code, self.hint = code, hint

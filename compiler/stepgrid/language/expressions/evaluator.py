@@ -8,6 +8,7 @@ from functools import lru_cache
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.errors import StepgridError
 from stepgrid.language.expressions.budget import BUDGET, OF_ALL
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _NAME = re.compile(r"(?<![\w.'\"])([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?")
 _FAULTS = (ArithmeticError, TypeError, ValueError, AttributeError, LookupError, NameError)
 
 
-class ExpressionError(Exception):
+class ExpressionError(StepgridError):
     """An expression that cannot be read or evaluated. `name` is the undefined name, when that is the reason."""
 
     def __init__(self, message: str, name: str = "", hint: str = "") -> None:

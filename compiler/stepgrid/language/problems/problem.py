@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from stepgrid.errors import StepgridError
 from stepgrid.language.problems.suggestion import nearest
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Problem(NamedTuple):
     width: int = 1  # characters to underline
 
 
-class SpecError(Exception):
+class SpecError(StepgridError):
     """A spec that cannot be used, with everything that is wrong with it.
 
     `draft` is the plan of what is right; its builds may show more faults, so that all of them come at once."""

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from stepgrid.errors import StepgridError
+
 Argument: TypeAlias = "str | int | float | bool"
 
 WHAT = "a claim is made of figures and numbers, + - * / **, comparisons, and, or, not"
@@ -13,7 +15,7 @@ COMPARISONS = {"gt": ">", "gteq": ">=", "lt": "<", "lteq": "<=", "eq": "==", "ne
 _ARITHMETIC = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Pow": "**"}
 
 
-class ClaimError(Exception):
+class ClaimError(StepgridError):
     """An expression that is no claim."""
 
 

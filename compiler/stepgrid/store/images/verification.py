@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from stepgrid.errors import StepgridError
 from stepgrid.host.file_tree import Tree, scan, times
 from stepgrid.plan.actions import NO_IMAGE
 from stepgrid.store.images import image_folders
@@ -20,7 +21,7 @@ BOOT, TIMES, SUMS, SAMPLES = "boot", "times", "checksums", "samples"
 SAYS = "the image is damaged: {}"
 
 
-class UnusableError(Exception):
+class UnusableError(StepgridError):
     """Why an image cannot be restored."""
 
 

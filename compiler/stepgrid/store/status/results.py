@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from stepgrid.errors import StepgridError
 from stepgrid.host.file_reader import content
 from stepgrid.model.status import BrokenRecord, Files, Result, Stage, Status
 from stepgrid.store import checksums
@@ -18,7 +19,7 @@ from stepgrid.store.store import Store
 _STATUSES = (Status.DONE, Status.UNSUPPORTED)
 
 
-class BrokenResult(Exception):
+class BrokenResult(StepgridError):
     """A result that does not hold what it must."""
 
 

@@ -7,8 +7,9 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from stepgrid.errors import FAILED
 from stepgrid.model.cluster import JobRequest
-from stepgrid.workflow.run_request import REFUSED, Fault
+from stepgrid.workflow.run_request import Fault
 
 _FORMAT = "%N|%t|%c|%m|%f"
 _SECONDS = 30
@@ -20,7 +21,7 @@ class ClusterError(Fault):
     """The scheduler could not be asked, or has not what the site file names."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(f"nothing was started: {text}", REFUSED)
+        super().__init__(f"nothing was started: {text}", FAILED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from stepgrid.errors import FAILED
 from stepgrid.host import cluster_job
 from stepgrid.host.stale_handles import retried
 from stepgrid.plan.files import plan_file
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.remaining_work import RemainingWork, job_work
-from stepgrid.workflow.run_request import REFUSED, Fault, compiled, request, use_site
+from stepgrid.workflow.run_request import Fault, compiled, request, use_site
 
 
 def leaves_host(workflow: Any) -> bool:
@@ -29,5 +30,5 @@ def remote_work(config: Mapping[str, Any]) -> RemainingWork:
     except (OSError, ValueError, KeyError) as error:
         folder = store.plan(digest).absolute()
         raise Fault(
-            f"this node does not see the plan of the run ({folder}: {error}): is the folder shared?", REFUSED
+            f"this node does not see the plan of the run ({folder}: {error}): is the folder shared?", FAILED
         ) from None
