@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stepgrid.collect.tables import parquet, table_views
-from stepgrid.collect.tables.table_views import NoTables
+from stepgrid.collect import parquet
+from stepgrid.collect.query import NoTables, create_views
 from stepgrid.language.problems.problem import Problem, SpecError
 from stepgrid.model.plan import Plan
 from stepgrid.workflow import host_plan
@@ -35,5 +35,5 @@ class Experiment:
     def results(self, query: str = "SELECT * FROM steps") -> DuckDBPyRelation:
         """What a query of its tables gives. NoTables says why there are none, such as that it was not run."""
         connection = parquet.connect()
-        table_views.create(connection, host_plan.store().tables(self.plan().digest))
+        create_views(connection, host_plan.store().tables(self.plan().digest))
         return connection.sql(query)

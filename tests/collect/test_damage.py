@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,10 +11,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.collect.damage import UNCHANGED
-from stepgrid.collect.figures import step_figures
-from stepgrid.collect.job import collect
-from stepgrid.collect.tables import history, table_views
+from stepgrid.collect import job, query, step_figures
+from stepgrid.collect.job import UNCHANGED, collect
 from stepgrid.host.locks import locked
 from stepgrid.model.figures import ParseError
 from stepgrid.model.status import NodeStatus, Status
@@ -44,7 +41,7 @@ def folder(node: NodeStatus) -> Path | None:
 
 
 def rows(found: Experiment, sql: str) -> list[Any]:
-    with table_views.opened(found.store.tables(found.plan.digest)) as connection:
+    with query.open_tables(found.store.tables(found.plan.digest)) as connection:
         return connection.execute(sql).fetchall()
 
 
@@ -188,7 +185,8 @@ def test_an_older_result_without_checksums(make: Make, capsys: Any) -> None:
     plausible(result)
     later(result / "steps" / "0-readww" / "report.csv")
     assert collect(found.store, found.plan)[STAGE].status == Status.DONE, "what can be read stays"
-    shutil.rmtree(found.store.summary(found.plan.digest))
+    for cache in result.glob("figures.*"):
+        cache.unlink()
     empty_stdout(result)
     later(result / "steps" / "0-readww" / "stdout")
     assert collect(found.store, found.plan)[STAGE].status == Status.INTERRUPTED
@@ -225,7 +223,6 @@ def test_older_results_that_changed_are_no_history(make: Make) -> None:
     assert older is not None
     found.add(BUILD, "lru", "1", 0, QPS)
     assert _history(found) == {("readww", 1000.0), ("overwrite", 500.0)}
-    (older / "figures.db_bench.5.json").unlink(missing_ok=True)
     for cache in older.glob("figures.*"):
         cache.unlink()
     plausible(older)
@@ -238,4 +235,4 @@ def _history(found: Experiment) -> set[tuple[str, float]]:
             newest = found.store.result(stage.id)
             yield stage.id, newest.name if newest else None
 
-    return {(row["step"], row["qps"]) for row in history.rows(found.store, found.plan, dict(there()))}
+    return {(row["step"], row["qps"]) for row in job.history_rows(found.store, found.plan, dict(there()))}

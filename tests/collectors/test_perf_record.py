@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.collect.figures import collectors
+from stepgrid.collect import counts
 from stepgrid.collectors import perf_record, stacks
 
 
@@ -17,9 +17,9 @@ def test_a_sample_is_a_period(tmp_path: Path, settings: dict[str, int], period: 
     folder.mkdir(parents=True)
     record = {"collector": "perf_record", "name": "graph", "exit": 0, **settings}
     (folder / "collector.json").write_text(json.dumps(record))
-    assert list(collectors.counted(tmp_path)) == []
+    assert list(counts.collector_counts(tmp_path)) == []
     (folder / "stacks.txt").write_text(stacks.text({("p", "main", "burn"): 3, ("p", "main"): 1}))
-    assert sorted(collectors.counted(tmp_path)) == [
+    assert sorted(counts.collector_counts(tmp_path)) == [
         ("perf_record", "burn", pytest.approx(3 * period)),
         ("perf_record", "main", pytest.approx(period)),
     ]

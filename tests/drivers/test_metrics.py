@@ -1,6 +1,6 @@
 """What a driver's parser finds is a metric, and each is defined once."""
 
-from stepgrid.collect.figures import probes
+from stepgrid.collect import counts
 from stepgrid.drivers.db_bench.parser import histogram
 from stepgrid.drivers.db_bench.parser.dump import compaction, levels, stalls, volumes
 from stepgrid.model.result_schema import LEVELS
@@ -41,5 +41,5 @@ def test_published_columns_are_of_metrics_that_there_are():
 
 def test_probes_are_metrics_of_their_names():
     record = {"probes": {"min_id": 0.25}, "counters": {"min_id": {"Handler_read_next": 7}}}
-    assert probes.figures(record) == {"min_id": 0.25}
-    assert list(probes.counted(record)) == [("min_id", "Handler_read_next", 7.0)]
+    assert counts.probe_figures(record) == {"min_id": 0.25}
+    assert list(counts.probe_counts(record)) == [("min_id", "Handler_read_next", 7.0)]

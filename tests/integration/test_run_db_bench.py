@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-from stepgrid.collect.figures.step_figures import figures
-from stepgrid.collect.samples.resource_usage import series, usage
 from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.hit_rate import expected
@@ -22,6 +20,7 @@ from stepgrid.plugins.metrics import METRICS
 from stepgrid.store import plans
 from stepgrid.store.status.results import read
 from stepgrid.store.store import Store
+from tests.collect.reading import figures, series_rows, usage
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = {"write_buffer_size": Option(1 << 20), "compression_type": Option("none")}
@@ -85,7 +84,7 @@ def test_a_load_and_its_child(checkout: Path) -> None:
     assert found["process_rss_bytes"] > 1 << 20
     assert found["database_bytes"] >= 200_000 * 100
     assert 0 < found["host_cpu_user_pct"] + found["host_cpu_system_pct"] <= 100
-    assert len(series(folder)) >= 3
+    assert len(series_rows(folder)) >= 3
     began = figures(read(result, READ), READ.steps)[0].start["levels"]
     files = [path.stat().st_size for path in store.image("s-load").rglob("*.sst")]
     assert [sum(each) for each in zip(*began.values(), strict=True)] == [len(files), sum(files)]
@@ -113,7 +112,7 @@ def test_what_a_step_drains_is_no_part_of_its_averages(checkout: Path) -> None:
     assert found["drain_seconds"] > 4.9  # db_bench sleeps that long before it looks
     assert found["process_cores"] > 1.5 * whole["process_cores"]
     assert found["cpu_seconds"] + found["drain_cpu_seconds"] == pytest.approx(step["user"] + step["system"], abs=0.5)
-    assert len(series(folders[1])) >= 7
+    assert len(series_rows(folders[1])) >= 7
     assert not [name for name in load.metrics if name.startswith("drain")]
     assert load.metrics["cpu_seconds"] == usage(folders[0], None)["cpu_seconds"]
     used = json.loads(overwrite.facts["options"])

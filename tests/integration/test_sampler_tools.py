@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from stepgrid.build.apt.bootstrap import fetch
-from stepgrid.collect.samples.gauges import AVERAGED, GAUGES, SUMS
-from stepgrid.collect.samples.resource_usage import usage
+from stepgrid.collect.samples import AVERAGED, GAUGES, SUMS
 from stepgrid.host import devices
 from stepgrid.host.sampling.sampler import Sampler
+from tests.collect.reading import usage
 from tests.integration import tools
 from tests.needs import require
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from scripts.metrics_page import page
-from stepgrid.collect.samples.sample_figures import PER_SECOND
+from stepgrid.collect.samples import PER_SECOND
 from stepgrid.drivers.db_bench.parser import histogram
 from stepgrid.drivers.db_bench.parser.dump import compaction, stalls, totals
 from stepgrid.plugins.metrics import METRICS

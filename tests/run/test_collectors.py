@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from stepgrid.collect.figures import collectors
+from stepgrid.collect import counts
 from stepgrid.run.collectors import ActiveCollectors
 from tests.needs import may_profile, needs
 
@@ -40,7 +40,7 @@ def test_it_is_told_to_end_with_the_step_and_keeps_what_it_wrote(measured):
     assert pid.isdecimal()
     assert where.endswith("/steps/0-load/collectors/mine")
     assert _record(folder, "mine") == {"name": "mine", "command": words, "exit": 0, "warning": None}
-    assert list(collectors.warnings(folder)) == ["measured with mine beside it: they cost some of its speed"]
+    assert list(counts.collector_warnings(folder)) == ["measured with mine beside it: they cost some of its speed"]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_it_is_told_to_end_with_the_step_and_keeps_what_it_wrote(measured):
 def test_what_fails_of_it_is_a_warning(measured, command, status, warning):
     folder = measured({"name": "mine", "command": command})
     assert (_record(folder, "mine")["exit"], _record(folder, "mine")["warning"]) == (status, warning)
-    assert list(collectors.warnings(folder))[-1] == f"collector mine: {warning}"
+    assert list(counts.collector_warnings(folder))[-1] == f"collector mine: {warning}"
 
 
 def test_a_step_that_fails_takes_its_collectors_along(checkout, stage, step):
@@ -85,7 +85,7 @@ def test_perf_counts_and_draws(measured):
         seconds=1.5,
     )
     assert [_record(folder, name)["warning"] for name in ("counts", "fg")] == [None, None]
-    assert 0 < collectors.figures(folder)["perf_task_clock_ms"] < 3000
+    assert 0 < counts.collector_figures(folder)["perf_task_clock_ms"] < 3000
     graph = (folder / "collectors/fg/flamegraph.svg").read_text()
     assert int(re.search(r">fg: (\d+) samples<", graph)[1]) > 10
     assert not (folder / "collectors/fg/script").exists()
@@ -122,6 +122,6 @@ def test_a_program_begins_when_perf_follows_its_threads(checkout, stage, step):
     assert checkout.run("s-load").returncode == 0, checkout.failure("s-load")
     folder = checkout.store.result("s-load") / "steps/0-load"
     record = json.loads((folder / "step.json").read_text())
-    counted = collectors.figures(folder)["perf_task_clock_ms"]
+    counted = counts.collector_figures(folder)["perf_task_clock_ms"]
     assert counted == pytest.approx(1000 * (record["user"] + record["system"]), rel=0.1)
     assert _record(folder, "fg")["warning"] is None

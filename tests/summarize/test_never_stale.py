@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.collect.figures import metrics_cache, step_figures
+from stepgrid.collect import query, step_figures, tables
 from stepgrid.collect.job import collect
-from stepgrid.collect.tables import part_index, parts, table_views
 from stepgrid.store import retractions
 from stepgrid.summarize import job
 from stepgrid.summarize.charts import step_charts
@@ -30,15 +29,14 @@ class Parser:
     """That of db_bench, with a mistake that depends on the revision."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.revision = 1
+        self.parser = 1
         self._real = step_figures.running("db_bench")
-        monkeypatch.setattr(step_figures, "running", lambda _: self)
-        for module in (metrics_cache, part_index):
-            monkeypatch.setattr(module, "parser", lambda _: self.revision)
+        for name in ("running", "runnable"):
+            monkeypatch.setattr(step_figures, name, lambda _: self)
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Any:
         found = self._real.parse(folder, settings)
-        return replace(found, metrics={**found.metrics, "qps": found.metrics["qps"] * self.revision})
+        return replace(found, metrics={**found.metrics, "qps": found.metrics["qps"] * self.parser})
 
 
 class Story:
@@ -86,7 +84,7 @@ class Story:
         self.found.add_failure(self.found.stage(*self._place()), "db_bench was killed by SIGKILL")
 
     def _correct(self) -> None:
-        self._parser.revision += 1
+        self._parser.parser += 1
 
 
 CLAIMS = ({"claim": "hyper is no slower", "expect": "qps(cache='hyper') >= qps(cache='lru')"},)
@@ -96,10 +94,10 @@ def made(found: Experiment) -> Outputs:
     """What collect and summarize come to."""
     collect(found.store, found.plan)
     job.write(found.store, job.read(found.store, found.plan.digest))
-    with table_views.opened(found.store.tables(found.plan.digest)) as connection:
+    with query.open_tables(found.store.tables(found.plan.digest)) as connection:
         tables = {
             name: connection.execute(f"SELECT * FROM {name} {'' if name == 'steps' else 'ORDER BY ALL'}").fetchall()
-            for name in table_views.NAMES
+            for name in query.NAMES
         }
     files = (summary_text.path, summary_text.page_path)
     return {**tables, **{path.__name__: path(found.store, found.plan.digest).read_bytes() for path in files}}
@@ -108,7 +106,10 @@ def made(found: Experiment) -> Outputs:
 def fresh(found: Experiment) -> Outputs:
     """With nothing there but the results; what was there comes back afterwards."""
     folder = found.store.summary(found.plan.digest)
-    aside, caches = folder.with_name("aside"), [*found.store.root.glob("results/*/*/figures.*")]
+    aside, caches = (
+        folder.with_name("aside"),
+        [*found.store.root.glob("results/*/*/figures.*"), *found.store.root.glob("results/*/*/samples.*")],
+    )
     folder.rename(aside)
     for path in caches:
         path.rename(path.with_name(f"aside-{path.name}"))
@@ -126,7 +127,7 @@ def fresh(found: Experiment) -> Outputs:
 def test_any_story_ends_as_if_nothing_had_been_before(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "SMALL", 0 if seed % 2 else parts.SMALL)
+    monkeypatch.setattr(tables, "LARGE", 50 if seed % 2 else tables.LARGE)
     for few in ("MOST", "LEAST"):
         monkeypatch.setattr(step_charts, few, 1)
     story = Story(tmp_path, seed, Parser(monkeypatch))

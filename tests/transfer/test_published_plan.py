@@ -4,10 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.collect.figures import imported_figures
-from stepgrid.collect.figures.step_figures import figures
+from stepgrid.collect import query, step_figures
 from stepgrid.collect.job import collect
-from stepgrid.collect.tables import table_views
 from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError, rows
 from stepgrid.model.plan import imported
 from stepgrid.model.status import NodeStatus
@@ -18,6 +16,7 @@ from stepgrid.store.status.results import changed
 from stepgrid.store.store import Store
 from stepgrid.transfer.published_plan import planned
 from stepgrid.transfer.published_results import publish
+from tests.collect.reading import figures
 
 
 def measured(build: str, step: str, qps: float = 1.0, **more: object) -> ImportedStep:
@@ -94,7 +93,7 @@ def test_a_stated_failure_is_no_fault_of_the_parser(tmp_path: Path) -> None:
     publish(store, made)
     collect(store, made.plan)
     folder = store.tables(made.plan.digest)
-    with table_views.opened(folder) as tables:
+    with query.open_tables(folder) as tables:
         found = tables.execute("SELECT step, reason FROM steps WHERE status = 'failed'").fetchall()
     assert found == [("two", "two: it failed")]
 
@@ -124,7 +123,7 @@ def test_a_failure_on_the_way_publishes_nothing(tmp_path: Path) -> None:
 
 
 def test_stated_figures_that_cannot_be_read_are_a_failure(tmp_path: Path) -> None:
-    (tmp_path / imported_figures.NAME).write_text("{}")
+    (tmp_path / step_figures.STATED).write_text("{}")
     with pytest.raises(ParseError, match="cannot be read"):
-        imported_figures.figures(tmp_path)
-    assert imported_figures.figures(tmp_path / "other") is None
+        step_figures.stated_figures(tmp_path)
+    assert step_figures.stated_figures(tmp_path / "other") is None

@@ -137,7 +137,7 @@ def _in_another_folder(parsed: argparse.Namespace, command: str) -> str | None:
 def _failed(error: Exception, command: str) -> int:
     """A command that writes may find the disk full; a plug-in may be missing or broken."""
     from stepgrid.cli.shared import internal_error
-    from stepgrid.collect.tables.table_views import NoTables
+    from stepgrid.collect.query import NoTables
     from stepgrid.plugins.registry import PluginError
     from stepgrid.store import disk_reserve
     from stepgrid.workflow import host_plan

@@ -51,13 +51,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _parts(args: argparse.Namespace, plan: Plan, cells: Sequence[PlannedCell]) -> Iterator[str]:
-    from stepgrid.collect.tables import counter_growth
-    from stepgrid.collect.tables.part import ENGINE
+    from stepgrid.collect import query
+    from stepgrid.collect.step_figures import ENGINE
 
     folder = _tables(args, plan)
-    _check_probes(args.probe, counter_growth.places(folder))
-    wanted = counter_growth.Wanted(args.step, args.probe or [ENGINE], args.name)
-    found = counter_growth.grown(folder, [cell.id for cell in cells], wanted)
+    _check_probes(args.probe, query.counter_places(folder))
+    wanted = query.CounterFilter(args.step, args.probe or [ENGINE], args.name)
+    found = query.counter_growth(folder, [cell.id for cell in cells], wanted)
     labels = _labels(plan, cells)
     for (step, source), of in found.items():
         what = step if source == ENGINE else f"{step}, around {source}"

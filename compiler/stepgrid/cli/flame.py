@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from stepgrid.cli.compare import put
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.shared.cell_selection import SelectionError, found, plan_of, refused
 from stepgrid.host import file_reader
-from stepgrid.model.plan import CellStep, Plan, PlannedCell
+from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.plugins.collector import ComparingCollector, Recording
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
@@ -48,32 +48,26 @@ def _graph(plan: Plan, args: argparse.Namespace) -> str:
         if args.step in (None, step.name):
             for name in COLLECTORS.names():
                 collector = COLLECTORS.get(name)
-                both = [list(_recordings(store, each, step.name, name)) for each in (cell, base)]
+                both = [list(_recordings(store, plan, arm, step.name, name)) for arm in (cell, base)]
                 if isinstance(collector, ComparingCollector) and all(both):
                     return collector.compared(both[0], both[1], f"{step.name}, {args.cell} against {args.base}")
     of = f"of step `{args.step}`" if args.step else "of one step"
     raise SelectionError(f"no recordings {of} in both cells: `collectors: [{{collector: perf_record}}]` makes them")
 
 
-def _recordings(store: Store, cell: PlannedCell, name: str, collector: str) -> Iterator[Recording]:
+def _recordings(store: Store, plan: Plan, cell: PlannedCell, name: str, collector: str) -> Iterator[Recording]:
     """Of each load and run."""
-    step = next((each for each in cell.steps if each.name == name), None)
-    for stage in dict.fromkeys(each.stages[step.stage] for each in cell.repeats) if step else ():
+    from stepgrid.collect.step_figures import stored_figures
+
+    step = next((step for step in cell.steps if step.name == name), None)
+    stages = {stage.id: stage for stage in plan.stages}
+    for stage in dict.fromkeys(repeat.stages[step.stage] for repeat in cell.repeats) if step else ():
         result = store.result(stage)
-        if step and result:
-            yield from _of_result(result, step, collector)
-
-
-def _of_result(result: Path, step: CellStep, collector: str) -> Iterator[Recording]:
-    from stepgrid.collect.figures import metrics_cache
-
-    operations = metrics_cache.kept(result, step.kind).get(step.index, {}).get("operations")
-    for path in _folders(result, step):
-        for record in sorted(path.glob(RECORDS)):
-            said = file_reader.read(record)
-            if operations and said.get("collector") == collector:
-                yield Recording(record.parent, said, operations)
-
-
-def _folders(result: Path, step: CellStep) -> Sequence[Path]:
-    return sorted(result.glob(f"steps/{step.index}-*"))
+        figures = stored_figures(result, stages[stage].steps) if result else None
+        if step is None or result is None or figures is None:
+            continue
+        operations = figures.steps[step.index].metrics.get("operations")
+        for path in sorted(result.glob(f"steps/{step.index}-*/{RECORDS}")):
+            record = file_reader.read(path)
+            if operations and record.get("collector") == collector:
+                yield Recording(path.parent, record, operations)

@@ -38,8 +38,7 @@ def run(args: argparse.Namespace) -> int:
     folder = _tables(args)
     if folder is None:
         return PROBLEMS
-    from stepgrid.collect.tables.query import QueryError
-    from stepgrid.collect.tables.table_views import NoTables
+    from stepgrid.collect.query import NoTables, QueryError
 
     try:
         _answer(args, folder)
@@ -56,12 +55,12 @@ def _wrong_use(args: argparse.Namespace) -> str | None:
 
 
 def _answer(args: argparse.Namespace, folder: Path) -> None:
-    from stepgrid.collect.tables import query
+    from stepgrid.collect import query
 
     sql = args.sql if args.sql is not None else ALL
     if args.format == PARQUET:
         with replacing(args.output) as new:
-            query.to_parquet(folder, sql, new)
+            query.answer_to_parquet(folder, sql, new)
         return
     if args.sql is None and args.format == "table":
         text = "".join(f"{line}\n" for line in _listed(folder))
@@ -120,7 +119,7 @@ def _newest(store: Store) -> Path | None:
 
 def _listed(folder: Path) -> Iterator[str]:
     """Tables with their rows, columns with their meaning; metrics that no step has are left to `columns`."""
-    from stepgrid.collect.tables import query
+    from stepgrid.collect import query
 
     known = query.answer(folder, f"{ALL} WHERE table_name <> 'columns'").rows
     for table in dict.fromkeys(row[0] for row in known):

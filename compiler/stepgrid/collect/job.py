@@ -1,99 +1,217 @@
-"""One collect per experiment: reads what the store has for a plan and writes the Parquet tables."""
+"""Collect a plan: find the results that count, read those that are not read yet, and write the tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from stepgrid.collect.figures import probes
-from stepgrid.collect.quarantine import quarantine
-from stepgrid.collect.tables import environment, history, parquet, steps
-from stepgrid.collect.tables.columns import columns
-from stepgrid.collect.tables.part import FIGURES, PARTS
-from stepgrid.collect.tables.parts import Parts
+from stepgrid.collect import parquet, table_columns
+from stepgrid.collect.counts import probe_metrics
+from stepgrid.collect.step_figures import (
+    STATED,
+    Columns,
+    ResultFigures,
+    StepFigures,
+    fact_rows,
+    has_stored_figures,
+    read_result,
+    stored_figures,
+    stored_samples,
+)
+from stepgrid.collect.tables import GROWING, ResultTables
+from stepgrid.host import file_reader
+from stepgrid.host.locks import LockBusy, holders, locked
 from stepgrid.model import result_schema
 from stepgrid.model.metrics.metric import Metric
-from stepgrid.model.plan import Plan
-from stepgrid.model.status import BrokenRecord, NodeStatus, Status
+from stepgrid.model.plan import CellStep, Option, Options, Plan, PlannedStage, PlannedStep, Value
+from stepgrid.model.status import BrokenRecord, NodeStatus, Result, Status
+from stepgrid.plugins import hit_rate
 from stepgrid.plugins.metrics import METRICS, own
+from stepgrid.store import build_record, checksums, retractions
+from stepgrid.store.paths import IMPORTED
+from stepgrid.store.run_lock import NAME as RUN
 from stepgrid.store.status.integrity import note_sound
 from stepgrid.store.status.reader import StatusReader
-from stepgrid.store.status.results import broken_text
+from stepgrid.store.status.results import BrokenResult, broken_text, changed, read
 from stepgrid.store.store import Store
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
-FIXED = {"history": result_schema.HISTORY, "environment": result_schema.ENVIRONMENT, "metrics": result_schema.METRICS}
+Rows = Iterator[parquet.Row]
+Stages = Mapping[str, PlannedStage]
+Reading = tuple[ResultFigures, Sequence[Columns]]
 
 
 def collect(store: Store, plan: Plan) -> dict[str, NodeStatus]:
-    """Writes the tables and says what became of each stage; `steps` comes last, so that it stands for all."""
+    """Write the tables, and say what became of each stage."""
     folder = store.tables(plan.digest)
     folder.mkdir(parents=True, exist_ok=True)
-    with parquet.connect() as connection:
-        known, parts = _read(connection, store, plan, folder)
-        _write(connection, folder, store, plan, known, parts)
-    return known
-
-
-def _read(
-    connection: DuckDBPyConnection, store: Store, plan: Plan, folder: Path
-) -> tuple[dict[str, NodeStatus], Parts]:
-    """Again while damaged results could be set aside: an older one may count instead."""
     stages = {stage.id: stage for stage in plan.stages}
+    with parquet.connect() as connection:
+        tables = ResultTables(connection, folder)
+        nodes = _read_results(store, plan, stages, tables)
+        metrics = {
+            **METRICS,
+            **probe_metrics(plan.stages),
+            **own(step for stage in plan.stages for step in stage.steps),
+        }
+        attempts = {stage.id: nodes[stage.id].attempt for stage in plan.stages}
+        fixed = {
+            "history": (result_schema.HISTORY, history_rows(store, plan, attempts)),
+            "metrics": (result_schema.METRICS, _metric_rows(metrics)),
+            "columns": (result_schema.COLUMNS, _column_rows(plan, metrics)),
+        }
+        for name, (columns, rows) in fixed.items():
+            parquet.write_rows(connection, folder / f"{name}.parquet", columns, rows)
+        tables.write_environment(environment_rows(store, plan))
+        tables.write_steps(plan, nodes, [*metrics])
+    return nodes
+
+
+def _read_results(store: Store, plan: Plan, stages: Stages, tables: ResultTables) -> dict[str, NodeStatus]:
+    """Read what is not read yet; again while damaged results could be set aside: an older one may count instead."""
+    readings: dict[Path, Reading] = {}
     while True:
-        parts = Parts(store, plan.digest, folder)
-        found = StatusReader(store, plan).read()
-        note_sound(store, found)
-        known = dict(found.nodes)
-        damaged = parts.update(connection, stages, known)
-        left = [each for each in damaged if not quarantine(store, each)]
-        if len(left) == len(damaged):
-            return known | {each.node: _stuck(known[each.node], each) for each in left}, parts
+        status = StatusReader(store, plan).read()
+        note_sound(store, status)
+        damaged = [*_read_raw_output(plan, status.nodes, readings)]
+        stuck = [record for record in damaged if not quarantine(store, record)]
+        if len(stuck) == len(damaged):
+            break
+    nodes = dict(status.nodes)
+    for record in stuck:  # one that could not be moved has no figures either
+        reason = broken_text(record.folder, record.why)
+        nodes[record.node] = NodeStatus(record.node, nodes[record.node].title, Status.INTERRUPTED, reason)
+    for stage in plan.stages:
+        if (result := nodes[stage.id].result) and result.status is Status.DONE:
+            _add_result(stage, stages, result, readings.get(result.folder) or _stored(result, stage), tables)
+    tables.write()
+    return nodes
 
 
-def _stuck(node: NodeStatus, broken: BrokenRecord) -> NodeStatus:
-    """One that could not be moved has no figures either."""
-    return NodeStatus(node.id, node.title, Status.INTERRUPTED, broken_text(broken.folder, broken.why))
+def _read_raw_output(
+    plan: Plan, nodes: Mapping[str, NodeStatus], readings: dict[Path, Reading]
+) -> Iterator[BrokenRecord]:
+    """Read the results whose figures are not stored; those whose figures cannot be stored are added to `readings`."""
+    for stage in plan.stages:
+        result = nodes[stage.id].result
+        if result is None or result.status is not Status.DONE or result.folder in readings:
+            continue
+        if not has_stored_figures(result.folder, stage.steps):
+            try:
+                reading = read_figures(result, stage)
+            except BrokenResult as error:
+                yield BrokenRecord(stage.id, result.folder, str(error))
+                continue
+            if not has_stored_figures(result.folder, stage.steps):
+                readings[result.folder] = reading
 
 
-def _write(
-    connection: DuckDBPyConnection,
-    folder: Path,
-    store: Store,
-    plan: Plan,
-    known: Mapping[str, NodeStatus],
-    parts: Parts,
-) -> None:
-    metrics = {**METRICS, **probes.metrics(plan.stages), **own(step for stage in plan.stages for step in stage.steps)}
-    types = result_schema.steps([axis.name for axis in plan.axes], metrics)
-
-    def table(name: str, columns: Mapping[str, str], lines: Iterator[parquet.Row]) -> None:
-        parquet.write(connection, folder / f"{name}.parquet", columns, lines)
-
-    attempts = {stage.id: known[stage.id].attempt for stage in plan.stages}
-    table("history", result_schema.HISTORY, history.rows(store, plan, attempts))
-    table("metrics", result_schema.METRICS, _metrics(metrics))
-    _environment(connection, folder, environment.rows(store, plan), parts)
-    grown = {name: each for name, each in PARTS.items() if name != "attempts"}
-    table("columns", result_schema.COLUMNS, columns({**grown, **FIXED, "steps": types}, metrics))
-    path = folder / "steps.parquet"
-    planned = {**{name: kind for name, kind in types.items() if name not in metrics}, **steps.PLANNED}
-    with parquet.lines(path, planned, steps.steps(plan, known)) as source:
-        query = steps.joined(connection, source, parts.files(FIGURES), types, metrics)
-        parquet.write_query(connection, path, query)
+def _stored(result: Result, stage: PlannedStage) -> Reading:
+    figures = stored_figures(result.folder, stage.steps)
+    samples = stored_samples(result.folder, stage.steps)
+    return read_figures(result, stage) if figures is None or samples is None else (figures, samples)
 
 
-def _environment(connection: DuckDBPyConnection, folder: Path, own: Iterator[parquet.Row], parts: Parts) -> None:
-    path = folder / "environment.parquet"
-    with parquet.lines(path, result_schema.ENVIRONMENT, own) as source:
-        query = f"SELECT * FROM {source} UNION ALL SELECT * FROM {parts.files('attempts')}"
-        parquet.write_query(connection, path, query)
+def _add_result(stage: PlannedStage, stages: Stages, result: Result, reading: Reading, tables: ResultTables) -> None:
+    figures, samples = reading
+    steps, names = with_expected_rates(stage, stages, figures.steps), [step.name for step in stage.steps]
+    imported = result.folder / IMPORTED
+    signer = {"signer": str(file_reader.read(imported).get("signer") or "")} if imported.exists() else {}
+    environment = [*fact_rows("imported", None, signer), *figures.environment]
+    tables.add(stage.id, result.folder, names, replace(figures, steps=steps, environment=environment))
+    tables.add_samples(stage.id, result.folder, names, samples)
 
 
-def _metrics(metrics: Mapping[str, Metric]) -> Iterator[parquet.Row]:
+def read_figures(result: Result, stage: PlannedStage) -> Reading:
+    """Read the raw output of a result. BrokenResult: its files are not what was published, or cannot be read."""
+    full = result if result.folders else read(result.folder, stage)
+    if sentence := changed(full):
+        raise BrokenResult(sentence)
+    figures, samples = read_result(full, stage.steps)
+    if full.files is not None:
+        return replace(figures, steps=[_explain(full, *step) for step in enumerate(figures.steps)]), samples
+    for folder, step in zip(full.folders, figures.steps, strict=True):  # results of before checksums
+        if step.error and _is_written_later(folder, full.folder):
+            raise BrokenResult(step.error)
+    return figures, samples
+
+
+UNCHANGED = "its files did not change since they were published: please report this as a fault of stepgrid"
+
+
+def _explain(result: Result, position: int, step: StepFigures) -> StepFigures:
+    """Blame the parser for what it cannot read of a sound result; published results may state that a step failed."""
+    if step.error is None or (result.folders[position] / STATED).exists():
+        return step
+    return replace(step, error=f"{step.error}; {UNCHANGED}")
+
+
+def _is_written_later(folder: Path, result: Path) -> bool:
+    """The record is written last."""
+    try:
+        written = (result / checksums.RECORD).stat().st_mtime_ns
+        return any(path.stat().st_mtime_ns > written for path in (folder, *folder.rglob("*")))
+    except OSError:  # it is being moved
+        return False
+
+
+NEXT = "; the next run measures it again"
+
+
+def quarantine(store: Store, broken: BrokenRecord) -> bool:
+    """Move a damaged result to the attempts, unless another run goes on: its jobs may wait for the mark."""
+    from stepgrid.store.status.integrity import set_aside  # much to import, and seldom needed
+
+    running = holders(store.lock(RUN))
+    if running and os.getppid() not in running:  # a run starts the collecting itself, as a child
+        return False
+    try:
+        with locked(store.lock(broken.node), wait=False):
+            sentence = set_aside(store, broken, NEXT)
+    except (LockBusy, OSError):
+        return False
+    if sentence:
+        print(sentence, file=sys.stderr, flush=True)
+    return True
+
+
+# Keys that a step looks up and should find: what is expected follows from the steps before.
+
+
+def with_expected_rates(stage: PlannedStage, stages: Stages, steps: Sequence[StepFigures]) -> list[StepFigures]:
+    """Add the expected rate, and a warning to those that found fewer."""
+    chain = _steps_from_empty(stage, stages) if any(hit_rate.FOUND in step.metrics for step in steps) else []
+    rates = hit_rate.expected(chain)[-len(steps) :] if chain else [None] * len(steps)
+    return [_with_expected_rate(*parts) for parts in zip(stage.steps, steps, rates, strict=True)]
+
+
+def _with_expected_rate(step: PlannedStep, figures: StepFigures, rate: float | None) -> StepFigures:
+    if rate is None or hit_rate.FOUND not in figures.metrics:
+        return figures
+    metrics = {**figures.metrics, hit_rate.EXPECTED: rate}
+    is_low = hit_rate.is_low(metrics, rate, step)
+    warnings = [*figures.warnings, hit_rate.words(metrics, rate)] if is_low else figures.warnings
+    return replace(figures, metrics=metrics, warnings=warnings)
+
+
+def _steps_from_empty(stage: PlannedStage, stages: Stages) -> list[PlannedStep]:
+    """From the empty database on; nothing where a stage of it is not known."""
+    steps, parent = [*stage.steps], stage.parent
+    while parent is not None:
+        if parent not in stages:
+            return []
+        steps = [*stages[parent].steps, *steps]
+        parent = stages[parent].parent
+    return steps
+
+
+# Rows of the tables that do not grow with the results.
+
+
+def _metric_rows(metrics: Mapping[str, Metric]) -> Rows:
     for name, metric in metrics.items():
         yield {
             "schema": result_schema.SCHEMA,
@@ -103,3 +221,115 @@ def _metrics(metrics: Mapping[str, Metric]) -> Iterator[parquet.Row]:
             "definition": metric.definition,
             "measured_over": metric.window,
         }
+
+
+def _column_rows(plan: Plan, metrics: Mapping[str, Metric]) -> Rows:
+    fixed = {
+        "history": result_schema.HISTORY,
+        "environment": result_schema.ENVIRONMENT,
+        "metrics": result_schema.METRICS,
+        "steps": result_schema.steps([axis.name for axis in plan.axes], metrics),
+    }
+    return table_columns.column_rows({**GROWING, **fixed}, metrics)
+
+
+def environment_rows(store: Store, plan: Plan) -> Rows:
+    """What is not about a result that counts: the plan, the builds, what they were asked for, what was retracted."""
+    yield from _facts("plan", plan.digest, {"title": plan.title, "spec": plan.spec, "scale": plan.scale})
+    yield from _facts("hardware", str(plan.hardware.get("id", "")), plan.hardware)
+    for build in plan.builds:
+        records = store.build_record(build.id)
+        catalogue = build_record.catalogue(records / "catalogue.json") or {}
+        defaults = {name: str(option.get("default", "")) for name, option in catalogue.items()}
+        yield from _facts("build", build.id, {"name": build.name, **build_record.read(records / "build.json")})
+        yield from _facts("default", build.id, defaults)
+    for build_id, options in requested_options(plan.stages).items():
+        yield from _facts("requested", build_id, options)
+    for stage in plan.stages:
+        for result in store.all_results(stage.id):
+            if note := retractions.of(result):
+                yield from _facts("retracted", f"{stage.id}/{result.name}", asdict(note))
+        yield from _unknown_contents(store, stage)
+
+
+def _unknown_contents(store: Store, stage: PlannedStage) -> Rows:
+    """Results that do not say what was in the files that their commands read."""
+    files = sorted({name.partition("/")[2] for name in stage.contents})
+    for result in store.results(stage.id) if files else ():
+        if "contents" not in file_reader.read(result / "attempt.json"):
+            yield from _facts("unknown contents", f"{stage.id}/{result.name}", {"files": ", ".join(files)})
+
+
+def _facts(scope: str, subject: str, facts: Mapping[str, object]) -> Rows:
+    for _, _, name, value in fact_rows(scope, None, facts):
+        yield {"scope": scope, "subject": subject, "name": name, "value": value}
+
+
+WITHOUT_OPTIONS = "command"  # a kind of step that the engine's options do not reach
+
+
+def requested_options(stages: Sequence[PlannedStage]) -> dict[str, dict[str, list[Value | None]]]:
+    """Build -> option -> what its steps ask for; None is among it where some step leaves it to the build."""
+    options_of: dict[str, dict[tuple[int, ...], Mapping[str, Option]]] = {}
+    for stage in stages:
+        for step in stage.steps:
+            if step.kind != WITHOUT_OPTIONS:  # many steps have the same: they are looked at once
+                parts = step.options.parts if isinstance(step.options, Options) else [step.options]
+                options_of.setdefault(stage.build, {}).setdefault(tuple(map(id, parts)), step.options)
+    return {build: _option_values(list(options.values())) for build, options in options_of.items()}
+
+
+def _option_values(several: Sequence[Mapping[str, Option]]) -> dict[str, list[Value | None]]:
+    values: dict[str, dict[str, Value | None]] = {}
+    for name in dict.fromkeys(name for options in several for name in options):
+        for options in several:
+            value = options[name].value if name in options else None
+            values.setdefault(name, {}).setdefault(repr(value), value)
+    return {name: list(different.values()) for name, different in values.items()}
+
+
+# Earlier results of the plan's own stages: how far equal arms come out apart. No other plan adds to them, as a verdict
+# depends on its own experiment alone.
+
+FIGURE, MOST = "qps", 400  # results that are read
+
+
+def history_rows(store: Store, plan: Plan, attempts: Mapping[str, str | None]) -> Rows:
+    """A row for each step of each result but those of `attempts`; `cell` is equal for the loads of one cell."""
+    stages = {stage.id: stage for stage in plan.stages}
+    for key, steps, result in islice(_older_results(store, plan, attempts), MOST):
+        figures = _older_figures(result, stages[str(key["stage"])])
+        host = (file_reader.read(result / "attempt.json").get("host") or {}).get("hostname")
+        for step in steps:
+            value = figures[step.index].metrics.get(FIGURE) if figures else None
+            if value is not None:
+                place = {**key, "cell": f"{key['cell']}/{step.index}", "attempt": result.name, "position": step.index}
+                about = {"step": step.step or step.name, "kind": step.kind, "host": host if type(host) is str else None}
+                yield {**place, **about, "qps": value}
+
+
+def _older_results(
+    store: Store, plan: Plan, attempts: Mapping[str, str | None]
+) -> Iterator[tuple[parquet.Row, Sequence[CellStep], Path]]:
+    """A stage that several cells share counts once."""
+    shared: set[str] = set()
+    for cell in plan.cells:
+        for repeat in cell.repeats:
+            for depth, stage in enumerate(repeat.stages):
+                steps = [step for step in cell.steps if step.measured and step.stage == depth]
+                if not steps or stage in shared:
+                    continue
+                shared.add(stage)
+                first = cell.repeats[0].stages[depth]
+                key = {"stage": stage, "cell": first, "load": repeat.load + 1, "run": repeat.run + 1}
+                for result in store.results(stage):
+                    if result.name != attempts.get(stage):
+                        yield {**key, "restored": depth > 0}, steps, result
+
+
+def _older_figures(result: Path, stage: PlannedStage) -> Sequence[StepFigures]:
+    figures = stored_figures(result, stage.steps)
+    try:
+        return (figures or read_figures(Result(result), stage)[0]).steps
+    except BrokenResult:
+        return ()

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from stepgrid.model.figures import Figures, ParseError, check_rates
 from stepgrid.plugins.driver import (
@@ -20,6 +20,9 @@ from stepgrid.plugins.driver import (
     StepFiles,
 )
 from stepgrid.plugins.registry import DRIVERS, ENGINES
+
+if TYPE_CHECKING:
+    from stepgrid.model.plan import PlannedStep
 
 
 def kinds() -> tuple[str, ...]:
@@ -83,6 +86,11 @@ def running(kind: str) -> Runner:
     if found is None:
         raise LookupError(f"this version checks and plans steps of kind {kind}; it cannot run them yet")
     return found
+
+
+def read_settings(step: PlannedStep) -> dict[str, Any]:
+    """Settings that decide what is read of a step's output, and nothing of what is run."""
+    return {name: step.settings.get(name) for name in getattr(driver(step.kind), "reading", ())}
 
 
 def unrunnable(given: Iterable[str]) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from stepgrid.language.expressions.evaluator import ExpressionError
 from stepgrid.language.expressions.objective import objective
 from stepgrid.model.axis_search import AxisSearch, Trial, next_boundary, next_peak
 from stepgrid.model.plan import PlannedStep
-from stepgrid.model.status import Result
 
 
 class Done(NamedTuple):
@@ -34,34 +33,24 @@ def chosen(step: PlannedStep, done: Sequence[Done]) -> int | None:
 
 
 def _trials(search: AxisSearch, name: str, done: Sequence[Done]) -> Iterator[Trial]:
-    own = [each for each in done if _same(search, name, each.step)]
-    for each, metrics in zip(own, _metrics(own), strict=True):
-        try:
-            yield _trial(search, each, metrics)
-        except ExpressionError as error:
-            raise StageError(f"the search `{search.objective}` cannot go on: {error}", each.step.name) from None
+    for point in done:
+        if _is_same(search, name, point.step):
+            try:
+                yield _trial(search, point)
+            except ExpressionError as error:
+                raise StageError(f"the search `{search.objective}` cannot go on: {error}", point.step.name) from None
 
 
-def _same(search: AxisSearch, name: str, other: PlannedStep) -> bool:
+def _is_same(search: AxisSearch, name: str, other: PlannedStep) -> bool:
     """A warm-up is no point."""
-    found = AxisSearch.of(other.setup)
-    return other.measured and found is not None and found.group(other.name) == search.group(name)
+    other_search = AxisSearch.of(other.setup)
+    return other.measured and other_search is not None and other_search.group(other.name) == search.group(name)
 
 
-def _trial(search: AxisSearch, done: Done, metrics: Mapping[str, float]) -> Trial:
-    from stepgrid.collect.figures.search_trials import VALUE, trial
+def _trial(search: AxisSearch, point: Done) -> Trial:
+    from stepgrid.collect.step_figures import TRIED, read_step, trial  # it takes a moment, and few stages search
 
-    return trial(search, int(metrics[VALUE]), metrics)
-
-
-def _metrics(done: Sequence[Done]) -> Sequence[Mapping[str, float]]:
-    """As collect reads them."""
-    if not done:
-        return ()
-    from stepgrid.collect.figures.step_figures import read  # it takes a moment, and few stages search
-
-    result = Result(done[0].folder.parent, steps=tuple(e.record for e in done), folders=tuple(e.folder for e in done))
-    found = read([(result, [each.step for each in done])])[0]
-    if wrong := next((each.error for each in found if each.error), None):
-        raise StageError(f"the search cannot go on: {wrong}")
-    return [each.metrics for each in found]
+    figures = read_step(point.folder, point.step, point.record).figures
+    if figures.error:
+        raise StageError(f"the search cannot go on: {figures.error}")
+    return trial(search, int(figures.metrics[TRIED]), figures.metrics)

@@ -21,7 +21,7 @@ from stepgrid.host.noise.inspection import quiet
 from stepgrid.host.page_cache import set_up
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.model.plan import PlannedStep
-from stepgrid.model.status import BrokenRecord, Status
+from stepgrid.model.status import BrokenRecord, Result, Status
 from stepgrid.run import accepted_options, progress
 from stepgrid.run.attempt import Attempt, close_abandoned
 from stepgrid.run.images import image
@@ -135,7 +135,17 @@ def _measure(attempt: Attempt) -> None:
             learn(attempt, data, start)
             if lacks_results(attempt, job.stage):
                 _keep_image(attempt, data)
+        _keep_figures(attempt)
         attempt.publish(Status.DONE)
+
+
+def _keep_figures(attempt: Attempt) -> None:
+    """Tables and reports take them from there; whoever misses them reads the raw output."""
+    from stepgrid.collect.step_figures import read_result  # after the measurement: importing takes a moment
+
+    count = len(attempt.steps)
+    folders = [next(attempt.folder.glob(f"steps/{position}-*")) for position in range(count)]
+    read_result(Result(attempt.folder, steps=tuple(attempt.steps), folders=tuple(folders)), attempt.job.stage.steps)
 
 
 def _database(attempt: Attempt, data: Path) -> Start:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from stepgrid.host.stale_handles import retried
 
 Files: TypeAlias = Mapping[str, Mapping[str, int | str]]  # path below the result -> bytes, sha256
 RECORD = "result.json"  # holds the checksums, and so none of its own
+READINGS = re.compile(r"(figures|samples)\.[\w.]+\.json")  # what parsers made of the files: caches
 AT_ONCE = 2**18  # bytes
 # a file that is gone, or a disk that lost it; a lack of permission, memory or descriptors says nothing of a file
 _LOST = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EIO, errno.EBADMSG, errno.EUCLEAN, *file_reader.IRREGULAR)
@@ -26,12 +28,13 @@ class _Sum(NamedTuple):
 
 
 def of(folder: Path) -> dict[str, dict[str, int | str]]:
-    """Of every file but the record; what cannot be read is published without one."""
-    found = {}
+    """Of every file but the record and the readings; what cannot be read is published without one."""
+    checksums = {}
     for name in sorted(_names(folder)):
         with suppress(OSError):
-            found[name] = dict(_sum(f"{folder}/{name}")._asdict())
-    return found
+            if not READINGS.fullmatch(name):
+                checksums[name] = dict(_sum(f"{folder}/{name}")._asdict())
+    return checksums
 
 
 def difference(folder: Path, files: Files) -> str | None:

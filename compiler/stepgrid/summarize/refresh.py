@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from stepgrid.collect import query
 from stepgrid.collect.job import collect
-from stepgrid.collect.tables import part_index, table_views
 from stepgrid.model.plan import Plan
 from stepgrid.store import plans
 from stepgrid.store.code_revision import revision
@@ -20,9 +20,8 @@ from stepgrid.summarize.report import Report
 def current(store: Store, plan: Plan) -> Report:
     plans.publish(store, plan)
     if _is_made(store, plan):
-        with suppress(*table_views.faults()):  # they are made again
+        with suppress(*query.table_faults()):  # they are made again
             return summarize.read(store, plan.digest)
-        part_index.drop(store.tables(plan.digest))
     return _made(store, plan)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.build.error import BuildError
-from stepgrid.collect.tables import parquet
+from stepgrid.collect import parquet
 from stepgrid.host import cluster_job, file_reader
 from stepgrid.host.processes.orphans import MARK
 from stepgrid.host.pseudonym import pseudonym
@@ -130,7 +130,7 @@ def _rewritten(
         except duckdb.Error:
             raise BuildError(f"{source} is damaged; remove it, and `stepgrid report` makes it again") from None
         rows = (changed(dict(zip(columns, row, strict=True))) for row in found)
-        parquet.write(connection, target, columns, rows)
+        parquet.write_rows(connection, target, columns, rows)
 
 
 def _fact(row: parquet.Row) -> parquet.Row:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.collect.figures import imported_figures
+from stepgrid.collect import step_figures
 from stepgrid.model.plan import (
     IMPORT,
     STAGE_PREFIX,
@@ -101,7 +101,7 @@ class _Maker:
 
     def _stage(self, key: Key, load: int, block: Sequence[str], run: Mapping[str, ImportedStep]) -> str:
         found = [run[name] for name in block if name in run]
-        content = [[imported_figures.body(step), [_digest(path) for path in step.files]] for step in found]
+        content = [[step_figures.stated_body(step), [_digest(path) for path in step.files]] for step in found]
         node = STAGE_PREFIX + identity.digest([self.kind, *key, load, list(block), content])
         self.stages[node] = PlannedStage(
             id=node,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepgrid.collect.figures import imported_figures
+from stepgrid.collect import step_figures
 from stepgrid.host.durable_writes import make_folder, remove_tree
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import PlannedBuild, PlannedStage
@@ -86,7 +86,7 @@ def _step(folder: Path, step: ImportedStep) -> None:
     folder.mkdir(parents=True)
     for path in step.files:
         shutil.copyfile(path, folder / path.name)
-    _write(folder / imported_figures.NAME, imported_figures.body(step))
+    _write(folder / step_figures.STATED, step_figures.stated_body(step))
     if step.argv:
         _write(folder / "command.json", {"argv": list(step.argv), "env": {}})
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.error import BuildError
-from stepgrid.collect.quarantine import quarantine
+from stepgrid.collect.job import quarantine
 from stepgrid.language.input_record import InputRecord
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import BrokenRecord
 from stepgrid.store import plans
+from stepgrid.store.checksums import READINGS
 from stepgrid.store.paths import IMPORTED
 from stepgrid.store.status.integrity import full_fault
 from stepgrid.store.status.results import broken_text
@@ -117,7 +118,7 @@ def _contents(folders: Mapping[str, Path], skipped: list[str]) -> Iterator[tuple
         for path in manifest.paths(folder):
             if not manifest.is_movable(folder, path):
                 skipped.append(f"{name}/{path.relative_to(folder)}")
-            elif path.parent != folder or not (path.match("figures.*.json") or path.name == IMPORTED):
+            elif path.parent != folder or not (READINGS.fullmatch(path.name) or path.name == IMPORTED):
                 yield f"{name}/{path.relative_to(folder)}", (folder, path)
 
 

@@ -193,7 +193,7 @@ def _take(store: Store, result: Path, taken: ImportedResults) -> None:
     stage, name = result.parent.name, f"{result.parent.name}/{result.name}"
     target = store.results_of(stage) / result.name
     write_json(result / IMPORTED, {"signer": taken.signed, "when": now()})  # whatever a bundle says of itself
-    os.utime(result / RECORD)  # its files look as if they changed later than it (collect/damage.py)
+    os.utime(result / RECORD)  # its files look as if they changed later than it (collect/job.py)
     with locked(store.lock(stage)):
         if not target.exists():  # else it may be the very one that was asked for here
             redo_requests.note_import(store, stage, result.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from stepgrid.collect.figures import series
+from stepgrid.collect import series
 from stepgrid.plugins.importer import PublishedFigure
 from stepgrid_importers.insert_benchmark import metric_rows, results, steps
 from stepgrid_importers.insert_benchmark.folder import Records
@@ -32,7 +32,7 @@ def _of(one: Sum) -> Iterator[PublishedFigure]:
     if not one.raw:
         return
     found = results.figures(one, None)
-    known = {**series.figures(found.qps), **found.metrics}
+    known = {**series.series_figures(found.qps), **found.metrics}
     for column, (metric, why) in _METRICS.items():
         clean = format(known[metric], _DIGITS.get(column, ".0f")) if metric in known else ""
         if clean != one.cells.get(column, "") and not (column == "qps" and steps.asked(one.step) is None):

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from stepgrid.collect.figures.step_figures import figures
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.drivers import driver
 from stepgrid.store import plans
 from stepgrid.store.status.results import read
 from stepgrid.store.store import Store
+from tests.collect.reading import figures
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILD = PlannedBuild("b-1", "rocksdb", "rocksdb", "1.0", {"system": "db_bench"})

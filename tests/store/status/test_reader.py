@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from stepgrid.cli import results as results_command
 from stepgrid.cli.status import status_json
 from stepgrid.collect.job import collect
-from stepgrid.collect.tables import table_views
+from stepgrid.collect.query import open_tables
 from stepgrid.host import host_lock
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.locks import locked
@@ -215,7 +215,7 @@ def _states(nodes: list[dict[str, str]]) -> dict[str, str]:
 
 def _in_tables(store: Store) -> dict[str, str]:
     """Without those that have a result: whether its figures can be read is said there, too."""
-    with table_views.opened(store.tables("p")) as connection:
+    with open_tables(store.tables("p")) as connection:
         query = "SELECT DISTINCT stage, status FROM steps WHERE attempt IS NULL OR status = 'unsupported'"
         return dict(connection.execute(query).fetchall())
 

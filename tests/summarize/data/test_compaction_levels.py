@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.collect.tables import parquet
+from stepgrid.collect import parquet
 from stepgrid.summarize.data.compaction_levels import levels
 
 COLUMNS = {"stage": "VARCHAR", "position": "INTEGER", "family": "VARCHAR", "level": "VARCHAR", "priority": "VARCHAR"}
@@ -21,7 +21,7 @@ def test_other_families_and_priorities_are_left_to_the_tables(tmp_path: Path) ->
     ]
     path = tmp_path / "levels.parquet"
     with parquet.connect() as connection:
-        parquet.write(connection, path, COLUMNS, rows)
+        parquet.write_rows(connection, path, COLUMNS, rows)
         connection.execute(f"CREATE VIEW levels AS SELECT * FROM '{path}'")
         found = levels(connection, tmp_path)
     assert ("s-1", 0) in found

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.collect.tables import table_views
-from stepgrid.collect.tables.parquet import connect, write
+from stepgrid.collect import query
+from stepgrid.collect.parquet import connect, write_rows
 from stepgrid.model.latency_classes import NAMES
 from stepgrid.model.result_schema import HISTOGRAMS
 from stepgrid.summarize.data.response_times import shares, together
@@ -52,8 +52,8 @@ def test_a_bucket_is_in_the_first_class_that_holds_it(tmp_path: Path) -> None:
     most = {256: 2, 257: 1, 1000: 1, 4001: 1, 16e6: 1, 17e6: 4}
     point = {"stage": "s-1", "attempt": "a", "position": 0, "step": "x", "operation": None, "least": 0}
     with connect() as connection:
-        for name in table_views.NAMES:
+        for name in query.NAMES:
             rows = [{**point, "most": at, "operations": count} for at, count in most.items()]
             columns = HISTOGRAMS if name == "histograms" else {"x": "INTEGER"}
-            write(connection, tmp_path / f"{name}.parquet", columns, rows if name == "histograms" else [])
+            write_rows(connection, tmp_path / f"{name}.parquet", columns, rows if name == "histograms" else [])
     assert shares(tmp_path) == {("s-1", 0): {"": [20.0, 20.0, 0.0, 10.0, *NONE[5:], 10.0, 40.0]}}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections import deque
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from stepgrid.collect.samples.rates import RATES, rates
-from stepgrid.collect.samples.sample_arrays import Pairs, Trace
-from stepgrid.collect.samples.sample_format import Sample, decoded, numbers
+from stepgrid.collect.samples import NAME as SAMPLES
+from stepgrid.collect.samples import RATES, growth, rates, rows
+from stepgrid.host import file_reader
 
-SAMPLES = "samples.jsonl"
 SHOWN = (
     "device_read_mb_per_s", "device_write_mb_per_s", "host_cpu_user_pct", "host_cpu_system_pct", "host_cpu_iowait_pct",
 )  # fmt: skip
@@ -24,24 +24,18 @@ class Load:
     def __init__(self) -> None:
         self._folder: Path | None = None
         self._tail = Tail(Path())
-        self._newest: deque[Sample] = deque(maxlen=2)
+        self._newest: deque[Mapping[str, Any]] = deque(maxlen=2)
 
     def of(self, folder: Path) -> dict[str, float]:
         """Rates over the newest second; one that cannot be told is not there."""
         if folder != self._folder:
             self._folder, self._tail = folder, Tail(folder / SAMPLES)
             self._newest.clear()
-        for line in self._tail.lines()[-2:]:
-            self._take(line)
-        if len(self._newest) < 2 or self._newest[1].monotonic <= self._newest[0].monotonic:
+        self._newest.extend(file_reader.records(self._tail.lines()[-2:], "monotonic"))
+        if len(self._newest) < 2 or self._newest[1]["monotonic"] <= self._newest[0]["monotonic"]:
             return {}
-        known = rates(Pairs(Trace([numbers(tuple(self._newest))])))[:, -1].tolist()
-        found = dict(zip(RATES, known, strict=True))
-        return {name: found[name] for name in SHOWN if not math.isnan(found[name])}
-
-    def _take(self, line: str) -> None:
-        with suppress(ValueError):
-            self._newest += decoded(line)
+        values = dict(zip(RATES, rates(growth(*rows(self._newest))), strict=True))
+        return {name: values[name] for name in SHOWN if not math.isnan(values[name])}
 
 
 # A file that grows: its last lines at first, and then what came since. Never more of it than that.

@@ -23,6 +23,7 @@ class AnyCommand(PackageRunner):
     kind = "command"
     revision = 1
     parser = 2
+    reading = ("metrics", "series")
     tables = ("relative",)
 
     def placeholders(self, server: Sequence[str]) -> Mapping[str, Sequence[str]]:

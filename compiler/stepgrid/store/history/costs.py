@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from stepgrid.model.plan import Plan
 from stepgrid.store.record_header import head
@@ -53,17 +52,13 @@ def figures(store: Store, plan: Plan) -> dict[str, list[Sequence[float]]]:
 
 
 def _figure(store: Store, stage: str, index: int) -> float | None:
+    """As the newest reading of the result has it."""
     result = store.result(stage)
-    for path in sorted(result.glob("figures.*.json"), reverse=True) if result else ():
-        value = _read(path).get(str(index), {}).get("metrics", {}).get(FIGURE)
-        if isinstance(value, int | float) and value > 0:
-            return float(value)
+    paths = result.glob("figures.*.json") if result else ()
+    for path in sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True):
+        try:
+            value = json.loads(path.read_text(encoding="utf-8"))["body"]["steps"][index]["metrics"].get(FIGURE)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            continue  # by an earlier version
+        return float(value) if isinstance(value, int | float) and value > 0 else None
     return None
-
-
-def _read(path: Path) -> Mapping[str, Any]:
-    try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["steps"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-    return found

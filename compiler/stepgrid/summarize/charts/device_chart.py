@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from stepgrid.collect.figures.client_stalls import stalled
+from stepgrid.collect.series import mark_stalls
 from stepgrid.summarize.charts import drawing, step_charts
 from stepgrid.summarize.charts.drawing import Scale
 from stepgrid.summarize.charts.step_charts import Picture
@@ -83,7 +83,7 @@ def _up(name: str, top: float, values: Sequence[float]) -> Scale:
 
 def _rates(across: Scale, top: float, qps: Sequence[tuple[float, float]]) -> list[str]:
     up = _up("QPS", top, [rate for _, rate in qps])
-    stalls = [at for (at, _), stall in zip(qps, stalled([rate for _, rate in qps]), strict=True) if stall]
+    stalls = [at for (at, _), stall in zip(qps, mark_stalls([rate for _, rate in qps]), strict=True) if stall]
     pixels = sorted({round(across(at)) for at in stalls})
     marks = [drawing.line(at, up.first, at, up.first - TICK, STALL, 1.5) for at in pixels]
     return [drawing.up(up, LEFT, LEFT + WIDTH, "QPS"), _path(across, up, qps, 0), *marks]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
-from stepgrid.collect.figures.rate_targets import TARGET
+from stepgrid.collect.step_figures import TARGET
 from stepgrid.model import number_format
 from stepgrid.plan.report.claim_expression import Figure
 from stepgrid.plugins import metrics

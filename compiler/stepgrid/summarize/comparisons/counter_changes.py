@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from stepgrid.collect.tables.part import ENGINE
+from stepgrid.collect.step_figures import ENGINE
 from stepgrid.model import number_format
 from stepgrid.summarize.comparisons.resource_use import Used
 from stepgrid.summarize.data.counters import FUNCTIONS, Place

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from stepgrid.collect.figures.series import NOT_STEADY
+from stepgrid.collect.series import NOT_STEADY
 from stepgrid.model.plan import Axis
 from stepgrid.summarize.comparisons import builds, missed_rates
 from stepgrid.summarize.comparisons.builds import Build

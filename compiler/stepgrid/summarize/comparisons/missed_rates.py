@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepgrid.collect.figures.rate_targets import TARGET
+from stepgrid.collect.step_figures import TARGET
 from stepgrid.model.number_format import rate
 from stepgrid.model.rate_target import met
 from stepgrid.plugins.metrics import unit

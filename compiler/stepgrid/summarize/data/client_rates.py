@@ -8,8 +8,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from stepgrid.collect.figures.client_stalls import stalled
-from stepgrid.collect.tables import parquet, table_views
+from stepgrid.collect import parquet
+from stepgrid.collect.query import table_source
+from stepgrid.collect.series import mark_stalls
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -36,7 +37,7 @@ class ClientLine(NamedTuple):
     @property
     def stalls(self) -> list[float]:
         """The seconds in which it stood still."""
-        return [second for second, stall in zip(self.seconds, stalled(self.rates), strict=True) if stall]
+        return [second for second, stall in zip(self.seconds, mark_stalls(self.rates), strict=True) if stall]
 
 
 class ClientRates(Mapping[Place, Sequence[str]]):
@@ -59,7 +60,7 @@ class ClientRates(Mapping[Place, Sequence[str]]):
 
     def lines(self, place: Place, operation: str) -> list[ClientLine]:
         with parquet.connect() as connection:
-            query = _ROWS.format(table_views.source(self._folder, "rates"))
+            query = _ROWS.format(table_source(self._folder, "rates"))
             rows = connection.execute(query, [*place, operation]).fetchall()
         return [_line(client, [*rows]) for client, rows in groupby(rows, itemgetter(0))]
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.collect.tables import parquet, table_views
+from stepgrid.collect import parquet, query
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -38,7 +38,7 @@ class Levels(Mapping[Place, Sequence[Level]]):
     def _rows(self) -> Mapping[Place, Sequence[Level]]:
         found: dict[Place, list[Level]] = defaultdict(list)
         with parquet.connect() as connection:
-            rows = connection.execute(f"SELECT * FROM {table_views.source(self._folder, 'levels')} WHERE {_SHOWN}")
+            rows = connection.execute(f"SELECT * FROM {query.table_source(self._folder, 'levels')} WHERE {_SHOWN}")
             names = [column[0] for column in rows.description or ()]
             for row in rows.fetchall():
                 each = dict(zip(names, row, strict=True))

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.collect.tables import parquet, table_views
-from stepgrid.collect.tables.part import ENGINE
+from stepgrid.collect import parquet, query
+from stepgrid.collect.step_figures import ENGINE
 
 Place = tuple[str, int]
 FUNCTIONS = "perf_record"  # the source of microseconds of CPU by function
@@ -30,7 +30,7 @@ class Counted:
             return found
         wanted = [ENGINE, FUNCTIONS, [f"{stage}/{position}" for stage, position in places]]
         with parquet.connect() as connection:
-            rows = connection.execute(_ROWS.format(table_views.source(self._folder, "counters")), wanted)
+            rows = connection.execute(_ROWS.format(query.table_source(self._folder, "counters")), wanted)
             for stage, position, source, name, grown in rows.fetchall():
                 found[stage, position][source][name] = grown
         return found

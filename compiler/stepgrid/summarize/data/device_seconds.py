@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from stepgrid.collect.tables import table_views
+from stepgrid.collect import query
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -37,7 +37,7 @@ class DeviceSeconds:
         found: dict[Place, list[DeviceSecond]] = {}
         if self._folder is None or not places:
             return found
-        with table_views.opened(self._folder) as connection:
+        with query.open_tables(self._folder) as connection:
             wanted = [f"{stage}/{position}" for stage, position in places]
             for stage, position, *figures in connection.execute(_query(connection), [wanted]).fetchall():
                 if None not in figures and figures[0] > 0:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepgrid.collect.tables import table_views
-from stepgrid.collect.tables.parquet import named
+from stepgrid.collect.parquet import named
+from stepgrid.collect.query import open_tables
 from stepgrid.model.result_schema import axis_columns
 from stepgrid.summarize.data import series
 from stepgrid.summarize.data.client_rates import ClientRates, client_rates
@@ -90,7 +90,7 @@ class Tables:
 
 
 def load(folder: Path, axes: Sequence[str]) -> Tables:
-    with table_views.opened(folder) as connection:
+    with open_tables(folder) as connection:
 
         def rows(name: str, query: str = "SELECT * FROM {}") -> list[dict[str, Any]]:
             found = connection.execute(query.format(name))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from stepgrid.collect.tables import table_views
+from stepgrid.collect import query
 from stepgrid.model.latency_classes import LIMITS, NAMES
 from stepgrid.summarize.data.parquet_reader import Place
 
@@ -24,7 +24,7 @@ FROM {{}} GROUP BY ALL ORDER BY ALL
 def shares(folder: Path) -> dict[Place, dict[str, list[float]]]:
     """Added up where they are read: buckets are many."""
     counts: dict[tuple[Place, str], list[float]] = defaultdict(lambda: [0.0] * len(NAMES))
-    with table_views.opened(folder) as connection:
+    with query.open_tables(folder) as connection:
         rows = connection.execute(_QUERY.format("histograms")).fetchall()
     for stage, position, operation, at, operations in rows:
         counts[(stage, position), operation][at] = operations

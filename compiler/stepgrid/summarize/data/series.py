@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from stepgrid.collect.tables import parquet, table_views
+from stepgrid.collect import parquet, query
 from stepgrid.summarize.data.series_summary import Place, Seconds, heard
 from stepgrid.summarize.statistics.timeseries import Relative, Steadiness, relative
 
@@ -61,7 +61,7 @@ def joined(first: Series, second: Series, renamed: Callable[[Place], Place]) -> 
 
 def read(folder: Path) -> Series:
     """`folder`: of the tables."""
-    source = table_views.source(folder, "series")
+    source = query.table_source(folder, "series")
     with parquet.connect() as connection:
         order = "GROUP BY stage, position ORDER BY stage, position"
         counts = connection.execute(f"SELECT stage, position, count(*) FROM {source} {order}").fetchall()

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepgrid.collect.figures.probes import WINDOW
-from stepgrid.collect.tables import table_views
-from stepgrid.collect.tables.part import ENGINE
+from stepgrid.collect.counts import PROBE
+from stepgrid.collect.query import open_tables
+from stepgrid.collect.step_figures import ENGINE
 from stepgrid.plugins import drivers
 from stepgrid.plugins.layout import FIGURES, Layout, Level, Object
 from stepgrid.plugins.registry import LAYOUTS
@@ -44,9 +44,9 @@ def load(folder: Path, header: Mapping[str, Any], found: Tables) -> Extras:
 
 def probe_names(folder: Path) -> list[str]:
     """They are metrics of their names."""
-    with table_views.opened(folder) as connection:
+    with open_tables(folder) as connection:
         query = "SELECT name FROM metrics WHERE measured_over = ? ORDER BY name"
-        return [str(name) for (name,) in connection.execute(query, [WINDOW]).fetchall()]
+        return [str(name) for (name,) in connection.execute(query, [PROBE]).fetchall()]
 
 
 def _of_times(asked: Iterable[Mapping[str, Any]]) -> bool:
@@ -59,7 +59,7 @@ def _layout(table: Mapping[str, Any]) -> Layout:
 
 def _objects(folder: Path) -> dict[Place, list[Object]]:
     found: dict[Place, list[Object]] = defaultdict(list)
-    with table_views.opened(folder) as connection:
+    with open_tables(folder) as connection:
         rows = connection.execute("SELECT * FROM sizes")
         names = [column[0] for column in rows.description or ()]
         for row in rows.fetchall():
@@ -81,7 +81,7 @@ def counted(folder: Path, tables: Iterable[Mapping[str, Any]]) -> dict[Place, di
         return found
     wanted = " OR ".join(["called GLOB ?"] * len(patterns))
     query = f"SELECT * FROM (SELECT stage, position, {_NAMED} AS called, grown FROM counters) WHERE {wanted}"
-    with table_views.opened(folder) as connection:
+    with open_tables(folder) as connection:
         for stage, position, name, grown in connection.execute(query, patterns).fetchall():
             found[stage, position][name] = grown
     return found

@@ -32,7 +32,7 @@ def windowed(runs: Iterable[Run], found: Figures) -> list[Run]:
 
 def figures(folder: Path, windows: Iterable[Window]) -> dict[Window, Figures]:
     """Nothing is read where no table has a window."""
-    from stepgrid.collect.tables import parquet
+    from stepgrid.collect import parquet
 
     wanted = list(dict.fromkeys(windows))
     if not wanted:

@@ -1,0 +1,176 @@
+"""Counts beside a step: what its server, its collectors and its probes counted, and what it began with."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from stepgrid.host import file_reader
+from stepgrid.model.metrics.metric import Metric
+from stepgrid.model.plan import PlannedStage
+from stepgrid.model.result_schema import LEVEL_STATES
+from stepgrid.model.step_start import LEVELS, ROWS, SAID
+from stepgrid.plugins.collector import CountingCollector
+from stepgrid.plugins.registry import COLLECTORS
+
+Row = Mapping[str, Any]
+Count = tuple[str, str, float]  # who counted, name, growth
+
+# A server's statistics, before and after the step; of an embedded engine, its files have those of before.
+
+STATISTICS = "statistics"  # folder of a step
+# metric -> what the servers call it; what one does not have is not in its sum
+PER_OPERATION: Mapping[str, tuple[str, ...]] = {
+    "rows_read_per_op": ("Handler_read_*", "pg_stat_database.tup_returned"),
+    "cache_misses_per_op": ("Innodb_buffer_pool_reads", "[Rr]ocksdb_block_cache_miss", "pg_stat_database.blks_read"),
+    "log_bytes_per_op": ("Innodb_os_log_written", "[Rr]ocksdb_wal_bytes", "pg_stat_wal.wal_bytes"),
+}
+_NO_ROWS = ("Handler_read_retry", "Handler_read_rnd_deleted")
+INGESTED, COMPACTED, AMPLIFICATION = "ingest_bytes", "compaction_write_bytes", "write_amplification"
+_AT_THE_END = ("sizes", "garbage")  # by metric, as they are after the step
+_STATES = ("sizes", "garbage", "state")
+_LEVEL = re.compile(r"L\d+")  # and no sum of them
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFigures:
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    counters: Mapping[str, float] = field(default_factory=dict)  # growth
+    sizes: Sequence[Row] = ()  # rows of the table `sizes`
+    levels: Sequence[Row] = ()  # rows of the table `levels`
+    start: Mapping[str, Any] = field(default_factory=dict)  # what the step began with, by the names of model.step_start
+
+
+def server_figures(step: Path, operations: float | None) -> ServerFigures:
+    before, after = (file_reader.read(step / STATISTICS / f"{when}.json") for when in ("before", "after"))
+    counters, work = _growth(before, after, "counters"), _growth(before, after, "work")
+    metrics = {name: value for kind in _AT_THE_END for name, value in _numbers(after, kind).items()} | work
+    ingested = work.get(INGESTED)
+    if ingested and COMPACTED in work:
+        metrics[AMPLIFICATION] = work[COMPACTED] / ingested
+    for metric, patterns in PER_OPERATION.items() if operations else ():
+        if values := _matching(counters, patterns):
+            metrics[metric] = sum(values) / (operations or 1.0)
+    return ServerFigures(metrics, counters, after.get("objects", ()), tuple(_levels(before, after)), _start(before))
+
+
+def _numbers(statistics: Row, kind: str) -> dict[str, float]:
+    return {str(name): float(value) for name, value in statistics.get(kind, {}).items()}
+
+
+def _growth(before: Row, after: Row, kind: str) -> dict[str, float]:
+    """What went down was no counter, or was set back; what is below 0 is not counted here."""
+    old, new = _numbers(before, kind), _numbers(after, kind)
+    grown = {name: new[name] - value for name, value in old.items() if name in new and value >= 0}
+    return {name: value for name, value in grown.items() if value >= 0}
+
+
+def _matching(counters: Mapping[str, float], patterns: Sequence[str]) -> list[float]:
+    return [
+        value
+        for name, value in counters.items()
+        if name not in _NO_ROWS and any(fnmatchcase(name, pattern) for pattern in patterns)
+    ]
+
+
+def _start(before: Row) -> dict[str, Any]:
+    start: dict[str, Any] = {
+        name: value for kind in _STATES for name, value in _numbers(before, kind).items() if name in SAID
+    }
+    rows = [row["rows"] for row in before.get("objects", ()) if "index_name" not in row and "rows" in row]
+    if rows:
+        start[ROWS] = float(sum(rows))
+    tree: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for row in before.get("levels", ()):
+        if _LEVEL.fullmatch(str(row["level"])) and {"files", "bytes"} <= row.keys():
+            files, size = tree[row["level"]]
+            tree[row["level"]] = [files + row["files"], size + row["bytes"]]
+    if tree:
+        start[LEVELS] = tree
+    return start
+
+
+def _levels(before: Row, after: Row) -> Iterator[Row]:
+    """What each level has after the step, and what the step did to it. A new level had nothing."""
+    old = {(row["family"], row["level"]): row for row in before.get("levels", ())}
+    for row in after.get("levels", ()) if "levels" in before else ():
+        previous = old.get((row["family"], row["level"]), {})
+        numbers = {name: value for name, value in row.items() if isinstance(value, int | float)}
+        work = {name: value - previous.get(name, 0.0) for name, value in numbers.items() if name not in LEVEL_STATES}
+        if all(value >= 0 for value in work.values()):
+            count = work.get("compactions")
+            average = {"average_seconds": work["seconds"] / count} if count and "seconds" in work else {}
+            yield {**row, **work, **average}
+
+
+# Collectors: tools that look on while the step runs.
+
+COLLECTED = "collectors"  # folder of a step
+COST = "they cost some of its speed"
+
+
+def collector_figures(step: Path) -> dict[str, float]:
+    figures: dict[str, float] = {}
+    for folder, record in _collector_records(step):
+        if (kind := record.get("collector")) in COLLECTORS.names():
+            figures |= COLLECTORS.get(str(kind)).parse(folder)
+    return figures
+
+
+def collector_counts(step: Path) -> Iterator[Count]:
+    """Collectors that count by names of their own."""
+    for folder, record in _collector_records(step):
+        kind = str(record.get("collector"))
+        if kind in COLLECTORS.names() and isinstance(collector := COLLECTORS.get(kind), CountingCollector):
+            yield from ((kind, name, count) for name, count in collector.counted(folder, record).items())
+
+
+def collector_warnings(step: Path) -> Iterator[str]:
+    """Say that collectors cost speed, and which of them failed."""
+    records = [record for _, record in _collector_records(step)]
+    names = [str(record["name"]) for record in records if record.get("exit") is not None]
+    if names:
+        several = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        yield f"measured with {several} beside it: {COST}"
+    for record in records:
+        if record.get("warning"):
+            yield f"collector {record['name']}: {record['warning']}"
+
+
+def _collector_records(step: Path) -> Iterator[tuple[Path, Row]]:
+    for path in sorted(step.glob(f"{COLLECTED}/*/collector.json")):
+        record = file_reader.read(path)
+        if "name" in record:
+            yield path.parent, record
+
+
+# Probes: their seconds are metrics of their names.
+
+PROBE = "the probe"  # the window of such a metric
+
+
+def probe_figures(record: Row) -> dict[str, float]:
+    """`record`: step.json."""
+    return {str(name): float(seconds) for name, seconds in (record.get("probes") or {}).items()}
+
+
+def probe_counts(record: Row) -> Iterator[Count]:
+    for probe, counters in (record.get("counters") or {}).items():
+        yield from ((str(probe), str(name), float(grown)) for name, grown in counters.items())
+
+
+def probe_metrics(stages: Iterable[PlannedStage]) -> dict[str, Metric]:
+    """The metrics of a plan's probes: a spec gives them their names."""
+    setups = {id(step.setup): step.setup for stage in stages for step in stage.steps}
+    probes = [probe for setup in setups.values() for when in ("before", "after") for probe in _probes(setup, when)]
+    names = sorted({str(probe["name"]) for probe in probes})
+    return {name: Metric(name, "s", "lower", f"Time of the probe {name}.", PROBE) for name in names}
+
+
+def _probes(setup: Row, when: str) -> Iterable[Row]:
+    return setup.get(when) or ()

@@ -1,0 +1,115 @@
+"""Tables as Parquet files: written beside their names and renamed, so that a reader never sees half a table."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.host import temporary_files
+from stepgrid.host.durable_writes import replacing
+from stepgrid.model.result_schema import SCHEMA
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Row = Mapping[str, object]
+NUMBER = "DOUBLE"
+_VIEW = "stepgrid_columns"
+
+
+def connect() -> DuckDBPyConnection:
+    """Connect to the one database of this process, as beginning one takes longer than most questions.
+
+    What one connection names is temporary, and its own. One thread: more cost more than they save, where tables are
+    read once.
+    """
+    return _shared_database().cursor()
+
+
+@lru_cache(1)
+def _shared_database() -> DuckDBPyConnection:
+    return database(threads=1)
+
+
+def database(threads: int | None = None) -> DuckDBPyConnection:
+    """Begin a database for those who change its settings; without `threads`, one for each core."""
+    import duckdb
+
+    # what is built in suffices: nothing is ever downloaded
+    config = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    return duckdb.connect(config={**config, "threads": threads} if threads else {**config})
+
+
+def write_rows(connection: DuckDBPyConnection, path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
+    with selectable_rows(path, columns, rows) as source:
+        write_query(connection, path, f"SELECT * FROM {source}")
+
+
+def write_query(connection: DuckDBPyConnection, path: Path, query: str) -> None:
+    with replacing(path) as new:
+        connection.execute(f"COPY ({query}) TO {quoted(str(new))} {options()}")
+
+
+def write_columns(
+    connection: DuckDBPyConnection, path: Path, types: Mapping[str, str], arrays: Mapping[str, Any]
+) -> None:
+    """`arrays`: of numpy. DuckDB takes NaN for missing, but infinity for a number: there must be none."""
+    with registered(connection, _VIEW, types, arrays) as source:
+        write_query(connection, path, f"SELECT * FROM {source}")
+
+
+@contextmanager
+def registered(
+    connection: DuckDBPyConnection, name: str, types: Mapping[str, str], arrays: Mapping[str, Any]
+) -> Iterator[str]:
+    """Columns as something to select from, while it lasts."""
+    cast = ", ".join(f"CAST({named(column)} AS {kind}) AS {named(column)}" for column, kind in types.items())
+    connection.register(name, {column: arrays[column] for column in types})
+    try:
+        yield f"(SELECT {cast} FROM {name})"
+    finally:
+        connection.unregister(name)
+
+
+@contextmanager
+def selectable_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> Iterator[str]:
+    """Rows as something to select from, while it lasts; `path`: of the table that they are for."""
+    written = path.with_name(f".{path.stem}.{temporary_files.own()}.json")
+    types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in columns.items())
+    try:
+        with written.open("w", encoding="utf-8") as file:
+            file.writelines(_line(row) for row in rows)
+        yield f"read_json({quoted(str(written))}, format = 'newline_delimited', columns = {{{types}}})"
+    finally:
+        written.unlink(missing_ok=True)
+
+
+def options() -> str:
+    return f"(FORMAT parquet, USE_TMP_FILE false, KV_METADATA {{stepgrid_schema: '{SCHEMA}'}})"
+
+
+def files(paths: Iterable[Path]) -> str:
+    """Several files as one table; a column that one of them lacks is NULL there."""
+    return f"read_parquet([{', '.join(quoted(str(path)) for path in paths)}], union_by_name = true)"
+
+
+def _line(row: Row) -> str:
+    present = {name: value for name, value in row.items() if not _is_missing(value)}
+    return json.dumps(present, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and not math.isfinite(value))
+
+
+def quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def named(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'

@@ -1,0 +1,236 @@
+"""Questions to the tables of a plan: in SQL by readers, and by how much counters grew."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from stepgrid.collect import parquet
+from stepgrid.language.problems.suggestion import nearest
+from stepgrid.model.result_schema import SCHEMA
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+NAMES = (
+    *("steps", "series", "samples", "rates", "latencies", "histograms", "counters", "levels", "sizes"),
+    *("environment", "history", "metrics", "columns"),
+)
+_AGAIN = "`stepgrid report` makes them again"
+
+
+class NoTables(Exception):
+    """Why there are none that this version reads."""
+
+
+def table_faults() -> tuple[type[Exception], ...]:
+    """What reading tables raises that were damaged since they were made."""
+    from duckdb import Error
+
+    return NoTables, Error
+
+
+@contextmanager
+def open_tables(
+    folder: Path, connect: Callable[[], DuckDBPyConnection] = parquet.connect
+) -> Iterator[DuckDBPyConnection]:
+    """A view for each table, in a database that nothing can be written to."""
+    with connect() as connection, _naming_damage(folder):
+        create_views(connection, folder)
+        yield connection
+
+
+def create_views(connection: DuckDBPyConnection, folder: Path) -> None:
+    with _naming_damage(folder):
+        check_version(connection, folder)
+        for name in NAMES:
+            connection.execute(f"CREATE TEMPORARY VIEW {name} AS SELECT * FROM {table_source(folder, name)}")
+
+
+@contextmanager
+def _naming_damage(folder: Path) -> Iterator[None]:
+    """What DuckDB refuses of queries of our own is a fault of the tables."""
+    from duckdb import Error
+
+    try:
+        yield
+    except Error as error:
+        raise NoTables(f"{folder}: its tables are damaged: {str(error).splitlines()[0]}; {_AGAIN}") from None
+
+
+def table_source(folder: Path, table: str) -> str:
+    """What to select from: the table's files."""
+    return parquet.files(sorted(folder.glob(f"{table}.parquet")) + sorted(folder.glob(f"{table}.[0-9]*.parquet")))
+
+
+def check_version(connection: DuckDBPyConnection, folder: Path) -> None:
+    """Tables of another version say so, before a column is missed."""
+    steps = folder / "steps.parquet"
+    if not steps.is_file():
+        raise NoTables(f"there are no tables in {folder}: `stepgrid run` makes them")
+    metadata = connection.execute("SELECT key::BLOB, value FROM parquet_kv_metadata(?)", [str(steps)]).fetchall()
+    text = dict(metadata).get(b"stepgrid_schema", b"0").decode()
+    version = int(text) if text.isdecimal() else 0
+    if version < SCHEMA:
+        raise NoTables(
+            f"{folder}: tables of version {version}; this one reads {SCHEMA}, and collecting makes them again"
+        )
+    if version > SCHEMA:
+        raise NoTables(f"{folder}: tables of version {version}, by a newer stepgrid; this one reads {SCHEMA}")
+
+
+# SQL of a reader: rows, or one sentence that says what is wrong with it and where.
+
+READING = ("SELECT", "EXPLAIN", "MULTI")  # MULTI: PIVOT
+_COLUMN = re.compile(r'(?:Referenced column|does not have a column named) "([^"]+)"')
+_TABLE = re.compile(r"Table with name (.+?) does not exist")
+_PLACE = re.compile(r"^LINE \d+: (.*)\n( *)(\^+)", re.MULTILINE)
+
+
+class QueryError(Exception):
+    """The SQL cannot be answered: a sentence, and the line with a caret where that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    names: tuple[str, ...]
+    rows: Sequence[tuple[Any, ...]]
+
+
+def answer(folder: Path, sql: str) -> Answer:
+    folder = folder.resolve()
+    with _restricted(folder) as connection, _explaining(connection, sql):
+        _check_reading(connection, sql)
+        result = connection.execute(sql)
+        return Answer(tuple(column[0] for column in result.description or ()), result.fetchall())
+
+
+def answer_to_parquet(folder: Path, sql: str, path: Path) -> None:
+    """Write the answer as it comes, however long."""
+    folder, path = folder.resolve(), path.resolve()
+    with _restricted(folder, path) as connection, _explaining(connection, sql):
+        _check_reading(connection, sql)
+        target = f"{parquet.quoted(str(path))} (FORMAT parquet, USE_TMP_FILE false)"  # it may write to no other file
+        connection.execute(f"COPY ({sql.rstrip().rstrip(';')}\n) TO {target}")
+
+
+@contextmanager
+def _restricted(folder: Path, *written: Path) -> Iterator[DuckDBPyConnection]:
+    """The tables of a folder, and no other file but those to write to."""
+    with open_tables(folder, parquet.database) as connection:
+        connection.execute(f"SET allowed_directories = [{parquet.quoted(str(folder.resolve()))}]")
+        paths = ", ".join(parquet.quoted(str(path)) for path in (folder / "steps.parquet", *written))
+        connection.execute(f"SET allowed_paths = [{paths}]")
+        connection.execute("SET enable_external_access = false")
+        connection.execute("SET lock_configuration = true")
+        yield connection
+
+
+def _check_reading(connection: DuckDBPyConnection, sql: str) -> None:
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1:
+        raise QueryError(
+            f"one question at a time: this is {len(statements)} statements" if statements else "there is no SQL"
+        )
+    if statements[0].type.name not in READING:
+        raise QueryError("results are only read: ask with SELECT")
+
+
+@contextmanager
+def _explaining(connection: DuckDBPyConnection, sql: str) -> Iterator[None]:
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        place = _PLACE.search(str(error))
+        raise QueryError(
+            "\n".join([_sentence(connection, sql, str(error)), *(_caret(place) if place else ())])
+        ) from None
+
+
+def _sentence(connection: DuckDBPyConnection, sql: str, error: str) -> str:
+    if column := _COLUMN.search(error):
+        return f"there is no column `{column[1]}`{_instead(connection, sql, column[1])}"
+    if table := _TABLE.search(error):
+        return f"there is no table `{table[1]}`: {nearest(table[1], NAMES)}"
+    kind, _, rest_of_line = error.partition(": ")
+    return f"{kind.removesuffix(' Error').lower()}: {rest_of_line.splitlines()[0]}" if rest_of_line else error
+
+
+def _caret(place: re.Match[str]) -> tuple[str, str]:
+    """Under the line as it stands, without its number."""
+    number = len(place[0].splitlines()[0]) - len(place[1])
+    return f"  {place[1]}", f"  {' ' * (len(place[2]) - number)}{place[3]}"
+
+
+def _instead(connection: DuckDBPyConnection, sql: str, name: str) -> str:
+    """The tables that have such a column; else a column like it of the tables that the question is about."""
+    columns: list[tuple[str, str]] = connection.execute("SELECT table_name, column_name FROM columns").fetchall()
+    queried = [table for table in NAMES if re.search(rf"\b{table}\b", sql, re.IGNORECASE)]
+    owners = sorted({table for table, column in columns if column == name.lower()})
+    if queried and owners:
+        return f" in {_either('or', queried)}: {_either('and', owners)} {'has' if len(owners) == 1 else 'have'} one"
+    candidates = (column for table, column in columns if table in queried or not queried)
+    return f": {nearest(name, candidates)}"
+
+
+def _either(word: str, tables: Sequence[str]) -> str:
+    return f" {word} ".join(f"`{table}`" for table in tables)
+
+
+# By how much counters grew in the cells of a plan, over a step or around a probe.
+
+Place = tuple[str, str]  # step, and engine or the probe
+_QUERY = """
+SELECT s.step, c.source, s.cell, c.name, min(s.position) AS place, list(c.grown), list(DISTINCT s.stage)
+FROM counters AS c JOIN steps AS s USING (stage, attempt, position)
+GROUP BY s.step, c.source, s.cell, c.name ORDER BY place, s.step, c.source, c.name
+"""
+
+
+class CounterFilter(NamedTuple):
+    """Patterns; none stands for all."""
+
+    steps: Sequence[str] = ()
+    sources: Sequence[str] = ()  # engine, or names of probes
+    names: Sequence[str] = ()  # of counters
+
+    def takes(self, step: str, source: str, name: str) -> bool:
+        pairs = ((step, self.steps), (source, self.sources), (name, self.names))
+        return all(_matches(value, patterns) for value, patterns in pairs)
+
+
+def _matches(value: str, patterns: Iterable[str]) -> bool:
+    return not patterns or any(fnmatchcase(value, pattern) for pattern in patterns)
+
+
+def counter_growth(
+    folder: Path, cells: Sequence[str], wanted: CounterFilter
+) -> dict[Place, dict[str, dict[str, float]]]:
+    """Step and source -> cell -> counter -> growth, the median of the loads; cells with the same runs are one."""
+    growth: dict[Place, dict[str, dict[str, float]]] = {}
+    runs: dict[tuple[Place, tuple[str, ...]], str] = {}
+    with open_tables(folder) as connection:
+        rows = connection.execute(_QUERY).fetchall()
+    order = {cell: index for index, cell in enumerate(cells)}
+    for step, source, cell, name, _, values, stages in sorted(rows, key=lambda row: order.get(row[2], 0)):
+        place = step, source
+        if cell in order and wanted.takes(step, source, name):
+            first = runs.setdefault((place, tuple(sorted(stages))), cell)
+            if first == cell:
+                growth.setdefault(place, {}).setdefault(cell, {})[name] = median(values)
+    return growth
+
+
+def counter_places(folder: Path) -> Mapping[str, Sequence[str]]:
+    """Source -> the steps that it is of."""
+    with open_tables(folder) as connection:
+        rows = connection.execute("SELECT source, list(DISTINCT step) FROM counters GROUP BY source").fetchall()
+    return {source: sorted(steps) for source, steps in rows}

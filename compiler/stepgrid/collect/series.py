@@ -1,0 +1,148 @@
+"""Throughput over time: how much it varies, where it stands still, and whether it becomes steady."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from operator import attrgetter
+from statistics import NormalDist, fmean, median
+
+from stepgrid.model.figures import ClientRate
+
+Points = Sequence[tuple[float, float]]  # (second, operations per second)
+FEWEST = 5  # points: fewer say nothing
+NOT_STEADY = "no steady state"
+
+
+def series_figures(points: Points) -> dict[str, float]:
+    """By name of plugins.metrics.METRICS."""
+    rates = [rate for _, rate in points]
+    if len(rates) < FEWEST or not math.fsum(rates) > 0:
+        return {}
+    return {**_variation(rates), **_steady_figures(points)}
+
+
+def series_warnings(points: Points) -> Iterator[str]:
+    state = steady_state([rate for _, rate in points])
+    if state and not state.holds:
+        yield f"{NOT_STEADY}: QPS still {'falls' if state.change < 0 else 'rises'} when the run ends"
+
+
+def _variation(rates: Sequence[float]) -> dict[str, float]:
+    count, mean, middle = len(rates), math.fsum(rates) / len(rates), median(rates)
+    deviation = math.sqrt(math.fsum((rate - mean) ** 2 for rate in rates) / (count - 1))
+    return {
+        "qps_variation_pct": 100 * deviation / mean,
+        "slow_seconds_pct": 100 * sum(rate < middle / 2 for rate in rates) / count,
+        "stalled_seconds_pct": 100 * sum(rate < middle / 10 for rate in rates) / count,
+        "worst_qps_p99": sorted(rates)[math.ceil(count / 100) - 1],
+    }
+
+
+def _steady_figures(points: Points) -> dict[str, float]:
+    state = steady_state([rate for _, rate in points])
+    if state is None:
+        return {}
+    change = {"steady_change_pct": 100 * state.change}
+    if not state.holds:
+        return change
+    begin = points[state.start - 1][0] if state.start else 0.0  # the time of a point is the end of its interval
+    return {**change, "steady_from_s": begin, "steady_qps": state.mean}
+
+
+# The steady part of a series.
+#
+# Its start by MSER-5 (White 1997): of all starts within the first half, the one whose mean is known best, judged by
+# means of five neighbours. Then the rest is tested: where its batch means (about sqrt(n) of them, as neighbours depend
+# on each other) go with time, and the line through them changes by more than a little, there is no steady state.
+
+FEWEST_STEADY = 60  # points: fewer show too little of a drift to exclude one
+MEAN_OF = 5
+CHANCE, CHANGE = 0.01, 0.05  # of a trend without a cause; of the mean, from the start of the steady part to its end
+_PERFECT = 1 - 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyState:
+    start: int  # index of its first point
+    mean: float
+    change: float  # of the line through it, from end to end, relative to the mean
+    chance: float  # of so clear a trend in a series without one
+
+    @property
+    def holds(self) -> bool:
+        return self.chance >= CHANCE or abs(self.change) <= CHANGE
+
+
+def steady_state(rates: Sequence[float]) -> SteadyState | None:
+    """None where there are too few points, or the step did nothing."""
+    if len(rates) < FEWEST_STEADY or fmean(rates) <= 0:
+        return None
+    start = _steady_start(rates)
+    part = rates[start:]
+    change, chance = _trend(part)
+    mean = fmean(part)
+    return SteadyState(start, mean, change / mean if mean > 0 else 0.0, chance)
+
+
+def _steady_start(rates: Sequence[float]) -> int:
+    count = len(rates) // MEAN_OF
+    means = [fmean(rates[at : at + MEAN_OF]) for at in range(0, count * MEAN_OF, MEAN_OF)]
+    sums = [*accumulate(reversed(means))][::-1]
+    squares = [*accumulate(mean * mean for mean in reversed(means))][::-1]
+    lengths = range(count, 0, -1)
+    errors = [
+        (square - total * total / length) / length**2
+        for total, square, length in zip(sums, squares, lengths, strict=True)
+    ]
+    half = errors[: count // 2 + 1]
+    return half.index(min(half)) * MEAN_OF
+
+
+def _trend(rates: Sequence[float]) -> tuple[float, float]:
+    """Change over all of it, and the chance of such a correlation with time (Fisher's z)."""
+    size = math.ceil(math.sqrt(len(rates)))
+    count = len(rates) // size
+    first = len(rates) - count * size
+    batches = [fmean(rates[at : at + size]) for at in range(first, len(rates), size)]
+    mean, middle = fmean(batches), (count - 1) / 2
+    spread = math.fsum((batch - mean) ** 2 for batch in batches)
+    if not spread:
+        return 0.0, 1.0
+    time = math.fsum((at - middle) ** 2 for at in range(count))
+    both = math.fsum((at - middle) * (batch - mean) for at, batch in enumerate(batches))
+    correlation = max(-_PERFECT, min(both / math.sqrt(time * spread), _PERFECT))
+    score = math.atanh(correlation) * math.sqrt(count - 3)
+    return both / time * len(rates) / size, 2 * NormalDist().cdf(-abs(score))
+
+
+# Stalls: intervals in which a client did next to nothing.
+
+TENTH = 0.1
+OPERATIONS = ("insert", "delete", "query")
+
+
+def mark_stalls(rates: Sequence[float]) -> list[bool]:
+    """Mark the intervals of a client's operation with nothing done, or less than a tenth of its own median.
+
+    After its last operation the client was through: no stall. One that did nothing at all stood still.
+    """
+    last = next((at for at in range(len(rates), 0, -1) if rates[at - 1]), len(rates))
+    least = TENTH * median(rates[:last]) if last else 0.0
+    return [at < last and (not rate or rate < least) for at, rate in enumerate(rates)]
+
+
+def stall_figures(rates: Iterable[ClientRate]) -> dict[str, float]:
+    """The share of the clients' intervals that are stalls, by operation."""
+    by_client: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for rate in sorted(rates, key=attrgetter("second")):
+        by_client[rate.operation][rate.client].append(rate.per_second)
+    figures = {}
+    for name in OPERATIONS:
+        if name in by_client:
+            marks = list(chain.from_iterable(map(mark_stalls, by_client[name].values())))
+            figures[f"{name}_stalled_pct"] = 100 * sum(marks) / len(marks)
+    return figures

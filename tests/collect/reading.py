@@ -1,0 +1,31 @@
+"""Figures of folders that a test has written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from stepgrid.collect.samples import Usage, read_samples, series
+from stepgrid.collect.step_figures import StepFigures, read_result
+from stepgrid.host import file_reader
+from stepgrid.model.plan import PlannedStep
+from stepgrid.model.status import Result
+
+
+def step_usage(folder: Path) -> Usage:
+    return Usage(file_reader.read(folder / "step.json"), read_samples(folder))
+
+
+def usage(folder: Path, operations: float | None) -> dict[str, float]:
+    return step_usage(folder).within(None).figures(operations)
+
+
+def series_rows(folder: Path) -> list[dict[str, float]]:
+    """A row per interval, without what is missing in it."""
+    columns = series(read_samples(folder))
+    rows = zip(*columns.values(), strict=True)
+    return [{name: value for name, value in zip(columns, row, strict=True) if value is not None} for row in rows]
+
+
+def figures(result: Result, steps: Sequence[PlannedStep]) -> Sequence[StepFigures]:
+    return read_result(result, steps)[0].steps
