@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -133,9 +133,9 @@ class Kept:
     def __init__(self, *stages: str) -> None:
         self.stages, self.asked = stages, list[Mapping[str, str]]()
 
-    def __call__(self, stage: str, contents: Mapping[str, str]) -> bool:
+    def __call__(self, today: str, earlier: Sequence[str], contents: Mapping[str, str]) -> str:
         self.asked.append(contents)
-        return stage in self.stages
+        return next((stage for stage in earlier if stage in self.stages), today)
 
 
 def test_an_earlier_id_stays_where_the_store_has_it(ids: Callable[..., list[str]], tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_an_earlier_id_stays_where_the_store_has_it(ids: Callable[..., list[str]
     assert not set(earlier) & set(now)
 
     def planned(*kept: str) -> list[str]:
-        return [link.stage.id for link in chain(compile_spec("a.yaml", None, HOST, kept=Kept(*kept)))]
+        return [link.stage.id for link in chain(compile_spec("a.yaml", None, HOST, choice=Kept(*kept)))]
 
     assert planned() == now
     assert planned(*earlier) == earlier
@@ -154,7 +154,7 @@ def test_an_earlier_id_stays_where_the_store_has_it(ids: Callable[..., list[str]
 def test_the_store_is_asked_with_the_checksums(ids: Callable[..., list[str]]) -> None:
     ids(f"{SH}, my.sh", my_sh="")
     kept = Kept()
-    compile_spec("a.yaml", None, HOST, kept=kept)
+    compile_spec("a.yaml", None, HOST, choice=kept)
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     assert kept.asked == [{"0/my.sh": empty}]
 
@@ -162,7 +162,7 @@ def test_the_store_is_asked_with_the_checksums(ids: Callable[..., list[str]]) ->
 def test_without_files_the_store_is_not_asked(compile_text: Compile) -> None:
     compile_text(SPEC % (f"{SH}, -c, 'true'", ""))
     kept = Kept()
-    plan: Plan = compile_spec("a.yaml", None, HOST, kept=kept)
+    plan: Plan = compile_spec("a.yaml", None, HOST, choice=kept)
     assert kept.asked == []
     assert all(INPUTS not in step.setup for stage in plan.stages for step in stage.steps)
 
@@ -229,7 +229,7 @@ def test_results_of_before_stay_until_what_is_named_changes(ids: Callable[..., l
     now = ids(f"{SH}, my.sh, --config=c1.ini", c1_ini="1")
     assert earlier[0] != now[0]
     kept = Kept(*earlier)
-    plan = compile_spec("a.yaml", None, HOST, kept=kept)
+    plan = compile_spec("a.yaml", None, HOST, choice=kept)
     assert [link.stage.id for link in chain(plan)] == earlier
     assert [sorted(contents) for contents in kept.asked][-1] == ["0/c1.ini", "0/my.sh"]
     assert list(faults(plan)) == []

@@ -24,6 +24,10 @@ def measured(store: Store, stage: str) -> None:
     (folder / "result.json").write_text("{}")
 
 
+def stands_for(store: Store, stage: str, checksums: dict[str, str]) -> bool:
+    return contents.chosen_id(store, "s-today", [stage], checksums) == stage
+
+
 def reading(stage: str, checksum: str | None) -> PlannedStage:
     setup = {FILES: {"x": checksum}, INPUTS: {"x": "x"}} if checksum else {}
     step = PlannedStep("put", "command", 1, {}, {}, 7, setup=setup)  # type: ignore[arg-type]
@@ -31,34 +35,34 @@ def reading(stage: str, checksum: str | None) -> PlannedStage:
 
 
 def test_without_results_there_is_nothing_to_count(store: Store) -> None:
-    assert not contents.stands_for(store, "s-1", {"0/x": "1"})
+    assert not stands_for(store, "s-1", {"0/x": "1"})
 
 
 def test_until_a_run_they_count_for_whatever_is_there(store: Store) -> None:
     measured(store, "s-1")
-    assert contents.stands_for(store, "s-1", {"0/x": "1"})
-    assert contents.stands_for(store, "s-1", {"0/x": "2"})
+    assert stands_for(store, "s-1", {"0/x": "1"})
+    assert stands_for(store, "s-1", {"0/x": "2"})
 
 
 def test_the_first_run_decides(store: Store) -> None:
     measured(store, "s-1")
     contents.note(store, [reading("s-1", "1")])
     contents.note(store, [reading("s-1", "2")])
-    assert contents.stands_for(store, "s-1", {"0/x": "1"})
-    assert not contents.stands_for(store, "s-1", {"0/x": "2"})
+    assert stands_for(store, "s-1", {"0/x": "1"})
+    assert not stands_for(store, "s-1", {"0/x": "2"})
 
 
 def test_what_a_later_version_looks_at_is_noted_when_it_is_first_seen(store: Store) -> None:
     measured(store, "s-1")
     contents.note(store, [reading("s-1", "1")])
-    assert contents.stands_for(store, "s-1", {"0/x": "1", "0/sh": "2"})
-    assert not contents.stands_for(store, "s-1", {"0/sh": "2"})  # what was there is gone
+    assert stands_for(store, "s-1", {"0/x": "1", "0/sh": "2"})
+    assert not stands_for(store, "s-1", {"0/sh": "2"})  # what was there is gone
     later = PlannedStep(
         "put", "command", 1, {}, {}, 7, setup={FILES: {"x": "1", "sh": "2"}, NAMED: {"x": "x", "sh": "sh"}}
     )
     contents.note(store, [replace(reading("s-1", "1"), steps=(later,))])
-    assert contents.stands_for(store, "s-1", {"0/x": "1", "0/sh": "2"})
-    assert not contents.stands_for(store, "s-1", {"0/x": "1", "0/sh": "3"})
+    assert stands_for(store, "s-1", {"0/x": "1", "0/sh": "2"})
+    assert not stands_for(store, "s-1", {"0/x": "1", "0/sh": "3"})
 
 
 def test_a_lost_result_keeps_its_id(store: Store) -> None:
@@ -67,7 +71,7 @@ def test_a_lost_result_keeps_its_id(store: Store) -> None:
     contents.note(store, [reading("s-1", "1")])
     for path in (store.results_of("s-1") / "20260101T000000.000000Z").iterdir():
         path.unlink()
-    assert contents.stands_for(store, "s-1", {"0/x": "1"})
+    assert stands_for(store, "s-1", {"0/x": "1"})
 
 
 def test_nothing_is_noted_of_other_stages(store: Store) -> None:
@@ -78,5 +82,16 @@ def test_nothing_is_noted_of_other_stages(store: Store) -> None:
 
 def test_a_plan_knows_that_it_looked(store: Store) -> None:
     with watching() as seen:
-        contents.stands_for(store, "s-1", {"0/x": "1"})
-    assert seen.files == {str(store.contents("s-1")): None}
+        stands_for(store, "s-1", {"0/x": "1"})
+    assert seen.files == {str(store.earlier_id("s-today")): None, str(store.contents("s-1")): None}
+
+
+def test_an_earlier_id_that_was_found_once_stays(store: Store) -> None:
+    """A metric that is changed later gives other earlier ids, under which nothing lies."""
+    measured(store, "s-1")
+    assert contents.chosen_id(store, "s-today", ["s-1"], {}) == "s-1"
+    contents.note(store, [replace(reading("s-1", None), todays="s-today")])
+    assert contents.chosen_id(store, "s-today", ["s-2"], {}) == "s-1"
+    for path in (store.results_of("s-1") / "20260101T000000.000000Z").iterdir():
+        path.unlink()
+    assert contents.chosen_id(store, "s-today", ["s-2"], {}) == "s-1"

@@ -119,6 +119,7 @@ class PlannedStage:
     steps: tuple[PlannedStep, ...]
     seconds: float  # declared durations, the rest estimated
     rank: int  # position in the chosen order: the lowest that is ready runs first
+    todays: str = ""  # the id that it would have today, where its results lie under an earlier one
 
     @property
     def clients(self) -> tuple[str, ...]:

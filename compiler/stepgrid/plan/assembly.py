@@ -30,18 +30,18 @@ def assemble(
     problems: Problems,
     narrowed: bool = False,
     made: builds.OfStore = lambda node: None,
-    kept: stage_tree.OfResults = stage_tree.has_none,
+    choice: stage_tree.Choice = stage_tree.todays,
     requested: load_counts.OfStore = load_counts.NOTHING,
 ) -> Plan:
     """`pins`: build name -> what holds its source still. `narrowed`: the report is about more cells than there are.
 
-    `made`: what the store has of a build; `kept`: of a stage's earlier id; `requested`: which loads it
-    has, and which were asked for."""
+    `made`: what the store has of a build; `choice`: of a stage's ids the one of its results; `requested`: which loads
+    it has, and which were asked for."""
     spec = document.spec
     every = (*expansion.builds, *expansion.clients)
     planned = {build.name: builds.planned(build, pins.get(build.name, Pins()), made) for build in every}
     ids = {name: build.id for name, build in planned.items()}
-    tree = stage_tree.Tree(spec.seed, load_counts.of_spec(spec, requested), spec.repeat.runs, Setups(ids), kept)
+    tree = stage_tree.Tree(spec.seed, load_counts.of_spec(spec, requested), spec.repeat.runs, Setups(ids), choice)
     planner = Cells([axis.name for axis in expansion.axes], ids, tree, spec.share)
     cells = tuple([planner.planned(cell) for cell in expansion.cells])
     identical_points.check(_telling(expansion), cells, problems)
@@ -113,6 +113,7 @@ def _stages(tree: stage_tree.Tree, axes: Sequence[str], document: Document) -> t
             steps=draft.steps,
             seconds=draft.seconds,
             rank=rank[draft.id],
+            todays=tree.todays.get(draft.id, ""),
         )
         for draft in drafts
     )

@@ -22,7 +22,7 @@ from stepgrid.model.plan import Plan
 from stepgrid.plan import builds, load_counts, pins
 from stepgrid.plan.assembly import assemble
 from stepgrid.plan.report import report_check
-from stepgrid.plan.stage_tree import OfResults, has_none
+from stepgrid.plan.stage_tree import Choice, todays
 
 Judge: TypeAlias = Callable[[Plan], Iterable[Problem]]
 
@@ -37,14 +37,14 @@ def compile_spec(
     sets: Sequence[str] = (),
     differs: Differs = stands_in_for_none,
     made: builds.OfStore = lambda node: None,
-    kept: OfResults = has_none,
+    choice: Choice = todays,
     requested: load_counts.OfStore = load_counts.NOTHING,
 ) -> Plan:
     """SpecError holds all that is wrong. `pin` says what holds a build's source still; `problems` gets the warnings.
 
     `only`: the cells for which an expression holds; `sets`: PATH=VALUE, other values than the spec's.
     `differs`: where this host is not a machine that it stands in for. `made`: what the store has of a build.
-    `kept`: whether results under an id without the contents of files count for such contents.
+    `choice`: of the ids of a stage the one under which its results lie.
     `requested`: which loads the store has, and which were asked for, where `repeat` says `until`.
     """
     found = problems or Problems()
@@ -62,7 +62,7 @@ def compile_spec(
     if not (document.spec.scales or scale or only or sets or found.errors):  # else other builds may use the rest
         _warn_of_unused(document.path, (build.source for build in every), found)
     draft = Problems() if found.errors else found
-    plan = assemble(document, expansion, held, draft, bool(only or found.errors), made, kept, requested)
+    plan = assemble(document, expansion, held, draft, bool(only or found.errors), made, choice, requested)
     if found.errors:
         raise SpecError(found.found, plan)
     return plan

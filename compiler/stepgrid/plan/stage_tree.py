@@ -43,23 +43,25 @@ class Root:
         return (self.build, self.hardware, self.own) if self.own else (self.build, self.hardware)
 
 
-OfResults: TypeAlias = Callable[[str, Mapping[str, str]], bool]  # an id without some contents, the contents
-GENERATIONS = (0, 1, 2)  # of ids: with all contents; without those of NAMED files; without any
+Choice: TypeAlias = Callable[[str, Sequence[str], Mapping[str, str]], str]  # today's id, earlier ones, the contents
+GENERATIONS = (0, 1, 2, 3)  # of ids: today's; with what is read of output; without NAMED files; without any
 
 
-def has_none(node: str, contents: Mapping[str, str]) -> bool:
-    return False
+def todays(node: str, earlier: Sequence[str], contents: Mapping[str, str]) -> str:
+    return node
 
 
 class Tree:
     """Grows by cells; a stage that is there already is shared.
 
-    `kept`: whether results under an id without the contents of files count for such contents.
+    `choice`: of the ids of a stage the one under which its results lie.
     """
 
-    def __init__(self, seed: int, loads: LoadCounts, runs: int, setups: Setups, kept: OfResults = has_none) -> None:
+    def __init__(self, seed: int, loads: LoadCounts, runs: int, setups: Setups, choice: Choice = todays) -> None:
         self.drafts: dict[str, Draft] = {}
-        self._kept = kept
+        self._choice = choice
+        self._readings: dict[str, str] = {}  # what is read of the output, by id
+        self.todays: dict[str, str] = {}  # the id that a stage would have today, where it has an earlier one
         self._seeding, self._loads, self._runs, self._setups = Seeding(seed), loads, runs, setups
         self._ids: dict[tuple[Root, str | None, Segment, Seeds, int, int], str] = {}
 
@@ -102,7 +104,8 @@ class Tree:
             contents = contents_of([step.setup.values for step in segment.steps])
             clients = [self._setups.client(step.setup) for step in segment.steps]
             pairs = [*zip(segment.steps, clients, strict=True)]
-            now, *earlier = [
+            reading = "".join(step.settings.earlier_text for step in segment.steps if step.settings.is_read)
+            today, *earlier = [
                 identity.stage_id(
                     root.parts,
                     above,
@@ -110,10 +113,14 @@ class Tree:
                     load,
                     run,
                 )
-                for generation in (GENERATIONS if contents else GENERATIONS[:1])
+                for generation in (GENERATIONS if contents or reading else GENERATIONS[:1])
             ]
-            candidates = [node for node in dict.fromkeys(reversed(earlier)) if node != now]
-            self._ids[key] = next((node for node in candidates if self._kept(node, contents)), now)
+            if self._readings.setdefault(today, reading) != reading:  # the output cannot be read in two ways
+                today, *earlier = earlier
+            candidates = [node for node in dict.fromkeys(reversed(earlier)) if node != today]
+            node = self._ids[key] = self._choice(today, candidates, contents) if contents or reading else today
+            if node != today:
+                self.todays[node] = today
         return self._ids[key]
 
     def _planned(self, step: ResolvedStep, seed: int) -> PlannedStep:

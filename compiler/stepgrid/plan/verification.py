@@ -48,18 +48,20 @@ def _ids(stage: PlannedStage, position: int, own: str) -> Sequence[str]:
     """With the contents of the files that its commands read, and as earlier ids were."""
     root = (stage.build, stage.hardware, *([own] if own else []))
     load, run = (stage.load, 0) if position == 0 else (0, stage.run if position == 1 else 0)
+    generations = [((), False), ((), True), ((NAMED,), True), ((NAMED, INPUTS), True)]
     return [
-        identity.stage_id(root, stage.parent, [(_step(step, keys), step.seed) for step in stage.steps], load, run)
-        for keys in ((), (NAMED,), (NAMED, INPUTS))
+        identity.stage_id(root, stage.parent, [(_step(step, *parts), step.seed) for step in stage.steps], load, run)
+        for parts in generations
     ]
 
 
-def _step(step: PlannedStep, omitted: Sequence[str]) -> str:
+def _step(step: PlannedStep, omitted: Sequence[str], reading: bool) -> str:
     """As `ResolvedStep.identity` makes it of a spec's step; `omitted`: keys of a setup whose files have no part."""
     model = driver(step.kind).settings_model().model_validate(step.settings)
     texts = [f"{encode(name)}:{option_text(option)}" for name, option in sorted(step.options.items())]
     around = "".join(f",{part}" for part in (_setup(step, omitted), encode(step.client) if step.client else "") if part)
-    return f"[{encode(step.kind)},{step.revision},{identity_text(step.kind, model)},{{{','.join(texts)}}}{around}]"
+    settings = identity_text(step.kind, model, reading)
+    return f"[{encode(step.kind)},{step.revision},{settings},{{{','.join(texts)}}}{around}]"
 
 
 def _setup(step: PlannedStep, omitted: Sequence[str]) -> str:

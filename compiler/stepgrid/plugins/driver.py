@@ -214,6 +214,13 @@ class InputFiles(Protocol):
 
 
 @runtime_checkable
+class OutputReader(Protocol):
+    """A kind with settings that decide what is read of a step's output, and nothing of what is run."""
+
+    reading: tuple[str, ...]  # no part of the identity: the kept output is read again where they change
+
+
+@runtime_checkable
 class Placeholders(Protocol):
     """A kind with settings in whose words names in braces are filled in."""
 

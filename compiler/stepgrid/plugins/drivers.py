@@ -15,6 +15,7 @@ from stepgrid.plugins.driver import (
     Driver,
     ForeignEngines,
     InputFiles,
+    OutputReader,
     Runner,
     RunningDriver,
     StepFiles,
@@ -90,7 +91,13 @@ def running(kind: str) -> Runner:
 
 def read_settings(step: PlannedStep) -> dict[str, Any]:
     """Settings that decide what is read of a step's output, and nothing of what is run."""
-    return {name: step.settings.get(name) for name in getattr(driver(step.kind), "reading", ())}
+    return {name: step.settings.get(name) for name in reading_names(step.kind)}
+
+
+@cache
+def reading_names(kind: str) -> tuple[str, ...]:
+    found = driver(kind)
+    return found.reading if isinstance(found, OutputReader) else ()
 
 
 def unrunnable(given: Iterable[str]) -> tuple[str, ...]:

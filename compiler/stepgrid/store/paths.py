@@ -92,6 +92,10 @@ class StorePaths:
         """Of the files that its commands read, where its id has none."""
         return self.root / "contents" / f"{stage}.json"
 
+    def earlier_id(self, stage: str) -> Path:
+        """Of a stage by today's id: the one under which its results lie."""
+        return self.root / "contents" / f"{stage}.id"
+
     def known_checksums(self) -> Path:
         """Of files that specs name: a cache. Hidden: it is no plan."""
         return self.root / "plans" / ".checksums.json"

@@ -33,11 +33,11 @@ def compiled(
     from stepgrid.language.file_checksum import knowing
     from stepgrid.plan.compilation import compile_spec
     from stepgrid.store.builds import made
-    from stepgrid.store.contents import stands_for
+    from stepgrid.store.contents import chosen_id
     from stepgrid.store.load_requests import of_store
 
     here = store()
-    facts, known, kept = host(here), partial(made, here), partial(stands_for, here)
+    facts, known, kept = host(here), partial(made, here), partial(chosen_id, here)
     differs = differing(of_environment(), facts)
     with knowing(here.checksums()):
         return compile_spec(named(spec), scale, facts, pin, problems, only, sets, differs, known, kept, of_store(here))

@@ -46,9 +46,15 @@ class PlacedValues(dict[str, Json]):
 
 class Settings(NamedTuple):
     values: PlacedValues  # complete
-    text: str  # what identity has of them: those that are not the driver's defaults
+    text: str  # what identity has of them: those that decide what is run and are not the driver's defaults
+    earlier_text: str  # what earlier ids had: with those that decide what is read of the output
     seed_key: str
     seconds: float
+
+    @property
+    def is_read(self) -> bool:
+        """Some of them decide what is read of the output."""
+        return self.text != self.earlier_text
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,17 +68,18 @@ class ResolvedStep:
     def identity(self, client: str | None = None, generation: int = 0) -> str:
         """Everything that decides what is run, but the seed: JSON with sorted keys. `client`: the id of its build.
 
-        `generation`: of ids, which have not had the contents of all files that its command reads at first.
+        `generation`: of ids: 0 is that of today, 1 had what is read of the output, 2 and 3 not all files that it reads.
         """
         texts: dict[str, str] = {}
         for part in self.texts:
             texts |= part
         options = ",".join([texts[name] for name in self.head.options if name in texts])
-        setup = self.setup.text_of(generation)
+        setup = self.setup.text_of(max(generation - 1, 0))
+        settings = self.settings.earlier_text if generation else self.settings.text
         around = f",{setup}" if setup else ""
         if client is not None:
             around += f",{encode(client)}"
-        return f"[{encode(self.head.kind)},{self.head.revision},{self.settings.text},{{{options}}}{around}]"
+        return f"[{encode(self.head.kind)},{self.head.revision},{settings},{{{options}}}{around}]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

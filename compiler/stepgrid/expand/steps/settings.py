@@ -20,7 +20,7 @@ from stepgrid.model import units
 from stepgrid.model.canonical_json import encode
 from stepgrid.model.plan import CLIENT, FILES
 from stepgrid.plugins.driver import Placeholders
-from stepgrid.plugins.drivers import client, driver, with_inputs
+from stepgrid.plugins.drivers import client, driver, reading_names, with_inputs
 from stepgrid.plugins.quantity import Quantity
 
 if TYPE_CHECKING:
@@ -55,8 +55,9 @@ class StepSettings:
         if model is None or any(value is FAULTY for value, _ in values.values()):
             return None
         complete = PlacedValues(model.model_dump(mode="json"), places)
-        kind = self._driver
-        return Settings(complete, identity_text(item.kind, model), kind.seed_key(complete), kind.estimate(complete))
+        kind, text = self._driver, identity_text(item.kind, model)
+        earlier_text = identity_text(item.kind, model, reading=True) if reading_names(item.kind) else text
+        return Settings(complete, text, earlier_text, kind.seed_key(complete), kind.estimate(complete))
 
     def _values(self, scope: Scope) -> tuple[dict[str, tuple[Any, Location]], dict[str, str]]:
         """Values with their places; and the places alone, also of what is left to the driver in so many words."""
@@ -101,10 +102,14 @@ class _Field(NamedTuple):
     metadata: Sequence[Any]
 
 
-def identity_text(kind: str, settings: BaseModel) -> str:
-    """What identity has of settings: those that are not the driver's defaults."""
+def identity_text(kind: str, settings: BaseModel, reading: bool = False) -> str:
+    """Settings as identity has them: without the driver's defaults.
+
+    `reading`: with those that decide what is read of the output, which earlier ids had.
+    """
     named = {CLIENT} if client(kind) else set()  # a label: its build is what decides
     named |= {FILES} if with_inputs(kind) else set()  # names: what is in the files decides
+    named |= set() if reading else {*reading_names(kind)}
     return encode(settings.model_dump(mode="json", exclude_defaults=True, exclude=named))
 
 

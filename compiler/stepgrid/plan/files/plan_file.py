@@ -200,11 +200,12 @@ def stages(planned: Iterable[PlannedStage], writer: Writer) -> Iterator[str]:
     """Sorted by id, which comes first on its line."""
     for stage in sorted(planned, key=lambda stage: stage.id):
         steps = ",".join([writer.step(step) for step in stage.steps])
+        todays = f',"todays":{quoted(stage.todays)}' if stage.todays else ""
         yield (
             f'{{"id":{quoted(stage.id)},"build":{quoted(stage.build)},"children":{_ids(stage.children)},'
             f'"hardware":{quoted(stage.hardware)},"load":{stage.load},"parent":{_parent(stage)},'
             f'"rank":{stage.rank},"run":{stage.run},"seconds":{stage.seconds!r},"steps":[{steps}],'
-            f'"title":{quoted(stage.title)}}}\n'
+            f'"title":{quoted(stage.title)}{todays}}}\n'
         )
 
 
