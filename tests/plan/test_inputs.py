@@ -260,7 +260,7 @@ def test_a_shared_library_of_a_system_s_program_counts(compile_text: Compile, up
     assert {link.stage.id for link in new}.isdisjoint(first)
     assert [field for field, *_ in named(differences(old, new))] == ["files.libc.so.6"]
     kept = Kept(*first)
-    assert [link.stage.id for link in chain(compile_spec("a.yaml", None, HOST, kept=kept))] != first
+    assert [link.stage.id for link in chain(compile_spec("a.yaml", None, HOST, choice=kept))] != first
     assert "0/libc.so.6" in kept.asked[0]
 
 

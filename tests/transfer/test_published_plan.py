@@ -75,7 +75,7 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
     assert first.facts["fact"] == "text"
     assert "warning" in first.warnings
     assert [tuple(pair) for pair in first.qps] == [(1.0, 2.0)]
-    assert (first.counters, first.levels) == ({"stalls": 2.0}, [{"level": "L0", "files": 3.0}])
+    assert (first.counts, first.levels) == ([("engine", "stalls", 2.0)], [{"level": "L0", "files": 3.0}])
     assert list(rows(first.histograms)) == [("read", 0.0, 256.0, 9), ("read", 256.0, 300.0, 1), ("", 0.0, 1.0, 2)]
     assert [each.operation for each in first.histograms] == ["read", ""]
     assert first.rates == [(1, 1.0, "insert", 2.5, None), (0, 1.5, "query", 3.0, 4.0)]
@@ -126,4 +126,3 @@ def test_stated_figures_that_cannot_be_read_are_a_failure(tmp_path: Path) -> Non
     (tmp_path / step_figures.STATED).write_text("{}")
     with pytest.raises(ParseError, match="cannot be read"):
         step_figures.stated_figures(tmp_path)
-    assert step_figures.stated_figures(tmp_path / "other") is None

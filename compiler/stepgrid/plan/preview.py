@@ -52,6 +52,7 @@ class Preview:
     saved: float
     power: Power | None
     abandoned: Sequence[Result] = ()
+    to_read: int = 0  # results whose kept output is read again: of another metric, pattern or parser
 
     @property
     def running(self) -> list[Node]:
@@ -131,6 +132,7 @@ def _totals(outlook: Preview) -> dict[str, Any]:
         "states": {status: states[status] for status in Status},
         "actions": {action: acts[action] for action in Action},
         "to_run": {kind: sum(node.status.kind == kind for node in running) for kind in ("build", "stage")},
+        "results_to_read": outlook.to_read,
         "seconds": outlook.seconds,
         "hours": None if outlook.seconds is None else outlook.seconds / 3600,
         "seconds_unknown": sum(node.seconds is None for node in running),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean, median
 
+from stepgrid.collect.step_figures import has_stored_figures
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions, time_estimate
@@ -36,7 +37,15 @@ class _Look:
         each = {stage.id: self._nodes[stage.id].seconds for stage in self.plan.stages}
         whole = None if None in each.values() else sum(took or 0.0 for took in each.values())
         power = time_estimate.power(costs.figures(self.store, self.plan), self.plan, whole)
-        return Preview(self.plan, nodes, time_estimate.saved(self.plan, each), power, self._abandoned())
+        saved = time_estimate.saved(self.plan, each)
+        return Preview(self.plan, nodes, saved, power, self._abandoned(), self._results_to_read())
+
+    def _results_to_read(self) -> int:
+        results = [(stage, self._nodes[stage.id].result) for stage in self.plan.stages]
+        return sum(
+            result is not None and result.status is Status.DONE and not has_stored_figures(result.folder, stage.steps)
+            for stage, result in results
+        )
 
     @cached_property
     def _earlier(self) -> list[earlier_plans.EarlierPlan]:

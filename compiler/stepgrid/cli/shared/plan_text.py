@@ -43,6 +43,9 @@ def _totals(found: Preview) -> Iterator[str]:
     if loads := adaptive_loads.so_far(plan):
         yield _row("loads", loads)
     yield _row("to do", _to_do(found))
+    if found.to_read:
+        results = "1 result is" if found.to_read == 1 else f"{found.to_read} results are"
+        yield _row("read", f"{results} read again from kept output, nothing is measured for it")
     if fetched := _fetched(found):
         yield from wrapped(", ".join(fetched), _row("fetch", ""), _row("", ""), width=WIDTH)
     if found.nodes:

@@ -1,0 +1,87 @@
+"""A changed metric reads kept output again and measures nothing, also in results of before."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import Lab
+
+# by `stepgrid export` of 25 November 2026, when patterns were part of the identity and results had no figures
+EARLIER = Path(__file__).parent / "earlier-results.tar.gz"
+SPEC = """\
+title: what is read of a step
+builds: {mine: {engine: program, version: "1.0", source: {path: tool}, flags: {programs: tool}}}
+steps:
+  - {name: put, kind: command, argv: ["{program:tool}", put]}
+  - {checkpoint: loaded}
+  - name: get
+    kind: command
+    argv: ["{program:tool}", get, "{{ params.size }}"]
+    metrics: {qps: {pattern: 'QPS (\\d+)'}}
+params: {size: 1}
+sweep: {size: {param: size, values: [1, 2], from: loaded}}
+allow: {no-repeats: a test}
+hardware: {id: any}
+"""
+TOOL = "#!/bin/sh\necho QPS 70, 9 ms\n"
+READ_AGAIN = "  read     2 results are read again from kept output, nothing is measured for it\n"
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    lab = Lab(tmp_path)
+    lab.write(SPEC)
+    (tmp_path / "tool").mkdir()
+    (tmp_path / "tool" / "tool").write_text(TOOL)
+    (tmp_path / "tool" / "tool").chmod(0o755)
+    return lab
+
+
+def execute(lab: Lab, *words: str) -> str:
+    done = lab.execute(lab.argv(*words))
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+def figures(lab: Lab, metric: str) -> list[float]:
+    sql = f"SELECT {metric} FROM steps WHERE step = 'get'"
+    rows = json.loads(execute(lab, "query", "--spec", "spec.yaml", sql, "--format", "json"))
+    return [row[metric] for row in rows]
+
+
+def change_metric(lab: Lab) -> None:
+    lab.write(SPEC.replace("'QPS (\\d+)'}", "'(\\d+) ms', times: 1000, better: lower}"))
+
+
+def test_a_changed_pattern_measures_nothing(lab: Lab) -> None:
+    execute(lab, "run", "spec.yaml")
+    results = lab.results()
+    assert "  read " not in execute(lab, "plan", "spec.yaml")
+    change_metric(lab)
+    plan = execute(lab, "plan", "spec.yaml")
+    assert "to do    nothing\n" in plan
+    assert READ_AGAIN in plan
+    execute(lab, "run", "spec.yaml")
+    assert lab.results() == results
+    assert figures(lab, "qps") == [9000, 9000]
+    assert "  read " not in execute(lab, "plan", "spec.yaml")
+
+
+def test_results_of_before_are_taken_over(lab: Lab) -> None:
+    execute(lab, "import", str(EARLIER))
+    results = lab.results()
+    assert len(results) == 3
+    assert "to do    nothing\n" in execute(lab, "plan", "spec.yaml")
+    execute(lab, "run", "spec.yaml")
+    assert figures(lab, "qps") == [70, 70]
+    change_metric(lab)
+    assert "to do    nothing\n" in execute(lab, "plan", "spec.yaml")
+    execute(lab, "run", "spec.yaml")
+    assert figures(lab, "qps") == [9000, 9000]
+    assert lab.results() == results
+    shutil.rmtree(lab.folder / "outputs" / "results")  # and what is lost is measured again, under its id
+    assert "3 stages" in execute(lab, "plan", "spec.yaml")
