@@ -1,5 +1,15 @@
-from stepgrid.engines.program import ENGINE
+"""Any program as an engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stepgrid.engines.program import ENGINE, Program
+from stepgrid.engines.recipes.program import environment
 from stepgrid.plugins.engines import building, runnable
+from tests.conftest import Compile, Complaints
 
 
 def test_nothing_is_asked_of_a_program_that_nobody_knows() -> None:
@@ -13,3 +23,86 @@ def test_nothing_is_asked_of_a_program_that_nobody_knows() -> None:
 def test_it_is_built_and_run() -> None:
     assert building("program") is ENGINE
     assert runnable("program")
+
+
+PROGRAM = Program()
+SPEC = """\
+title: "a"
+builds:
+  mine:
+    engine: program
+    source: {git: "https://a.example/x.git", ref: v1.0.0}
+    flags: {command: "make -j{jobs} x", programs: "bin/x", env.CFLAGS: -O2}
+steps: [{name: run, kind: command, argv: ["{program:x}"]}]
+"""
+SOURCE = 'source: {git: "https://a.example/x.git", ref: v1.0.0}'
+FLAGS = 'flags: {command: "make -j{jobs} x", programs: "bin/x", env.CFLAGS: -O2}'
+
+
+def test_what_it_says(compile_text: Compile):
+    (build,) = compile_text(SPEC).builds
+    assert PROGRAM.program_paths(build.recipe) == {"x": "bin/x"}
+    assert environment(build.recipe) == {"CFLAGS": "-O2"}
+
+
+def test_its_command_is_part_of_what_it_is(compile_text: Compile):
+    (one,), (other,) = compile_text(SPEC).builds, compile_text(SPEC.replace("-O2", "-O3")).builds
+    assert one.id != other.id
+
+
+def test_a_build_that_makes_nothing(complaints: Complaints):
+    said = complaints(SPEC.replace(f"    {FLAGS}\n", ""))
+    assert "a.yaml:3:3: error[missing-key]: build `mine` does not say which programs it makes\n" in said
+    assert "   = add `flags: {programs: PATH}`" in said
+
+
+def test_a_program_of_this_machine_is_named_by_its_source(compile_text: Compile):
+    compile_text(SPEC.replace(SOURCE, "source: {system: x}").replace(f"    {FLAGS}\n", ""))
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ({"comand": "make"}, "`flags` has no `comand`"),
+        ({"env.1X": "y"}, "`flags` has no `env.1X`"),
+        ({"command": ""}, "`command: ` is empty"),
+        ({"command": "--upload-pack=x"}, "`command: --upload-pack=x` begins with `-`"),
+        ({"command": "make 'x"}, "`command: make 'x` cannot be split into words: no closing quotation"),
+        ({"programs": "/bin/sh"}, "`programs: /bin/sh` leads out of the tree: paths in it are expected"),
+        ({"programs": "a ../b"}, "`programs: a ../b` leads out of the tree: paths in it are expected"),
+        ({"programs": "a/x b/x"}, "`programs: a/x b/x` has two programs x"),
+    ],
+)
+def test_what_is_wrong(flags: dict[str, Any], said: str):
+    assert [fault.message for fault in PROGRAM.flag_faults(flags)] == [said]
+
+
+def test_a_slip_is_shown_where_it_stands(complaints: Complaints):
+    said = complaints(SPEC.replace("command:", "comand:"))
+    assert "a.yaml:6:13: error[unknown-key]: build `mine`: `flags` has no `comand`\n" in said
+    assert "   = did you mean `command`? (a variable of the environment is `env.NAME`)" in said
+
+
+def test_what_is_made_already_is_only_chosen_from():
+    assert PROGRAM.only_choose({"programs": "fio"})
+    assert not PROGRAM.only_choose({"programs": "fio", "command": "make"})
+
+
+def test_a_list_is_its_words(compile_text: Compile):
+    listed = SPEC.replace('programs: "bin/x"', "programs: [bin/x, bin/y]").replace("-O2", "[-O2, -g]")
+    (one,), (other,) = (
+        compile_text(text).builds for text in (listed, SPEC.replace("bin/x", "bin/x bin/y").replace("-O2", '"-O2 -g"'))
+    )
+    assert PROGRAM.program_paths(one.recipe) == {"x": "bin/x", "y": "bin/y"}
+    assert one.id == other.id
+
+
+def test_a_word_of_a_list_may_hold_a_blank(compile_text: Compile):
+    (build,) = compile_text(SPEC.replace('programs: "bin/x"', 'programs: [bin/x, "bin/a b"]')).builds
+    assert PROGRAM.program_paths(build.recipe) == {"x": "bin/x", "a b": "bin/a b"}
+
+
+def test_a_wrong_list_is_one_fault(complaints: Complaints):
+    said = complaints(SPEC.replace('programs: "bin/x"', "programs: [{x: bin/x}]"))
+    assert "a.yaml:6:51: error[wrong-type]: `programs`: expected text, found a list\n" in said
+    assert said.count("error[") == 1

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from stepgrid.drivers.db_bench.benchmark_releases import SINCE
 from stepgrid.drivers.db_bench.lints.changed_defaults import CHANGES
-from stepgrid.engines.rocksdb.capability_releases import SINCE as OPTIONS_SINCE
+from stepgrid.engines.rocksdb import SINCE as OPTIONS_SINCE
 from stepgrid.plugins.capabilities import Release, release
 
 CLONE = os.environ["STEPGRID_ROCKSDB_GIT"]

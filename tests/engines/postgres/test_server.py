@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.engines.postgres.server import quoted
+from stepgrid.engines.postgres import quote
 from stepgrid.plugins.engines import served
 from stepgrid.plugins.server import Access, ServerHome
 
@@ -50,7 +50,7 @@ def test_the_configuration() -> None:
     [("it's", "'it''s'"), ("a\\b", "'a\\\\b'"), ("a\nb", "'a\\nb'"), (True, "'on'"), (0.5, "'0.5'"), ("", "''")],
 )
 def test_values_are_quoted(value: object, text: str) -> None:
-    assert quoted(value) == text
+    assert quote(value) == text
 
 
 def test_the_commands() -> None:

@@ -126,14 +126,14 @@ class MysqldServing:
         return binary.catalogue(run, self.program, self.listing)
 
     def recipes(self) -> Sequence[Recipe]:
-        from stepgrid.engines.mysqld.recipe import MySQLdCMake
+        from stepgrid.engines.recipes.mysqld import MySQLdCMake
 
         return (MySQLdCMake(self.name),)
 
     def installed(self) -> InstalledPrograms:
-        from stepgrid.engines.mysqld import packages
+        from stepgrid.engines.recipes import mysqld
 
-        return packages.BY_ENGINE[self.name]
+        return mysqld.INSTALLED[self.name]
 
     def rules(self) -> Sequence[Rule]:
         from stepgrid.engines.mysqld.lints import RULES

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from stepgrid.engines.postgres import options, quiesce, running_server, server_statistics
-from stepgrid.engines.postgres import server as server_process
+from stepgrid.engines.postgres import connection, options, statistics
+from stepgrid.model.command import Command
 from stepgrid.plugins.capabilities import Release, reached
 from stepgrid.plugins.engine import Built
+from stepgrid.plugins.server import templates
 
 if TYPE_CHECKING:
     from stepgrid.build.recipe import InstalledPrograms, Recipe
     from stepgrid.build.task import Order
     from stepgrid.lint.rule import Rule
-    from stepgrid.model.command import Command
     from stepgrid.model.plan import Json
-    from stepgrid.plugins.server import Access, Connection, ServerHome
+    from stepgrid.plugins.server import Access, ServerHome
 
 # the first release that can, from the release notes
 _SINCE: Mapping[str, Release] = {
@@ -41,6 +43,7 @@ _SINCE: Mapping[str, Release] = {
     "io_method": (18,),
     "index_skip_scan": (18,),
 }
+_CONFIGURATION = "postgresql.conf"
 
 
 class Postgres:
@@ -58,19 +61,34 @@ class Postgres:
         **dict.fromkeys(("data_directory", "config_file", "hba_file", "ident_file", "external_pid_file"), ""),
         **dict.fromkeys(("unix_socket_directories", "listen_addresses", "port"), ""),
     }
-
-    def capabilities(self, version: str) -> frozenset[str]:
-        return reached(version, _SINCE)
-
     identify = staticmethod(options.identify)
     catalogue = staticmethod(options.catalogue)
     value_fault = staticmethod(options.value_fault)
     booleans, counts_choices = options.BOOLEANS, False
     known_options = Path(__file__).with_name("known_options.json")
 
+    stop = signal.SIGINT  # fast: ends sessions; SIGTERM waits for every client to leave
+    socket = ".s.PGSQL.5432"  # libpq makes the name of the number
+    port = 5432
+    user = database = "stepgrid"
+    secret_variables: tuple[str, ...] = ("PGPASSWORD",)
+    connect = staticmethod(connection.connect)
+    effective = staticmethod(connection.effective)
+    counters = staticmethod(connection.counters)
+    report_counters = staticmethod(connection.report_counters)
+    described = staticmethod(connection.described)
+    since = staticmethod(connection.since)
+    compared = staticmethod(connection.compared)
+    looks = staticmethod(statistics.looks)
+    settle = staticmethod(statistics.settle)
+    analyze = staticmethod(statistics.analyze)
+    busy = staticmethod(statistics.busy)
+
+    def capabilities(self, version: str) -> frozenset[str]:
+        return reached(version, _SINCE)
+
     def recipes(self) -> Sequence[Recipe]:
-        from stepgrid.engines.postgres.recipes.configure import PostgresConfigure
-        from stepgrid.engines.postgres.recipes.meson import PostgresMeson
+        from stepgrid.engines.recipes.postgres import PostgresConfigure, PostgresMeson
 
         return PostgresConfigure(), PostgresMeson()
 
@@ -79,55 +97,81 @@ class Postgres:
 
         return InstalledPrograms(clients=("psql", "pgbench", "pg_isready"))
 
-    def extend(self, order: Order, prefix: Path, what: str) -> Mapping[str, Json]:
-        from stepgrid.engines.postgres import extensions
+    def extend(self, order: Order, prefix: Path, origin: str) -> Mapping[str, Json]:
+        from stepgrid.engines.recipes.postgres import installed_extensions
 
-        return extensions.there(order, prefix, what)
+        return installed_extensions(order, prefix, origin)
 
     def rules(self) -> Sequence[Rule]:
         from stepgrid.lint.step_limits import cache_over_memory
 
         return [cache_over_memory("shared_buffers")]
 
-    stop = signal.SIGINT  # fast: rolls back who is there; SIGTERM waits for every client to leave
-    socket = ".s.PGSQL.5432"  # libpq makes the name of the number
-    port = 5432
-    user = database = "stepgrid"
-    secret_variables: tuple[str, ...] = ("PGPASSWORD",)
+    def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
+        """Render files for a server without network.
 
-    configuration = staticmethod(server_process.configuration)
-    initialize = staticmethod(server_process.initialize)
-    serve = staticmethod(server_process.serve)
-    effective = staticmethod(running_server.effective)
-    counters = staticmethod(running_server.counters)
-    report_counters = staticmethod(running_server.report_counters)
-    looks = staticmethod(server_statistics.looks)
-    settle = staticmethod(quiesce.settle)
-    analyze = staticmethod(quiesce.analyze)
-    busy = staticmethod(quiesce.busy)
-    described = staticmethod(running_server.described)
-    since = staticmethod(running_server.since)
-    compared = staticmethod(running_server.compared)
+        A password in the database would be that of the image that it was restored from. So the role that initdb makes
+        has none: by `peer` it is open to whoever runs the benchmark and to nobody else, and it gives the benchmark's
+        role its password at the first connection after each start.
+        """
+        environment, folder = templates("postgres"), home.folder.absolute()  # a server changes to its data directory
+        values = {
+            "sockets": quote(str(home.access.sockets)),
+            "port": quote(home.access.port),
+            "hba": quote(str(folder / "pg_hba.conf")),
+            "ident": quote(str(folder / "pg_ident.conf")),
+            "owner": connection.OWNER,
+            "account": f'"{home.account or _account()}"',
+            "options": {name: quote(value) for name, value in options.items()},
+        }
+        names = (_CONFIGURATION, "pg_hba.conf", "pg_ident.conf")
+        return {name: environment.get_template(f"{name}.j2").render(values) for name in names}
+
+    def initialize(self, home: ServerHome) -> Sequence[Command]:
+        """Leave checksums to the build's default; take the C locale, so that no library of the host sorts."""
+        argv = (
+            *home.programs["initdb"],
+            f"--pgdata={home.data}",
+            f"--username={connection.OWNER}",
+            "--auth-local=peer",
+            "--auth-host=reject",
+            "--locale=C",
+            "--encoding=UTF8",
+        )
+        return (Command(argv),)
 
     def prepare(self, home: ServerHome) -> Sequence[Command]:
-        """Nothing: the first connection sets the password."""
-        return ()
+        return ()  # the first connection sets the password
 
-    def connect(self, access: Access) -> Connection:
-        from stepgrid.engines.postgres import connection  # psycopg is slow to import
+    def serve(self, home: ServerHome) -> Command:
+        """Start without the postgresql.conf that initdb wrote: the build's defaults hold."""
+        config = f"config_file={home.folder.absolute() / _CONFIGURATION}"
+        return Command((*home.programs["postgres"], "-D", str(home.data.absolute()), "-c", config))
 
-        return connection.connect(access)
-
-    def socket_of(self, given: Path, port: int) -> tuple[Path, int]:
-        """The folder that it is in, or the socket itself, whose name ends in the port."""
-        number = given.name.removeprefix(".s.PGSQL.")
-        if number != given.name and number.isdecimal():
-            return given, int(number)
-        return given / f".s.PGSQL.{port}", port
+    def socket_of(self, path: Path, port: int) -> tuple[Path, int]:
+        """Take the folder of a socket, or the socket itself, whose name ends in the port."""
+        number = path.name.removeprefix(".s.PGSQL.")
+        if number != path.name and number.isdecimal():
+            return path, int(number)
+        return path / f".s.PGSQL.{port}", port
 
     def client_environment(self, access: Access) -> Mapping[str, str]:
-        place = {"PGHOST": access.host or str(access.sockets), "PGPORT": str(access.port)}
-        return {**place, "PGUSER": access.user, "PGPASSWORD": access.password, "PGDATABASE": access.database}
+        address = {"PGHOST": access.host or str(access.sockets), "PGPORT": str(access.port)}
+        return {**address, "PGUSER": access.user, "PGPASSWORD": access.password, "PGDATABASE": access.database}
+
+
+def _account() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:  # a user without a passwd entry
+        return str(os.geteuid())
+
+
+def quote(value: Any) -> str:
+    """Write a value as postgresql.conf has it: in quotes, which it takes for numbers too."""
+    text = ("on" if value else "off") if isinstance(value, bool) else str(value)
+    escaped = text.replace("\\", "\\\\").replace("'", "''").replace("\n", "\\n")
+    return f"'{escaped}'"
 
 
 ENGINE: Built = Postgres()

@@ -1,11 +1,19 @@
-"""Any program: an engine that nobody here knows, run by steps of kind command."""
+"""Any program: an engine unknown to stepgrid, run by steps of kind command.
+
+Its builds say in `flags:` what makes them: `command`, run in the tree and never by a shell, and `programs`, the files
+of the tree that steps run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
-from stepgrid.engines.program import flags
+from stepgrid.language.builds.sources import Fault
 from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
 
 if TYPE_CHECKING:
@@ -21,27 +29,71 @@ class Program:
     default_storage_engine = "program"
     extensions: tuple[str, ...] = ()
     reserved: Mapping[str, str] = {}
-    programs: tuple[str, ...] = ()  # each build says its own
+    programs: tuple[str, ...] = ()  # each build names its own
 
     def capabilities(self, version: str) -> frozenset[str]:
         return frozenset()
 
     def recipes(self) -> Sequence[Recipe]:
-        from stepgrid.engines.program.recipe import ByCommand
+        from stepgrid.engines.recipes.program import ByCommand
 
         return (ByCommand(),)
 
-    flag_faults = staticmethod(flags.flag_faults)
-    lacking = staticmethod(flags.lacking)
-    only_choose = staticmethod(flags.only_choose)
-    program_paths = staticmethod(flags.program_paths)
+    def flag_faults(self, flags: Mapping[str, Any]) -> Iterator[Fault]:
+        for name, value in flags.items():
+            check = _CHECKS.get(name)
+            if check is None and not re.fullmatch(r"env\.[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII):
+                from stepgrid.language.problems.suggestion import nearest  # of use to the few that err
+
+                hint = f"{nearest(name, _CHECKS)} (a variable of the environment is `env.NAME`)"
+                yield Fault("unknown-key", name, f"`flags` has no `{name}`", hint)
+            elif check and (fault := check(str(value))):
+                yield Fault("wrong-flag", name, f"`{name}: {value}` {fault}")
+
+    def lacking(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> str | None:
+        """Require `programs`, except of a source that names a program of the machine."""
+        if "system" in source or recipe.get("flags", {}).get("programs"):
+            return None
+        return "does not say which programs it makes"
+
+    def only_choose(self, flags: Mapping[str, Any]) -> bool:
+        return set(flags) == {"programs"}
+
+    def program_paths(self, recipe: Mapping[str, Any]) -> dict[str, str]:
+        text = str(recipe.get("flags", {}).get("programs", ""))
+        return {PurePosixPath(word).name: word for word in shlex.split(text)}
 
     def identify(self, run: Run) -> Identity:
-        """Nobody knows how it would be asked: started with a word that it does not know, it may begin to work."""
+        """Start nothing: given an argument that it does not know, the program might begin to work."""
         return Identity("")
 
     def catalogue(self, run: Run) -> Mapping[str, OptionInfo] | None:
         return None
 
+
+def _command_fault(text: str) -> str | None:
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        return f"cannot be split into words: {str(error).lower()}"
+    if words and words[0].startswith("-"):
+        return "begins with `-`"
+    return None if text.strip() else "is empty"
+
+
+def _programs_fault(text: str) -> str | None:
+    if fault := _command_fault(text):
+        return fault
+    paths = [PurePosixPath(word) for word in shlex.split(text)]
+    if any(path.is_absolute() or ".." in path.parts or not path.name for path in paths):
+        return "leads out of the tree: paths in it are expected"
+    names = [path.name for path in paths]
+    double = next((name for name in names if names.count(name) > 1), None)
+    return f"has two programs {double}" if double else None
+
+
+_CHECKS: Mapping[str, Callable[[str], str | None]] = MappingProxyType(
+    {"command": _command_fault, "programs": _programs_fault}
+)
 
 ENGINE: Built = Program()

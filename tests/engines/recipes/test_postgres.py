@@ -8,8 +8,7 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
-from stepgrid.engines.postgres.recipes.configure import PostgresConfigure
-from stepgrid.engines.postgres.recipes.meson import PostgresMeson
+from stepgrid.engines.recipes.postgres import PostgresConfigure, PostgresMeson
 from stepgrid.model.site import Site
 from tests.build.ordering import order, recipe_of
 

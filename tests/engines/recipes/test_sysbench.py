@@ -10,7 +10,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.programs import absolute
 from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
-from stepgrid.engines.sysbench.recipe import SysbenchConfigure
+from stepgrid.engines.recipes.sysbench import SysbenchConfigure
 from stepgrid.model.site import Site
 from tests.build.ordering import order, recipe_of
 

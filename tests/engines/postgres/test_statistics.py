@@ -1,4 +1,4 @@
-"""What PostgreSQL 18.6 and 12.22 said, of more rows."""
+"""Rows as PostgreSQL 12.22, 17.11 and 18.6 gave them, of more; those of idleness are the same in all three."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from stepgrid.engines.postgres.server_statistics import looks
-from stepgrid.engines.postgres.shared_buffers import filled
-from stepgrid.engines.postgres.table_sizes import bloat, tables
+from stepgrid.engines.postgres import statistics
+from stepgrid.engines.postgres.statistics import bloat, looks, shared_buffers, tables
+from stepgrid.plugins.engines import served
 from stepgrid.plugins.server_statistics import ObjectSize, ServerStatistics
-from tests.engines.told import Told as Connection
+from tests.engines.postgres.test_server import ACCESS
+from tests.engines.told import Told
 
 # 20,000 rows of bigint, int and 60 characters, of which 14,999 were deleted and vacuumed
 HEAP = {"heap_bytes": 2187264, "live_rows": 5001, "dead_rows": 0, "block_bytes": 8192, "fill_pct": None, "columns": 3}
@@ -31,6 +32,7 @@ VIEWS: dict[str, list[Any]] = {
     "AS due FROM seen": [{"due": 2}],
     "pg_available_extensions": [BUFFERS],
     "pg_temp.buffers()": [{"used": 2}],
+    "relname IN ('pg_stat_database'": [],
     "relname AS name": [{"name": "pg_stat_user_tables"}, {"name": "pg_stat_io"}],
     "FROM pg_stat_user_tables": [
         {"name": "n_tup_ins", "value": Decimal(9)}, {"name": "n_dead_tup", "value": Decimal(2)}
@@ -39,7 +41,6 @@ VIEWS: dict[str, list[Any]] = {
         {"backend_type": "client backend", "object": "relation", "context": "normal", "reads": 4, "op_bytes": 8192},
         {"backend_type": "checkpointer", "object": "relation", "context": "normal", "reads": None, "op_bytes": 8192},
     ],
-    "relname IN ('pg_stat_database'": [],
 }  # fmt: skip
 STATEMENTS = [
     {"seen": {"query": "select 1", "calls": 3, "total_exec_time": 0.5}},
@@ -48,7 +49,7 @@ STATEMENTS = [
 
 
 def _told(answers: dict[str, list[Any]]) -> dict[str, ServerStatistics]:
-    return {look.name: look.read() for look in looks(Connection(answers))}
+    return {look.name: look.read() for look in looks(Told(answers))}
 
 
 def test_views_and_sizes() -> None:
@@ -90,7 +91,7 @@ def test_bloat(table: dict[str, int], width: dict[str, float], expected: float |
 def test_bloat_is_missing_where_a_table_was_not_analyzed() -> None:
     rows = [{"schema": "s", "name": name, "data_bytes": 1, "index_bytes": 0, **HEAP} for name in ("t", "u")]
     widths = [{"schema": "s", "name": "t", "columns": 3, "width": 73.0}]
-    found = tables(Connection({"AS data_bytes": rows, "FROM pg_stats": widths, "pg_database_size": [{}]}))
+    found = tables(Told({"AS data_bytes": rows, "FROM pg_stats": widths, "pg_database_size": [{}]}))
     assert found.garbage == {"dead_rows": 0.0}
     assert [each.bloat_bytes for each in found.objects] == [1638400.0, None]
 
@@ -102,7 +103,7 @@ def test_statements_are_counted_where_that_is_loaded() -> None:
         "to_jsonb(seen) AS seen FROM pg_stat_statements": STATEMENTS,
         "FROM pg_stat_statements AS seen, ": [{"name": "calls", "value": Decimal(4)}],
     }
-    connection = Connection(answers)
+    connection = Told(answers)
     found = {look.name: look for look in looks(connection)}
     assert "CREATE EXTENSION pg_stat_statements" in connection.asked
     told = found["pg_stat_statements"].read()
@@ -112,6 +113,71 @@ def test_statements_are_counted_where_that_is_loaded() -> None:
 
 @pytest.mark.parametrize("lacking", [{"release": 150004}, {"superuser": False}, {"there": False}])
 def test_buffers_are_not_asked_for_where_they_cannot_be(lacking: dict[str, Any]) -> None:
-    connection = Connection({"pg_available_extensions": [{**BUFFERS, **lacking}]})
-    assert filled(connection) == ServerStatistics()
+    connection = Told({"pg_available_extensions": [{**BUFFERS, **lacking}]})
+    assert shared_buffers(connection) == ServerStatistics()
     assert len(connection.asked) == 1
+
+
+IDLE: dict[str, Any] = {
+    "checkpoints": 0,
+    "autovacuum": 0,
+    "vacuums": 0,
+    "unflushed": 0,
+    "since_checkpoint": 208,
+    "most": 1073741824,
+}
+BUSY = {**IDLE, "checkpoints": 1, "unflushed": 32, "since_checkpoint": 81572872}
+
+
+def answers(row: dict[str, Any], due: int) -> Told:
+    return Told({"pg_stat_activity": [row], "AS due": [{"due": due}], "CHECKPOINT": []})
+
+
+def test_an_idle_server() -> None:
+    postgres = served("postgres")
+    assert postgres is not None
+    assert all(seen.idle for seen in postgres.busy(answers(IDLE, 0), ACCESS))
+
+
+def test_a_busy_server_says_with_what() -> None:
+    seen = statistics.busy(answers({**BUSY, "autovacuum": 2, "vacuums": 3}, 4), ACCESS)
+    assert [(thing.what, thing.value) for thing in seen if not thing.idle] == [
+        ("checkpoints", 1),
+        ("autovacuum workers", 2),
+        ("vacuums", 3),
+        ("tables due for autovacuum", 4),
+    ]
+
+
+def test_a_log_that_the_next_checkpoint_is_far_from_is_nothing_to_wait_for() -> None:
+    """A log that is written and not flushed is: less than a page of it is not."""
+    small, large = ({**IDLE, "unflushed": size, "since_checkpoint": size} for size in (4096, 2 * 1073741824))
+    assert all(seen.idle for seen in statistics.busy(answers(small, 0), ACCESS))
+    unlike = [seen.what for seen in statistics.busy(answers(large, 0), ACCESS) if not seen.idle]
+    assert unlike == ["log not flushed", "log since the checkpoint"]
+
+
+def test_settling_is_a_checkpoint() -> None:
+    connection = Told({})
+    with statistics.settle(connection, ACCESS):
+        pass
+    assert connection.asked == ["CHECKPOINT"]
+
+
+def test_a_server_that_ran_before_makes_its_own() -> None:
+    connection = Told({})
+    with statistics.settle(connection, ACCESS._replace(running=True)):
+        pass
+    assert connection.asked == []
+
+
+@pytest.mark.parametrize(
+    ("release", "options"),
+    [(110022, "ANALYZE"), (120022, "ANALYZE, INDEX_CLEANUP ON"), (180006, "ANALYZE, INDEX_CLEANUP ON")],
+)
+def test_all_tables_are_vacuumed(release: int, options: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    others = Told({})
+    monkeypatch.setattr(statistics, "connect", lambda access: others)
+    tables = [{"name": "public.t"}, {"name": 's."T 1"'}]
+    statistics.analyze(Told({"server_version_num": [{"release": release}], "pg_class": tables}), ACCESS)
+    assert sorted(others.asked) == [f"VACUUM ({options}) public.t", f'VACUUM ({options}) s."T 1"']

@@ -11,12 +11,10 @@ from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, 
 if TYPE_CHECKING:
     from stepgrid.build.recipe import InstalledPrograms, Recipe
 
-# of those that a release may not have, the help says nothing
+# whose options are listed; the help is empty for one that a release lacks
 _TESTS = (
     "oltp_read_only", "select_random_points", "select_random_ranges", "fileio", "cpu", "memory", "threads", "mutex",
 )  # fmt: skip
-_SAID = re.compile(r"^sysbench (?P<version>\d+(?:\.\d+)+).*$", re.MULTILINE)
-_DRIVER = re.compile(r"^  (\w+) - \w+ driver$", re.MULTILINE)
 
 
 class Sysbench:
@@ -35,57 +33,49 @@ class Sysbench:
         return frozenset()
 
     def recipes(self) -> Sequence[Recipe]:
-        from stepgrid.engines.sysbench.recipe import SysbenchConfigure
+        from stepgrid.engines.recipes.sysbench import SysbenchConfigure
 
         return (SysbenchConfigure(),)
 
     def installed(self) -> InstalledPrograms:
-        from stepgrid.build.recipe import InstalledPrograms
-        from stepgrid.engines.sysbench.recipe import places
+        from stepgrid.engines.recipes.sysbench import INSTALLED
 
-        return InstalledPrograms(places=places)
+        return INSTALLED
 
     def identify(self, run: Run) -> Identity:
         stdout, stderr = run("sysbench", ("--version",))
-        match = _SAID.search(stdout)
+        match = re.search(r"^sysbench (\d+(?:\.\d+)+).*$", stdout, re.MULTILINE)
         if match is None:
             raise IdentityError(f"sysbench --version does not say which it is; it said: {last(stdout + stderr)}")
-        drivers = _DRIVER.findall(run("sysbench", ("--help",))[0])
-        return Identity(match["version"], facts={"said": match[0], "drivers": ", ".join(drivers)})
+        drivers = re.findall(r"^  (\w+) - \w+ driver$", run("sysbench", ("--help",))[0], re.MULTILINE)
+        return Identity(match[1], facts={"said": match[0], "drivers": ", ".join(drivers)})
 
     def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
         stdout, stderr = run("sysbench", ("--help",))
-        found = options(stdout)
-        if "threads" not in found:
+        options = _options(stdout)
+        if "threads" not in options:
             raise IdentityError(f"sysbench --help does not list its options; it said: {last(stdout + stderr)}")
         for test in _TESTS:
-            found = {**options(run("sysbench", (test, "help"))[0]), **found}
-        return found
+            options = {**_options(run("sysbench", (test, "help"))[0]), **options}
+        return options
 
 
-# What sysbench and its workloads name: `--threads=N   number of threads to use [1]`.
-
+# `--threads=N   number of threads to use [1]`
 _LINE = re.compile(
     r"^  --(?P<name>[A-Za-z][\w-]*)(?P<argument>\[=on\|off\]|=\S+)? +(?P<help>.*?)(?: ?\[(?P<default>[^][]*)\])?$"
 )
 _TYPES = {"=N": "number", "=SIZE": "size", "[=on|off]": "bool"}
 
 
-def options(text: str) -> dict[str, OptionInfo]:
-    """Names with underscores: sysbench takes both."""
-    found = (_option(match) for match in map(_LINE.match, text.splitlines()) if match)
-    return {option.name: option for option in found}
-
-
-def _option(match: re.Match[str]) -> OptionInfo:
-    name = match["name"].replace("-", "_")
-    return OptionInfo(name, _type(match["argument"] or "", match["help"]), match["default"] or "", match["help"])
-
-
-def _type(argument: str, text: str) -> str:
-    if argument.startswith("=["):
-        return "list"
-    return _TYPES.get(argument, "enum" if re.search(r"\{\w+(?:, ?\w+)+\}", text) else "text")
+def _options(text: str) -> dict[str, OptionInfo]:
+    """Parse the options of a help text; names get underscores: sysbench takes both."""
+    options = {}
+    for match in filter(None, map(_LINE.match, text.splitlines())):
+        name, argument, help_ = match["name"].replace("-", "_"), match["argument"] or "", match["help"]
+        words = "enum" if re.search(r"\{\w+(?:, ?\w+)+\}", help_) else "text"
+        kind = "list" if argument.startswith("=[") else _TYPES.get(argument, words)
+        options[name] = OptionInfo(name, kind, match["default"] or "", help_)
+    return options
 
 
 ENGINE: Built = Sysbench()

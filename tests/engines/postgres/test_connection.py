@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from stepgrid.engines.postgres import running_server
-from stepgrid.engines.postgres.running_server import amount
+from stepgrid.engines.postgres import connection
+from stepgrid.engines.postgres.connection import amount
 from stepgrid.plugins.engine import IdentityError, OptionInfo
+from stepgrid.plugins.engines import served
 from stepgrid.plugins.server import ServerStart
 from tests.engines.told import Told
 
@@ -31,7 +32,7 @@ ANSWERS: dict[str, list[Any]] = {"FROM pg_settings": SETTINGS, "version()": [{"v
 
 
 def test_what_it_is() -> None:
-    found = running_server.described(Told(ANSWERS))
+    found = connection.described(Told(ANSWERS))
     assert (found.identity.version, found.identity.warnings, found.identity.assertions) == ("17.11", (), False)
     assert found.identity.facts == {"said": "PostgreSQL 17.11 on x86_64", "block size": "8192"}
     assert found.options["shared_buffers"] == OptionInfo(
@@ -42,12 +43,12 @@ def test_what_it_is() -> None:
 
 def test_what_says_no_version_is_none() -> None:
     with pytest.raises(IdentityError, match="it does not say which version it is"):
-        running_server.described(Told({}))
+        connection.described(Told({}))
 
 
 def test_since_when_and_by_which_process() -> None:
     row = {"seconds": 5.5, "pid": 99, "data": None}  # whose data is where is not everybody's to know
-    assert running_server.since(Told({"pg_backend_pid": [row]})) == ServerStart(5.5, 99, None)
+    assert connection.since(Told({"pg_backend_pid": [row]})) == ServerStart(5.5, 99, None)
 
 
 def test_what_was_asked_for_is_compared_by_value() -> None:
@@ -55,9 +56,9 @@ def test_what_was_asked_for_is_compared_by_value() -> None:
         "shared_buffers": "128MB", "checkpoint_timeout": "300000ms", "wal_level": "REPLICA", "random_page_cost": "4.0",
         "debug_assertions": False, "block_size": 8192, "not_there": 1,
     }  # fmt: skip
-    assert running_server.compared(Told(ANSWERS), asked).differs == {}
+    assert connection.compared(Told(ANSWERS), asked).differs == {}
     other = {"shared_buffers": 131072, "checkpoint_timeout": "5", "wal_level": "logical", "debug_assertions": True}
-    found = running_server.compared(Told(ANSWERS), other)
+    found = connection.compared(Told(ANSWERS), other)
     assert found.values["shared_buffers"] == "128MB"
     assert found.differs == {
         "shared_buffers": "it is 128MB in the running server, and not 131072 as asked for",
@@ -71,3 +72,41 @@ def test_amounts() -> None:
     asked = (("16384", "8kB"), ("128MB", "8kB"), ("1.5GB", "kB"), ("5min", "ms"), ("2", ""))
     assert [amount(*each) for each in asked] == [2.0**27, 2.0**27, 1.5 * 2**30, 300_000.0, 2.0]
     assert [amount("on", "kB"), amount("5 stones", "kB")] == [None, None]
+
+
+OURS = "/attempt/server/postgresql.conf"
+OVERRIDDEN = [
+    {"name": "shared_buffers", "value": "64MB", "source": "configuration file", "sourcefile": OURS},
+    {"name": "work_mem", "value": "8MB", "source": "configuration file", "sourcefile": "/d/postgresql.auto.conf"},
+    {"name": "jit", "value": "on", "source": "database", "sourcefile": None},
+    {"name": "wal_buffers", "value": "2MB", "source": "override", "sourcefile": None},
+    {"name": "autovacuum", "value": "on", "source": "default", "sourcefile": None},
+]
+
+
+def test_what_comes_after_what_was_asked_for() -> None:
+    postgres = served("postgres")
+    assert postgres is not None
+    asked = {"shared_buffers": "64MB", "work_mem": "4MB", "jit": "off", "wal_buffers": -1}
+    found = postgres.effective(Told({"pg_settings": OVERRIDDEN}), asked)
+    assert found.values["autovacuum"] == "on"
+    assert found.differs == {
+        "work_mem": "it is 8MB: /d/postgresql.auto.conf comes after what was asked for",
+        "jit": "it is on: database comes after what was asked for",
+    }
+
+
+def test_counters_are_those_of_the_views_that_it_has() -> None:
+    postgres = served("postgres")
+    assert postgres is not None
+    wal = {"seen": {"wal_bytes": 81568000, "wal_fpi": 12, "stats_reset": "2026-11-20"}}
+    database = {"seen": {"datid": 16385, "xact_commit": 7, "temp_bytes": 0, "datname": "stepgrid"}}
+    there = [{"name": "pg_stat_wal"}, {"name": "pg_stat_database"}]
+    connection = Told({"FROM pg_class": there, "FROM pg_stat_wal": [wal], "FROM pg_stat_database": [database]})
+    assert postgres.counters(connection) == {
+        "pg_stat_database.temp_bytes": 0,
+        "pg_stat_database.xact_commit": 7,
+        "pg_stat_wal.wal_bytes": 81568000,
+        "pg_stat_wal.wal_fpi": 12,
+    }
+    assert connection.asked[1].endswith("WHERE datname = current_database()")
