@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.language.expressions.evaluator import ExpressionError, evaluate
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import read as read_spec
 from stepgrid.model.figures import ParseError
 from stepgrid.plugins.drivers import driver, parsed, running
@@ -86,7 +86,7 @@ def _spec(folder: Path, content: bytes) -> object:
     problems = Problems()
     found = read_spec(str(folder / "a.yaml"), None, problems)
     assert found is not None or problems.errors, "neither a spec nor a reason"
-    assert all(problem.where.line > 0 and problem.message for problem in problems.found)
+    assert all(problem.where.line > 0 and problem.message for problem in problems.items)
     return found
 
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from stepgrid.language.problems import formats
-from stepgrid.language.problems.problem import Problems, SpecError
+from stepgrid.language.problems import Problems, SpecError, _source, format_problems
 from stepgrid.model.plan import Plan
 from stepgrid.plan.compilation import compile_spec
 from tests import needs
@@ -103,7 +102,7 @@ def compile_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Compile:
         Path("a.yaml").write_text(text, encoding="utf-8")
         for name, content in files.items():
             Path(f"{name}.yaml").write_text(content, encoding="utf-8")
-        formats._source.cache_clear()
+        _source.cache_clear()
         return compile_spec("a.yaml", scale, HOST, problems=problems)
 
     return compiled
@@ -116,6 +115,6 @@ def complaints(compile_text: Compile) -> Complaints:
     def said(text: str, scale: str | None = None, **files: str) -> str:
         with pytest.raises(SpecError) as caught:
             compile_text(text, scale, **files)
-        return formats.text(caught.value.problems)
+        return format_problems(caught.value.problems)
 
     return said

@@ -23,7 +23,7 @@ AUDITED = """
 import sys
 from stepgrid.plugins import drivers, engines
 from stepgrid.plan.compilation import check_scales, compile_spec
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from tests.conftest import HOST
 
 def look(event, arguments):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from stepgrid.collect import parquet
 from stepgrid.collect.query import NoTables, create_views
-from stepgrid.language.problems.problem import Problem, SpecError
+from stepgrid.language.problems import Problem, SpecError
 from stepgrid.model.plan import Plan
 from stepgrid.workflow import host_plan
 

@@ -14,7 +14,7 @@ from stepgrid.build.programs import changed, programs
 from stepgrid.engines.program import Program
 from stepgrid.host import cluster_job
 from stepgrid.host.processes.signals import Interrupted
-from stepgrid.language.tree_checksum import content
+from stepgrid.language.files import tree_checksum
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import Identity, Run
 from stepgrid.store.store import Store
@@ -245,7 +245,7 @@ def test_a_tree_that_changed_after_the_spec_was_compiled(
     store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.setattr(job, "building", lambda name: Program())
-    build = unknown(tree, pins={f"path {tree}": content(tree)})
+    build = unknown(tree, pins={f"path {tree}": tree_checksum(tree)})
     (tree / "run").write_text("#!/bin/sh\n")
     assert job.make(store, build) == 1
     said = f"  {tree} changed after the spec was compiled: run the same command again\n"

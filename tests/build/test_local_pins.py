@@ -10,8 +10,7 @@ import pytest
 
 from stepgrid.build import local_pins as pins
 from stepgrid.language.builds import sources
-from stepgrid.language.input_record import watching
-from stepgrid.language.tree_checksum import content
+from stepgrid.language.files import record_inputs, tree_checksum
 
 COMMIT = "5ec0ffee" * 5
 JAR = {"maven": "org.rocksdb:rocksdbjni:9.9.3", "classifier": "linux64"}
@@ -58,9 +57,9 @@ def test_a_source_and_what_it_takes_along() -> None:
 
 def test_a_tree_is_its_content_and_is_witnessed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.c").write_text("one")
-    with watching() as seen:
+    with record_inputs() as seen:
         held = pins.pin({"path": str(tmp_path)})
-    assert held == content(tmp_path)
+    assert held == tree_checksum(tmp_path)
     assert seen.trees == {str(tmp_path): ("", held)}  # just written: not to be told by its times
     assert pins.as_it_was(str(tmp_path), *seen.trees[str(tmp_path)])
     (tmp_path / "a.c").write_text("two")
@@ -71,15 +70,15 @@ def test_nothing_is_read_of_a_tree_that_was_not_touched(tmp_path: Path, monkeypa
     (tmp_path / "a.c").write_text("one")
     now = time.time_ns() + 10**9
     monkeypatch.setattr(time, "time_ns", lambda: now)
-    with watching() as seen:
+    with record_inputs() as seen:
         pins.pin({"path": str(tmp_path)})
-    monkeypatch.setattr(pins, "content", lambda path: pytest.fail("it was read"))
+    monkeypatch.setattr(pins, "tree_checksum", lambda path: pytest.fail("it was read"))
     assert pins.as_it_was(str(tmp_path), *seen.trees[str(tmp_path)])
 
 
 def test_a_tree_that_is_not_there(tmp_path: Path) -> None:
     path = str(tmp_path / "x")
-    with watching() as seen:
+    with record_inputs() as seen:
         assert pins.pin({"path": path}) == pins.MISSING
     assert pins.as_it_was(path, *seen.trees[path])
     (tmp_path / "x").mkdir()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.problems import formats
+from stepgrid.language import problems
 from stepgrid.store.store import Store
 from tests.cli import bundles
 from tests.cli.samples import SPEC
@@ -14,7 +14,7 @@ from tests.cli.samples import SPEC
 @pytest.fixture(autouse=True)
 def sources_are_read_again() -> None:
     """Every test has another `a.yaml`; a process of its own has read none before."""
-    formats._source.cache_clear()
+    problems._source.cache_clear()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from stepgrid.build.job import make
 from stepgrid.build.programs import programs
 from stepgrid.cli import main
 from stepgrid.language import lock_file
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.model.plan import Plan
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan

@@ -9,8 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stepgrid.cli.explain import setting_lines
-from stepgrid.language.problems.problem import Problems
-from stepgrid.language.yaml.loader import load
+from stepgrid.language.problems import Problems
+from stepgrid.language.yaml import load
 from stepgrid.plan.difference.input_text import yaml
 
 ROWS = [
@@ -54,5 +54,5 @@ def test_words_read_back_as_they_are(tmp_path_factory: pytest.TempPathFactory, w
     path.write_text(f"words: {yaml(words)}\n", encoding="utf-8")
     problems = Problems()
     found = load(str(path), problems)
-    assert found is not None, problems.found
+    assert found is not None, problems.items
     assert [str(word) for word in found["words"]] == words  # type: ignore[union-attr]

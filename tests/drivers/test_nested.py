@@ -6,8 +6,8 @@ from typing import Any, get_args
 
 import pytest
 
-from stepgrid.language.problems.problem import Location
-from stepgrid.language.yaml.nodes import Map, Node, Seq, Text
+from stepgrid.language.problems import Location
+from stepgrid.language.yaml import Map, Node, Seq, Text
 from stepgrid.plugins.drivers import driver, kinds
 from stepgrid.plugins.quantity import Nested, Quantity
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from stepgrid.expand.expression_scope import AlreadyReported, Scope
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.yaml.nodes import Seq, Text
+from stepgrid.language.problems import Location, Problems
+from stepgrid.language.yaml import Seq, Text
 from tests.expand.samples import Complaints
 
 SPEC = """\
@@ -44,4 +44,4 @@ def test_entries_of_a_plain_list_within_a_choice() -> None:
     node = Seq([Text("{{ one }}", where), Text("{{ two }}", Location("a.yaml", 2, 1))], where)
     with pytest.raises(AlreadyReported):
         Scope({}, {}, {}, problems).value(node, several=True)
-    assert [problem.message for problem in problems.found] == ["`one` is not defined", "`two` is not defined"]
+    assert [problem.message for problem in problems.items] == ["`one` is not defined", "`two` is not defined"]

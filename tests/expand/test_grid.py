@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stepgrid.language.problems.problem import SpecError
+from stepgrid.language.problems import SpecError
 from stepgrid.model.plan import Plan
 
 Compile = Callable[..., Plan]

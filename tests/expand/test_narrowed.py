@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.problems import formats
-from stepgrid.language.problems.problem import SpecError
+from stepgrid.language.problems import SpecError, format_problems
 from stepgrid.model.plan import Plan
 from stepgrid.plan.compilation import compile_spec
 from tests.conftest import HOST
@@ -29,7 +28,7 @@ def test_only(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         narrowed(tmp_path, "cache == 'lrru'")
     said = "--only:1:1: error[empty-grid]: no cell is left\n   = `--only` holds for none of them"
-    assert formats.text(caught.value.problems) == said
+    assert format_problems(caught.value.problems) == said
 
 
 def test_sets_of_the_cells_that_are_left_out_are_no_fault(tmp_path: Path) -> None:
@@ -59,7 +58,7 @@ def test_set(tmp_path: Path) -> None:
     for wrong, said in (("params.kes=1", "no step takes the param `kes`"), ("params", "`params` is not PATH=VALUE")):
         with pytest.raises(SpecError) as caught:
             narrowed(tmp_path, sets=(wrong,))
-        assert said in formats.text(caught.value.problems)
+        assert said in format_problems(caught.value.problems)
 
 
 def test_set_adds_an_option_over_the_others(tmp_path: Path) -> None:
@@ -73,6 +72,6 @@ def test_set_adds_an_option_over_the_others(tmp_path: Path) -> None:
 def test_set_of_a_part_of_a_list(tmp_path: Path, path: str, listed: str) -> None:
     with pytest.raises(SpecError) as caught:
         narrowed(tmp_path, sets=("sweep.n={option: n, values: [1, 2]}", f"{path}=readww"))
-    assert formats.text(caught.value.problems) == (
+    assert format_problems(caught.value.problems) == (
         f"--set:2:1: error[set-form]: `{listed}` is a list, which is set as a whole\n   = for example: {listed}=[…]"
     )

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.expand.cells import expand
-from stepgrid.language.problems import formats
-from stepgrid.language.problems.problem import Problems, SpecError
+from stepgrid.language.problems import Problems, SpecError, format_problems
 from stepgrid.language.spec_file import read
 
 LIBRARY = """\
@@ -46,6 +45,6 @@ def test_a_set_of_an_include_may_take_a_param(named: str, tmp_path: Path) -> Non
 def test_one_that_is_not_named_takes_none(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         bloom_bits("{bloom_bits: 10}", tmp_path)
-    assert "spec.yaml:6:20: error[unknown-param]: no step takes the param `legacy`" in formats.text(
+    assert "spec.yaml:6:20: error[unknown-param]: no step takes the param `legacy`" in format_problems(
         caught.value.problems
     )

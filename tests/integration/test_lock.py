@@ -11,7 +11,7 @@ from stepgrid.build.job import make
 from stepgrid.build.sources import source_of
 from stepgrid.cli import main
 from stepgrid.language import lock_file
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan

@@ -7,9 +7,8 @@ from pkgutil import iter_modules
 
 import pytest
 
-from stepgrid.language.problems import formats
-from stepgrid.language.problems.problem import Problem, Problems, SpecError
-from stepgrid.language.yaml.loader import load
+from stepgrid.language.problems import Problem, Problems, SpecError, format_problems
+from stepgrid.language.yaml import load
 from stepgrid.plan.compilation import check_scales
 from tests.conftest import HOST
 from tests.language import bad
@@ -40,7 +39,7 @@ def _problems(compile_text, text: str, scale: str | None) -> list[Problem]:
         compile_text(text, scale, problems=problems)
     if scale is None:
         check_scales("a.yaml", HOST, problems)
-    return [problem for problem in problems.found if problem.code not in OF_BASE]
+    return [problem for problem in problems.items if problem.code not in OF_BASE]
 
 
 def test_there_are_many_of_many_kinds():
@@ -67,13 +66,13 @@ def test_a_long_line_is_cut_around_the_fault(complaints):
 
 
 def test_a_byte_that_is_not_utf8_has_a_place(tmp_path, monkeypatch):
-    from stepgrid.language.yaml.loader import load
+    from stepgrid.language.yaml import load
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.yaml").write_bytes("title: é\nid: ".encode() + b"caf\xe9\n")
     problems = Problems()
     assert load("a.yaml", problems) is None
-    assert [(p.where, p.message) for p in problems.found] == [
+    assert [(p.where, p.message) for p in problems.items] == [
         (("a.yaml", 2, 8), "`a.yaml` is not UTF-8 text: byte 0xe9")
     ]
 
@@ -120,7 +119,7 @@ def test_multiplying_aliases_are_refused(complaints):
 def test_an_exclude_that_matches_nothing_is_a_warning(compile_text):
     problems = Problems()
     compile_text(BASE + SWEEP + "exclude: [\"cache == 'clock'\"]\n", problems=problems)
-    assert [(p.severity, p.message) for p in problems.found if p.code == "exclude-nothing"] == [
+    assert [(p.severity, p.message) for p in problems.items if p.code == "exclude-nothing"] == [
         ("warning", "no cell matches this")
     ]
 
@@ -143,7 +142,7 @@ def test_a_file_that_is_too_large(tmp_path, monkeypatch):
     Path("a.yaml").write_text("#" * (512 << 10) + "\n")
     problems = Problems()
     assert load("a.yaml", problems) is None
-    assert [problem.message for problem in problems.found] == ["the file `a.yaml` is larger than 512 KiB"]
+    assert [problem.message for problem in problems.items] == ["the file `a.yaml` is larger than 512 KiB"]
 
 
 def test_an_excerpt_is_of_a_spec_alone(tmp_path, monkeypatch):
@@ -152,7 +151,7 @@ def test_an_excerpt_is_of_a_spec_alone(tmp_path, monkeypatch):
     Path("secret").write_text("password\n")
     problems = Problems()
     assert load("secret", problems) is None
-    assert "password" not in formats.text(problems.found)
+    assert "password" not in format_problems(problems.items)
 
 
 EVERYWHERE = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.language.problems.formats import WIDTH, _cut
+from stepgrid.language.problems import WIDTH, _cut
 
 
 def test_a_line_that_fits_is_whole() -> None:

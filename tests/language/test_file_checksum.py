@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.file_checksum import as_it_was, checksum, knowing
-from stepgrid.language.input_record import watching
-from stepgrid.language.tree_checksum import SETTLED
+from stepgrid.language.files import SETTLED, checksum, is_unchanged, record_inputs, reuse_checksums
 
 LONG_AGO = (1_000_000_000, 1_000_000_000)
 
@@ -30,29 +28,29 @@ def test_what_was_not_touched_is_not_read_again(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(b"one")
     settle()
-    with watching() as seen:
+    with record_inputs() as seen:
         found = checksum(str(path))
     mark, known = seen.inputs[str(path)]
     assert known == found
-    with knowing({str(path): (mark, "as it was known")}):
+    with reuse_checksums({str(path): (mark, "as it was known")}):
         assert checksum(str(path)) == "as it was known"
         path.write_bytes(b"two")
         assert checksum(str(path)) == hashlib.sha256(b"two").hexdigest()
-    assert as_it_was(str(path), mark, hashlib.sha256(b"two").hexdigest())
-    assert not as_it_was(str(path), mark, known)
+    assert is_unchanged(str(path), mark, hashlib.sha256(b"two").hexdigest())
+    assert not is_unchanged(str(path), mark, known)
 
 
 def test_what_was_touched_just_now_has_no_mark(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"one")
     os.utime(tmp_path / "x", LONG_AGO)  # which touches it
-    with watching() as seen:
+    with record_inputs() as seen:
         found = checksum(str(tmp_path / "x"))
     assert seen.inputs[str(tmp_path / "x")] == ("", found)
-    assert as_it_was(str(tmp_path / "x"), "", found)
+    assert is_unchanged(str(tmp_path / "x"), "", found)
 
 
 def test_what_is_gone_is_not_as_it_was(tmp_path: Path) -> None:
-    assert not as_it_was(str(tmp_path / "x"), "", "1")
+    assert not is_unchanged(str(tmp_path / "x"), "", "1")
     with pytest.raises(FileNotFoundError):
         checksum(str(tmp_path / "x"))
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.problems import formats
-from stepgrid.language.problems.problem import SpecError
+from stepgrid.language.problems import SpecError, format_problems
 from stepgrid.plan.compilation import compile_spec
 from tests.conftest import HOST
 from tests.language.bad import BASE
@@ -29,7 +28,7 @@ def complaints(text: str) -> str:
     Path("a.yaml").write_text(text)
     with pytest.raises(SpecError) as caught:
         compile_spec("a.yaml", None, HOST)
-    return formats.text(caught.value.problems)
+    return format_problems(caught.value.problems)
 
 
 @pytest.mark.parametrize("name", ["../secret.yaml", "/proc/self/environ", "link.yaml", "x/../../secret.yaml"])

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stepgrid.language.problems.problem import Location, SpecError
+from stepgrid.language.problems import Location, SpecError
 from stepgrid.model.plan import Plan
 from tests.language.mutations import mutated
 

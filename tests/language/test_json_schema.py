@@ -13,9 +13,9 @@ from ruamel.yaml import YAML
 
 from stepgrid.cli import schema as command
 from stepgrid.language import json_schema
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import _expanded
-from stepgrid.language.yaml.loader import parse
+from stepgrid.language.yaml import parse
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECS = ROOT / "specs"
@@ -110,7 +110,7 @@ def test_every_form_that_people_write_is_valid(text: str, specs: Draft7Validator
     nodes = parse(BEGIN + text, "a.yaml", problems)
     assert nodes is not None
     _expanded(nodes)
-    assert problems.found == []
+    assert problems.items == []
 
 
 @pytest.mark.parametrize(

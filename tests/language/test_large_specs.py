@@ -10,9 +10,8 @@ import pytest
 
 from stepgrid.language.expressions import evaluator
 from stepgrid.language.expressions.budget import BUDGET
-from stepgrid.language.problems.problem import MOST_SHOWN, Location, Problems
-from stepgrid.language.problems.suggestion import MOST, close_names, nearest
-from stepgrid.language.yaml.loader import parse
+from stepgrid.language.problems import MOST_NAMES, MOST_SHOWN, Location, Problems, close_names, nearest
+from stepgrid.language.yaml import parse
 
 AXES = """\
 title: many axes of one param
@@ -27,12 +26,12 @@ sweep:
 def test_a_tag_without_end_is_not_decoded() -> None:
     problems = Problems()
     parse("a: !" + "x" * 5000 + " 1\n", "a.yaml", problems)
-    (found,) = problems.found
+    (found,) = problems.items
     assert found.message == f"the tag `!{'x' * 99}…` means nothing in a spec"
 
 
 def test_of_very_many_names_none_is_meant() -> None:
-    names = [f"name{number}" for number in range(MOST)]
+    names = [f"name{number}" for number in range(MOST_NAMES)]
     assert close_names("nam1", names) == ["name1"]
     assert close_names("nam1", [*names, "another"]) == []
     assert nearest("nam1", [*names, "another"]).startswith("known here: another, name0, name1, name10, ")
@@ -42,7 +41,7 @@ def test_what_is_not_shown_has_no_suggestion() -> None:
     problems = Problems()
     for number in range(MOST_SHOWN + 5):
         problems.undefined("build", f"nam{number}", Location("a.yaml", number + 1, 1), ["name"])
-    assert Counter(each.hint for each in problems.found) == {"did you mean `name`?": MOST_SHOWN + 1, "": 4}
+    assert Counter(each.hint for each in problems.items) == {"did you mean `name`?": MOST_SHOWN + 1, "": 4}
 
 
 @pytest.mark.parametrize("count", [2, 3, 10])

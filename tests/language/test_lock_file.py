@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.language import lock_file
-from stepgrid.language.problems import formats
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems, _source, format_problems
 
 COMMIT, CHECKSUM = "5ec0ffee" * 5, f"sha256:{'5ec0ffee' * 8}"
 GIT, JAR = "git https://example.org/r.git v9.9.3", "maven org.rocksdb:rocksdbjni:9.9.3 linux64"
@@ -17,14 +16,14 @@ GIT, JAR = "git https://example.org/r.git v9.9.3", "maven org.rocksdb:rocksdbjni
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    formats._source.cache_clear()
+    _source.cache_clear()
 
 
 def read(text: str | None) -> tuple[lock_file.Lock, str]:
     if text is not None:
         Path("a.lock.yaml").write_text(text)
     problems = Problems()
-    return lock_file.read("a.yaml", problems), formats.text(problems.found)
+    return lock_file.read("a.yaml", problems), format_problems(problems.items)
 
 
 @pytest.mark.parametrize("text", [None, "", "# nothing yet\n", "lock: 1\n", "lock: 1\nsources:\n", "sources: {}\n"])
@@ -92,7 +91,7 @@ def test_what_nothing_uses() -> None:
     found, _ = read(lock_file.text({GIT: COMMIT, JAR: CHECKSUM}))
     problems = Problems()
     lock_file.unused(found, {JAR, GIT.replace("9.3", "4.2")}, problems)
-    assert [(problem.code, problem.message, problem.hint) for problem in problems.found] == [
+    assert [(problem.code, problem.message, problem.hint) for problem in problems.items] == [
         ("lock-unused", f"the spec has no source `{GIT}`", "did you mean `git https://example.org/r.git v9.4.2`?")
     ]
 

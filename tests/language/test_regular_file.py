@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.regular_file import MOST_BYTES, NotRegularError, head
+from stepgrid.language.files import MOST_BYTES, NotRegularError, head
 
 
 def test_no_more_than_tells_that_there_is_more(tmp_path: Path) -> None:

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.language.problems.problem import Location
-from stepgrid.language.yaml.merge import merge
-from stepgrid.language.yaml.nodes import Map, Text
+from stepgrid.language.problems import Location
+from stepgrid.language.yaml import Map, Text, merge_nodes
 from stepgrid.model.plan import Plan
 
 W = Location("a", 1, 1)
@@ -20,9 +19,9 @@ def node(items: dict[str, object]) -> Map:
 
 @given(TREE)
 def test_merging_nothing_or_itself_changes_nothing(tree: Map) -> None:
-    assert merge(tree, tree) == tree
+    assert merge_nodes(tree, tree) == tree
     if isinstance(tree, Map):
-        assert merge(tree, node({})) == tree
+        assert merge_nodes(tree, node({})) == tree
 
 
 def leaves(tree: object, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], object]:
@@ -33,7 +32,7 @@ def leaves(tree: object, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], ob
 
 @given(TREE, TREE)
 def test_all_that_a_patch_says_holds_and_nothing_is_made_up(base: Map, patch: Map) -> None:
-    merged = leaves(merge(base, patch))
+    merged = leaves(merge_nodes(base, patch))
     assert leaves(patch).items() <= merged.items()
     assert merged.items() <= leaves(base).items() | leaves(patch).items()
 
@@ -41,7 +40,7 @@ def test_all_that_a_patch_says_holds_and_nothing_is_made_up(base: Map, patch: Ma
 def test_maps_merge_lists_replace_null_removes() -> None:
     base = node({"m": node({"x": Text("1", W), "y": Text("2", W)}), "source": node({"git": Text("u", W)})})
     patch = node({"m": node({"x": None, "z": Text("3", W)}), "source": node({"debian": Text("p", W)})})
-    assert merge(base, patch) == {"m": {"y": "2", "z": "3"}, "source": {"debian": "p"}}
+    assert merge_nodes(base, patch) == {"m": {"y": "2", "z": "3"}, "source": {"debian": "p"}}
 
 
 SPEC = """\

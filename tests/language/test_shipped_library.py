@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.language.input_record import watching
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.files import record_inputs
+from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import read
 from stepgrid.model.package_data import SPECS
 
@@ -26,7 +26,7 @@ def _spec(folder: Path, include: str = "library/vector.yaml") -> tuple[list[str]
 
 
 def test_it_is_found_from_any_folder(tmp_path: Path) -> None:
-    with watching() as seen:
+    with record_inputs() as seen:
         assert _spec(tmp_path)[0] == [SHIPPED]
     assert seen.files[SHIPPED] is not None
     near = str(tmp_path / "library/vector.yaml")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.tree_checksum import content, stamp
+from stepgrid.language.files import tree_checksum, tree_mark
 
 
 @pytest.fixture
@@ -61,32 +61,32 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("edit", NO_CHANGE)
 def test_what_is_no_content(edit: str, tree: Path) -> None:
-    before = content(tree)
+    before = tree_checksum(tree)
     NO_CHANGE[edit](tree)
-    assert content(tree) == before
+    assert tree_checksum(tree) == before
 
 
 @pytest.mark.parametrize("edit", CHANGES)
 def test_what_is_content(edit: str, tree: Path) -> None:
     later = time.time_ns() + 10**9
-    before, mark = content(tree), stamp(tree, later)
+    before, mark = tree_checksum(tree), tree_mark(tree, later)
     CHANGES[edit](tree)
-    assert content(tree) != before
-    assert stamp(tree, later) != mark
+    assert tree_checksum(tree) != before
+    assert tree_mark(tree, later) != mark
 
 
 def test_a_copy_has_the_same(tree: Path, tmp_path: Path) -> None:
     (tree / "pipe").unlink()
     shutil.copytree(tree, tmp_path / "copy", symlinks=True)
-    assert content(tmp_path / "copy") == content(tree)
+    assert tree_checksum(tmp_path / "copy") == tree_checksum(tree)
 
 
 def test_what_was_just_touched_has_no_stamp(tree: Path) -> None:
-    assert stamp(tree, time.time_ns() + 10**9) == stamp(tree, time.time_ns() + 2 * 10**9) != ""
-    assert stamp(tree, time.time_ns()) == ""
+    assert tree_mark(tree, time.time_ns() + 10**9) == tree_mark(tree, time.time_ns() + 2 * 10**9) != ""
+    assert tree_mark(tree, time.time_ns()) == ""
 
 
 def test_names_that_are_no_text(tree: Path) -> None:
-    before = content(tree)
+    before = tree_checksum(tree)
     Path(os.fsdecode(os.fsencode(tree) + b"/\xff")).write_text("")
-    assert content(tree) != before
+    assert tree_checksum(tree) != before

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.expand.cells import expand
-from stepgrid.language.problems import formats
-from stepgrid.language.problems.problem import Problem, Problems, SpecError
+from stepgrid.language.problems import Problem, Problems, SpecError, _source, format_problems
 from stepgrid.language.site.site_file import read as read_site
 from stepgrid.language.spec_file import read
 from stepgrid.lint import check
@@ -59,10 +58,10 @@ def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -
             check(document, expand(document, HOST, problems, differs=differs), problems)
         plan = compile_spec(path, scale, HOST, problems=problems, sets=sets, differs=differs)
         for problem in _on_builds(plan):
-            problems.add_found(problem)
+            problems.append(problem)
     except SpecError as error:
         return list(error.problems)
-    return problems.found
+    return problems.items
 
 
 def _on_builds(plan: Plan) -> Sequence[Problem]:
@@ -78,8 +77,8 @@ def _json(path: Path) -> Any:
 
 
 def shown(problems: list[Problem], code: str) -> str:
-    formats._source.cache_clear()  # examples share the name of their file
-    return formats.text(problem for problem in problems if problem.code == code)
+    _source.cache_clear()  # examples share the name of their file
+    return format_problems(problem for problem in problems if problem.code == code)
 
 
 def page(path: Path) -> Page:

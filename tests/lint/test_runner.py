@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from stepgrid.expand.cells import expand
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import read
 from stepgrid.lint import check
 from tests.lint.pages import HOST, SPEC, problems_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stepgrid.language.problems.problem import Problem
+from stepgrid.language.problems import Problem
 from tests.lint.pages import problems_of
 
 SPEC = """\

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language import file_checksum
-from stepgrid.language.problems.problem import SpecError
-from stepgrid.language.shared_libraries import libraries
+from stepgrid.language import files as files_module
+from stepgrid.language.files import shared_libraries
+from stepgrid.language.problems import SpecError
 from stepgrid.model.plan import FILES, INPUTS, Plan
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.plan.difference.stage_difference import differences
@@ -105,7 +105,7 @@ def test_a_word_that_names_what_the_kernel_makes_up_is_a_word(
 ) -> None:
     """/proc/kmsg waits for the kernel's next message, and the environment is another each time."""
     (tmp_path / "link").symlink_to("/proc/self/environ")
-    monkeypatch.setattr(file_checksum, "_read", lambda path: pytest.fail(f"{path} was read"))
+    monkeypatch.setattr(files_module, "_read", lambda path: pytest.fail(f"{path} was read"))
     assert len(ids(f"{SH}, {'./' if name == 'link' else ''}{name}, --from={name}")) == 2
 
 
@@ -238,16 +238,16 @@ def test_results_of_before_stay_until_what_is_named_changes(ids: Callable[..., l
 @pytest.fixture
 def upgraded_libc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of libc that the loader takes, so that it can be another one."""
-    libraries.cache_clear()
+    shared_libraries.cache_clear()
     program = on_path("sh")
     assert program
     (tmp_path / "lib").mkdir()
     copy = tmp_path / "lib" / "libc.so.6"
-    copy.write_bytes(Path(libraries(program)["libc.so.6"]).read_bytes())
+    copy.write_bytes(Path(shared_libraries(program)["libc.so.6"]).read_bytes())
     monkeypatch.setenv("LD_LIBRARY_PATH", str(copy.parent))
-    libraries.cache_clear()
+    shared_libraries.cache_clear()
     yield copy
-    libraries.cache_clear()
+    shared_libraries.cache_clear()
 
 
 def test_a_shared_library_of_a_system_s_program_counts(compile_text: Compile, upgraded_libc: Path) -> None:
@@ -267,7 +267,7 @@ def test_a_shared_library_of_a_system_s_program_counts(compile_text: Compile, up
 @pytest.mark.skipif(not Path("/usr/bin/python3").exists(), reason="there is no Python of the system here")
 def test_python_s_own_modules_need_libraries_too(tmp_path: Path) -> None:
     """quickstart-sqlite kept its figures over an upgrade of libsqlite3."""
-    assert "libsqlite3.so.0" in libraries("/usr/bin/python3")
+    assert "libsqlite3.so.0" in shared_libraries("/usr/bin/python3")
     (tmp_path / "script").write_text("#!/bin/sh\n")
     (tmp_path / "cut").write_bytes(b"\x7fELF\x02\x01")
-    assert [libraries(str(tmp_path / name)) for name in ("script", "cut", "absent")] == [{}, {}, {}]
+    assert [shared_libraries(str(tmp_path / name)) for name in ("script", "cut", "absent")] == [{}, {}, {}]

@@ -9,8 +9,8 @@ import pytest
 
 from stepgrid.build.local_pins import pin
 from stepgrid.language import lock_file
-from stepgrid.language.problems.problem import Problems
-from stepgrid.language.tree_checksum import content
+from stepgrid.language.files import tree_checksum
+from stepgrid.language.problems import Problems
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.plan import identity
 from stepgrid.plan.builds import ExistingBuild, OfStore
@@ -103,7 +103,7 @@ def test_a_local_tree_is_its_content(folder: Path) -> None:
         (folder / name / "a.c").write_text("int a;")
     first, second = built(of("{path: one}")), built(of("{path: other}"), "x/b.yaml")
     assert (first.source, second.source) == ({"path": "one"}, {"path": "x/other"})
-    assert first.pins == {"path one": content(folder / "one")}
+    assert first.pins == {"path one": tree_checksum(folder / "one")}
     assert first.id == second.id
     (folder / "one" / "a.c").write_text("int b;")
     assert built(of("{path: one}")).id != first.id
@@ -114,7 +114,7 @@ def test_a_local_tree_beside_an_artifact_is_its_content(folder: Path) -> None:
     (folder / "x" / "one" / "a.c").write_text("int a;")
     source = '{maven: "org.rocksdb:rocksdbjni", tree: {path: one}}'
     first = built(of(source), "x/b.yaml")
-    assert first.pins == {"path x/one": content(folder / "x" / "one")}
+    assert first.pins == {"path x/one": tree_checksum(folder / "x" / "one")}
     (folder / "x" / "one" / "a.c").write_text("int b;")
     assert built(of(source), "x/b.yaml").id != first.id
 
@@ -132,9 +132,9 @@ def test_an_entry_that_no_scale_uses() -> None:
 def _unused(scales: str) -> list[str]:
     problems = Problems()
     plan = compiled(of(GIT), scales, problems)
-    assert "lock-unused" not in {problem.code for problem in problems.found}  # a scale may use it
+    assert "lock-unused" not in {problem.code for problem in problems.items}  # a scale may use it
     check_scales("a.yaml", HOST, problems, base=plan)
-    return [problem.message for problem in problems.found if problem.code == "lock-unused"]
+    return [problem.message for problem in problems.items if problem.code == "lock-unused"]
 
 
 def test_a_wrong_lock_file_is_said_once_for_all_scales() -> None:

@@ -2,7 +2,7 @@
 
 from stepgrid.expand.builds import Build
 from stepgrid.expand.steps.setup import Setup
-from stepgrid.language.problems.problem import Location
+from stepgrid.language.problems import Location
 from stepgrid.plan.stage_tree import Setups
 
 CLIENT = Build("sysbench", "sysbench", "sysbench", "1.0.20", {}, (), (), Location("a.yaml", 1, 1))

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stepgrid.language.problems.problem import SpecError
+from stepgrid.language.problems import SpecError
 from stepgrid.model.plan import Plan, PlannedStage
 
 Compile = Callable[..., Plan]

@@ -11,7 +11,7 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.host import facts
 from stepgrid.host.machines import contradicted
-from stepgrid.language.problems.problem import Problems, SpecError
+from stepgrid.language.problems import Problems, SpecError
 from stepgrid.model.plan import Plan
 from stepgrid.model.site import Site
 from stepgrid.run.images.live_databases import live

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.plan.compilation import compile_spec
 from tests.specs.conftest import HOST

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from stepgrid.build.recipes.server_packages import ServerPrefix
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.model.plan import Plan
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.workflow.support_check import of_builds

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.input_record import watching
+from stepgrid.language.files import record_inputs
 from stepgrid.model.plan import FILES, INPUTS, NAMED, PlannedStage, PlannedStep
 from stepgrid.store import contents
 from stepgrid.store.store import Store
@@ -81,7 +81,7 @@ def test_nothing_is_noted_of_other_stages(store: Store) -> None:
 
 
 def test_a_plan_knows_that_it_looked(store: Store) -> None:
-    with watching() as seen:
+    with record_inputs() as seen:
         stands_for(store, "s-1", {"0/x": "1"})
     assert seen.files == {str(store.earlier_id("s-today")): None, str(store.contents("s-1")): None}
 

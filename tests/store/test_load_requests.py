@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.input_record import watching
+from stepgrid.language.files import record_inputs
 from stepgrid.store import load_requests
 from stepgrid.store.store import Store
 from stepgrid.store.unreferenced import NeededNames, entries, unreferenced
@@ -31,12 +31,12 @@ def test_a_damaged_file_asks_for_nothing(store: Store) -> None:
 
 
 def test_a_plan_that_was_compiled_before_knows_that_it_looked(store: Store) -> None:
-    with watching() as before:
+    with record_inputs() as before:
         load_requests.requested(store, "s-1")
         load_requests.measured(store, "s-2")
     assert before.files == {str(store.load_request("s-1")): None, str(store.mark("s-2")): None}
     load_requests.ask(store, "s-1", 5, "")
-    with watching() as after:
+    with record_inputs() as after:
         load_requests.requested(store, "s-1")
     assert after.files[str(store.load_request("s-1"))] is not None
 

@@ -14,9 +14,7 @@ from stepgrid.bisect.overrides import overrides
 from stepgrid.bisect.request import Candidate, Request, SearchError
 from stepgrid.bisect.state import Decision
 from stepgrid.host.processes.parent_death import die_with_parent
-from stepgrid.language.problems import formats
-from stepgrid.language.problems.problem import SpecError
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import SpecError, format_problems, nearest
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import NodeStatus, Status
 from stepgrid.model.units import counted
@@ -99,7 +97,7 @@ class Measurement:
             try:
                 self._plans[key] = compiled(self.store, asked)
             except SpecError as error:
-                raise SearchError(formats.text(error.problems)) from None
+                raise SearchError(format_problems(error.problems)) from None
         return self._plans[key]
 
     def _sets(self, decision: Decision) -> tuple[str, ...]:

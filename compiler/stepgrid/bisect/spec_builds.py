@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from stepgrid.bisect.request import SearchError
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import nearest
 from stepgrid.model.metrics.metric import Metric
 from stepgrid.model.plan import Axis, Plan, PlannedBuild, PlannedCell
 from stepgrid.plan.report.claim_expression import Comparison, figures, parsed

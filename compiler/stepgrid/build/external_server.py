@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import nearest
 from stepgrid.language.site.site_file import DEFAULT
 from stepgrid.model.plan import SERVER, PlannedBuild, runs_already
 from stepgrid.model.site import Site, SiteServer

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host.file_reader import sha256
-from stepgrid.language import input_record
-from stepgrid.language.tree_checksum import content, stamp
+from stepgrid.language import files
+from stepgrid.language.files import tree_checksum, tree_mark
 
 MISSING = "not found"
 
@@ -27,25 +27,25 @@ def _program(name: str) -> str:
     path = shutil.which(name)
     # of one that is missing its build says so; a program that is installed later is another build
     found = MISSING if path is None else sha256(path)
-    input_record.saw_program(name, found)
+    files.record_program(name, found)
     return found
 
 
 def _tree(path: str) -> str:
     mark, found = "", MISSING
     try:
-        mark = stamp(Path(path), time.time_ns())  # before it is read: what changes meanwhile is noticed
-        found = content(Path(path))
+        mark = tree_mark(Path(path), time.time_ns())  # before it is read: what changes meanwhile is noticed
+        found = tree_checksum(Path(path))
     except OSError:
         pass  # its build says so
-    input_record.saw_tree(path, mark, found)
+    files.record_tree(path, mark, found)
     return found
 
 
 def as_it_was(path: str, mark: str, held: str) -> bool:
     """Whether a tree is what `pin` saw. Nothing is read of one that was not touched."""
     try:
-        if mark and stamp(Path(path), time.time_ns()) == mark:
+        if mark and tree_mark(Path(path), time.time_ns()) == mark:
             return True
     except OSError:
         return held == MISSING

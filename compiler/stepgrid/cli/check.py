@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator
 from stepgrid.cli.shared import adaptive_loads, spec_arguments
 from stepgrid.cli.shared.resource_limits import LimitError, limited
 from stepgrid.language.lock_file import spec_of
-from stepgrid.language.problems import formats
-from stepgrid.language.problems.problem import Problem
+from stepgrid.language.problems import Problem, format_annotation, problem_record
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted, duration
 from stepgrid.summarize.formats import json_text
@@ -51,10 +50,10 @@ def _run(args: argparse.Namespace) -> int:
 
 def _print(form: str, found: Iterable[Problem], plans: Iterable[Plan | None]) -> None:
     if form == "json":
-        print(json_text.text([formats.record(problem) for problem in found]))
+        print(json_text.text([problem_record(problem) for problem in found]))
         return
     if form == "github":
-        print("".join(f"{formats.annotation(problem)}\n" for problem in found), end="")
+        print("".join(f"{format_annotation(problem)}\n" for problem in found), end="")
     for plan in plans:
         if plan is not None:
             print(f"{plan.spec}: fine; {contents(plan)}", *_unchecked(plan), sep="\n")

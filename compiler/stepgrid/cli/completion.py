@@ -49,9 +49,8 @@ class _Values(BaseCompleter):
 
 
 def _scales(words: Sequence[str]) -> Iterable[str]:
-    from stepgrid.language.problems.problem import Problems
-    from stepgrid.language.yaml.loader import load
-    from stepgrid.language.yaml.nodes import Map
+    from stepgrid.language.problems import Problems
+    from stepgrid.language.yaml import Map, load
 
     spec = next((load(word, Problems()) for word in words if word.endswith(SPEC)), None)
     scales = spec.get("scales") if spec else None

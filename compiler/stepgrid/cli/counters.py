@@ -10,7 +10,7 @@ from pathlib import Path
 from stepgrid.cli.shared import cell_selection
 from stepgrid.cli.shared.cell_selection import SelectionError
 from stepgrid.errors import FINE, USAGE
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.model.table import NOTHING, Table
 from stepgrid.plan.arms import arms

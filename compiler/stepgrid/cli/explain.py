@@ -109,7 +109,7 @@ def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[Planne
     every = [(stage, step) for stage in chain for step in stage.steps]
     chosen = [(stage, step) for stage, step in every if name in (None, step.name)]
     if not chosen:
-        from stepgrid.language.problems.suggestion import nearest
+        from stepgrid.language.problems import nearest
 
         raise SelectionError(f"the cell has no step `{name}`: {nearest(str(name), [step.name for _, step in every])}")
     return chosen

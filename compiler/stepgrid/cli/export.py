@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.build.error import BuildError
 from stepgrid.cli.shared import output_file, spec_arguments
 from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
-from stepgrid.language.input_record import watching
+from stepgrid.language.files import record_inputs
 from stepgrid.language.site.site_file import GIVEN
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted
@@ -21,7 +21,7 @@ from stepgrid.transfer import bundle, host_privacy, result_export, signature
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
-    from stepgrid.language.input_record import InputRecord
+    from stepgrid.language.files import InputRecord
     from stepgrid.model.plan import Plan
     from stepgrid.store.store import Store
 
@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    with watching() as seen:
+    with record_inputs() as seen:
         plan = spec_arguments.quietly(args, args.spec)
     if plan is None:
         return PROBLEMS

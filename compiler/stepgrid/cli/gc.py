@@ -41,11 +41,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from stepgrid.language.problems import formats
+    from stepgrid.language.problems import format_problems
     from stepgrid.workflow import host_plan
 
     if any(problem.severity == "error" for problem in spec_arguments.wrong_site(args)):
-        print(formats.text(args.wrong_site), file=sys.stderr)
+        print(format_problems(args.wrong_site), file=sys.stderr)
         return WRONG
     store = host_plan.store()
     try:
@@ -139,8 +139,8 @@ def _is_spec(path: str) -> bool:
 
 
 def _loaded(path: str) -> Mapping[str, object]:
-    from stepgrid.language.problems.problem import Problems
-    from stepgrid.language.yaml.loader import load
+    from stepgrid.language.problems import Problems
+    from stepgrid.language.yaml import load
 
     return load(path, Problems()) or {}
 

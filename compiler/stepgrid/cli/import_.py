@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from stepgrid.build.error import BuildError
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.errors import FAILED, FINE, USAGE
-from stepgrid.language.problems.problem import SpecError
+from stepgrid.language.problems import SpecError
 from stepgrid.model import plan as plan_model
 from stepgrid.model.units import counted
 from stepgrid.plugins.registry import IMPORTERS

@@ -12,9 +12,7 @@ from stepgrid.build.lock_file_resolver import ask, wanted
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.host.durable_writes import write_text
 from stepgrid.language import lock_file
-from stepgrid.language.problems import formats
-from stepgrid.language.problems.problem import Problem, Problems, SpecError
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import Problem, Problems, SpecError, format_problems, nearest
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
@@ -50,13 +48,13 @@ def _plans(args: argparse.Namespace) -> tuple[Sequence[Plan], Sequence[Problem]]
     """Of all that counts; none where something of it is wrong."""
     problems, plans = Problems(), []
     for problem in spec_arguments.wrong_site(args):
-        problems.add_found(problem)
+        problems.append(problem)
     for scale in args.scales or (None, *scales(host_plan.named(args.spec))):
         try:
             plans.append(host_plan.compiled(args.spec, scale, Problems()))
         except SpecError as error:
             for problem in error.problems:
-                problems.add_found(problem)
+                problems.append(problem)
     return ([] if problems.errors else plans), problems.errors
 
 
@@ -120,8 +118,8 @@ class _Job:
         problems = Problems()
         if not self.args.scales and not self._dropped():
             lock_file.unused(self.held, self.wanted, problems)
-        if problems.found:
-            print(formats.text(problems.found), file=sys.stderr)
+        if problems.items:
+            print(format_problems(problems.items), file=sys.stderr)
 
     def _write(self, answers: Answers) -> bool:
         """Whether the file holds what it is to hold."""

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import nearest
 from stepgrid.plugins.engines import names
 from stepgrid.plugins.registry import ENGINES
 
@@ -60,8 +60,8 @@ def _starting(engine: str) -> Path:
 
 
 def _title(engine: str) -> str:
-    from stepgrid.language.problems.problem import Problems
-    from stepgrid.language.yaml.loader import load
+    from stepgrid.language.problems import Problems
+    from stepgrid.language.yaml import load
 
     spec = load(str(_starting(engine)), Problems())
     return str(spec["title"]) if spec else ""

@@ -8,10 +8,10 @@ from typing import Any
 
 from stepgrid.language.json_schema import plain, schema, setting_texts
 from stepgrid.language.models import Library, Spec
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.language.short_form_schema import names
 from stepgrid.language.site.site_models import SiteFile
-from stepgrid.language.yaml.loader import load
+from stepgrid.language.yaml import load
 from stepgrid.model.package_data import SPECS, TEMPLATES
 from stepgrid.plugins import drivers, engines
 from stepgrid.summarize.formats import json_text

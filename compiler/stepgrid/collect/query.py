@@ -12,7 +12,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.collect import parquet
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import nearest
 from stepgrid.model.result_schema import SCHEMA
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from stepgrid.expand.expression_scope import NOTHING, UNSET, AlreadyReported, Sc
 from stepgrid.language.builds.source_defaults import complete
 from stepgrid.language.builds.sources import SOURCES, TREES, Fault, faults, kind_of
 from stepgrid.language.option_scalars import described
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
-from stepgrid.language.yaml.nodes import Map, key_place, place, width
+from stepgrid.language.problems import Location, Problems, nearest
+from stepgrid.language.yaml import Map, key_location, node_location, width
 from stepgrid.model.plan import SERVER, runs_already
 from stepgrid.plugins.engine import DeclaredBuilds, Published
 from stepgrid.plugins.engines import engine
@@ -59,7 +58,7 @@ def _located(source: dict[str, Any], nodes: Any, where: Location) -> dict[str, A
     """A local tree is meant from the file that names it, as includes and patches are."""
     for key, value in source.items():
         node = nodes.get(key) if isinstance(nodes, Mapping) else None
-        around = place(node, where)
+        around = node_location(node, where)
         if isinstance(value, dict):
             source[key] = _located(value, node, around)
         elif key == "path" and isinstance(value, str):  # else it is said to be no text
@@ -72,7 +71,7 @@ def _check(build: Build, found: Mapping[str, Any], problems: Problems) -> bool:
     there = {key: value for key, value in found.items() if value is not NOTHING and value is not UNSET}
     for key in found.keys() - there.keys():
         message = f"build `{build.name}`: no value of `{key}` holds for it"
-        problems.add("no-value", place(build.source[key], build.where), message)
+        problems.add("no-value", node_location(build.source[key], build.where), message)
     return len(there) == len(found) and _is_sound(build, there, problems) and _has_form(build, there, problems)
 
 
@@ -86,7 +85,7 @@ def _is_sound(build: Build, found: Mapping[str, Any], problems: Problems) -> boo
     for key, value in wrong.items():
         expected = "a name or a list of names" if key in LISTED else "text"
         message = f"`{key}`: expected {expected}, found {described(value)}"
-        problems.add("wrong-type", place(build.source[key], build.where), message)
+        problems.add("wrong-type", node_location(build.source[key], build.where), message)
     return kind is not None and not wrong
 
 
@@ -104,7 +103,7 @@ def _no_kind(build: Build, found: Mapping[str, Any], problems: Problems) -> None
         message = f"build `{build.family}`: a source is of one kind, not of {' and '.join(kinds)}"
     elif found:
         first = next(iter(found))
-        where, width = key_place(build.source[first], build.where), len(first)
+        where, width = key_location(build.source[first], build.where), len(first)
         message, hint = f"`{first}` is no kind of source", nearest(first, SOURCES)
     problems.add("no-source", where, message, hint, width)
 
@@ -113,7 +112,7 @@ def _has_form(build: Build, found: Mapping[str, Any], problems: Problems) -> boo
     wrong = list(faults(found))
     for fault in wrong:
         node, around = _stands(build, fault)
-        where = key_place(node, around) if fault.code == "unknown-key" else place(node, around)
+        where = key_location(node, around) if fault.code == "unknown-key" else node_location(node, around)
         message = fault.message if node is not None else f"build `{build.family}`: {fault.message}"
         problems.add(fault.code, where, message, fault.hint)
     of = engine(build.engine)
@@ -124,7 +123,7 @@ def _has_form(build: Build, found: Mapping[str, Any], problems: Problems) -> boo
     if runs_already(found) and not of.server:
         message = f"build `{build.family}`: {build.engine} is no server that could run already"
         wrong.append(Fault("wrong-source", SERVER, message))
-        problems.add("wrong-source", key_place(build.source[SERVER], build.where), message, width=len(SERVER))
+        problems.add("wrong-source", key_location(build.source[SERVER], build.where), message, width=len(SERVER))
     _patched(build, kind_of(found), problems)
     unnamed = [] if build.version else list(_unnamed(found))
     for kind in unnamed:
@@ -135,7 +134,7 @@ def _has_form(build: Build, found: Mapping[str, Any], problems: Problems) -> boo
 
 def _has_wrong_programs(problems: Problems) -> bool:
     """Programs of a wrong form were left out of the build: they are not missing."""
-    return any(problem.message.startswith("`programs`: ") for problem in problems.found)
+    return any(problem.message.startswith("`programs`: ") for problem in problems.items)
 
 
 def _patched(build: Build, kind: str | None, problems: Problems) -> None:
@@ -152,7 +151,7 @@ def _stands(build: Build, fault: Fault) -> tuple[Any, Location]:
     holder, around = build.source, build.where
     for key in fault.inside:
         node = holder.get(key)
-        holder, around = node if isinstance(node, Map) else {}, place(node, around)
+        holder, around = node if isinstance(node, Map) else {}, node_location(node, around)
     return holder.get(fault.key) if fault.key else None, around
 
 

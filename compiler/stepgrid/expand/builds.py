@@ -13,10 +13,9 @@ from stepgrid.language import models
 from stepgrid.language.builds.flags import flag_faults
 from stepgrid.language.builds.service import Service
 from stepgrid.language.builds.sources import SOURCES, extension_faults
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import close_names, nearest
+from stepgrid.language.problems import Location, Problems, close_names, nearest
 from stepgrid.language.spec_file import Document
-from stepgrid.language.yaml.nodes import Text, key_place, place
+from stepgrid.language.yaml import Text, key_location, node_location
 from stepgrid.plugins.engine import DeclaredBuilds
 from stepgrid.plugins.engines import engine as engine_named
 from stepgrid.plugins.engines import systems
@@ -108,7 +107,7 @@ def _members(
         key = str(fault.key)
         named = [link.flags[key] for link in links if key in link.flags]
         message = f"build `{family}`: {fault.message}"
-        problems.add(fault.code, key_place(named[-1], where), message, fault.hint, len(key))
+        problems.add(fault.code, key_location(named[-1], where), message, fault.hint, len(key))
     service = _service(family, links, str(engine), problems)
     return [
         Build(name, family, str(engine), str(version), source, options, params, where, patches, recipe, service)
@@ -121,7 +120,7 @@ def _service(family: str, links: Sequence[models.Build], engine: str, problems: 
     found: Service | None = _last(links, "service")
     if found is None or isinstance(engine_named(engine), DeclaredBuilds):
         return found
-    where = place(found.argv[0], Location("", 1, 1))
+    where = node_location(found.argv[0], Location("", 1, 1))
     others = "` or `".join(name for name in ENGINES.names() if isinstance(engine_named(name), DeclaredBuilds))
     message = f"build `{family}`: `service` is for the engine `{others}`, found `{engine}`"
     hint = f"{engine} is started by stepgrid itself" if engine_named(engine).server else "leave `service` out"
@@ -148,7 +147,7 @@ def _once(
     found: dict[str, str] = {}
     for name, version in versions:
         if name in found:
-            second = place(version, where)
+            second = node_location(version, where)
             problems.add("defined-twice", second, f"two builds are named `{name}`", width=len(version))
         found[name] = version
     return list(found.items())

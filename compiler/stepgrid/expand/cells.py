@@ -24,9 +24,9 @@ from stepgrid.expand.steps.option_layers import Layers
 from stepgrid.expand.steps.resolved_step import Segment
 from stepgrid.expand.steps.segments import Sequences
 from stepgrid.expand.unknown_params import UnknownParams, unknown_params
-from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems import Location, Problems
 from stepgrid.language.spec_file import Document
-from stepgrid.language.yaml.nodes import Seq, Text, place
+from stepgrid.language.yaml import Seq, Text, node_location
 
 
 class Cell(NamedTuple):
@@ -101,7 +101,9 @@ def expand(
 def _also(document: Document) -> list[Also]:
     listed = document.nodes.get("also")
     nodes = listed if isinstance(listed, Seq) else ()
-    return [(said, place(node, document.nodes.where)) for said, node in zip(document.spec.also, nodes, strict=True)]
+    return [
+        (said, node_location(node, document.nodes.where)) for said, node in zip(document.spec.also, nodes, strict=True)
+    ]
 
 
 def _cells(choices: Iterable[Choice], sequences: Sequences, machines: Machines) -> Iterator[Cell]:

@@ -10,8 +10,7 @@ from stepgrid.expand import builds
 from stepgrid.expand.builds import Build
 from stepgrid.expand.definitions import ResolvedDefinitions
 from stepgrid.expand.expression_scope import AlreadyReported
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.model.plan import CLIENT
 

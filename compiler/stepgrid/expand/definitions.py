@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from stepgrid.language.models import Build, Definitions, Hardware, OptionSet, Step
-from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems import Location, Problems
 from stepgrid.language.spec_file import Document, definition_where
-from stepgrid.language.yaml.nodes import Map, Node, Seq
+from stepgrid.language.yaml import Map, Node, Seq
 
 
 class ResolvedDefinitions(NamedTuple):

@@ -13,7 +13,7 @@ from stepgrid.expand.axes.label import Label
 from stepgrid.expand.builds import Build
 from stepgrid.expand.hardware import Machines
 from stepgrid.language.expressions.evaluator import ExpressionError
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import nearest
 from stepgrid.language.version import Version
 from stepgrid.plugins.engines import engine
 

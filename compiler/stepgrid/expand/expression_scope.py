@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from stepgrid.language import option_scalars
 from stepgrid.language.expressions import evaluator
 from stepgrid.language.expressions.evaluator import CycleError, ExpressionError
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
-from stepgrid.language.yaml.nodes import Map, Seq, Text, place, width
+from stepgrid.language.problems import Location, Problems, nearest
+from stepgrid.language.yaml import Map, Seq, Text, node_location, width
 
 
 class AlreadyReported(ExpressionError):
@@ -123,7 +122,7 @@ class Scope:
     def _check_reached(self, values: Seq) -> None:
         for item, after in pairwise(values):
             if not (isinstance(item, Map) and "when" in item):
-                where = place(after, values.where)
+                where = node_location(after, values.where)
                 hint = "the value before it has no `when`, so it always holds; the first that holds wins"
                 self._problems.add("never-reached", where, "this value is never reached", hint, width(after))
                 return
@@ -149,7 +148,7 @@ class Scope:
 
     def _check_policy(self, said: Any) -> None:
         if said is not None and said != "drop":
-            where = place(said, Location("", 1, 1))
+            where = node_location(said, Location("", 1, 1))
             found = f"`{said}`" if isinstance(said, str) else "a list or a map"
             message = f"`when_unsupported`: expected `drop`, found {found}"
             hint = "without it an option that the binary lacks is an error"

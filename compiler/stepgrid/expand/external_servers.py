@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from stepgrid.expand.axes.choice import Choice
 from stepgrid.expand.axes.points import Point
 from stepgrid.expand.steps.resolved_step import Segment
-from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems import Location, Problems
 from stepgrid.language.spec_file import Document
-from stepgrid.language.yaml.nodes import Map
+from stepgrid.language.yaml import Map
 from stepgrid.model.plan import runs_already
 
 START, MEMORY = "start", "launch.memory"

@@ -17,9 +17,8 @@ from stepgrid.expand.builds import Build
 from stepgrid.expand.evaluation_cache import EvaluationCache
 from stepgrid.expand.expression_names import Names
 from stepgrid.expand.expression_scope import AlreadyReported, Scope
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
-from stepgrid.language.yaml.nodes import Text, key_place
+from stepgrid.language.problems import Location, Problems, nearest
+from stepgrid.language.yaml import Text, key_location
 
 MOST_CELLS = 200_000  # with their repeats
 
@@ -124,7 +123,7 @@ class Grid:
         for name in entry:
             if name != BUILD and name not in axes:
                 hint = nearest(name, [BUILD, *axes])
-                where = key_place(entry[name], entry[name].where)
+                where = key_location(entry[name], entry[name].where)
                 self._problems.add("undefined-name", where, f"there is no axis `{name}`", hint, len(name))
         points = tuple(self._point(axis, entry.get(name)) for name, axis in axes.items())
         builds = self._builds_also(entry)

@@ -9,10 +9,10 @@ from stepgrid.expand.axes.axis import Axis
 from stepgrid.expand.axes.points import Point
 from stepgrid.expand.definitions import ResolvedDefinitions
 from stepgrid.language.models import Hardware
-from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems import Location, Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.language.validation import describe, validated
-from stepgrid.language.yaml.nodes import Map, Text, place
+from stepgrid.language.yaml import Map, Text, node_location
 
 HERE = "here"
 
@@ -61,7 +61,7 @@ class Machines:
         facts = found.model_dump(mode="json", exclude_none=True) if found is not None else {}
         if isinstance(given, Text) and found is not None:
             facts.setdefault("id", str(given))
-        return self._or_stand_in({**facts, "declared": True}, place(given, where))
+        return self._or_stand_in({**facts, "declared": True}, node_location(given, where))
 
     def _or_stand_in(self, facts: Mapping[str, Any], where: Location) -> Mapping[str, Any]:
         differing = self._differs(facts)
@@ -81,5 +81,5 @@ class Machines:
             self._problems.undefined("hardware", given, given.where, [HERE, *self._defined.hardware])
         else:
             message = f"`hardware`: expected a name or a map, found {describe(given)}"
-            self._problems.add("wrong-type", place(given, where), message)
+            self._problems.add("wrong-type", node_location(given, where), message)
         return None

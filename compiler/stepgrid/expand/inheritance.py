@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
-from stepgrid.language.problems.problem import Problems
-from stepgrid.language.problems.suggestion import nearest
-from stepgrid.language.yaml.nodes import Text
+from stepgrid.language.problems import Problems, nearest
+from stepgrid.language.yaml import Text
 
 
 class Extending(Protocol):

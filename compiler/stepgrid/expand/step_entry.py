@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from stepgrid.language.models import Step
-from stepgrid.language.problems.problem import Location
-from stepgrid.language.yaml.nodes import Text
+from stepgrid.language.problems import Location
+from stepgrid.language.yaml import Text
 from stepgrid.model.axis_search import AxisSearch
 
 UNKNOWN = ""  # the name of what could not be read

@@ -11,9 +11,8 @@ from stepgrid.expand.axes.dependencies import STORAGE_ENGINE
 from stepgrid.expand.step_entry import StepEntry
 from stepgrid.language.expressions.evaluator import references
 from stepgrid.language.models import OptionSet, Spec
-from stepgrid.language.problems.problem import MOST_SHOWN, Location, Problems
-from stepgrid.language.problems.suggestion import close_names, nearest
-from stepgrid.language.yaml.nodes import Text, place
+from stepgrid.language.problems import MOST_SHOWN, Location, Problems, close_names, nearest
+from stepgrid.language.yaml import Text, node_location
 from stepgrid.plugins.drivers import driver
 
 _COMMA = "a number has no comma, which begins another entry: 20000, 20_000 or 20k"
@@ -56,7 +55,7 @@ def unknown_params(
     texts += _texts(_named(texts, sets))
     known = {name for step in listed for name in driver(step.kind).settings_model().model_fields} | {STORAGE_ENGINE}
     everything = [*_given(spec, axes, nowhere)]
-    taken = {(name, place(text, nowhere)) for text in texts for name in _params_of(text)}
+    taken = {(name, node_location(text, nowhere)) for text in texts for name in _params_of(text)}
     there = known | {name for name, _ in everything}
     undefined = Counter(name for name, _ in taken if name not in there)
     known |= {name for name, _ in taken}

@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from stepgrid.language.yaml.nodes import Map, Text
+from stepgrid.language.yaml import Map, Text
 from stepgrid.model import units
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.language.site.site_file import of_environment
-from stepgrid.language.yaml.nodes import Text
+from stepgrid.language.yaml import Text
 from stepgrid.model.package_data import SPECS
 
 

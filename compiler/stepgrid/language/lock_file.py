@@ -9,12 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.language import file_roots, input_record
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
-from stepgrid.language.regular_file import NotRegularError, head
-from stepgrid.language.yaml.loader import load
-from stepgrid.language.yaml.nodes import Map, Text, place, width
+from stepgrid.language import file_roots, files
+from stepgrid.language.files import NotRegularError, head
+from stepgrid.language.problems import Location, Problems, nearest
+from stepgrid.language.yaml import Map, Text, load, node_location, width
 from stepgrid.model.number_format import size
 
 FORM, SUFFIX = "1", ".lock.yaml"
@@ -44,13 +42,13 @@ def spec_of(path: str) -> str:
 def read(spec: str, problems: Problems) -> Lock:
     file = path(spec)
     if not file.exists():
-        input_record.saw(str(file), None)
+        files.record_file(str(file), None)
         return Lock({}, {})
     found = Problems()
     nodes = load(str(file), found)
-    for problem in found.found:
+    for problem in found.items:
         if problem.code != "empty-file":  # it holds nothing still
-            problems.add_found(problem)
+            problems.append(problem)
     return Lock({}, {}) if nodes is None else _lock(nodes, problems)
 
 
@@ -61,11 +59,11 @@ def _lock(nodes: Map, problems: Problems) -> Lock:
             problems.add("unknown-key", nodes.at[key], f"`{key}` is not a key of a lock file", hint, len(key))
         elif key == "lock" and value != FORM:
             message = "`lock`: this version reads lock files of the form 1"
-            problems.add("not-a-choice", place(value, nodes.at[key]), message, _HINT, width(value))
+            problems.add("not-a-choice", node_location(value, nodes.at[key]), message, _HINT, width(value))
     listed = nodes.get("sources")
     if listed is not None and not isinstance(listed, Map):
         message = "`sources`: expected a map of sources and what holds each still"
-        problems.add("wrong-type", place(listed, nodes.where), message, _HINT, width(listed))
+        problems.add("wrong-type", node_location(listed, nodes.where), message, _HINT, width(listed))
     return _pins(listed, problems) if isinstance(listed, Map) else Lock({}, {})
 
 
@@ -74,7 +72,7 @@ def _pins(listed: Map, problems: Problems) -> Lock:
         form, expected = _COMMIT if key.startswith("git ") else _CHECKSUM
         if not isinstance(value, Text) or not form.fullmatch(value):
             message = f"what holds `{key}` still is {expected}"
-            problems.add("wrong-pin", place(value, listed.at[key]), message, _HINT, width(value))
+            problems.add("wrong-pin", node_location(value, listed.at[key]), message, _HINT, width(value))
     return Lock({key: str(value) for key, value in listed.items()}, listed.at)
 
 
@@ -122,7 +120,7 @@ def patches(listed: Sequence[Text], spec: str, problems: Problems) -> list[tuple
             message = f"the patch `{file}` cannot be read: {getattr(error, 'strerror', None) or error}"
             problems.add("file-not-found", patch.where, message, width=len(patch))
         else:
-            input_record.saw(file, content)
+            files.record_file(file, content)
             found.append((file, hashlib.sha256(content).hexdigest()))
     return found
 

@@ -9,9 +9,9 @@ from pydantic_core import PydanticCustomError
 
 from stepgrid.language.builds.service import Service
 from stepgrid.language.fields import Count, Duration, Given, Label, Model, Name, Options, Size, Title, Version
-from stepgrid.language.problems.problem import Location as Place
+from stepgrid.language.problems import Location as Place
 from stepgrid.language.repeat import Loads, Repeat
-from stepgrid.language.yaml.nodes import Map, Node
+from stepgrid.language.yaml import Map, Node
 
 
 class Storage(Model):

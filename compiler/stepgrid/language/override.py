@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stepgrid.language import short_forms
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.yaml.loader import parse_value
-from stepgrid.language.yaml.merge import merge
-from stepgrid.language.yaml.nodes import Map, Node, Seq
+from stepgrid.language.problems import Location, Problems
+from stepgrid.language.yaml import Map, Node, Seq, merge_nodes, parse_value
 
 FILE = "--set"
 
@@ -25,7 +23,7 @@ def override(nodes: Map, sets: Sequence[str], problems: Problems) -> Map:
         node = parse_value(value, where, problems)
         if listed is not None:
             keys, node = _layered(keys, listed, node, where, problems)
-        merged = merge(nodes, short_forms.expand(_nested(keys, node, where)))
+        merged = merge_nodes(nodes, short_forms.expand(_nested(keys, node, where)))
         assert isinstance(merged, Map)
         nodes = merged
     return nodes

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stepgrid.language import short_forms
-from stepgrid.language.problems.problem import Location
-from stepgrid.language.yaml.nodes import Map, Node, Seq, Text
+from stepgrid.language.problems import Location
+from stepgrid.language.yaml import Map, Node, Seq, Text
 
 NAME = "a-name-of-no-key"
 WHERE = Location("", 1, 1)

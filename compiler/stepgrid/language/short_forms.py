@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from stepgrid.language.yaml.nodes import Map, Node, Seq, Text, place, replaced, without
+from stepgrid.language.yaml import Map, Node, Seq, Text, drop_keys, node_location, set_value
 
 Rule: TypeAlias = Callable[[Node], Node]
 
@@ -24,7 +24,7 @@ def _keys(node: Node, rules: Mapping[str, Rule]) -> Node:
         return node
     for key, rule in rules.items():
         if node.get(key) is not None:
-            node = replaced(node, key, rule(node[key]))
+            node = set_value(node, key, rule(node[key]))
     return node
 
 
@@ -88,7 +88,7 @@ def _build_axis(axis: Node) -> Node:
 
 
 def _axis(name: str, axis: Node, sweep: Map) -> Node:
-    where = place(axis, sweep.at[name])
+    where = node_location(axis, sweep.at[name])
     if isinstance(axis, Seq):
         param = Text(name, sweep.at[name])
         return Map({"param": param, "values": axis}, where, {"param": param.where, "values": where})
@@ -105,11 +105,11 @@ def _grouped(axis: Map) -> Map:
     """Generated points, given alone, beside named ones or as a list, are `groups`."""
     groups: Node = None
     if isinstance(axis.get("points"), Seq):
-        groups, axis = axis["points"], without(axis, "points")
+        groups, axis = axis["points"], drop_keys(axis, "points")
     elif "each" in axis:
         own = Map({k: v for k, v in axis.items() if k not in ("points", *_AXIS_SCOPE)}, axis.where, axis.at)
-        groups, axis = Seq([own], axis.where), without(axis, *own)
-    return axis if groups is None else replaced(axis, "groups", groups)
+        groups, axis = Seq([own], axis.where), drop_keys(axis, *own)
+    return axis if groups is None else set_value(axis, "groups", groups)
 
 
 def _table(node: Node) -> Node:
@@ -124,7 +124,7 @@ def _collector(node: Node) -> Node:
     if isinstance(node, Text):
         return Map({"name": node, "collector": node}, node.where, {"name": node.where, "collector": node.where})
     if isinstance(node, Map) and "name" not in node and isinstance(node.get("collector"), Text):
-        node = replaced(node, "name", node["collector"])
+        node = set_value(node, "name", node["collector"])
     return _keys(node, {"steps": _listed, "events": _listed})
 
 

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from stepgrid.language import file_roots, input_record, short_forms
+from stepgrid.language import file_roots, short_forms
+from stepgrid.language.files import record_file
 from stepgrid.language.override import override
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.validation import describe, mended
-from stepgrid.language.yaml.loader import load
-from stepgrid.language.yaml.merge import merge
-from stepgrid.language.yaml.nodes import Map, Seq, Text, place, without
+from stepgrid.language.yaml import Map, Seq, Text, drop_keys, load, merge_nodes, node_location
 from stepgrid.model.package_data import SPECS
 
 if TYPE_CHECKING:
@@ -67,16 +65,18 @@ def _scaled(nodes: Map, scale: str | None, problems: Problems) -> Map:
     if scale in known and not isinstance(patch, Map):
         where = known.at[scale] if isinstance(known, Map) else nodes.where
         hint = "what belongs to it stands further right" if patch is None else ""
-        problems.add("wrong-type", place(patch, where), f"`{scale}`: expected a map, found {describe(patch)}", hint)
+        problems.add(
+            "wrong-type", node_location(patch, where), f"`{scale}`: expected a map, found {describe(patch)}", hint
+        )
         return nodes
     if not isinstance(patch, Map):
-        where = place(scales, nodes.where)
+        where = node_location(scales, nodes.where)
         problems.add("undefined-scale", where, f"there is no scale `{scale}`", nearest(scale, known))
         return nodes
     if "scales" in patch:
         problems.add("unknown-key", patch.at["scales"], "`scales` is not a key here", "a scale has none", len("scales"))
-        patch = without(patch, "scales")
-    merged = merge(without(nodes, "scales"), _expanded(patch))
+        patch = drop_keys(patch, "scales")
+    merged = merge_nodes(drop_keys(nodes, "scales"), _expanded(patch))
     return merged if isinstance(merged, Map) else nodes
 
 
@@ -122,7 +122,7 @@ def _target(entry: str, path: str) -> str:
     if not entry.startswith("library/") or os.path.lexists(near):
         return near
     if shipped.is_file() or not os.path.isdir(os.path.dirname(near)):  # noqa: PTH112, PTH120 - an import less
-        input_record.saw(near, None)
+        record_file(near, None)
         return os.path.normpath(shipped)
     return near
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
-from stepgrid.language.yaml.nodes import Map, Node, Seq, Text, place, renamed, replaced, width, without
+from stepgrid.language.problems import Location, Problems, nearest
+from stepgrid.language.yaml import Map, Node, Seq, Text, drop_keys, node_location, rename_key, set_value, width
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -86,7 +85,7 @@ def _stood_in(model: type[M], node: Map) -> tuple[M | None, Map]:
     except ValidationError as error:
         for found in error.errors(include_url=False, include_input=False):
             if found["type"] == "missing" and len(found["loc"]) == 1:
-                node = replaced(node, str(found["loc"][0]), Text("?", node.where))
+                node = set_value(node, str(found["loc"][0]), Text("?", node.where))
     try:
         return model.model_validate(node), node
     except ValidationError:
@@ -98,9 +97,9 @@ def _mended(node: Any, path: Sequence[str | int], known: Sequence[str]) -> Any:
     key, rest = path[0], path[1:]
     if isinstance(node, Map) and key in node:
         if rest:
-            return replaced(node, str(key), _mended(node[str(key)], rest, known))
+            return set_value(node, str(key), _mended(node[str(key)], rest, known))
         meant = [name for name in _meant(str(key), known) if name not in node]
-        return renamed(node, str(key), meant[0]) if meant else without(node, str(key))
+        return rename_key(node, str(key), meant[0]) if meant else drop_keys(node, str(key))
     if isinstance(node, Seq) and isinstance(key, int) and key < len(node):
         items = [_mended(item, rest, known) if rest and i == key else item for i, item in enumerate(node)]
         return Seq(items, node.where, node.at) if rest else _without_item(node, key)
@@ -120,12 +119,15 @@ def _report(known: Sequence[str], root: Map, path: Sequence[str | int], found: A
         problems.add("unknown-key", _key(parent, key), message, hint, len(str(key)))
     elif kind == "missing":
         problems.add(
-            "missing-key", place(parent, root.where), f"`{key}` is missing", _ELSEWHERE.get((*path[-3:-2], key), "")
+            "missing-key",
+            node_location(parent, root.where),
+            f"`{key}` is missing",
+            _ELSEWHERE.get((*path[-3:-2], key), ""),
         )
     else:
         node = _walk(root, path)
         message = sentence(_said(root, path), found, describe(node))
-        problems.add(_code(kind), place(node, _key(parent, key)), message, width=width(node))
+        problems.add(_code(kind), node_location(node, _key(parent, key)), message, width=width(node))
 
 
 _ELSEWHERE: dict[tuple[str | int, ...], str] = {
@@ -136,7 +138,7 @@ _ELSEWHERE: dict[tuple[str | int, ...], str] = {
 def _said(root: Map, path: Sequence[str | int]) -> str:
     """The key as the file has it: an entry of a list, and what a short form left out, go by the key above."""
     key, parent = path[-1], _walk(root, path[:-1])
-    short = isinstance(parent, Map) and parent.at.get(str(key)) == place(_walk(root, path), root.where)
+    short = isinstance(parent, Map) and parent.at.get(str(key)) == node_location(_walk(root, path), root.where)
     above = next((str(part) for part in reversed(path[:-1]) if isinstance(part, str)), str(key))
     return above if short or isinstance(key, int) else str(key)
 
@@ -230,7 +232,7 @@ def _key(parent: Node, key: str | int) -> Location:
         return parent.at[str(key)]
     if isinstance(parent, Seq) and isinstance(key, int) and key < len(parent.at):
         return parent.at[key]
-    return place(parent, Location("", 1, 1))
+    return node_location(parent, Location("", 1, 1))
 
 
 def fields(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:

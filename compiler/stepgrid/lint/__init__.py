@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stepgrid.expand.cells import Expansion
-    from stepgrid.language.problems.problem import Problems
+    from stepgrid.language.problems import Problems
     from stepgrid.language.spec_file import Document
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from stepgrid.language import lock_file
 from stepgrid.language.builds.sources import key, moves, parts
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
 

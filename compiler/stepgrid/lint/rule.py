@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
-from stepgrid.language.problems.problem import Location
+from stepgrid.language.problems import Location
 
 if TYPE_CHECKING:
     from stepgrid.lint.subject import Subject

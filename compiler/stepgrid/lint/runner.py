@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stepgrid.expand.cells import Expansion
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
-from stepgrid.language.yaml.nodes import Map
+from stepgrid.language.yaml import Map
 from stepgrid.lint import registry
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject

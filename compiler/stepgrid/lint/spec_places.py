@@ -10,9 +10,9 @@ from typing import Any
 
 from stepgrid.expand.cells import Expansion
 from stepgrid.language.models import Step
-from stepgrid.language.problems.problem import Location
+from stepgrid.language.problems import Location
 from stepgrid.language.spec_file import Document
-from stepgrid.language.yaml.nodes import Map, key_place, place
+from stepgrid.language.yaml import Map, key_location, node_location
 
 _MADE = re.compile(r"(\[.*\])?(\.\d+)?(\.warmup)?$", re.DOTALL)  # what `for`, `times` and `warmup` add to a name
 
@@ -61,19 +61,19 @@ class Places:
         for found in named:
             for given in (found.model_extra or {}, found.params):
                 if setting in given:
-                    yield place(given[setting], self.key("steps"))
+                    yield node_location(given[setting], self.key("steps"))
         yield from self._on_axes(setting)
         spec = self._document.spec
         for params in (*(build.params for build in spec.builds.values()), spec.params):
             if setting in params:
-                yield key_place(params[setting], self.key("params", setting))
+                yield key_location(params[setting], self.key("params", setting))
 
     def _on_axes(self, setting: str) -> Iterator[Location]:
         for axis in self._expansion.axes:
             for point in axis.points:
                 given: Mapping[str, Any] = point.params or {}
                 if setting in given:
-                    yield key_place(given[setting], axis.where)
+                    yield key_location(given[setting], axis.where)
 
     def _named(self, step: str) -> Iterator[Step]:
         """The use before its definition, which is in the workload of the spec: a step of its own has none there."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepgrid.expand.cells import Cell, Expansion
-from stepgrid.language.problems.problem import Location
+from stepgrid.language.problems import Location
 from stepgrid.language.spec_file import Document
 from stepgrid.lint.spec_places import Places
 from stepgrid.lint.step_table import Row, Table

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from stepgrid.expand.axes.axis import Axis as SweptAxis
 from stepgrid.expand.cells import Expansion
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.model.plan import Axis, Plan, PlannedCell, PlannedStage
 from stepgrid.plan import builds, identical_points, identity, load_counts, stage_tree

@@ -14,10 +14,9 @@ from stepgrid.expand.cells import Expansion, expand
 from stepgrid.expand.hardware import Differs, stands_in_for_none
 from stepgrid.language import lock_file
 from stepgrid.language.expressions.budget import BUDGET
-from stepgrid.language.problems.problem import Location, Problem, Problems, SpecError
+from stepgrid.language.problems import Location, Problem, Problems, SpecError
 from stepgrid.language.spec_file import Document, read
-from stepgrid.language.yaml.loader import load
-from stepgrid.language.yaml.nodes import Map
+from stepgrid.language.yaml import Map, load
 from stepgrid.model.plan import Plan
 from stepgrid.plan import builds, load_counts, pins
 from stepgrid.plan.assembly import assemble
@@ -50,7 +49,7 @@ def compile_spec(
     found = problems or Problems()
     document = read(os.path.normpath(path), scale, found, sets)
     if document is None:
-        raise SpecError(found.found)
+        raise SpecError(found.items)
     with BUDGET.of_spec():
         expansion = _expanded(document, host, found, only, differs)
     if found.errors:
@@ -64,7 +63,7 @@ def compile_spec(
     draft = Problems() if found.errors else found
     plan = assemble(document, expansion, held, draft, bool(only or found.errors), made, choice, requested)
     if found.errors:
-        raise SpecError(found.found, plan)
+        raise SpecError(found.items, plan)
     return plan
 
 
@@ -81,7 +80,7 @@ def check_scales(
     `base`: the plan of the spec without a scale; with it, also what the lock file holds and no scale uses.
     `judge`: what is wrong with the plan of a scale.
     """
-    known = {_key(problem) for problem in problems.found}
+    known = {_key(problem) for problem in problems.items}
     found: dict[Problem, list[str]] = {}
     plans = [base]
     for scale in scales(path):
@@ -95,7 +94,7 @@ def check_scales(
         _warn_of_unused(os.path.normpath(path), (build.source for plan in whole for build in plan.builds), problems)
     for problem, names in found.items():
         several = "s" if len(names) > 1 else ""
-        problems.add_found(problem._replace(message=f"scale{several} {', '.join(names)}: {problem.message}"))
+        problems.append(problem._replace(message=f"scale{several} {', '.join(names)}: {problem.message}"))
 
 
 def _expanded(
@@ -106,7 +105,7 @@ def _expanded(
     except SpecError:
         _check_declared(document, only, problems)
         lock_file.read(document.path, problems)
-        raise SpecError(problems.found) from None
+        raise SpecError(problems.items) from None
 
 
 def _check_declared(document: Document, only: str | None, problems: Problems) -> None:

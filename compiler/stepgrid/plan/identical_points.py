@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from stepgrid.expand.axes.axis import Axis
 from stepgrid.expand.axes.points import Point
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.model.plan import PlannedCell
 
 Chain: TypeAlias = tuple[str, ...]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from stepgrid.expand.builds import Build
 from stepgrid.language import lock_file
 from stepgrid.language.builds.sources import key, moves, parts
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.plugins.engine import DeclaredBuilds
 from stepgrid.plugins.engines import buildable
 

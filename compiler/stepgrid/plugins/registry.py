@@ -88,7 +88,7 @@ class Registry(Generic[Plugin]):
 
     def unknown(self, name: str) -> tuple[str, str, int]:
         """What a spec is told: the message, the name that was probably meant or how to install it, the width."""
-        from stepgrid.language.problems.suggestion import nearest
+        from stepgrid.language.problems import nearest
 
         hint = nearest(name, self.points)
         return (

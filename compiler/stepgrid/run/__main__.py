@@ -33,7 +33,7 @@ def _run(plan: str, stage: str) -> int:
     from stepgrid.host.noise import activity
 
     first = activity.of_job()
-    from stepgrid.language.problems.problem import SpecError
+    from stepgrid.language.problems import SpecError
     from stepgrid.language.site.site_file import of_environment
     from stepgrid.run.attempt import refuse
     from stepgrid.run.job_context import Job

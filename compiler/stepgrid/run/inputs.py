@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from stepgrid.host.failure import StageError
-from stepgrid.language.file_checksum import checksum, knowing
-from stepgrid.language.regular_file import holds_data
+from stepgrid.language.files import checksum, holds_data, reuse_checksums
 from stepgrid.model.plan import FILES, INPUTS, PlannedStage, PlannedStep, paths_of
 from stepgrid.plugins.drivers import with_inputs
 from stepgrid.store.store import Store
@@ -36,7 +35,7 @@ def refuse_changed(store: Store, stage: PlannedStage, when: str) -> None:
     """Before the first step and after the last."""
     if not stage.contents:
         return
-    with knowing(store.checksums()):
+    with reuse_checksums(store.checksums()):
         for step in stage.steps:
             planned = cast(Mapping[str, str], step.setup.get(FILES) or {})
             for name, path in paths_of(step.setup).items():

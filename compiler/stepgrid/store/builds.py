@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.host import file_reader
 from stepgrid.host.file_reader import content
-from stepgrid.language import input_record
+from stepgrid.language.files import record_file
 from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.model.status import Status
 from stepgrid.store import build_record
@@ -81,9 +81,9 @@ def made(store: Store, build: str) -> ExistingBuild | None:
         try:
             said = content(path)
         except OSError:
-            input_record.saw(str(path), None)
+            record_file(str(path), None)
             continue
-        input_record.saw(str(path), said)
+        record_file(str(path), said)
         return ExistingBuild(_digests(said), here=path.parent.parent != store.records())
     return None
 

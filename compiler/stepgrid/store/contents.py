@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from stepgrid.host import file_reader
 from stepgrid.host.durable_writes import make_folder, write_json, write_text
-from stepgrid.language import input_record
+from stepgrid.language import files
 from stepgrid.model.plan import PlannedStage
 from stepgrid.store.store import Store
 
@@ -23,7 +23,7 @@ def chosen_id(store: Store, today: str, earlier: Sequence[str], contents: Mappin
         text = path.read_bytes()
     except OSError:
         text = None
-    input_record.saw(str(path), text)
+    files.record_file(str(path), text)
     if text:  # a lost result keeps its id: else all that comes after it would have another one as well
         node = text.decode(errors="replace")
         return node if _stands_for(store, node, contents, True) else today
@@ -36,9 +36,9 @@ def _stands_for(store: Store, stage: str, contents: Mapping[str, str], unrecorde
     try:
         text = path.read_bytes()
     except OSError:
-        input_record.saw(str(path), None)
+        files.record_file(str(path), None)
         return unrecorded
-    input_record.saw(str(path), text)
+    files.record_file(str(path), text)
     try:
         checksums = json.loads(text)
         return checksums.keys() <= contents.keys() and all(contents[name] == checksums[name] for name in checksums)

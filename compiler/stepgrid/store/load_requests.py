@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stepgrid.host import file_reader
 from stepgrid.host.durable_writes import make_folder, write_json
-from stepgrid.language import input_record
+from stepgrid.language import files
 from stepgrid.plan.load_counts import OfStore
 from stepgrid.store.store import Store
 
@@ -46,7 +46,7 @@ def _seen(path: Path) -> bytes | None:
         content = path.read_bytes()
     except OSError:
         content = None
-    input_record.saw(str(path), content)
+    files.record_file(str(path), content)
     return content
 
 

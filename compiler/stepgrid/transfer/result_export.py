@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.build.error import BuildError
 from stepgrid.collect.job import quarantine
-from stepgrid.language.input_record import InputRecord
+from stepgrid.language.files import InputRecord
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import BrokenRecord
 from stepgrid.store import plans

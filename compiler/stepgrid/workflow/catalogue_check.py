@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host import file_reader
-from stepgrid.language.problems.problem import Problem
+from stepgrid.language.problems import Problem
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.plan.checks import option_check, program_check
 from stepgrid.plugins.engine import Checking, DeclaredBuilds, KnownOptions

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stepgrid.language.problems.suggestion import close_names
+from stepgrid.language.problems import close_names
 
 KEYS = {  # and what the value of each is
     "spec": "the file of a spec",

@@ -14,7 +14,7 @@ from stepgrid.model.site import Site
 
 if TYPE_CHECKING:
     from stepgrid.expand.hardware import Differs
-    from stepgrid.language.problems.problem import Problem, Problems
+    from stepgrid.language.problems import Problem, Problems
     from stepgrid.model.plan import Plan
     from stepgrid.store.store import Store
 
@@ -30,7 +30,7 @@ def compiled(
 ) -> Plan:
     """SpecError holds everything that is wrong with the spec."""
     from stepgrid.build.local_pins import pin
-    from stepgrid.language.file_checksum import knowing
+    from stepgrid.language.files import reuse_checksums
     from stepgrid.plan.compilation import compile_spec
     from stepgrid.store.builds import made
     from stepgrid.store.contents import chosen_id
@@ -39,7 +39,7 @@ def compiled(
     here = store()
     facts, known, kept = host(here), partial(made, here), partial(chosen_id, here)
     differs = differing(of_environment(), facts)
-    with knowing(here.checksums()):
+    with reuse_checksums(here.checksums()):
         return compile_spec(named(spec), scale, facts, pin, problems, only, sets, differs, known, kept, of_store(here))
 
 
@@ -48,7 +48,7 @@ def use(given: str | None) -> Sequence[Problem]:
 
     A wrong one is not used at all, so that what else is wrong is found too.
     """
-    from stepgrid.language.problems.problem import Problems
+    from stepgrid.language.problems import Problems
 
     problems = Problems()
     path = chosen(given)
@@ -56,7 +56,7 @@ def use(given: str | None) -> Sequence[Problem]:
         read(named(path), problems)
     if path is not None or given is not None:
         os.environ[GIVEN] = "" if path is None or problems.errors else path
-    return problems.found
+    return problems.items
 
 
 OUTPUTS = "outputs"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.host import file_reader
-from stepgrid.language.input_record import InputRecord, digest, watching
+from stepgrid.language.files import InputRecord, digest, record_inputs
 from stepgrid.language.site.site_file import of_environment
 from stepgrid.model.package_data import PACKAGE, TEMPLATES
 from stepgrid.model.plan import Plan
@@ -86,14 +86,13 @@ def compiled(store: Store, request: Request, keep: bool = True) -> tuple[Plan, s
 
 
 def _compiled(store: Store, request: Request, keep: bool) -> tuple[Plan, str]:
-    from stepgrid.language.problems import formats
-    from stepgrid.language.problems.problem import Problems
+    from stepgrid.language.problems import Problems, format_problems
     from stepgrid.workflow import host_plan
 
     problems, before = Problems(), around(store)
-    with watching() as seen:
+    with record_inputs() as seen:
         plan = host_plan.compiled(request.spec, request.scale, problems, request.only, request.sets)
-    said = formats.text(problems.warnings)
+    said = format_problems(problems.warnings)
     if keep:
         with suppress(OSError):  # a store that cannot be written
             store.note_checksums(seen.inputs)
@@ -170,9 +169,9 @@ def _program(name: str) -> str:
 
 
 def _input(path: str, mark: str, was: str) -> bool:
-    from stepgrid.language.file_checksum import as_it_was
+    from stepgrid.language.files import is_unchanged
 
-    return as_it_was(path, mark, was)
+    return is_unchanged(path, mark, was)
 
 
 def _tree(path: str, mark: str, was: str) -> bool:

@@ -76,10 +76,10 @@ def use_until(given: Any) -> None:
 
 def use_site(config: Mapping[str, Any]) -> None:
     """The run and its jobs go by this site file; by none, where `site=` is empty."""
-    from stepgrid.language.problems import formats
+    from stepgrid.language.problems import count_problems, format_problems
 
     if wrong := host_plan.use(str(config["site"] or "") if "site" in config else None):
-        raise Fault(f"{formats.text(wrong)}\n\n{wrong[0].where.file}: {formats.in_all(wrong)}")
+        raise Fault(f"{format_problems(wrong)}\n\n{wrong[0].where.file}: {count_problems(wrong)}")
 
 
 def _looked(plan: Plan, store: Store, dry_run: bool) -> RemainingWork:
@@ -110,11 +110,11 @@ def refused(store: Store, error: OSError) -> str:
 def _refuse_wrong_options(found: RemainingWork) -> None:
     """Those that the builds which are there would not take. What the others say is looked at when they are made."""
     if found.stages.keys() & found.lacking:
-        from stepgrid.language.problems import formats
+        from stepgrid.language.problems import count_problems, format_problems
         from stepgrid.workflow.catalogue_check import problems
 
         if wrong := [problem for problem in problems(found.plan, found.store) if problem.severity == "error"]:
-            raise Fault(f"{formats.text(wrong)}\n\n{found.plan.spec}: {formats.in_all(wrong)}")
+            raise Fault(f"{format_problems(wrong)}\n\n{found.plan.spec}: {count_problems(wrong)}")
 
 
 def _refuse_what_cannot_run(found: RemainingWork) -> None:
@@ -169,13 +169,12 @@ def compiled(
     """The plan of a spec on this host; cached, because `stepgrid run` and the Snakefile ask in one process.
 
     `keep`: for later processes, too."""
-    from stepgrid.language.problems import formats
-    from stepgrid.language.problems.problem import SpecError
+    from stepgrid.language.problems import SpecError, count_problems, format_problems
 
     try:
         plan, said = plan_cache.compiled(host_plan.store(), plan_cache.Request(spec, scale, only, sets), keep)
     except SpecError as error:
-        raise Fault(f"{formats.text(error.problems)}\n\n{spec}: {formats.in_all(error.problems)}") from None
+        raise Fault(f"{format_problems(error.problems)}\n\n{spec}: {count_problems(error.problems)}") from None
     if said:
         print(once_a_day(host_plan.store(), spec, said, keep), file=sys.stderr)
     return plan

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import date
 
 from stepgrid.host import file_reader
-from stepgrid.language.input_record import digest
+from stepgrid.language.files import digest
 from stepgrid.model.units import counted
 from stepgrid.store.store import Store
 

@@ -5,7 +5,7 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources import source_of
-from stepgrid.language.tree_checksum import content
+from stepgrid.language.files import tree_checksum
 from tests.build.ordering import order
 
 
@@ -28,20 +28,20 @@ def obtain(tmp_path: Path, tree: Path, held: str = "") -> Material:
 
 
 def test_a_copy_without_its_history(tmp_path: Path, tree: Path):
-    material = obtain(tmp_path, tree, content(tree))
+    material = obtain(tmp_path, tree, tree_checksum(tree))
     copy = tmp_path / "attempt" / "tree"
     assert material.tree == copy
     assert sorted(path.name for path in copy.iterdir()) == ["link", "run", "src"]
     assert (copy / "link").readlink() == Path("src/main.c")
     assert (copy / "run").stat().st_mode & 0o777 == 0o755
     assert (copy / "run").stat().st_mtime_ns == (tree / "run").stat().st_mtime_ns
-    assert material.artifacts == (Artifact(str(tree), "", content(tree)),)
+    assert material.artifacts == (Artifact(str(tree), "", tree_checksum(tree)),)
     (copy / "src" / "main.c").write_text("changed\n")
     assert (tree / "src" / "main.c").read_text() == "int main;\n"
 
 
 def test_one_that_changed_after_it_was_planned(tmp_path: Path, tree: Path):
-    held = content(tree)
+    held = tree_checksum(tree)
     (tree / "src" / "main.c").write_text("other\n")
     with pytest.raises(BuildError) as caught:
         obtain(tmp_path, tree, held)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.language.problems import formats
+from stepgrid.language import problems
 from stepgrid.model.plan import Plan
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
@@ -120,7 +120,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("STEPGRID_HOST_LOCK", str(tmp_path / "host.lock"))
     (tmp_path / "a.yaml").write_text(SPEC)
-    formats._source.cache_clear()
+    problems._source.cache_clear()
     made = Folder(tmp_path, capsys)
     yield made
     for process in made.started:

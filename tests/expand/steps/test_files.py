@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.expand.steps.files import LARGEST
-from stepgrid.language.input_record import watching
+from stepgrid.language.files import record_inputs
 from stepgrid.model.plan import Plan, PlannedStep
 from stepgrid.plan.files import plan_file
 from stepgrid.store import plans
@@ -33,7 +33,7 @@ def _step(plan: Plan) -> PlannedStep:
 
 def test_a_file_of_the_specs_own(compile_text: Compile, tmp_path: Path) -> None:
     (tmp_path / "mine.lua").write_text(OWN, encoding="utf-8")
-    with watching() as seen:
+    with record_inputs() as seen:
         step = _step(compile_text(SPEC))
     assert step.files["mine.lua"] == OWN
     assert step.setup["files"] == {name: sha256(text.encode()).hexdigest() for name, text in step.files.items()}

@@ -1,10 +1,9 @@
-from stepgrid.language.problems import formats
-from stepgrid.language.problems.problem import Location, Problem
+from stepgrid.language.problems import Location, Problem, format_annotation, problem_record
 
 
 def test_a_problem_as_json_has_every_part() -> None:
     problem = Problem("a-code", Location("a.yaml", 3, 7), "wrong", "do this", "warning", 4)
-    assert [formats.record(problem)] == [
+    assert [problem_record(problem)] == [
         {
             "code": "a-code",
             "severity": "warning",
@@ -19,6 +18,6 @@ def test_a_problem_as_json_has_every_part() -> None:
 
 def test_github_escapes_data_and_properties() -> None:
     problem = Problem("a-code", Location("specs/a,b:c%.yaml", 3, 7), "50 %: a, b\r\nmore", "then: that")
-    assert formats.annotation(problem) == (
+    assert format_annotation(problem) == (
         "::error file=specs/a%2Cb%3Ac%25.yaml,line=3,col=7,title=a-code::50 %25: a, b%0D%0Amore%0Athen: that"
     )

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.problems import formats
-from stepgrid.language.problems.password_mask import masked, masked_all
-from stepgrid.language.problems.problem import Location, Problem
+from stepgrid.language.problems import Location, Problem, format_problems, mask_passwords
 
 
 @pytest.mark.parametrize(
@@ -26,14 +24,14 @@ from stepgrid.language.problems.problem import Location, Problem
     ],
 )
 def test_what_is_shown_of_a_line(line: str, shown: str) -> None:
-    assert masked(line) == shown
+    assert [*mask_passwords([line])] == [shown]
 
 
 @pytest.mark.parametrize("begin", ["|", ">-  # folded", "", '"one', "one"])
 def test_what_goes_on_below_the_key(begin: str) -> None:
     """A value of several lines ends where a line stands no further right than its key."""
     lines = ["a:", f"  - password: {begin}".rstrip(), "      one, 'two'", "", "     three: 3", "    user: me"]
-    shown = [*masked_all(lines)]
+    shown = [*mask_passwords(lines)]
     assert shown[2:] == ["      **********", "", "     ********", "    user: me"]
     assert "one" not in shown[1]
 
@@ -41,7 +39,9 @@ def test_what_goes_on_below_the_key(begin: str) -> None:
 def test_an_excerpt_has_none(tmp_path: Path) -> None:
     file = tmp_path / "site.yaml"
     file.write_text("servers:\n  a: {host: h, password: secret, usr: u}\n")
-    assert formats.text([Problem("unknown-key", Location(str(file), 2, 34), "`usr` is not a key here", width=3)]) == (
+    assert format_problems(
+        [Problem("unknown-key", Location(str(file), 2, 34), "`usr` is not a key here", width=3)]
+    ) == (
         f"{file}:2:34: error[unknown-key]: `usr` is not a key here\n"
         "   2 |   a: {host: h, password: ******, usr: u}\n"
         "     |                                  ^^^"

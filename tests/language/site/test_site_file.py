@@ -11,8 +11,7 @@ from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
 from stepgrid.cli import schema
-from stepgrid.language.problems import formats
-from stepgrid.language.problems.problem import Problems, SpecError
+from stepgrid.language.problems import Problems, SpecError, _source, format_problems
 from stepgrid.language.site import site_file, site_models
 from stepgrid.language.site.site_file import chosen, of_environment, read
 from stepgrid.model.cluster import JobRequest, Slurm
@@ -39,7 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("devices/nvme0n1", "devices/sda", "fast", "bin", "mirrors/rocksdb.git"):
         Path(name).mkdir(parents=True)
     Path("bin/git").touch(0o755)
-    formats._source.cache_clear()
+    _source.cache_clear()
     return tmp_path
 
 
@@ -47,7 +46,7 @@ def complaints(text: str) -> str:
     Path("site.yaml").write_text(text, encoding="utf-8")
     problems = Problems()
     read("site.yaml", problems)
-    return formats.text(problems.found)
+    return format_problems(problems.items)
 
 
 def test_all_that_it_may_say(folder: Path) -> None:

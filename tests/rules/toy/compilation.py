@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stepgrid.language.input_record import saw
-from stepgrid.language.problems.problem import Location, Problem, SpecError
+from stepgrid.language.files import record_file
+from stepgrid.language.problems import Location, Problem, SpecError
 from stepgrid.model.plan import (
     Axis,
     CellStep,
@@ -30,7 +30,7 @@ def compile_spec(
     if Path(path).is_fifo():
         print("compile_spec waits", file=sys.stderr, flush=True)
     content = Path(path).read_bytes()
-    saw(path, content)
+    record_file(path, content)
     raw = json.loads(content)
     if raw.get("broken"):
         raise SpecError([Problem("toy", Location(path, 1, 1), "the spec is broken", "mend it")])

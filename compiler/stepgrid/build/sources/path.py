@@ -12,7 +12,7 @@ from pathlib import Path
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Artifact, Material
 from stepgrid.build.task import Order
-from stepgrid.language.tree_checksum import content
+from stepgrid.language.files import tree_checksum
 from stepgrid.model.plan import Json
 
 _ADVICE = "declare the version that the tree has, or another path"
@@ -33,7 +33,7 @@ class LocalTree:
         except shutil.Error as error:
             first = error.args[0][0]
             raise BuildError(f"{first[0]} cannot be copied: {first[2]}") from None
-        found = content(tree)
+        found = tree_checksum(tree)
         order.commands.note(f"{path}: content {found}")
         if found != (order.pin(source) or found):  # a test's plan has no pins
             raise BuildError(f"{path} changed after the spec was compiled: run the same command again")

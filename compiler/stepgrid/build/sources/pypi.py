@@ -15,7 +15,7 @@ from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources.checksum import checked
 from stepgrid.build.sources.error_messages import complaint
 from stepgrid.build.task import Order
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Json
 
 SECONDS = 3600.0

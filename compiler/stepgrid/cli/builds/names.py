@@ -11,7 +11,7 @@ from typing import Any
 from stepgrid.cli.builds import BuildsError
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.language.builds.sources import kind_of
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Json, Plan
 from stepgrid.store import builds
 from stepgrid.store.store import Store

@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.cli.parse import figure_table
 from stepgrid.errors import FINE, USAGE
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import nearest
 from stepgrid.model.figures import BUCKET, ParseError, PrintedStep, rows
 from stepgrid.plugins.driver import StandaloneOutput
 from stepgrid.plugins.drivers import driver, kinds

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.errors import StepgridError
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.plan import stage_selection
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.errors import StepgridError
-from stepgrid.language.problems.problem import Location, Problem, Problems, SpecError
+from stepgrid.language.problems import Location, Problem, Problems, SpecError
 from stepgrid.model.plan import Plan, imported
 from stepgrid.model.units import counted
 from stepgrid.plan import identity

@@ -14,7 +14,7 @@ from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.shared.result_arguments import MEANT
 from stepgrid.collect.job import collect
 from stepgrid.errors import StepgridError
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Status
 from stepgrid.plan.files import plan_file

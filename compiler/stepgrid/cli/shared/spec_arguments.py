@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from stepgrid.language.problems.problem import Problem, Problems, SpecError
+from stepgrid.language.problems import Problem, Problems, SpecError
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import StatusWord
 
@@ -62,7 +62,7 @@ def asked(
 
     problems = Problems()
     for problem in wrong_site(args):
-        problems.add_found(problem)
+        problems.append(problem)
     plan: Plan | None = None
     draft: Plan | None = None
     try:
@@ -73,8 +73,8 @@ def asked(
     if draft is None or not on_builds:
         return plan, faults
     for problem in (*faults, *catalogue_check.problems(draft, host_plan.store())):
-        problems.add_found(problem)
-    return (None if problems.errors else plan), problems.found
+        problems.append(problem)
+    return (None if problems.errors else plan), problems.items
 
 
 def wrong_site(args: argparse.Namespace) -> Sequence[Problem]:
@@ -95,12 +95,12 @@ def with_scales(args: argparse.Namespace, spec: str, plan: Plan | None, found: S
 
     problems = Problems()
     for problem in found:
-        problems.add_found(problem)
+        problems.append(problem)
     store = host_plan.store()
     facts, judge = host_plan.host(store), partial(catalogue_check.problems, store=store)
     whole = None if narrowed(args) else plan
     check_scales(host_plan.named(spec), facts, problems, host_plan.differing(of_environment(), facts), whole, judge)
-    return problems.found
+    return problems.items
 
 
 def narrowed(args: argparse.Namespace) -> dict[str, Any]:
@@ -154,13 +154,13 @@ def _whole(args: argparse.Namespace, imported: Plan) -> Plan | None:
 
 def tell(spec: str, plan: Plan | None, problems: Sequence[Problem], every: bool = True) -> None:
     """`every`: also the warnings that were shown before today."""
-    from stepgrid.language.problems import formats
+    from stepgrid.language.problems import count_problems, format_problems
 
     if problems:
-        text = formats.text(problems)
+        text = format_problems(problems)
         print(text if every or plan is None else _once_a_day(spec, text), file=sys.stderr)
     if plan is None:
-        print(f"\n{spec}: {formats.in_all(problems)}", file=sys.stderr)
+        print(f"\n{spec}: {count_problems(problems)}", file=sys.stderr)
 
 
 def _once_a_day(spec: str, text: str) -> str:

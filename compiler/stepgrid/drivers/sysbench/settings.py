@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from stepgrid.drivers.sysbench.command import CLIENT
 from stepgrid.drivers.sysbench.server_options import MOST
 from stepgrid.drivers.sysbench.workload_files import is_own, is_taken
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import nearest
 from stepgrid.plugins.quantity import Nested
 from stepgrid.plugins.settings import COUNT, DURATION, ActionFields, ActionSettings, Count, Flag, WholeSeconds, uses
 

@@ -43,7 +43,7 @@ class Program:
         for name, value in flags.items():
             check = _CHECKS.get(name)
             if check is None and not re.fullmatch(r"env\.[A-Za-z_][A-Za-z0-9_]*", name, re.ASCII):
-                from stepgrid.language.problems.suggestion import nearest  # of use to the few that err
+                from stepgrid.language.problems import nearest  # of use to the few that err
 
                 hint = f"{nearest(name, _CHECKS)} (a variable of the environment is `env.NAME`)"
                 yield Fault("unknown-key", name, f"`flags` has no `{name}`", hint)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from stepgrid.expand.axes.points import RESERVED, Point, of_axis
 from stepgrid.expand.builds import Build
 from stepgrid.language import models
-from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems import Location, Problems
 from stepgrid.language.spec_file import Document
-from stepgrid.language.yaml.nodes import Map, Text
+from stepgrid.language.yaml import Map, Text
 
 
 class Axis(NamedTuple):

@@ -9,9 +9,8 @@ from typing import Any
 from stepgrid.language import models, option_scalars
 from stepgrid.language.expressions import evaluator
 from stepgrid.language.expressions.evaluator import ExpressionError
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import close_names, nearest
-from stepgrid.language.yaml.nodes import Map, Text, place
+from stepgrid.language.problems import Location, Problems, close_names, nearest
+from stepgrid.language.yaml import Map, Text, node_location
 
 UNLABELLED = "?"  # what the label of a point begins with that has none
 RESERVED = frozenset({"params", "options", "hardware", "build", "engine", "storage_engine", "version", "has", "step"})
@@ -81,7 +80,7 @@ def _generated(group: models.Group, problems: Problems) -> Iterator[Point]:
     for number, each in enumerate(group.each):
         variables = {str(group.as_): _typed(each)}
         label = _rendered(group, variables, problems) or f"{UNLABELLED}{number}"
-        yield _point(label, place(each, group.name.where), group, variables)
+        yield _point(label, node_location(each, group.name.where), group, variables)
 
 
 def _rendered(group: models.Group, variables: Mapping[str, Any], problems: Problems) -> str:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from stepgrid.expand.axes.axis import Axis
 from stepgrid.expand.step_entry import Checkpoint, StepEntry
-from stepgrid.language.problems.problem import Problems
-from stepgrid.language.problems.suggestion import nearest_name
-from stepgrid.language.yaml.nodes import Text
+from stepgrid.language.problems import Problems, nearest_name
+from stepgrid.language.yaml import Text
 
 
 class StepRange:

@@ -8,8 +8,8 @@ from stepgrid.expand.axes.axis import Axis
 from stepgrid.expand.axes.choice import Choice
 from stepgrid.expand.axes.dependencies import mentioned
 from stepgrid.expand.builds import Build
-from stepgrid.language.problems.problem import Problems
-from stepgrid.language.yaml.nodes import Text
+from stepgrid.language.problems import Problems
+from stepgrid.language.yaml import Text
 
 CODE = "point-unused"
 _SHOWN = 6  # versions that are listed

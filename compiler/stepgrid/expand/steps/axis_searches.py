@@ -9,9 +9,8 @@ from stepgrid.expand.step_entry import StepEntry
 from stepgrid.language.expressions.evaluator import ExpressionError
 from stepgrid.language.expressions.objective import Objective, objective
 from stepgrid.language.models import Search
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
-from stepgrid.language.yaml.nodes import Text
+from stepgrid.language.problems import Location, Problems, nearest
+from stepgrid.language.yaml import Text
 from stepgrid.model import units
 from stepgrid.model.axis_search import AxisSearch
 from stepgrid.model.searched_step import placeholder

@@ -8,10 +8,9 @@ from collections.abc import Collection, Iterable, Mapping
 from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import placeholders
 from stepgrid.language.models import Collector
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
-from stepgrid.language.yaml.nodes import Map, Seq, Text, place
+from stepgrid.language.yaml import Map, Seq, Text, node_location
 from stepgrid.model.plan import Json
 from stepgrid.plugins.placeholders import GIVEN, PID
 from stepgrid.plugins.registry import COLLECTORS
@@ -28,7 +27,7 @@ def check(document: Document, items: Iterable[StepEntry], problems: Problems) ->
     for found, node in zip(document.spec.collectors, listed if isinstance(listed, Seq) else (), strict=True):
         at = node.at if isinstance(node, Map) else {}
         if found.name is None:
-            where = place(node, document.nodes.where)
+            where = node_location(node, document.nodes.where)
             problems.add("collector-form", where, "a collector needs a name, which a `collector` of some kind brings")
             continue
         _check_form(found.name, found, at, problems)

@@ -22,7 +22,7 @@ from stepgrid.expand.steps.inputs import Inputs
 from stepgrid.expand.steps.option_layers import Entries, Layers
 from stepgrid.expand.steps.resolved_step import ResolvedStep, Settings, StepHead
 from stepgrid.language.models import Spec
-from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems import Location, Problems
 from stepgrid.model.plan import CLIENT, Options
 from stepgrid.plugins.drivers import client, driver, runs_on, with_files, with_inputs
 from stepgrid.plugins.engines import engine

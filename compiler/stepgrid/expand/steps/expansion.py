@@ -11,8 +11,8 @@ from stepgrid.expand.axes.points import RESERVED
 from stepgrid.expand.step_entry import UNKNOWN, Checkpoint, StepEntry
 from stepgrid.expand.steps import axis_searches
 from stepgrid.language.models import Search, Step
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.yaml.nodes import Map, Text, key_place
+from stepgrid.language.problems import Location, Problems
+from stepgrid.language.yaml import Map, Text, key_location
 from stepgrid.model.axis_search import AxisSearch
 from stepgrid.plugins.drivers import driver
 
@@ -102,7 +102,7 @@ def _places(link: Step) -> Mapping[str, Location]:
 
 def _own_place(link: Step, name: str, default: Location) -> Location:
     given = {**link.params, **(link.model_extra or {})}
-    return key_place(given[name], default)
+    return key_location(given[name], default)
 
 
 def _check_twice(grid: Grid, problems: Problems) -> None:
@@ -134,7 +134,7 @@ def _warmup(item: StepEntry, problems: Problems) -> Text | None:
         return None
     if DURATION not in driver(item.kind).settings_model().model_fields:
         message = f"a step of kind {item.kind} has no `duration`, so no `{WARMUP}`"
-        problems.add("unknown-setting", key_place(node, node.where), message, width=len(WARMUP))
+        problems.add("unknown-setting", key_location(node, node.where), message, width=len(WARMUP))
         return None
     return node
 

@@ -10,10 +10,10 @@ from stepgrid.errors import StepgridError
 from stepgrid.expand.expression_scope import AlreadyReported
 from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps.resolved_step import Settings
-from stepgrid.language import file_roots, input_record
-from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language import file_roots, files
+from stepgrid.language.problems import Location, Problems
 from stepgrid.language.spec_file import Document
-from stepgrid.language.yaml.nodes import width
+from stepgrid.language.yaml import width
 from stepgrid.plugins.driver import StepFiles
 
 LARGEST = 1 << 20  # bytes
@@ -57,7 +57,7 @@ class FileError(StepgridError):
 
 def _read(path: Path) -> str:
     content = _content(path)
-    input_record.saw(str(path), content)
+    files.record_file(str(path), content)
     if len(content) > LARGEST:
         raise FileError("too-large", f"the file `{path}` is larger than 1 MiB", "its text is part of every plan")
     try:

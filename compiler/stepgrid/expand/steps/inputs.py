@@ -13,11 +13,9 @@ from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps.files import said
 from stepgrid.expand.steps.resolved_step import Settings
 from stepgrid.expand.steps.setup import Input
-from stepgrid.language import file_roots, input_record, shared_libraries, tree_checksum
-from stepgrid.language.file_checksum import checksum
-from stepgrid.language.problems.problem import Problems
-from stepgrid.language.problems.suggestion import nearest
-from stepgrid.language.regular_file import holds_data
+from stepgrid.language import file_roots, files
+from stepgrid.language.files import checksum, holds_data
+from stepgrid.language.problems import Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.model.plan import SERVICE, Json
 from stepgrid.plugins.command_line import file_names, on_path
@@ -77,7 +75,7 @@ class Inputs:
         """Shared libraries of a system's program, which an upgrade replaces below it."""
         name = str(source.get("system", ""))
         program = name if "/" in name else on_path(name)
-        pairs = shared_libraries.libraries(program).items() if program else ()
+        pairs = files.shared_libraries(program).items() if program else ()
         return {
             library: Input(path, digest)
             for library, path in pairs
@@ -90,7 +88,7 @@ class Inputs:
         entries: dict[str, Input] = {}
         program = on_path(words[0]) if words else None
         if program and (digest := self._checksum(program, only_files=True)) is not None:
-            input_record.saw_program(words[0], digest)
+            files.record_program(words[0], digest)
             entries[words[0]] = Input(program, digest)
         for name in file_names(words):
             path = resolve(name)
@@ -102,7 +100,7 @@ class Inputs:
     def _behind_links(self, name: str, folder: str) -> Mapping[str, Input]:
         """A folder's checksum has where links lead, not what is there."""
         entries: dict[str, Input] = {}
-        for link in tree_checksum.links(Path(folder)):
+        for link in files.tree_links(Path(folder)):
             target = os.path.realpath(os.path.join(folder, link))  # noqa: PTH118 - an import less
             inside = file_roots.allowed(target, self._spec)
             if (digest := self._checksum(target, only_files=not inside)) is not None:
@@ -147,5 +145,5 @@ def _read(path: str, only_files: bool) -> str | None:
     except (OSError, ValueError):  # a name that no file can have
         pass
     if "\0" not in path:
-        input_record.saw(path, None)
+        files.record_file(path, None)
     return None

@@ -9,9 +9,9 @@ from typing import Any
 from stepgrid.expand.expression_scope import Entry
 from stepgrid.expand.inheritance import chain
 from stepgrid.language.models import OptionSet
-from stepgrid.language.problems.problem import Location, Problems
+from stepgrid.language.problems import Location, Problems
 from stepgrid.language.validation import describe, validated
-from stepgrid.language.yaml.nodes import Map, Text, place, width
+from stepgrid.language.yaml import Map, Text, node_location, width
 from stepgrid.plugins.registry import ENGINES
 
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
@@ -42,7 +42,7 @@ class Layers:
             elif isinstance(layer, Map):
                 entries += self._inline(layer, engine, unsupported)
             else:
-                where = place(layer, Location("", 1, 1))
+                where = node_location(layer, Location("", 1, 1))
                 message = f"expected an option set's name or a map, found {describe(layer)}"
                 self._problems.add("wrong-type", where, message)
         return tuple(entries)
@@ -121,7 +121,7 @@ def by_name(*layers: Entries) -> dict[str, tuple[Entry, ...]]:
 
 def params(given: Mapping[str, Any], where: Location) -> Entries:
     at: Mapping[str, Location] = getattr(given, "at", {})
-    return tuple((name, Entry(node, place(node, at.get(name, where)))) for name, node in given.items())
+    return tuple((name, Entry(node, node_location(node, at.get(name, where)))) for name, node in given.items())
 
 
 def _takes(found: OptionSet, engine: str) -> bool:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from stepgrid.expand.expression_scope import UNSET, AlreadyReported, Scope
 from stepgrid.language import option_scalars
-from stepgrid.language.problems.problem import Problems
-from stepgrid.language.yaml.nodes import Text, key_place
+from stepgrid.language.problems import Problems
+from stepgrid.language.yaml import Text, key_location
 from stepgrid.model.canonical_json import encode
 from stepgrid.model.plan import Option
 
@@ -45,7 +45,7 @@ def _option(name: str, reserved: Mapping[str, str], scope: Scope, problems: Prob
     known = name if name in reserved else name.replace("-", "_").lower().removeprefix(LOOSE)
     if known in reserved:
         hint = f"it is the setting `{reserved[known]}` of the step" if reserved[known] else "stepgrid sets it"
-        where = key_place(entry.node, entry.where)
+        where = key_location(entry.node, entry.where)
         problems.add("reserved-option", where, f"`{name}` cannot be set as an option", hint, len(name))
     typed = option_scalars.option_value(value, value.quoted) if isinstance(value, Text) else value
     if not isinstance(typed, bool | int | float | str):

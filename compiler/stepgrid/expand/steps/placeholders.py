@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.yaml.nodes import place, width
+from stepgrid.language.problems import Location, Problems
+from stepgrid.language.yaml import node_location, width
 from stepgrid.plugins.placeholders import unknown
 
 
@@ -14,4 +14,4 @@ def check(said: str, words: Iterable[object], where: Location, known: Sequence[s
     for word in words:
         for placeholder, hint in unknown(word, known) if isinstance(word, str) else ():
             message = f"{said} has no placeholder `{placeholder}`"
-            problems.add("unknown-placeholder", place(word, where), message, hint, width(word))
+            problems.add("unknown-placeholder", node_location(word, where), message, hint, width(word))

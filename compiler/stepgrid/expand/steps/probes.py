@@ -9,10 +9,9 @@ from stepgrid.expand.builds import Build
 from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import placeholders
 from stepgrid.language.models import Probe
-from stepgrid.language.problems.problem import Problems
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import Problems, nearest
 from stepgrid.language.spec_file import Document
-from stepgrid.language.yaml.nodes import Map, Seq
+from stepgrid.language.yaml import Map, Seq
 from stepgrid.plugins.engines import engine
 from stepgrid.plugins.placeholders import GIVEN
 

@@ -15,8 +15,8 @@ from stepgrid.expand.step_entry import Checkpoint, StepEntry
 from stepgrid.expand.steps import service
 from stepgrid.expand.steps.evaluation import EvaluationContext, Frame
 from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.yaml.nodes import place
+from stepgrid.language.problems import Location, Problems
+from stepgrid.language.yaml import node_location
 from stepgrid.model.axis_search import SEARCH
 from stepgrid.model.plan import SERVICE
 
@@ -111,7 +111,7 @@ def _same_service(build: Build, one: ResolvedStep, other: ResolvedStep, problems
     name = next(key for key in (*after, *before) if before.get(key) != after.get(key))
     message = f"`{name}` of the service differs between `{one.head.name}` and `{other.head.name}`, which share it"
     hint = f"a change needs a restart: put `{{checkpoint: NAME}}` before `{other.head.name}`"
-    problems.add("needs-checkpoint", place(build.service.argv[0], build.where), message, hint)
+    problems.add("needs-checkpoint", node_location(build.service.argv[0], build.where), message, hint)
 
 
 def _reached_options(build: Build, step: ResolvedStep, problems: Problems) -> None:

@@ -10,8 +10,8 @@ from stepgrid.expand.builds import Build
 from stepgrid.expand.expression_scope import NOTHING, UNSET, Scope
 from stepgrid.expand.steps import placeholders
 from stepgrid.language.builds.service import Readiness, Service, StopRequest
-from stepgrid.language.problems.problem import Problems
-from stepgrid.language.yaml.nodes import Seq, place, width
+from stepgrid.language.problems import Problems
+from stepgrid.language.yaml import Seq, node_location, width
 from stepgrid.model.plan import SERVICE, Json
 from stepgrid.plugins.command_line import misplaced
 from stepgrid.plugins.placeholders import OF_SERVICES
@@ -69,7 +69,7 @@ class _Found:
         if (wrong := misplaced([str(word) for word in found])) is not None:
             node = next(word for word in found if wrong in str(word))
             message = f"{self._whose(name)}: `{wrong}` stands for several words: give it as a word of its own"
-            self._problems.add("wrong-setting", place(node, self._build.where), message, width=width(node))
+            self._problems.add("wrong-setting", node_location(node, self._build.where), message, width=width(node))
         return [str(word) for word in found]
 
     def environment(self, said: Service) -> dict[str, Json]:
@@ -94,7 +94,7 @@ class _Found:
         text = str(value)
         if text != "{port}" and not (text.isdecimal() and 0 < int(text) < 1 << 16):
             message = f"{self._whose(name)}: expected `{{port}}` or 1 to 65535, found `{text}`"
-            self._problems.add("wrong-setting", place(value, self._build.where), message, width=width(value))
+            self._problems.add("wrong-setting", node_location(value, self._build.where), message, width=width(value))
         return text
 
     def _check(self, name: str, words: Sequence[Any], known: Sequence[str]) -> None:

@@ -12,10 +12,9 @@ from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import placeholders
 from stepgrid.expand.steps.resolved_step import PlacedValues, Settings
 from stepgrid.language import option_scalars
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.validation import fields, sentence
-from stepgrid.language.yaml.nodes import Map, Text, key_place, place, width
+from stepgrid.language.yaml import Map, Text, key_location, node_location, width
 from stepgrid.model import units
 from stepgrid.model.canonical_json import encode
 from stepgrid.model.plan import CLIENT, FILES
@@ -65,14 +64,14 @@ class StepSettings:
         places: dict[str, str] = {}
         for field in self._fields:
             try:
-                value, place = _setting(field, scope)
+                value, node_location = _setting(field, scope)
             except AlreadyReported:
-                value, place = FAULTY, None
-            where = place or self._item.where
+                value, node_location = FAULTY, None
+            where = node_location or self._item.where
             if value is not UNSET:
                 values[field.name] = _typed(field.name, value, field.metadata, where, self._problems), where
-            if place is not None:
-                places[field.name] = str(place)
+            if node_location is not None:
+                places[field.name] = str(node_location)
         return values, places
 
     @cached_property
@@ -129,10 +128,10 @@ def _own(item: StepEntry, known: Mapping[str, Any], problems: Problems) -> dict[
         params = [(name, node, at.get(name, item.where)) for name, node in link.params.items()]
         extra = [(name, node, link.key(name, item.where)) for name, node in (link.model_extra or {}).items()]
         for name, node, where in (*params, *extra):
-            own.setdefault(name, []).append(Entry(node, place(node, where)))
+            own.setdefault(name, []).append(Entry(node, node_location(node, where)))
     for name in own:
         if name not in known and not any(name in link.params for link in item.links):
-            where = key_place(own[name][-1].node, item.links[-1].key(name, item.where))
+            where = key_location(own[name][-1].node, item.links[-1].key(name, item.where))
             message = f"`{name}` is no setting of {item.kind} (step `{item.base}`)"
             problems.add("unknown-setting", where, message, nearest(name, [*known, *_STEP_KEYS]), len(name))
     return own
@@ -208,5 +207,5 @@ def _part(value: Any, where: Location, path: Sequence[Any]) -> tuple[Any, Locati
             inside = value[key]
         if inside is None:
             break
-        value, where = inside, place(inside, where)
+        value, where = inside, node_location(inside, where)
     return value, where

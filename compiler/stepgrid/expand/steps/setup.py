@@ -14,7 +14,7 @@ from stepgrid.expand.expression_scope import UNSET, Scope
 from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import collectors, probes, service
 from stepgrid.language.models import Launch, Probe, Spec
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.model.axis_search import SEARCH
 from stepgrid.model.canonical_json import encode
 from stepgrid.model.plan import FILES, INPUTS, NAMED, SERVICE, Json

@@ -9,10 +9,9 @@ from stepgrid.expand.definitions import ResolvedDefinitions
 from stepgrid.expand.step_entry import UNKNOWN, Checkpoint, StepEntry
 from stepgrid.expand.steps.expansion import written_out
 from stepgrid.language.models import Step
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest, nearest_name
+from stepgrid.language.problems import Location, Problems, nearest, nearest_name
 from stepgrid.language.spec_file import Document
-from stepgrid.language.yaml.nodes import Text, width
+from stepgrid.language.yaml import Text, width
 from stepgrid.plugins.registry import DRIVERS
 
 FORMS = ("use", "name", "checkpoint")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from stepgrid.language.builds import source_values as v
 from stepgrid.language.builds.source_values import Check
-from stepgrid.language.problems.suggestion import close_names
+from stepgrid.language.problems import close_names
 from stepgrid.model.plan import SERVER
 
 READY = ("debian", "system")  # kinds that bring programs which are made already

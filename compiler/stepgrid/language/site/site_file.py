@@ -6,7 +6,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from stepgrid.language.problems.problem import Problems, SpecError
+from stepgrid.language.problems import Problems, SpecError
 from stepgrid.model.site import Site
 
 GIVEN = "STEPGRID_SITE"  # the variable that names the file; empty = there is none

@@ -10,13 +10,11 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from stepgrid.language.fields import Label, Model, Size
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.site import site_slurm
 from stepgrid.language.site.site_server import Entry, known
 from stepgrid.language.validation import mended
-from stepgrid.language.yaml.loader import load
-from stepgrid.language.yaml.nodes import Map, Text
+from stepgrid.language.yaml import Map, Text, load
 from stepgrid.model.site import Site, SiteServer
 
 DEVICES = Path("/sys/class/block")
@@ -70,9 +68,9 @@ def _loaded(path: str, problems: Problems) -> Map | None:
     """One that says nothing, for instance in comments alone, is no fault."""
     found = Problems()
     nodes = load(path, found, Location(path, 1, 1))
-    for problem in found.found:
+    for problem in found.items:
         if problem.code != "empty-file":
-            problems.add_found(problem)
+            problems.append(problem)
     return nodes
 
 

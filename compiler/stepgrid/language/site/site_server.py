@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import Field
 
 from stepgrid.language.fields import Label, Model
-from stepgrid.language.problems.problem import Location, Problems
-from stepgrid.language.yaml.nodes import Text
+from stepgrid.language.problems import Location, Problems
+from stepgrid.language.yaml import Text
 from stepgrid.model.site import SiteServer
 
 Port = Annotated[int, Field(ge=1, le=65535)]

@@ -9,7 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from stepgrid.language.fields import Duration, Label, Model, Size
-from stepgrid.language.problems.problem import Problems
+from stepgrid.language.problems import Problems
 from stepgrid.model.cluster import JobRequest, Slurm
 
 Bytes = Annotated[int, Field(gt=0), *Size.__metadata__]

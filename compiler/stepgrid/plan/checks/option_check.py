@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias
 
-from stepgrid.language.problems.problem import Location, Problem
+from stepgrid.language.problems import Location, Problem
 from stepgrid.model.plan import Option, Options, Plan, PlannedBuild, PlannedStage
 from stepgrid.plugins.engine import Choices, Spelling
 from stepgrid.plugins.engines import engine

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from stepgrid.language.problems.problem import Location, Problem, Problems
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import Location, Problem, Problems, nearest
 from stepgrid.model.plan import SERVICE, Plan, PlannedStep
 from stepgrid.plugins.command_line import programs
 
@@ -26,7 +25,7 @@ def problems(plan: Plan, known: Programs) -> list[Problem]:
             for name in _unknown(_of_service(step), there):
                 where, hint = Location.read(build.where), nearest(name, there or ())
                 found.add("unknown-program", where, f"{build.name} has no program `{name}` for its service", hint)
-    return found.found
+    return found.items
 
 
 def _unknown(asked: Iterable[str], there: Collection[str] | None) -> list[str]:

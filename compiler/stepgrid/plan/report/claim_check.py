@@ -6,9 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from stepgrid.expand.axes.label import Label
-from stepgrid.language.problems.problem import Problems
-from stepgrid.language.problems.suggestion import nearest
-from stepgrid.language.yaml.nodes import Text
+from stepgrid.language.problems import Problems, nearest
+from stepgrid.language.yaml import Text
 
 
 def check(expect: Text, labels: Mapping[str, set[str]], figures: Collection[str], problems: Problems) -> None:
@@ -19,7 +18,7 @@ def check(expect: Text, labels: Mapping[str, set[str]], figures: Collection[str]
     except ExpressionError as error:
         problems.add("expression", expect.where, str(error), error.hint, len(expect))
         return
-    before = len(problems.found)
+    before = len(problems.items)
     if not comparing:
         hint = "for example qps(cache='best') >= 2 * qps(cache='lru')"
         problems.add("expression", expect.where, "a claim compares: < <= > >= == or !=", hint, len(expect))
@@ -32,7 +31,7 @@ def check(expect: Text, labels: Mapping[str, set[str]], figures: Collection[str]
             problems.add("undefined-name", expect.where, f"`{name.name}` is not a figure", hint, len(expect))
     for call in calls:
         _arguments(call, expect, labels, problems)
-    if len(problems.found) == before:
+    if len(problems.items) == before:
         _check_kind(expect, problems)
 
 

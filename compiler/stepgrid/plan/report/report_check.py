@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from stepgrid.language.models import Claim, Table
-from stepgrid.language.problems.problem import Problems
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import Problems, nearest
 from stepgrid.language.spec_file import Document
-from stepgrid.language.yaml.nodes import Text, key_place
+from stepgrid.language.yaml import Text, key_location
 from stepgrid.model.plan import Axis, Json, PlannedCell, PlannedStep, Report
 from stepgrid.plan.report import claim_check, time_window
 from stepgrid.plan.report.declared_names import DeclaredNames, declared
@@ -97,7 +96,7 @@ def _check_labels(table: Table, known: Known, problems: Problems) -> None:
     for name, text in table.labels.items():
         if name not in names:
             message = f"labels: there is nothing called `{name}`"
-            problems.add("undefined-name", key_place(text, text.where), message, nearest(name, names), len(name))
+            problems.add("undefined-name", key_location(text, text.where), message, nearest(name, names), len(name))
         if not text.strip():
             problems.add("out-of-range", text.where, f"labels: `{name}` is called nothing")
 
@@ -125,7 +124,7 @@ def _conditions(
     for axis, said in given.items():
         for label in said if isinstance(said, tuple) else (said,):
             if axis not in known:
-                where = key_place(label, label.where)
+                where = key_location(label, label.where)
                 hint = nearest(axis, known)
                 problems.add("undefined-name", where, f"{what}: there is no axis `{axis}`", hint, len(axis))
                 break

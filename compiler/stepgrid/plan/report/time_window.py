@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stepgrid.language.problems.problem import Problems
-from stepgrid.language.yaml.nodes import Text
+from stepgrid.language.problems import Problems
+from stepgrid.language.yaml import Text
 from stepgrid.model import units
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepgrid.language.problems.formats import workflow_command
+from stepgrid.language.problems import workflow_command
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.claims.claim_judgement import FAILS, HOLDS, UNDECIDED
 from stepgrid.summarize.page import answer

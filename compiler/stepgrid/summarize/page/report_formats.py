@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from stepgrid.language.problems.suggestion import nearest
+from stepgrid.language.problems import nearest
 from stepgrid.model.table import Table
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.formats import FORMATS, json_format

@@ -17,7 +17,7 @@ from stepgrid.drivers.vector_search.datasets.hdf5_file import DatasetError
 from stepgrid.drivers.vector_search.datasets.shape import Shape, shape_of
 from stepgrid.host.durable_writes import make_folder, remove_tree, sync_tree
 from stepgrid.host.locks import locked
-from stepgrid.language.file_checksum import checksum
+from stepgrid.language.files import checksum
 
 REVISION = 1  # of what is kept
 
