@@ -1,59 +1,110 @@
-"""What InnoDB says of its indexes' sizes, of its buffer pool, and of old versions of rows that are yet to be purged."""
+"""Statistics of InnoDB: its buffer pool, history list, sizes of indexes; and when it has nothing left to do."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from stepgrid.engines.mysqld.connection import named_counters, named_variables
 from stepgrid.model.step_start import CACHE, CACHED, HISTORY
-from stepgrid.plugins.server import Connection
+from stepgrid.plugins.server import Connection, IdleReading
 from stepgrid.plugins.server_statistics import ObjectSize
 
-# where MariaDB tells it, and MySQL
-_STATUS, _METRIC = "Innodb_history_list_length", "innodb_metrics.trx_rseg_history_len"
-_POOL = ("page_size", "buffer_pool_pages_data", "buffer_pool_pages_total")
+_HISTORY = "Innodb_history_list_length"  # MariaDB's status variable; MySQL has a metric
+_HISTORY_METRIC = "trx_rseg_history_len"
 _PAGES = (
     "SELECT i.database_name AS `schema`, i.table_name AS `table`, i.index_name AS name, i.stat_value AS pages, "
     "t.clustered_index_size AS clustered FROM mysql.innodb_index_stats AS i JOIN mysql.innodb_table_stats AS t "
     "ON t.database_name = i.database_name AND t.table_name = i.table_name WHERE i.stat_name = 'size'"
 )
-Row = Mapping[str, Any]
-Name = tuple[str, str]  # of a schema and a table
 
 
 def history(gauges: Mapping[str, float]) -> dict[str, float]:
-    found = next((gauges[name] for name in (_STATUS, _METRIC) if name in gauges), None)
-    return {} if found is None else {HISTORY: found}
+    names = (_HISTORY, f"innodb_metrics.{_HISTORY_METRIC}")
+    length = next((gauges[name] for name in names if name in gauges), None)
+    return {} if length is None else {HISTORY: length}
 
 
 def buffer_pool(gauges: Mapping[str, float]) -> dict[str, float]:
-    """What it holds, of any table, and what it may hold."""
-    page, data, total = (gauges.get(f"Innodb_{name}") for name in _POOL)
+    """Compute the bytes that the pool holds, of any table, and may hold."""
+    names = ("page_size", "buffer_pool_pages_data", "buffer_pool_pages_total")
+    page, data, total = (gauges.get(f"Innodb_{name}") for name in names)
     return {CACHED: data * page, CACHE: total * page} if page and data is not None and total else {}
 
 
-def indexes(connection: Connection, tables: Sequence[Row]) -> list[ObjectSize]:
-    """Of the tables that are given, with the bytes of their data: what a page is differs where they are compressed."""
+def index_sizes(connection: Connection, tables: Sequence[Mapping[str, Any]]) -> list[ObjectSize]:
+    """Share out the bytes of tables by pages: what a page is differs where they are compressed."""
     data = {(str(row["schema"]), str(row["name"])): float(row["data_bytes"] or 0) for row in tables}
     pages: dict[tuple[str, str, str], float] = defaultdict(float)
-    clustered: dict[Name, dict[str, float]] = defaultdict(dict)
-    for row in _pages(connection):
-        schema, stored = str(row["schema"]), str(row["table"])
-        table = stored.partition("#")[0]  # of a partition: t#P#p0
+    clustered: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    for row in _index_pages(connection):
+        schema, partition = str(row["schema"]), str(row["table"])
+        table = partition.partition("#")[0]  # of a partition: t#P#p0
         pages[schema, table, str(row["name"])] += float(row["pages"])
-        clustered[schema, table][stored] = float(row["clustered"])
-    whole = {table: sum(parts.values()) for table, parts in clustered.items()}
+        clustered[schema, table][partition] = float(row["clustered"])
+    table_pages = {table: sum(partitions.values()) for table, partitions in clustered.items()}
     return [
-        ObjectSize(schema, table, index, bytes=count * data[schema, table] / whole[schema, table])
+        ObjectSize(schema, table, index, bytes=count * data[schema, table] / table_pages[schema, table])
         for (schema, table, index), count in sorted(pages.items())
-        if data.get((schema, table)) and whole[schema, table]
+        if data.get((schema, table)) and table_pages[schema, table]
     ]
 
 
-def _pages(connection: Connection) -> Sequence[Row]:
+def _index_pages(connection: Connection) -> Sequence[Mapping[str, Any]]:
     try:
         return connection.query(_PAGES)
     except Exception as error:  # of each client its own; a user of somebody else's server may not read them
-        why = error.args[-1] if error.args else type(error).__name__
-        raise LookupError(f"the server does not tell how large its indexes are: {why}") from error
+        reason = error.args[-1] if error.args else type(error).__name__
+        raise LookupError(f"the server does not tell how large its indexes are: {reason}") from error
+
+
+# Idleness: dirty pages are written back, the history is purged.
+
+LOW_PCT = 1.0  # of the buffer pool: dirty pages that an idle server keeps making
+LOW_HISTORY = 1000.0  # transactions: what MySQL leaves in its history until there are enough for a truncation
+# In this order: the low-water mark may not lie above the other. 100 is what older releases do when they are idle. The
+# history is else shortened at every 128th purge only, and idle servers do not purge.
+_HURRY = {
+    "innodb_max_dirty_pages_pct_lwm": "0",
+    "innodb_max_dirty_pages_pct": "0",
+    "innodb_idle_flush_pct": "100",
+    "innodb_purge_rseg_truncate_frequency": "1",
+}
+_METRICS = (
+    "SELECT name AS name, count AS value FROM information_schema.innodb_metrics "
+    f"WHERE time_enabled IS NOT NULL AND name IN ('{_HISTORY_METRIC}', 'ibuf_size')"
+)
+
+
+@contextmanager
+def hurry(connection: Connection) -> Iterator[None]:
+    """Have dirty pages written back for as long as this lasts."""
+    before = named_variables(connection, _HURRY)
+    try:
+        for name in before:
+            connection.query(f"SET GLOBAL {name} = {_HURRY[name]}")
+        yield
+    finally:
+        for name, value in reversed(before.items()):
+            connection.query(f"SET GLOBAL {name} = {value}")
+
+
+def idle_readings(connection: Connection) -> Sequence[IdleReading]:
+    """Read what this release has: MariaDB has no change buffer from 11.0 on.
+
+    Dirty pages are many when there are more than the server itself aims at.
+    """
+    dirty, total = "Innodb_buffer_pool_pages_dirty", "Innodb_buffer_pool_pages_total"
+    pages = named_counters(connection, (dirty, total))
+    aims = {name: float(value) for name, value in named_variables(connection, _HURRY).items()}
+    metrics = {str(row["name"]): float(row["value"]) for row in connection.query(_METRICS)}
+    length = named_counters(connection, (_HISTORY,)).get(_HISTORY, metrics.get(_HISTORY_METRIC))
+    aim = aims.get("innodb_max_dirty_pages_pct_lwm", 0.0) or aims.get("innodb_max_dirty_pages_pct", 0.0)
+    readings = [IdleReading("dirty pages", pages[dirty], pages[total] * max(aim, LOW_PCT) / 100, "pages")]
+    if length is not None:
+        readings.append(IdleReading("history list", length, LOW_HISTORY, "transactions"))
+    if "ibuf_size" in metrics:
+        readings.append(IdleReading("change buffer", metrics["ibuf_size"], 1, "pages"))  # its root is always there
+    return readings

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from psycopg.rows import DictRow
 
 OWNER = "stepgrid_owner"  # the role that initdb makes, without a password
-_TIMEOUT = 10  # seconds for one attempt; whoever waits for a server tries again
+_ATTEMPT_SECONDS = 10  # seconds for one attempt; whoever waits for a server tries again
 
 
 class PostgresConnection:
@@ -63,7 +63,7 @@ def _open(access: Access, user: str, password: str | None, database: str) -> psy
             user=user,
             password=password,
             dbname=database,
-            connect_timeout=_TIMEOUT,
+            connect_timeout=_ATTEMPT_SECONDS,
             autocommit=True,
             row_factory=dict_row,
         )
@@ -177,14 +177,14 @@ def described(connection: Connection) -> ServerDescription:
         assertions,
         {"said": str(row["version"]), **facts},
     )
-    return ServerDescription(identity, {name: _option(name, row) for name, row in rows.items()})
+    return ServerDescription(identity, {name: option_info(name, row) for name, row in rows.items()})
 
 
 def _settings(connection: Connection) -> dict[str, Mapping[str, Any]]:
     return {str(row["name"]): row for row in connection.query(_SETTINGS)}
 
 
-def _option(name: str, row: Mapping[str, Any]) -> OptionInfo:
+def option_info(name: str, row: Mapping[str, Any]) -> OptionInfo:
     least, most, help_ = (str(row[column] or "") for column in ("min_val", "max_val", "short_desc"))
     kind, choices = _TYPES.get(str(row["vartype"]), "text"), tuple(map(str, row["enumvals"] or ()))
     return OptionInfo(name, kind, str(row["setting"]), help_, least, most, choices)

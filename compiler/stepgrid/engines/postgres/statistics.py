@@ -29,11 +29,11 @@ def looks(connection: Connection) -> Looks:
     statements = [StatisticsReader(_STATEMENTS, partial(_statements, connection))]
     return (
         StatisticsReader("tables", partial(tables, connection)),
-        StatisticsReader("indexes", partial(_indexes, connection)),
+        StatisticsReader("indexes", partial(indexes, connection)),
         *(statements if _counts_statements(connection) else []),
         *(StatisticsReader(name, partial(_sum_rows, connection, name)) for name in _SUMMED_VIEWS if name in views),
         *([StatisticsReader(_IO, partial(_io, connection))] if _IO in views else []),
-        StatisticsReader("vacuums", partial(_vacuums, connection)),
+        StatisticsReader("vacuums", partial(vacuums, connection)),
         StatisticsReader("buffers", partial(shared_buffers, connection)),
         StatisticsReader("views", lambda: apart(counters(connection), GAUGES)),
     )
@@ -179,7 +179,7 @@ def bloat(table: Row, width: Row) -> float | None:
     return float(max(0, table["heap_bytes"] - pages * table["block_bytes"]))
 
 
-def _indexes(connection: Connection) -> ServerStatistics:
+def indexes(connection: Connection) -> ServerStatistics:
     rows = connection.query(_INDEXES)
     objects = [ObjectSize(row["schema"], row["table"], row["name"], bytes=float(row["bytes"])) for row in rows]
     return ServerStatistics(text=lines(rows), objects=objects)
@@ -252,7 +252,7 @@ def analyze(connection: Connection, access: Access) -> None:
     for_each(names, partial(connect, access), f"VACUUM ({options}) {{}}")
 
 
-def _vacuums(connection: Connection) -> ServerStatistics:
+def vacuums(connection: Connection) -> ServerStatistics:
     (row,), (due,) = connection.query(_RUNNING_VACUUMS), connection.query(_DUE)
     return ServerStatistics(state={VACUUMS: float(row["vacuums"]), TO_VACUUM: float(due["due"])})
 

@@ -28,13 +28,13 @@ _CLIENTS = ("libmariadb3", "libpq5")
 _LINKS = {"libmysqlclient.so": "libmariadb.so.3", "libpq.so": "libpq.so.5"}
 
 
-def _search_folders(base: Path, libraries: Path) -> Iterator[SearchFolder]:
+def search_folders(base: Path, libraries: Path) -> Iterator[SearchFolder]:
     yield from client_plugins(base, libraries)
     if (base / "share" / "sysbench").is_dir():  # a workload of one's own comes first
         yield SearchFolder("lua", base / "share" / "sysbench", "LUA_PATH", "${{LUA_PATH:+$LUA_PATH;}}{}/?.lua")
 
 
-INSTALLED = InstalledPrograms(places=_search_folders)
+INSTALLED = InstalledPrograms(places=search_folders)
 
 
 class SysbenchConfigure(SourceRecipe):
