@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.collect.samples import PLACES, Row, Window, measured_part, read_samples, rows, series
+from stepgrid.collect.samples import COLUMNS, Row, Window, measured_part, read_samples, rows, series
 from tests.collect.reading import step_usage, usage
 
 RECORD = {"seconds": 6.0, "started": "2026-11-22T10:00:00+00:00"}
@@ -37,8 +37,8 @@ def samples(late: float = 0.0) -> list[Row]:
 )
 def test_samples_are_cut_at_the_edges(window: Window | None, kept: tuple[float, ...], partial: bool) -> None:
     part = measured_part(samples(), window, RECORD)
-    assert [row[PLACES[("monotonic",)]] for row in part.samples] == pytest.approx(kept)
-    assert [row[PLACES[("switches",)]] for row in part.samples] == pytest.approx([1000 * (at - 10) for at in kept])
+    assert [row[COLUMNS[("monotonic",)]] for row in part.samples] == pytest.approx(kept)
+    assert [row[COLUMNS[("switches",)]] for row in part.samples] == pytest.approx([1000 * (at - 10) for at in kept])
     assert part.is_partial == partial
 
 
@@ -51,7 +51,7 @@ def test_without_its_length_all_samples_are_of_a_step() -> None:
 def test_what_was_before_the_first_sample_is_as_what_came_behind() -> None:
     """A first sample that came half a second late: the window is moved, and what it lacks is weighed in."""
     found = measured_part(samples(late=0.5), (0.0, 4.0), RECORD)
-    assert [found.samples[at][PLACES[("monotonic",)]] for at in (0, -1)] == pytest.approx([10.0, 13.5])
+    assert [found.samples[at][COLUMNS[("monotonic",)]] for at in (0, -1)] == pytest.approx([10.0, 13.5])
     assert found.weight == pytest.approx(4 / 3.5)
     assert measured_part(samples(late=-3.0), (0.0, 4.0), RECORD).weight == 1  # the clock was set
 
@@ -59,9 +59,9 @@ def test_what_was_before_the_first_sample_is_as_what_came_behind() -> None:
 def test_a_missing_counter_stays_missing() -> None:
     every = samples()
     last = list(every[-1])
-    last[PLACES[("switches",)]] = math.nan
+    last[COLUMNS[("switches",)]] = math.nan
     part = measured_part([*every[:-1], tuple(last)], (0.0, 6.1), RECORD)
-    assert math.isnan(part.samples[-1][PLACES[("switches",)]])
+    assert math.isnan(part.samples[-1][COLUMNS[("switches",)]])
 
 
 def test_per_operation_is_of_the_seconds_of_the_step(tmp_path: Path) -> None:

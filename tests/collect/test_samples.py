@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from stepgrid.collect import samples
-from stepgrid.collect.samples import PLACES, SECTIONS, read_samples
+from stepgrid.collect.samples import COLUMNS, SECTIONS, read_samples
 from stepgrid.host.sampling import counters
 
 
 def test_a_last_line_that_was_cut_is_left_out(tmp_path: Path) -> None:
     assert read_samples(tmp_path) == []
     (tmp_path / "samples.jsonl").write_bytes(b'{"monotonic": 1}\n\n\n{"monotonic": 2, "else": 3}\n{"mono')
-    assert [row[PLACES[("monotonic",)]] for row in read_samples(tmp_path)] == [1, 2]
+    assert [row[COLUMNS[("monotonic",)]] for row in read_samples(tmp_path)] == [1, 2]
 
 
 def test_what_is_no_number_is_told_with_its_place(tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_all_that_figures_are_made_of_is_read() -> None:
     keys = {counter.keys for counter in counted}
     keys |= {key for first, _, second in samples.SUMS.values() for key in (first, second)}
     keys |= {(samples.DEVICE, name) for ratio in samples.RATIOS.values() for name in (ratio.counter, ratio.requests)}
-    assert keys <= PLACES.keys()
+    assert keys <= COLUMNS.keys()
 
 
 def test_what_is_read_is_what_the_sampler_writes() -> None:

@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"collect: there is no plan {options.plan} under {store.root}/plans; start a run first", file=sys.stderr)
         return 1
     try:
-        known = with_reserve(store, lambda: retried(lambda: _collected(store, plan)))
+        nodes = with_reserve(store, lambda: retried(lambda: _collected(store, plan)))
     except (DiskFull, PluginError) as error:
         print(f"collect: {error}", file=sys.stderr)
         return 1
@@ -40,19 +40,19 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         print(f"collect: the system refused: {error}", file=sys.stderr)
         return 1
-    return _report(plan, known, options.partial)
+    return _report(plan, nodes, options.partial)
 
 
 def _collected(store: Store, plan: Plan) -> Mapping[str, NodeStatus]:
     store.drop_stamps(plan.digest)
-    known = collect(store, plan)
-    results = [node.result.folder / "result.json" for node in known.values() if node.result]
+    nodes = collect(store, plan)
+    results = [node.result.folder / "result.json" for node in nodes.values() if node.result]
     store.stamp_tables(plan.digest, revision(), results)
-    return known
+    return nodes
 
 
-def _report(plan: Plan, known: Mapping[str, NodeStatus], partial: bool) -> int:
-    open_stages = [known[stage.id] for stage in plan.stages if known[stage.id].status not in ENDED]
+def _report(plan: Plan, nodes: Mapping[str, NodeStatus], partial: bool) -> int:
+    open_stages = [nodes[stage.id] for stage in plan.stages if nodes[stage.id].status not in ENDED]
     if not open_stages or partial:
         return 0
     print(

@@ -64,7 +64,7 @@ def _numbers(statistics: Row, kind: str) -> dict[str, float]:
 
 
 def _growth(before: Row, after: Row, kind: str) -> dict[str, float]:
-    """What went down was no counter, or was set back; what is below 0 is not counted here."""
+    """Subtract: values that went down were no counters, or were set back; those below 0 are not counted here."""
     old, new = _numbers(before, kind), _numbers(after, kind)
     grown = {name: new[name] - value for name, value in old.items() if name in new and value >= 0}
     return {name: value for name, value in grown.items() if value >= 0}
@@ -96,7 +96,7 @@ def _start(before: Row) -> dict[str, Any]:
 
 
 def _levels(before: Row, after: Row) -> Iterator[Row]:
-    """What each level has after the step, and what the step did to it. A new level had nothing."""
+    """Levels as they are after the step, with what the step did to them. A new level had nothing."""
     old = {(row["family"], row["level"]): row for row in before.get("levels", ())}
     for row in after.get("levels", ()) if "levels" in before else ():
         previous = old.get((row["family"], row["level"]), {})
@@ -166,11 +166,7 @@ def probe_counts(record: Row) -> Iterator[Count]:
 
 def probe_metrics(stages: Iterable[PlannedStage]) -> dict[str, Metric]:
     """The metrics of a plan's probes: a spec gives them their names."""
-    setups = {id(step.setup): step.setup for stage in stages for step in stage.steps}
-    probes = [probe for setup in setups.values() for when in ("before", "after") for probe in _probes(setup, when)]
+    setups: Iterable[Row] = {id(step.setup): step.setup for stage in stages for step in stage.steps}.values()
+    probes = [probe for setup in setups for when in ("before", "after") for probe in setup.get(when) or ()]
     names = sorted({str(probe["name"]) for probe in probes})
     return {name: Metric(name, "s", "lower", f"Time of the probe {name}.", PROBE) for name in names}
-
-
-def _probes(setup: Row, when: str) -> Iterable[Row]:
-    return setup.get(when) or ()

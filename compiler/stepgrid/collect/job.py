@@ -198,7 +198,7 @@ def _with_expected_rate(step: PlannedStep, figures: StepFigures, rate: float | N
 
 
 def _steps_from_empty(stage: PlannedStage, stages: Stages) -> list[PlannedStep]:
-    """From the empty database on; nothing where a stage of it is not known."""
+    """List them from the empty database on; nothing where a stage is not known."""
     steps, parent = [*stage.steps], stage.parent
     while parent is not None:
         if parent not in stages:
@@ -234,7 +234,7 @@ def _column_rows(plan: Plan, metrics: Mapping[str, Metric]) -> Rows:
 
 
 def environment_rows(store: Store, plan: Plan) -> Rows:
-    """What is not about a result that counts: the plan, the builds, what they were asked for, what was retracted."""
+    """Facts of the plan, its builds, the options that they were asked for, and retracted results."""
     yield from _facts("plan", plan.digest, {"title": plan.title, "spec": plan.spec, "scale": plan.scale})
     yield from _facts("hardware", str(plan.hardware.get("id", "")), plan.hardware)
     for build in plan.builds:
@@ -303,9 +303,9 @@ def history_rows(store: Store, plan: Plan, attempts: Mapping[str, str | None]) -
         for step in steps:
             value = figures[step.index].metrics.get(FIGURE) if figures else None
             if value is not None:
-                place = {**key, "cell": f"{key['cell']}/{step.index}", "attempt": result.name, "position": step.index}
-                about = {"step": step.step or step.name, "kind": step.kind, "host": host if type(host) is str else None}
-                yield {**place, **about, "qps": value}
+                point = {**key, "cell": f"{key['cell']}/{step.index}", "attempt": result.name, "position": step.index}
+                name, host_name = step.step or step.name, host if isinstance(host, str) else None
+                yield {**point, "step": name, "kind": step.kind, "host": host_name, "qps": value}
 
 
 def _older_results(

@@ -83,7 +83,10 @@ def selectable_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row])
     types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in columns.items())
     try:
         with written.open("w", encoding="utf-8") as file:
-            file.writelines(_line(row) for row in rows)
+            for row in rows:
+                is_finite = {name: type(value) is not float or math.isfinite(value) for name, value in row.items()}
+                present = {name: value for name, value in row.items() if value is not None and is_finite[name]}
+                file.write(json.dumps(present, ensure_ascii=False, separators=(",", ":")) + "\n")
         yield f"read_json({quoted(str(written))}, format = 'newline_delimited', columns = {{{types}}})"
     finally:
         written.unlink(missing_ok=True)
@@ -96,15 +99,6 @@ def options() -> str:
 def files(paths: Iterable[Path]) -> str:
     """Several files as one table; a column that one of them lacks is NULL there."""
     return f"read_parquet([{', '.join(quoted(str(path)) for path in paths)}], union_by_name = true)"
-
-
-def _line(row: Row) -> str:
-    present = {name: value for name, value in row.items() if not _is_missing(value)}
-    return json.dumps(present, ensure_ascii=False, separators=(",", ":")) + "\n"
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or (isinstance(value, float) and not math.isfinite(value))
 
 
 def quoted(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -26,11 +26,11 @@ _AGAIN = "`stepgrid report` makes them again"
 
 
 class NoTables(Exception):
-    """Why there are none that this version reads."""
+    """The reason: there are no tables that this version reads."""
 
 
 def table_faults() -> tuple[type[Exception], ...]:
-    """What reading tables raises that were damaged since they were made."""
+    """List what reading tables raises that were damaged since they were made."""
     from duckdb import Error
 
     return NoTables, Error
@@ -55,7 +55,7 @@ def create_views(connection: DuckDBPyConnection, folder: Path) -> None:
 
 @contextmanager
 def _naming_damage(folder: Path) -> Iterator[None]:
-    """What DuckDB refuses of queries of our own is a fault of the tables."""
+    """Blame the tables for queries of our own that DuckDB refuses."""
     from duckdb import Error
 
     try:
@@ -65,7 +65,7 @@ def _naming_damage(folder: Path) -> Iterator[None]:
 
 
 def table_source(folder: Path, table: str) -> str:
-    """What to select from: the table's files."""
+    """Name the files of a table, to select from."""
     return parquet.files(sorted(folder.glob(f"{table}.parquet")) + sorted(folder.glob(f"{table}.[0-9]*.parquet")))
 
 
@@ -90,7 +90,7 @@ def check_version(connection: DuckDBPyConnection, folder: Path) -> None:
 READING = ("SELECT", "EXPLAIN", "MULTI")  # MULTI: PIVOT
 _COLUMN = re.compile(r'(?:Referenced column|does not have a column named) "([^"]+)"')
 _TABLE = re.compile(r"Table with name (.+?) does not exist")
-_PLACE = re.compile(r"^LINE \d+: (.*)\n( *)(\^+)", re.MULTILINE)
+_EXCERPT = re.compile(r"^LINE \d+: (.*)\n( *)(\^+)", re.MULTILINE)
 
 
 class QueryError(Exception):
@@ -149,9 +149,9 @@ def _explaining(connection: DuckDBPyConnection, sql: str) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        place = _PLACE.search(str(error))
+        excerpt = _EXCERPT.search(str(error))
         raise QueryError(
-            "\n".join([_sentence(connection, sql, str(error)), *(_caret(place) if place else ())])
+            "\n".join([_sentence(connection, sql, str(error)), *(_caret(excerpt) if excerpt else ())])
         ) from None
 
 
@@ -164,10 +164,10 @@ def _sentence(connection: DuckDBPyConnection, sql: str, error: str) -> str:
     return f"{kind.removesuffix(' Error').lower()}: {rest_of_line.splitlines()[0]}" if rest_of_line else error
 
 
-def _caret(place: re.Match[str]) -> tuple[str, str]:
-    """Under the line as it stands, without its number."""
-    number = len(place[0].splitlines()[0]) - len(place[1])
-    return f"  {place[1]}", f"  {' ' * (len(place[2]) - number)}{place[3]}"
+def _caret(excerpt: re.Match[str]) -> tuple[str, str]:
+    """Put it under the line as it stands, without its number."""
+    number = len(excerpt[0].splitlines()[0]) - len(excerpt[1])
+    return f"  {excerpt[1]}", f"  {' ' * (len(excerpt[2]) - number)}{excerpt[3]}"
 
 
 def _instead(connection: DuckDBPyConnection, sql: str, name: str) -> str:
@@ -204,11 +204,7 @@ class CounterFilter(NamedTuple):
 
     def takes(self, step: str, source: str, name: str) -> bool:
         pairs = ((step, self.steps), (source, self.sources), (name, self.names))
-        return all(_matches(value, patterns) for value, patterns in pairs)
-
-
-def _matches(value: str, patterns: Iterable[str]) -> bool:
-    return not patterns or any(fnmatchcase(value, pattern) for pattern in patterns)
+        return all(not patterns or any(fnmatchcase(value, p) for p in patterns) for value, patterns in pairs)
 
 
 def counter_growth(
@@ -221,11 +217,10 @@ def counter_growth(
         rows = connection.execute(_QUERY).fetchall()
     order = {cell: index for index, cell in enumerate(cells)}
     for step, source, cell, name, _, values, stages in sorted(rows, key=lambda row: order.get(row[2], 0)):
-        place = step, source
         if cell in order and wanted.takes(step, source, name):
-            first = runs.setdefault((place, tuple(sorted(stages))), cell)
+            first = runs.setdefault(((step, source), tuple(sorted(stages))), cell)
             if first == cell:
-                growth.setdefault(place, {}).setdefault(cell, {})[name] = median(values)
+                growth.setdefault((step, source), {}).setdefault(cell, {})[name] = median(values)
     return growth
 
 

@@ -31,7 +31,7 @@ SLIGHT = 0.02  # seconds, two ticks of the kernel's clock: a part of a step that
 LATEST = 5.0  # seconds from a step's start to its first sample, at most; else a clock was set
 SECTOR_KB, SECTOR_MB, BYTE_MB = 0.5, 512 / 1048576, 1 / 1048576
 
-Row: TypeAlias = tuple[float, ...]  # a sample, by PLACES; also the difference of two
+Row: TypeAlias = tuple[float, ...]  # a sample, by COLUMNS; also the difference of two
 Window: TypeAlias = tuple[float, float]  # seconds since the step's start
 Figures: TypeAlias = dict[str, float]  # without what is missing
 
@@ -49,8 +49,8 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     DEVICE: tuple(name for name in counters.DEVICE if name not in ("in_flight", "discard_merges")),
 }
 _KEYS = [*((name,) for name in PLAIN), *((section, name) for section in SECTIONS for name in SECTIONS[section])]
-PLACES: Mapping[tuple[str, ...], int] = {key: place for place, key in enumerate(_KEYS)}
-_TIME = PLACES["monotonic",]
+COLUMNS: Mapping[tuple[str, ...], int] = {key: index for index, key in enumerate(_KEYS)}
+_TIME = COLUMNS["monotonic",]
 
 
 def read_samples(folder: Path) -> list[Row]:
@@ -80,7 +80,7 @@ def _row(number: int, sample: Mapping[str, Any], device: str | None) -> Row:
             is_same = device is not None and sample.get(DEVICE) in (device, None)
             part = (sample.get("devices") or {}).get(device) or {} if is_same else {}
         values += [part.get(name, MISSING) for name in names]
-    for key, value in zip(PLACES, values, strict=True):
+    for key, value in zip(COLUMNS, values, strict=True):
         if not isinstance(value, int | float):
             raise ValueError(f"sample {number}: `{'.'.join(key)}` is {json.dumps(value)}, and not a number")
     return tuple(values)
@@ -151,13 +151,13 @@ PER_OPERATION: Mapping[str, Counter] = {  # over a step, by operation of its ben
     "write_kb_per_op": Counter((DEVICE, "write_sectors"), SECTOR_KB),
 }
 HOST_CPU = "host_cpu_us_per_op"
-_CPU = slice(PLACES["cpu", "user"], PLACES["cpu", "steal"] + 1)
-_SHARES = {name: [PLACES["cpu", kind] for kind in kinds] for name, kinds in SHARES.items()}
+_CPU = slice(COLUMNS["cpu", "user"], COLUMNS["cpu", "steal"] + 1)
+_SHARES = {name: [COLUMNS["cpu", kind] for kind in kinds] for name, kinds in SHARES.items()}
 _AT_WORK = [*_SHARES["host_cpu_user_pct"], *_SHARES["host_cpu_system_pct"]]
-_BUSY = {name: (PLACES[group, "user"], PLACES[group, "system"]) for name, group in BUSY.items()}
-_COUNTED = [(PLACES[counter.keys], counter.scale) for counter in COUNTED.values()]
-_RATIOS = [(PLACES[DEVICE, ratio.counter], PLACES[DEVICE, ratio.requests], ratio.scale) for ratio in RATIOS.values()]
-_PER_OPERATION = [(PLACES[counter.keys], counter.scale) for counter in PER_OPERATION.values()]
+_BUSY = {name: (COLUMNS[group, "user"], COLUMNS[group, "system"]) for name, group in BUSY.items()}
+_COUNTED = [(COLUMNS[counter.keys], counter.scale) for counter in COUNTED.values()]
+_RATIOS = [(COLUMNS[DEVICE, ratio.counter], COLUMNS[DEVICE, ratio.requests], ratio.scale) for ratio in RATIOS.values()]
+_PER_OPERATION = [(COLUMNS[counter.keys], counter.scale) for counter in PER_OPERATION.values()]
 
 
 def growth(before: Row, after: Row) -> Row:
@@ -171,7 +171,7 @@ def rates(grown: Row) -> list[float]:
     total = math.fsum(value for value in grown[_CPU] if value == value)
     shares = [100.0 * _known_sum(grown, kinds) / total if total > 0 else MISSING for kinds in _SHARES.values()]
     busy = [(grown[user] + grown[system]) / seconds for user, system in _BUSY.values()]
-    return [*shares, *busy, *(grown[place] * scale / seconds for place, scale in _COUNTED)]
+    return [*shares, *busy, *(grown[column] * scale / seconds for column, scale in _COUNTED)]
 
 
 def ratios(grown: Row) -> list[float]:
@@ -181,13 +181,13 @@ def ratios(grown: Row) -> list[float]:
 
 def work(grown: Row) -> Figures:
     """Sums over all operations, by the names of PER_OPERATION and HOST_CPU."""
-    sums = [grown[place] * scale for place, scale in _PER_OPERATION]
+    sums = [grown[column] * scale for column, scale in _PER_OPERATION]
     return named((*PER_OPERATION, HOST_CPU), [*sums, 1e6 * _known_sum(grown, _AT_WORK)])
 
 
-def _known_sum(grown: Row, places: Iterable[int]) -> float:
+def _known_sum(grown: Row, columns: Iterable[int]) -> float:
     """NaN is unlike itself."""
-    values = [grown[place] for place in places if grown[place] == grown[place]]
+    values = [grown[column] for column in columns if grown[column] == grown[column]]
     return math.fsum(values) if values else MISSING
 
 
@@ -220,22 +220,23 @@ AT_THE_END: Mapping[str, Gauge] = {  # of an interval; over a step they are no m
 RESIDENT = {"process_rss_bytes": "process", "server_rss_bytes": "server"}  # likewise
 PER_SECOND = (*RATES, *RATIOS, *AVERAGED, *AT_THE_END, *RESIDENT)
 SERIES = ("second", *PER_SECOND)  # since the step's start, at the end of an interval
-_GAUGES = [(PLACES[gauge.keys], gauge.less) for gauge in GAUGES.values()]
-_SUMS = [(PLACES[first], sign, PLACES[second]) for first, sign, second in SUMS.values()]
-_AT_THE_END = [PLACES[gauge.keys] for gauge in AT_THE_END.values()]
-_RESIDENT = [PLACES[group, "rss"] for group in RESIDENT.values()]
+_GAUGES = [(COLUMNS[gauge.keys], gauge.less) for gauge in GAUGES.values()]
+_SUMS = [(COLUMNS[first], sign, COLUMNS[second]) for first, sign, second in SUMS.values()]
+_AT_THE_END = [COLUMNS[gauge.keys] for gauge in AT_THE_END.values()]
+_RESIDENT = [COLUMNS[group, "rss"] for group in RESIDENT.values()]
 
 
 def averaged(sample: Row) -> list[float]:
     """A value for each of AVERAGED."""
-    gauges = [max(sample[place] - less, 0.0) if sample[place] == sample[place] else MISSING for place, less in _GAUGES]
+    values = [(sample[column], less) for column, less in _GAUGES]
+    gauges = [max(value - less, 0.0) if value == value else MISSING for value, less in values]
     return [*gauges, *(sample[first] + sign * sample[second] for first, sign, second in _SUMS)]
 
 
 def at_the_end(sample: Row) -> list[float]:
     """A value for each of AT_THE_END and RESIDENT. A group of processes that has ended holds nothing."""
-    resident = [sample[place] if sample[place] > 0 else MISSING for place in _RESIDENT]
-    return [*(sample[place] for place in _AT_THE_END), *resident]
+    resident = [sample[column] if sample[column] > 0 else MISSING for column in _RESIDENT]
+    return [*(sample[column] for column in _AT_THE_END), *resident]
 
 
 def intervals(samples: Sequence[Row]) -> list[tuple[Row, Row]]:
@@ -264,19 +265,19 @@ def named(names: Iterable[str], values: Iterable[float]) -> Figures:
 
 
 class Usage:
-    """What a step used, in all its samples or in those of its measurement."""
+    """Use of resources by a step, in all its samples or in those of its measurement."""
 
     def __init__(
-        self, record: Mapping[str, Any], samples: Sequence[Row], whole: Usage | None = None, part: Part | None = None
+        self, record: Mapping[str, Any], samples: Sequence[Row], of: Usage | None = None, part: Part | None = None
     ) -> None:
-        """`record`: step.json. `whole`: with all samples, where these are a part of them."""
+        """`record`: step.json. `of`: the use in all samples, where these are a part of them."""
         self.record, self.samples = record, samples
-        self._whole = whole or self
+        self._whole = of or self
         self._is_partial, self._weight = (part.is_partial, part.weight) if part else (False, 1.0)
         self._is_sparse = part is not None and part.is_sparse
 
     def within(self, window: Window | None) -> Usage:
-        """Of the measurement."""
+        """Narrow it to the measurement."""
         part = measured_part(self.samples, window, self.record)
         return Usage(self.record, part.samples, self, part)
 
@@ -295,7 +296,7 @@ class Usage:
 
     def figures(self, operations: float | None) -> Figures:
         """Averages over the step; a figure whose inputs are missing is absent."""
-        size = _last(sample[PLACES["database_bytes",]] for sample in self._whole.samples)
+        size = _last(sample[COLUMNS["database_bytes",]] for sample in self._whole.samples)
         processes = {**self._client(), **self._server()}
         processes |= _client_and_server(processes)
         figures = {**self._sampled(), **processes, "database_bytes": size}
@@ -305,7 +306,7 @@ class Usage:
         }
 
     def _sampled(self) -> Mapping[str, float | None]:
-        """What needs samples within the step, not at its ends alone."""
+        """Figures that need samples within the step, not at its ends alone."""
         if self._is_sparse:
             return {}
         process, grown = self._whole._group("process"), self._growth()
@@ -313,7 +314,8 @@ class Usage:
         sensors = self._group("sensors")
         return {
             **(named(RATES, rates(grown)) if grown else {}),
-            **self._means(),
+            **_mean_columns(RATIOS, [ratios(growth(*pair)) for pair in intervals(self.samples)]),
+            **_mean_columns(AVERAGED, [averaged(sample) for sample in self.samples]),
             "cpu_celsius_max": max((value for value in sensors["celsius"] if value == value), default=None),
             "cpu_throttles": _over(sensors["throttles"]),
             # the first sample is of a process that begins, the last one of a process that has ended
@@ -328,11 +330,6 @@ class Usage:
             return None
         return growth(samples[0], samples[-1])
 
-    def _means(self) -> Figures:
-        by_interval = [ratios(growth(before, after)) for before, after in intervals(self.samples)]
-        by_sample = [averaged(sample) for sample in self.samples]
-        return {**_mean_columns(RATIOS, by_interval), **_mean_columns(AVERAGED, by_sample)}
-
     def _per_operation(self, processes: Mapping[str, float | None], operations: float) -> Figures:
         seconds = {name: processes.get(f"{name}_seconds") for name in ("cpu", "client_cpu", "server_cpu")}
         grown = None if self._is_sparse else self._growth()
@@ -344,10 +341,10 @@ class Usage:
 
     def _group(self, section: str) -> Mapping[str, list[float]]:
         """Columns of a section, of the samples that have some of it."""
-        first = PLACES[section, SECTIONS[section][0]]
+        first = COLUMNS[section, SECTIONS[section][0]]
         parts = [sample[first : first + len(SECTIONS[section])] for sample in self.samples]
-        known = [part for part in parts if any(value == value for value in part)]
-        return {name: [part[at] for part in known] for at, name in enumerate(SECTIONS[section])}
+        lines = [part for part in parts if any(value == value for value in part)]
+        return {name: [line[at] for line in lines] for at, name in enumerate(SECTIONS[section])}
 
     def _client(self) -> dict[str, float | None]:
         """The step's own processes began with it: the kernel has what they used when they end."""
@@ -392,14 +389,14 @@ def _mean_columns(names: Iterable[str], lines: Sequence[Sequence[float]]) -> Fig
     """Means of what is known, by column."""
     means = {}
     for name, column in zip(names, zip(*lines, strict=True), strict=False):
-        known = [value for value in column if value == value]
-        if known:
-            means[name] = math.fsum(known) / len(known)
+        values = [value for value in column if value == value]
+        if values:
+            means[name] = math.fsum(values) / len(values)
     return means
 
 
 def _over(values: Sequence[float]) -> float | None:
-    """From the first to the last; None where one is missing, or it went back."""
+    """Subtract the first from the last; None where one is missing, or it went back."""
     return values[-1] - values[0] if len(values) > 1 and values[-1] >= values[0] else None
 
 
@@ -438,7 +435,7 @@ def measured_part(samples: Sequence[Row], window: Window | None, record: Mapping
 def _delay(first: Row, record: Mapping[str, Any]) -> float:
     """Seconds from the step's start to its first sample."""
     try:
-        delay = first[PLACES["t",]] - datetime.fromisoformat(record["started"]).timestamp()
+        delay = first[COLUMNS["t",]] - datetime.fromisoformat(record["started"]).timestamp()
     except (KeyError, TypeError, ValueError):
         return 0.0
     return delay if 0 < delay < LATEST else 0.0

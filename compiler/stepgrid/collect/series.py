@@ -18,7 +18,7 @@ NOT_STEADY = "no steady state"
 
 
 def series_figures(points: Points) -> dict[str, float]:
-    """By name of plugins.metrics.METRICS."""
+    """Figures by name of plugins.metrics.METRICS."""
     rates = [rate for _, rate in points]
     if len(rates) < FEWEST or not math.fsum(rates) > 0:
         return {}
@@ -78,7 +78,7 @@ class SteadyState:
 
 
 def steady_state(rates: Sequence[float]) -> SteadyState | None:
-    """None where there are too few points, or the step did nothing."""
+    """Find the steady part; None of too few points, or of a step that did nothing."""
     if len(rates) < FEWEST_STEADY or fmean(rates) <= 0:
         return None
     start = _steady_start(rates)

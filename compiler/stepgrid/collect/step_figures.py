@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepgrid.collect.counts import (
     COLLECTED,
@@ -28,7 +28,7 @@ from stepgrid.collect.counts import (
     probe_figures,
     server_figures,
 )
-from stepgrid.collect.samples import Usage, read_samples, series
+from stepgrid.collect.samples import Row, Usage, read_samples, series
 from stepgrid.collect.series import series_figures, series_warnings, stall_figures
 from stepgrid.host import file_reader
 from stepgrid.host.durable_writes import write_cache
@@ -49,7 +49,7 @@ Columns = Mapping[str, Sequence[float | None]]
 
 @dataclass(frozen=True, slots=True)
 class StepFigures:
-    """What a step's output says, or why it could not be read."""
+    """Figures of a step, or why its output could not be read."""
 
     metrics: Mapping[str, float] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
@@ -96,19 +96,26 @@ def read_step(folder: Path, step: PlannedStep, record: Record) -> Reading:
         stated = stated_figures(folder) if STATED in files else None
         output = stated or parsed(running(planned.kind), folder, planned.settings)
         samples = read_samples(folder)
-        figures = _step_figures(folder, planned, record, output, Usage(record, samples), files)
-        return Reading(figures, series(samples))
+        return Reading(_step_figures(_Raw(folder, files, record, samples), planned, output), series(samples))
     except _FAULTS as error:
         return Reading(StepFigures(error=f"{step.name}: {error}"))
 
 
-def _step_figures(
-    folder: Path, step: PlannedStep, record: Record, output: Figures, usage: Usage, files: frozenset[str]
-) -> StepFigures:
-    measured, is_collected = usage.within(output.window), COLLECTED in files
+class _Raw(NamedTuple):
+    """Files of a step, beside the output that its driver reads."""
+
+    folder: Path
+    files: frozenset[str]  # names
+    record: Record
+    samples: Sequence[Row]
+
+
+def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
+    folder, record, is_collected = raw.folder, raw.record, COLLECTED in raw.files
+    measured = Usage(record, raw.samples).within(output.window)
     # with operations of another kind, which are not counted in it, nothing is per operation
     operations = None if ALSO_RAN in output.facts else output.metrics.get("operations")
-    server = server_figures(folder, operations) if STATISTICS in files else ServerFigures()
+    server = server_figures(folder, operations) if STATISTICS in raw.files else ServerFigures()
     metrics = {
         **measured.figures(operations),
         **(measured.after() if DRAIN in output.metrics else {}),
@@ -146,7 +153,7 @@ def _step_figures(
 
 
 def _per_lookup(metrics: Mapping[str, float]) -> dict[str, float]:
-    """What a lookup of a benchmark that mixes operations cost the device: mixgraph's table has such figures."""
+    """Divide device work by lookups, in a benchmark that mixes operations: mixgraph's table has such figures."""
     figures: dict[str, float] = {}
     for name, (per_operation, kinds) in _PER_LOOKUP.items():
         if {"qps", per_operation, *kinds} <= metrics.keys() and (share := sum(metrics[kind] for kind in kinds)):
@@ -161,7 +168,7 @@ def rate_targets(step: PlannedStep) -> Mapping[str, float]:
 
 
 def _target_figures(metrics: Mapping[str, float]) -> dict[str, float]:
-    """Whether the clients sustained them; nothing where there was no target, or no rate."""
+    """Say whether the clients sustained them; nothing where there was no target, or no rate."""
     targets = {name.removeprefix(TARGET): rate for name, rate in metrics.items() if name.startswith(TARGET)}
     results = [met(metrics[name], target) for name, target in targets.items() if name in metrics]
     return {MET: float(all(results))} if results else {}
@@ -179,7 +186,7 @@ def trial(search: AxisSearch, value: int, metrics: Mapping[str, float]) -> Trial
 
 
 def _trial_figures(step: PlannedStep, record: Record, metrics: Mapping[str, float]) -> dict[str, float]:
-    """Of a point of a search; whether it held is missing where its figures do not tell."""
+    """Figures of a point of a search; whether it held is missing where its figures do not tell."""
     search = AxisSearch.of(step.setup)
     if search is None or SEARCH not in record:
         return {}
@@ -288,7 +295,7 @@ def has_stored_figures(result: Path, steps: Sequence[PlannedStep]) -> bool:
 
 
 def stored_figures(result: Path, steps: Sequence[PlannedStep]) -> ResultFigures | None:
-    """None where this version has not read the result for these metrics."""
+    """Take them from the result's folder; None where this version has not read it for these metrics."""
     body = _read(f"{result}/figures.{reading_key(steps)}.json")
     try:
         figures = None if body is None else _from_json(body)
@@ -309,7 +316,7 @@ def _write(path: Path, value: Any) -> None:
 
 
 def _read(path: str) -> Any:
-    """None of a file that is missing or damaged."""
+    """Read what was written; None of a file that is missing or damaged."""
     try:
         content = file_reader.content(path)
         body = content[_BODY:-1]
@@ -329,10 +336,10 @@ def _to_json(figures: ResultFigures) -> dict[str, Any]:
 
 
 def _from_json(body: Mapping[str, Any]) -> ResultFigures:
-    return ResultFigures(**{**body, "steps": [_step_from_json(step) for step in body["steps"]]})
+    return ResultFigures(**{**body, "steps": [step_from_json(step) for step in body["steps"]]})
 
 
-def _step_from_json(body: Mapping[str, Any]) -> StepFigures:
+def step_from_json(body: Mapping[str, Any]) -> StepFigures:
     histograms = [Buckets(*part) for part in body.get("histograms", ())]
     rates = [ClientRate(*rate) for rate in body.get("rates", ())]
     return StepFigures(**{**body, "histograms": histograms, "rates": rates})

@@ -14,7 +14,7 @@ from stepgrid.collect.samples import PER_SECOND
 from stepgrid.collect.step_figures import Columns, ResultFigures, StepFigures
 from stepgrid.model import result_schema
 from stepgrid.model.figures import ClientRate
-from stepgrid.model.plan import Axis, CellStep, Plan, PlannedCell, Repeat
+from stepgrid.model.plan import Plan
 from stepgrid.model.result_schema import SEPARATOR
 from stepgrid.model.status import NodeStatus, Status
 
@@ -36,7 +36,7 @@ _POINT: Mapping[str, type] = {"stage": object, "attempt": object, "position": in
 
 
 class Point(NamedTuple):
-    """What the rows of a step begin with."""
+    """The columns that rows of a step begin with."""
 
     stage: str
     attempt: str
@@ -55,7 +55,7 @@ class GrowingTable:
         self._columns: dict[str, list[Any]] = {name: [] for name in types if name not in Point._fields}
 
     def add(self, point: Point, columns: Mapping[str, Sequence[Any]]) -> None:
-        """None is missing, and so is a column that is not there."""
+        """Add rows of a step; None is missing, and so is a column that is not given."""
         import numpy as np
 
         count = len(next(iter(columns.values()), ()))
@@ -110,7 +110,7 @@ class ResultTables:
             point = Point(stage, result.name, position, name)
             if not step.error:
                 self._add_step(point, step)
-            about = {
+            facts = {
                 "stage": stage,
                 "attempt": result.name,
                 "position": position,
@@ -120,7 +120,7 @@ class ResultTables:
                 "warnings": None if step.error else SEPARATOR.join(step.warnings),
                 "step_seconds": figures.seconds[position],
             }
-            self._figures.append((about, step.metrics))
+            self._figures.append((facts, step.metrics))
         subject = f"{stage}/{result.name}"
         for scope, of_step, name, value in figures.environment:
             where = subject if of_step is None else f"{subject}/{of_step}"
@@ -136,7 +136,9 @@ class ResultTables:
         tables = self._tables
         tables["series"].add(point, _columns(("second", "qps"), step.qps))
         tables["rates"].add(point, _columns(ClientRate._fields, step.rates))
-        tables["latencies"].add(point, _columns(("operation", "percentile", "microseconds"), _latencies(step.metrics)))
+        percentiles = ((percentile(name), value) for name, value in step.metrics.items())
+        latencies = [(*part, value) for part, value in percentiles if part is not None]
+        tables["latencies"].add(point, _columns(("operation", "percentile", "microseconds"), latencies))
         for part in step.histograms:
             tables["histograms"].add(point, {**part._asdict(), "operation": [part.operation or None] * len(part.least)})
         tables["counters"].add(point, _columns(("source", "name", "grown"), step.counts))
@@ -168,9 +170,9 @@ class ResultTables:
             parquet.selectable_rows(path, {**planned_columns, **NUMBERED}, planned_steps(plan, nodes)) as planned,
             parquet.registered(self._connection, FIGURES, types, arrays) as figures,
         ):
-            shown = [f"CAST({_FROM_FIGURES.get(name, f'p.{named(name)}')} AS {kind})" for name, kind in columns.items()]
+            casts = [f"CAST({_FROM_FIGURES.get(name, f'p.{named(name)}')} AS {kind})" for name, kind in columns.items()]
             values = [
-                *shown,
+                *casts,
                 *(f"f.{named(name)}" if name in present else f"CAST(NULL AS {NUMBER})" for name in metrics),
             ]
             names = [named(name) for name in (*columns, *metrics)]
@@ -184,7 +186,7 @@ class ResultTables:
 
         arrays: dict[str, Any] = {}
         for name, kind in result_schema.figures(()).items():
-            values = [about[name] for about, _ in self._figures]
+            values = [facts[name] for facts, _ in self._figures]
             arrays[name] = np.array(values, {"INTEGER": int, NUMBER: float}.get(kind, object))
         for name in metrics:
             arrays[name] = np.array([figures.get(name, np.nan) for _, figures in self._figures], float)
@@ -203,10 +205,6 @@ def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, l
     return columns
 
 
-def _latencies(metrics: Mapping[str, float]) -> list[tuple[str | None, float, float]]:
-    return [(*part, metrics[name]) for name in metrics if (part := percentile(name)) is not None]
-
-
 _PERCENTILE = re.compile(r"(?:(?P<operation>[a-z]+)_)?p(?P<whole>\d+)(?:_(?P<rest>\d+))?_us")
 
 
@@ -221,7 +219,7 @@ def percentile(metric: str) -> tuple[str | None, float] | None:
 
 
 def planned_steps(plan: Plan, nodes: Mapping[str, NodeStatus]) -> Iterator[Row]:
-    """What the plan asks for; a cell that shares the stage of an earlier one says so in `same_as`.
+    """Rows of what the plan asks for; a cell that shares the stage of an earlier one says so in `same_as`.
 
     An axis that does not change a step has no label there: the load before a checkpoint is of no cache and no threads.
     """
@@ -235,6 +233,8 @@ def planned_steps(plan: Plan, nodes: Mapping[str, NodeStatus]) -> Iterator[Row]:
         build = cell.labels.get("build") or builds.get(cell.build, cell.build)
         for step, repeat in ((step, repeat) for step in cell.steps for repeat in cell.repeats):
             stage = repeat.stages[step.stage]
+            node, step_name = nodes[stage], step.step or step.name  # the variables of a live grid have columns
+            changed = [axis.name for axis in plan.axes if axis.steps is None or step_name in axis.steps]
             owner = first.setdefault((stage, step.index), cell.id)
             number += 1
             yield {
@@ -242,40 +242,23 @@ def planned_steps(plan: Plan, nodes: Mapping[str, NodeStatus]) -> Iterator[Row]:
                 "schema": result_schema.SCHEMA,
                 "plan": plan.digest,
                 "cell": cell.id,
-                **{columns[axis.name]: _label(axis, step, cell) for axis in plan.axes if _changes(axis, step)},
-                **_place(step, repeat, stage),
+                **{columns[name]: step.variables.get(name, cell.labels.get(name)) for name in changed},
+                "step": step_name,
+                "kind": step.kind,
+                "measured": step.measured,
+                "load": repeat.load + 1,  # as people count
+                "run": repeat.run + 1,
+                "stage": stage,
+                "position": step.index,
                 "build": build,
                 "build_id": ids.get(cell.build, cell.build),
                 "client_id": clients[stage][step.index] if stage in clients else None,
                 "same_as": None if owner == cell.id else owner,
-                **_outcome(nodes[stage]),
+                "attempt": node.attempt,  # how the stage ended, until its figures say more
+                "status": node.status.value,
+                "reason": None if node.status is Status.DONE else node.sentence,
+                "log": node.log and str(node.log),
             }
-
-
-def _label(axis: Axis, step: CellStep, cell: PlannedCell) -> str | None:
-    return step.variables.get(axis.name, cell.labels.get(axis.name))
-
-
-def _changes(axis: Axis, step: CellStep) -> bool:
-    return axis.steps is None or (step.step or step.name) in axis.steps
-
-
-def _place(step: CellStep, repeat: Repeat, stage: str) -> Row:
-    return {
-        "step": step.step or step.name,  # the variables of a live grid have columns of their own
-        "kind": step.kind,
-        "measured": step.measured,
-        "load": repeat.load + 1,  # as people count
-        "run": repeat.run + 1,
-        "stage": stage,
-        "position": step.index,
-    }
-
-
-def _outcome(node: NodeStatus) -> Row:
-    """How the stage ended, until its figures say more."""
-    status, reason = node.status.value, None if node.status is Status.DONE else node.sentence
-    return {"attempt": node.attempt, "status": status, "reason": reason, "log": node.log and str(node.log)}
 
 
 NUMBERED = {"number": "INTEGER"}  # of the row: joining keeps no order
