@@ -1,8 +1,7 @@
 """What a driver's parser finds is a metric, and each is defined once."""
 
 from stepgrid.collect import counts
-from stepgrid.drivers.db_bench.parser import histogram
-from stepgrid.drivers.db_bench.parser.dump import compaction, levels, stalls, volumes
+from stepgrid.drivers.db_bench import engine_statistics, output
 from stepgrid.model.result_schema import LEVELS
 from stepgrid.plugins.metrics import METRICS, PUBLISHED, SECTIONS, own_name
 
@@ -13,16 +12,12 @@ def test_a_name_is_defined_once():
 
 
 def test_there_is_a_metric_for_all_that_the_parsers_of_db_bench_know():
-    latencies = {"avg_us", "max_us", *histogram.PERCENTILES.values()}
-    parts = {
-        *compaction._SECONDS,
-        *compaction._BYTES,
-        *compaction._COUNTS,
-        *(name for name in volumes._METRICS.values()),
-    }
-    parts |= {name for name, _ in stalls._NAMES.values()} | stalls._TOTALS.keys()
-    assert latencies | parts | {f"{kind}_{name}" for kind in histogram.MIXED for name in latencies} <= METRICS.keys()
-    assert levels._COLUMNS.keys() == LEVELS.keys()
+    latencies = {"avg_us", "max_us", *output.PERCENTILES.values()}
+    parts = {field.metric for field in engine_statistics.FIELDS if field.metric}
+    parts |= {volume.metric for volume in engine_statistics.VOLUMES}
+    parts |= {name for name, _ in engine_statistics.STALLS.values()} | engine_statistics.STALL_TOTALS.keys()
+    assert latencies | parts | {f"{kind}_{name}" for kind in output.OPERATIONS for name in latencies} <= METRICS.keys()
+    assert {field.name for field in engine_statistics.FIELDS} == LEVELS.keys()
 
 
 def test_published_columns_are_of_metrics_that_there_are():

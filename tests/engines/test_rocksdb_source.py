@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from stepgrid.drivers.db_bench.benchmark_releases import SINCE
-from stepgrid.drivers.db_bench.lints.changed_defaults import CHANGES
+from stepgrid.drivers.db_bench.benchmarks import FIRST_RELEASES
+from stepgrid.drivers.db_bench.sequence_lints import DEFAULT_CHANGES
 from stepgrid.engines.rocksdb import SINCE as OPTIONS_SINCE
 from stepgrid.plugins.capabilities import Release, release
 
@@ -35,17 +35,17 @@ def stands(name: str) -> str:
     """How a flag, a benchmark or a kind of cache stands in the source."""
     if name == "waitforcompaction_universal":
         return r"->WaitForCompact\("
-    return rf'name == "{name}"' if name in SINCE else rf'DEFINE_\w+\(\s*{name}\s*,|"{name}"'
+    return rf'name == "{name}"' if name in FIRST_RELEASES else rf'DEFINE_\w+\(\s*{name}\s*,|"{name}"'
 
 
-@pytest.mark.parametrize(("name", "first"), sorted({**SINCE, **OPTIONS_SINCE}.items()))
+@pytest.mark.parametrize(("name", "first"), sorted({**FIRST_RELEASES, **OPTIONS_SINCE}.items()))
 def test_the_first_release_that_has_it(name: str, first: Release, sources: dict[Release, str]) -> None:
     assert {number: number >= first for number in sources} == {
         number: re.search(stands(name), text) is not None for number, text in sources.items()
     }
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.option)
+@pytest.mark.parametrize("change", DEFAULT_CHANGES, ids=lambda change: change.option)
 def test_where_a_default_changed(change, sources: dict[Release, str]) -> None:
     said = re.compile(rf"DEFINE_\w+\(\s*{change.option}\s*,\s*(.+?)[,/]", re.DOTALL)
     defaults = {number: match[1] for number, text in sources.items() if (match := said.search(text))}

@@ -8,8 +8,7 @@ import pytest
 
 from scripts.metrics_page import page
 from stepgrid.collect.samples import PER_SECOND
-from stepgrid.drivers.db_bench.parser import histogram
-from stepgrid.drivers.db_bench.parser.dump import compaction, stalls, totals
+from stepgrid.drivers.db_bench import engine_statistics, output
 from stepgrid.plugins.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,10 +40,10 @@ def test_figures_of_usage_are_in_the_table() -> None:
 
 
 def test_every_kind_of_histogram_is_in_the_table() -> None:
-    latencies = {*histogram.PERCENTILES.values(), "avg_us", "max_us"}
+    latencies = {*output.PERCENTILES.values(), "avg_us", "max_us"}
     assert latencies <= METRICS.keys()
-    assert {f"{kind}_{name}" for kind in histogram.MIXED for name in latencies} <= METRICS.keys()
+    assert {f"{kind}_{name}" for kind in output.OPERATIONS for name in latencies} <= METRICS.keys()
 
 
 def test_nothing_is_found_in_nothing() -> None:
-    assert [part.figures("") for part in (compaction, stalls, totals)] == [{}, {}, {}]
+    assert engine_statistics.engine_figures("") == {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from stepgrid.drivers.db_bench.parser import header
+from stepgrid.drivers.db_bench import output
 from stepgrid.plugins.importer import Faults
 from stepgrid_importers.db_bench import names, report_row, summary_file
 from stepgrid_importers.db_bench.columns import Row
@@ -130,7 +130,7 @@ def _once(rows: Sequence[Row], faults: Faults) -> None:
 
 
 def _alone(log: Log, faults: Faults) -> Source:
-    build = log.version or header.facts(log.text, "").get("version") or log.path.stem
+    build = log.version or output.header_facts(log.text, "").get("version") or log.path.stem
     column = Column(build, list(_made([log], log.path, faults)), 0, {log.test: log}, log.path.parent)
     return Source(log.path, log.path.stem, "", [column])
 

@@ -7,9 +7,22 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from stepgrid.drivers.db_bench.benchmarks import has_background_writer
-from stepgrid.drivers.db_bench.parser import header, histogram, perf_context, report, result
-from stepgrid.drivers.db_bench.parser.dump import state
-from stepgrid.drivers.db_bench.parser.dump.levels import levels
+from stepgrid.drivers.db_bench.command import read_report
+from stepgrid.drivers.db_bench.engine_statistics import compaction_levels, engine_counters, engine_figures
+from stepgrid.drivers.db_bench.output import (
+    command_threads,
+    correct_client_time,
+    find_result,
+    header_facts,
+    histogram_buckets,
+    histogram_figures,
+    histograms_after,
+    perf_counters,
+    printed_release,
+    printed_warnings,
+    result_figures,
+    writer_note,
+)
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid_importers.db_bench.columns import METRICS, NONE, SHIFTED, Row, glued, shifted
 from stepgrid_importers.db_bench.logs import Log
@@ -28,25 +41,29 @@ def of_row(row: Row) -> Figures:
 
 def of_log(log: Log) -> Figures:
     """ParseError where it has no result."""
-    release = header.release(header.facts(log.text, ""))
-    found = result.of_clients(result.find(log.text, log.benchmark), release, header.clients(log.text))
-    latencies = histogram.after(log.text, found.end)
-    metrics = {**result.figures(found, latencies), **histogram.figures(latencies), **state.figures(log.text)}
+    release = printed_release(header_facts(log.text, ""))
+    found = correct_client_time(find_result(log.text, log.benchmark), release, command_threads(log.text))
+    latencies = histograms_after(log.text, found.end)
+    metrics = {
+        **result_figures(found, latencies),
+        **histogram_figures(latencies),
+        **engine_figures(log.text),
+    }
     return Figures(
         metrics=metrics | _used(log, metrics),
         facts=_facts(log),
-        qps=report.read(log.series) if log.series else [],
-        warnings=header.warnings(log.text),
-        counters={**state.counters(log.text), **perf_context.counters(log.text[found.start :])},
-        levels=levels(log.text),
-        histograms=histogram.buckets(latencies),
+        qps=read_report(log.series) if log.series else [],
+        warnings=printed_warnings(log.text),
+        counters={**engine_counters(log.text), **perf_counters(log.text[found.start :])},
+        levels=compaction_levels(log.text),
+        histograms=histogram_buckets(latencies),
     )
 
 
 def series_fault(path: Path) -> tuple[int | None, str] | None:
     """What is wrong with the file of the rates over time, and in which line."""
     try:
-        report.read(path)
+        read_report(path)
     except (ParseError, UnicodeDecodeError) as error:
         found = re.fullmatch(r"(?::(\d+))?: (.*)", str(error).removeprefix(str(path)), re.DOTALL)
         return (int(found[1]) if found[1] else None, found[2]) if found else (None, str(error))
@@ -54,11 +71,11 @@ def series_fault(path: Path) -> tuple[int | None, str] | None:
 
 
 def _facts(log: Log) -> dict[str, str]:
-    facts = header.facts(log.text, "")
+    facts = header_facts(log.text, "")
     if log.commit:
         facts["commit"] = log.commit
     if has_background_writer(log.benchmark):
-        facts["qps_over_time"] = header.writer_note(facts, None)
+        facts["qps_over_time"] = writer_note(facts, None)
     return facts
 
 

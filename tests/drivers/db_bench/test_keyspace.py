@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers.db_bench.keyspace import EMPTY, Keyspace, found
+from stepgrid.drivers.db_bench.keyspace import EMPTY, Keyspace, hit_rates
 
 
 class Step(NamedTuple):
@@ -48,7 +48,7 @@ OTHER = Step("command", {"argv": ["ldb"]}, {})
     ],
 )
 def test_what_db_bench_finds(steps: list[Step], printed: float) -> None:
-    rate = found(steps)[-1]
+    rate = hit_rates(steps)[-1]
     assert rate is not None
     assert rate == pytest.approx(printed, abs=0.01)
 
@@ -61,14 +61,14 @@ def test_deletes_from_the_first_key_on() -> None:
         step("deleteseq", options={"deletes": 10_000}),
         READ,
     ]
-    assert found(steps)[-1] == pytest.approx(0.5 * math.exp(-0.25))
-    assert found([LOAD, step("deleteseq"), READ])[-1] == 0
+    assert hit_rates(steps)[-1] == pytest.approx(0.5 * math.exp(-0.25))
+    assert hit_rates([LOAD, step("deleteseq"), READ])[-1] == 0
 
 
 def test_keys_beyond_those_that_were_loaded_are_expected_too() -> None:
-    assert found([LOAD, FAR])[-1] == 1
-    assert found([RANDOM, FAR])[-1] == pytest.approx(1 - math.exp(-1))
-    assert found([step("readrandom", fresh=True), READ]) == [0, 0]
+    assert hit_rates([LOAD, FAR])[-1] == 1
+    assert hit_rates([RANDOM, FAR])[-1] == pytest.approx(1 - math.exp(-1))
+    assert hit_rates([step("readrandom", fresh=True), READ]) == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_keys_beyond_those_that_were_loaded_are_expected_too() -> None:
     ],
 )
 def test_what_cannot_be_known(steps: list[Step]) -> None:
-    assert found(steps)[-1] is None
+    assert hit_rates(steps)[-1] is None
 
 
 @pytest.mark.parametrize(
@@ -110,13 +110,13 @@ def test_what_cannot_be_known(steps: list[Step]) -> None:
     ],
 )
 def test_what_takes_no_key_away(between: Step) -> None:
-    assert found([LOAD, between, READ])[-1] == 1
+    assert hit_rates([LOAD, between, READ])[-1] == 1
 
 
 def test_a_fresh_step_begins_anew() -> None:
-    assert found([LOAD, RANDOM, READ])[-1] == pytest.approx(1 - math.exp(-1))
-    assert found([step("fillseq", "fillrandom", fresh=True), READ])[-1] == pytest.approx(1 - math.exp(-1))
-    assert found([LOAD, step("overwrite", fresh=True), READ])[-1] == pytest.approx(1 - math.exp(-1))
+    assert hit_rates([LOAD, RANDOM, READ])[-1] == pytest.approx(1 - math.exp(-1))
+    assert hit_rates([step("fillseq", "fillrandom", fresh=True), READ])[-1] == pytest.approx(1 - math.exp(-1))
+    assert hit_rates([LOAD, step("overwrite", fresh=True), READ])[-1] == pytest.approx(1 - math.exp(-1))
 
 
 CHANGES = st.lists(st.tuples(st.integers(1, 12), st.sampled_from([0.0, 0.25, 0.5, 1.0])), max_size=6)
@@ -126,7 +126,7 @@ CHANGES = st.lists(st.tuples(st.integers(1, 12), st.sampled_from([0.0, 0.25, 0.5
 def test_shares_are_those_of_the_keys_one_by_one(changes: list[tuple[int, float]], keys: int) -> None:
     space, shares = EMPTY, [0.0] * 14
     for upto, factor in changes:
-        space = space.changed(upto, lambda share, factor=factor: 1 - (1 - share) * factor)
+        space = space.change(upto, lambda share, factor=factor: 1 - (1 - share) * factor)
         shares = [1 - (1 - s) * factor if key < upto else s for key, s in enumerate(shares)]
     assert space.share(keys) == pytest.approx(sum(shares[:keys]) / keys)
     assert space.end == max((key + 1 for key, share in enumerate(shares) if share > 0), default=0)

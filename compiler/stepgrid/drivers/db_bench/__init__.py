@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.db_bench import command, live_throughput
 from stepgrid.drivers.db_bench.benchmarks import DRAINING, TIMED, counts_operations
+from stepgrid.drivers.db_bench.command import RESERVED, live_rates, step_command
 from stepgrid.plugins.driver import PackageRunner
 
 if TYPE_CHECKING:
@@ -21,81 +21,77 @@ if TYPE_CHECKING:
 LOAD_RATE = 200_000  # operations per second of a small machine: only for estimates
 DRAIN_SECONDS = {"waitforcompaction": 5.0, **dict.fromkeys(DRAINING - {"waitforcompaction"}, 1.0)}  # it sleeps 5 s
 
+# layout -> columns of its published tables that hold metrics of db_bench
+PUBLISHED_COLUMNS = {
+    "db_bench": """
+        qps=ops_sec mb_per_s=mb_sec lsm_bytes=lsm_sz blob_bytes=blob_sz write_amplification_published=w_amp
+        compaction_write_bytes=c_wgb compaction_write_mb_per_s=c_mbps compaction_seconds=c_wsecs
+        compaction_cpu_seconds=c_csecs blob_read_bytes=b_rgb blob_write_bytes=b_wgb usec_per_op=usec_op
+        p50_us=p50 p99_us=p99 p99_9_us=p99.9 p99_99_us=p99.99 max_us=pmax uptime_seconds=uptime stall_pct=stall%
+        stalls=Nstall process_rss_bytes=rss
+        """,
+    "mixgraph": """
+        qps=o/s gets_per_s=get/s puts_per_s=put/s seeks_per_s=seek/s device_reads_per_s=r/s
+        device_read_mb_per_s=rMB/s device_write_mb_per_s=wMB/s reads_per_op=r/o read_kb_per_op=rKB/o
+        write_kb_per_op=wKB/o reads_per_lookup=r/s+g read_kb_per_lookup=rKB/s+g write_kb_per_put=wKB/p
+        """,
+}
+
 
 class DbBench(PackageRunner):
     kind = "db_bench"
     revision = 1
     parser = 5
     tables = ("relative", "percentiles", "stalls", "compaction_sum", "iostat", "vmstat")
-    reserved = command.RESERVED
+    reserved = RESERVED
 
     def metrics(self) -> MetricSet:
-        from stepgrid.drivers.db_bench.metrics import OWN
+        from stepgrid.model.metrics.metric import MetricSet, columns
 
-        return OWN
+        return MetricSet(published={layout: columns(text) for layout, text in PUBLISHED_COLUMNS.items()})
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["benchmarks"][0])
 
     def estimate(self, settings: Mapping[str, Any]) -> float:
-        benchmarks: Sequence[str] = settings["benchmarks"]
-        return sum(_seconds(name, settings) for name in benchmarks)
+        return sum(_estimate(benchmark, settings) for benchmark in settings["benchmarks"])
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-        from dataclasses import replace
-
-        from stepgrid.drivers.db_bench.parser import log
-
-        return replace(command.command(settings, options, context), keep=(log.NAME,))
+        return step_command(settings, options, context)
 
     def printed(self, path: Path) -> Sequence[PrintedStep]:
-        from stepgrid.drivers.db_bench.parser.standalone_output import printed
+        from stepgrid.drivers.db_bench import parser
 
-        return printed(path)
+        return parser.printed(path)
 
     def hit_rates(self, steps: Sequence[PlannedStep]) -> Sequence[float | None]:
-        from stepgrid.drivers.db_bench.keyspace import found
+        from stepgrid.drivers.db_bench import keyspace
 
-        return found(steps)
+        return keyspace.hit_rates(steps)
 
     def facts(self, settings: Mapping[str, Any], build: DeclaredBuild) -> Mapping[str, Any]:
-        from stepgrid.drivers.db_bench.lints.step_facts import facts
+        from stepgrid.drivers.db_bench.step_lints import step_facts
 
-        return facts(settings, build)
+        return step_facts(settings, build)
 
     def rules(self) -> Sequence[Rule]:
-        from stepgrid.drivers.db_bench.lints import (
-            benchmarks,
-            block_cache,
-            changed_defaults,
-            data_size,
-            direct_io,
-            level_sizes,
-            loads,
-            lookups,
-            memtable,
-            mixgraph,
-            readahead,
-            tree_shape,
-        )
+        from stepgrid.drivers.db_bench import sequence_lints, step_lints
 
-        families = (benchmarks, mixgraph, level_sizes, readahead, block_cache, memtable, direct_io)
-        spanning = (tree_shape, loads, lookups, data_size, changed_defaults)
-        return [rule for family in (*families, *spanning) for rule in family.RULES]
+        return (*step_lints.RULES, *sequence_lints.RULES)
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
-        return live_throughput.readings(folder)
+        return live_rates(folder)
 
 
-def _seconds(benchmark: str, settings: Mapping[str, Any]) -> float:
+def _estimate(benchmark: str, settings: Mapping[str, Any]) -> float:
     if not counts_operations(benchmark):
         return DRAIN_SECONDS.get(benchmark, 0.0)
     duration: float | None = settings.get("duration")
     if benchmark in TIMED and duration is not None:
         return duration
-    each: int = settings.get("writes") or settings.get("reads") or settings["keys"]
+    operations: int = settings.get("writes") or settings.get("reads") or settings["keys"]
     threads: int = settings.get("threads", 1)
-    return each * threads / LOAD_RATE
+    return operations * threads / LOAD_RATE
 
 
 DRIVER: Runner = DbBench()

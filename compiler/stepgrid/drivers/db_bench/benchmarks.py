@@ -1,26 +1,30 @@
-"""What is known of db_bench's benchmarks by name. One that is not listed is taken to count operations, untimed."""
+"""db_bench's benchmarks by name: what each does, and the first release that has it (the source at the release tags).
+
+A benchmark that is in none of the sets below is taken to count operations, untimed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+Release: TypeAlias = tuple[int, ...]
 
 
-def _named(text: str) -> frozenset[str]:
+def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 # print and are done
-PRINTING = _named(
-    """
-    stats levelstats memstats sstables resetstats stats_history block_cache_entry_stats cache_report_problems
-    """
+PRINTING = _names(
+    "stats levelstats memstats sstables resetstats stats_history block_cache_entry_stats cache_report_problems"
 )
 
 # do or await background work: nobody can say when they end
-DRAINING = _named("flush waitforcompaction compact compact0 compact1 compactall")
+DRAINING = _names("flush waitforcompaction compact compact0 compact1 compactall")
 
 # obey --duration; fillseq and the like always run to their end
-TIMED = _named(
+TIMED = _names(
     """
     fillrandom fillsync fill100K overwrite appendrandom updaterandom xorupdaterandom mergerandom deleterandom
     readrandom readrandomfast readrandomsmall readrandomoperands readrandomentity readmissing multireadrandom
@@ -32,12 +36,54 @@ TIMED = _named(
 )
 
 # read, and leave the tree as it is
-READ_ONLY = _named(
+READ_ONLY = _names(
     "readrandom readrandomfast readrandomsmall readseq readtorowcache readreverse readmissing multireadrandom "
     "seekrandom newiterator"
 )
 
-LOADS = _named("fillseq fillseqdeterministic fillrandom fillrandomdeterministic filluniquerandom")
+LOADS = _names("fillseq fillseqdeterministic fillrandom fillrandomdeterministic filluniquerandom")
+
+_FROM_THE_START = """
+acquireload appendrandom compact compress crc32c deleterandom deleteseq fill100K fillbatch fillrandom fillseekseq
+fillseq fillsync filluniquerandom levelstats mergerandom multireadrandom newiterator newiteratorwhilewriting overwrite
+randomtransaction randomwithverify readmissing readrandom readrandomfast readrandommergerandom readrandomsmall
+readrandomwriterandom readreverse readseq readtocache readwhilemerging readwhilewriting seekrandom
+seekrandomwhilemerging seekrandomwhilewriting sstables stats uncompress updaterandom xxhash
+"""
+# no release took one out again; a release without a tag counts by its branch
+_ADDED: Mapping[Release, str] = {
+    (4, 1): "randomreplacekeys",
+    (4, 13): "fillseqdeterministic filluniquerandomdeterministic timeseries",
+    (5, 4): "resetstats verify",
+    (5, 6): "compactall",
+    (5, 11): "xorupdaterandom",
+    (5, 15): "readwhilescanning",
+    (5, 16): "replay",
+    (6, 0): "mixgraph",
+    (6, 4): "stats_history",
+    (6, 5): "getmergeoperands readtorowcache",
+    (6, 11): "approximatesizerandom",
+    (6, 19): "compact0 compact1 flush memstats waitforcompaction",
+    (6, 24): "fillanddeleteuniquerandom",
+    (6, 27): "xxh3 xxhash64",
+    (7, 0): "verifychecksum verifyfilechecksums",
+    (7, 2): "readrandomoperands",
+    (7, 4): "backup restore",
+    (7, 7): "block_cache_entry_stats",
+    (7, 9): "multireadwhilewriting",
+    (8, 7): "cache_report_problems",
+    (9, 8): "approximatememtablestats",
+    (10, 5): "multiscan",
+    (10, 8): "openandcompact",
+    (11, 2): "multiscanrandom",
+    (11, 5): "compressreject ingestexternalfile",
+    (11, 8): "fillembeddedblob fillembeddedentity multireadentity multireadrandomcoroutine readrandomcoroutine "
+    "readrandomentity",
+}
+_OF_SPEEDB = "seekrandomwriterandom seektodeletedranges"
+
+FIRST_RELEASES: Mapping[str, Release] = {name: first for first, names in _ADDED.items() for name in names.split()}
+ALL_BENCHMARKS = frozenset((*_FROM_THE_START.split(), *FIRST_RELEASES, *_OF_SPEEDB.split()))
 
 
 def counts_operations(benchmark: str) -> bool:
@@ -45,7 +91,7 @@ def counts_operations(benchmark: str) -> bool:
 
 
 def opens_report(benchmark: str) -> bool:
-    """db_bench writes the report file anew for each of these: it then holds the last one's rates."""
+    """Tell whether db_bench writes the report file anew for it: the file has the rates of the last such benchmark."""
     return counts_operations(benchmark) or benchmark == "compact"
 
 
@@ -53,14 +99,20 @@ def has_background_writer(benchmark: str) -> bool:
     return benchmark.endswith(("whilewriting", "whilemerging"))
 
 
-def counted_beside(benchmarks: Sequence[str], measured: str | None) -> list[str]:
-    """The other benchmarks of a step that do operations; compactions and the like are its own aftermath."""
+def first_measured(benchmarks: Sequence[str]) -> str | None:
+    """Find the benchmark that a step is about: the first that counts operations."""
+    return next(filter(counts_operations, benchmarks), None)
+
+
+def other_counted(benchmarks: Sequence[str], measured: str | None) -> list[str]:
+    """List the other benchmarks of a step that count operations; compactions and the like are its own aftermath."""
     counted = [name for name in benchmarks if counts_operations(name)]
     if measured in counted:
         counted.remove(measured)
     return counted
 
 
-def first_measured(benchmarks: Sequence[str]) -> str | None:
-    """The benchmark that a step is about: the first that counts operations."""
-    return next(filter(counts_operations, benchmarks), None)
+def resolved_benchmark(settings: Mapping[str, Any]) -> str | None:
+    """Find the benchmark that a step of a checked spec is about, whose settings may be wrong."""
+    names = settings.get("benchmarks")
+    return first_measured([str(name) for name in names]) if isinstance(names, list) else None

@@ -1,18 +1,22 @@
-"""The command line of a step: typed arguments, never a shell."""
+"""The command line of a step, and the report file that it writes while it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from operator import sub
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from stepgrid.drivers.db_bench.benchmarks import PRINTING, TIMED
 from stepgrid.model.command import Command
+from stepgrid.model.figures import ParseError
 from stepgrid.plugins.command_line import as_text
-from stepgrid.plugins.driver import Context
+from stepgrid.plugins.driver import Context, RefusedError
 
 REPORT = "report.csv"
+LOG = "LOG"  # the engine's own log, in the database's folder
 
 # options that a spec may not give, by the setting that they are; the last are derived: the database's folder, the log
 # in it (an image must hold it), the seed of this repeat, a file of this step
@@ -39,32 +43,22 @@ OBSERVATION: Mapping[str, Any] = MappingProxyType(
 )
 
 
-def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-    from stepgrid.model.command import Command
-
-    _refuse_without_database(settings, context.data)
-    if refused := sorted(RESERVED.keys() & options.keys()):
-        raise ValueError(f"{refused[0]} cannot be given as an option: {_meaning(refused[0])}")
-    flags = {**_own(settings, context), **OBSERVATION, **options}
-    argv = (*context.programs["db_bench"], *(f"--{name}={as_text(value)}" for name, value in flags.items()))
-    return Command(argv=argv, duration=declared_seconds(settings))
-
-
-def _refuse_without_database(settings: Mapping[str, Any], data: Path) -> None:
-    """Some releases end with an error there, others make an empty database and read nothing of it."""
-    from stepgrid.plugins.driver import RefusedError
-
-    if not settings.get("fresh", False) and data.is_dir() and not any(data.iterdir()):
+def step_command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+    if not settings.get("fresh", False) and context.data.is_dir() and not any(context.data.iterdir()):
+        # some releases end with an error then, others make an empty database and read nothing of it
         name = settings["benchmarks"][0]
         raise RefusedError(f"`{name}` needs a loaded database; put a load step first or set `fresh: true`")
-
-
-def _meaning(option: str) -> str:
-    return f"it is the setting `{RESERVED[option]}`" if RESERVED[option] else "the driver sets it"
+    if refused := sorted(RESERVED.keys() & options.keys()):
+        setting = RESERVED[refused[0]]
+        meaning = f"it is the setting `{setting}`" if setting else "the driver sets it"
+        raise ValueError(f"{refused[0]} cannot be given as an option: {meaning}")
+    flags = {**_step_flags(settings, context), **OBSERVATION, **options}
+    argv = (*context.programs["db_bench"], *(f"--{name}={as_text(value)}" for name, value in flags.items()))
+    return Command(argv=argv, duration=declared_seconds(settings), keep=(LOG,))
 
 
 def declared_seconds(settings: Mapping[str, Any]) -> float | None:
-    """How long the benchmarks that obey the duration run; None when another one has no declared end."""
+    """Add up the benchmarks that obey the duration; None if another one has no declared end."""
     names: Sequence[str] = settings["benchmarks"]
     duration: float | None = settings.get("duration")
     timed = sum(name in TIMED for name in names)
@@ -72,7 +66,12 @@ def declared_seconds(settings: Mapping[str, Any]) -> float | None:
     return None if duration is None or open_ended or not timed else duration * timed
 
 
-def _own(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
+def positive_seed(seed: int) -> int:
+    """Make a seed of 31 bits that is never 0, which db_bench replaces by one of its own."""
+    return seed % (2**31 - 1) + 1
+
+
+def _step_flags(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
     flags = {
         "benchmarks": ",".join(settings["benchmarks"]),
         "db": context.data,
@@ -82,8 +81,9 @@ def _own(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
         "seed": positive_seed(context.seed),
         "report_file": context.folder / REPORT,
     }
+    duration = settings.get("duration")
     limits = {
-        "duration": _whole(settings.get("duration")),
+        "duration": None if duration is None else int(duration),
         "reads": settings.get("reads"),
         "writes": settings.get("writes"),
         "benchmark_write_rate_limit": settings.get("write_rate"),
@@ -91,10 +91,90 @@ def _own(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
     return flags | {name: value for name, value in limits.items() if value is not None}
 
 
-def positive_seed(seed: int) -> int:
-    """31 bits and never 0, which db_bench takes for "choose one yourself"."""
-    return seed % (2**31 - 1) + 1
+# The report file: operations of each interval (of every thread, writers too), counted by db_bench itself.
+
+TAIL = 8192  # bytes of a running step's file: some minutes of lines
+LONGEST_HEAD = 4096  # bytes
+
+_COLUMNS = ("secs_elapsed", "interval_qps")
 
 
-def _whole(seconds: float | None) -> int | None:
-    return None if seconds is None else int(seconds)
+def is_report(path: Path) -> bool:
+    """Recognize a report file by its first line."""
+    try:
+        with path.open("rb") as file:
+            head = file.readline(LONGEST_HEAD).decode("utf-8", errors="replace")
+    except OSError:
+        return False
+    return set(_COLUMNS) <= set(head.strip().split(","))
+
+
+def read_report(path: Path) -> list[tuple[float, float]]:
+    """Read a whole report, without half a line that a kill left at its end. No file, no series."""
+    try:
+        lines = read_text(path).split("\n")[:-1]
+    except FileNotFoundError:
+        return []
+    if not lines:
+        return []
+    names = lines[0].strip().split(",")
+    if missing := [name for name in _COLUMNS if name not in names]:
+        raise ParseError(f"{path}: no column {missing[0]} in its first line, {lines[0].strip()!r}")
+    seconds, qps = map(names.index, _COLUMNS)
+    rows = []
+    for number, line in enumerate(lines[1:], start=2):
+        fields = line.split(",")
+        try:
+            rows.append((float(fields[seconds]), float(fields[qps])))
+        except (IndexError, ValueError):
+            message = f"expected seconds and operations per second, found {line.strip()!r}"
+            raise ParseError(f"{path}:{number}: {message}") from None
+    return _per_second(rows)
+
+
+def read_text(path: Path | str) -> str:
+    """Read a file with any line ends, however damaged."""
+    from stepgrid.host.file_reader import content
+
+    text = content(path).decode("utf-8", errors="replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def live_rates(folder: Path) -> Sequence[tuple[float, float]]:
+    """Read the end of a running step's report."""
+    try:
+        with (folder / REPORT).open("rb") as file:
+            names = file.readline().decode().strip().split(",")
+            start = file.tell()
+            file.seek(max(start, file.seek(0, os.SEEK_END) - TAIL))
+            is_complete = file.tell() == start
+            lines = file.read().decode().split("\n")[:-1]  # what follows the last newline is still being written
+        seconds, qps = map(names.index, _COLUMNS)
+    except (OSError, ValueError):
+        return ()
+    return _per_second(
+        list(_readable_rows(lines if is_complete else lines[1:], seconds, qps)), 0.0 if is_complete else None
+    )
+
+
+def _readable_rows(lines: Sequence[str], seconds: int, qps: int) -> Iterator[tuple[float, float]]:
+    for line in lines:
+        fields = line.split(",")
+        try:
+            yield float(fields[seconds]), float(fields[qps])
+        except (ValueError, IndexError):
+            continue
+
+
+def _per_second(rows: Sequence[tuple[float, float]], start: float | None = 0.0) -> list[tuple[float, float]]:
+    """Divide by the interval: db_bench calls the operations of an interval interval_qps, whatever its seconds.
+
+    `start`: when the first interval began, or None. Seconds are rounded, so that one may seem to be two: the
+    interval is the median of the differences.
+    """
+    ends = [*(() if start is None else (start,)), *(second for second, _ in rows)]
+    differences = sorted(map(sub, ends[1:], ends))
+    interval = differences[len(differences) // 2] if differences else 1.0
+    if interval == 1.0 or interval <= 0:
+        return list(rows)
+    return [(second, operations / interval) for second, operations in rows]

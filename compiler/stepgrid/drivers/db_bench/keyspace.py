@@ -1,7 +1,7 @@
 """Which keys the steps of a sequence leave in the database, and how many of its lookups a step should find. Pure.
 
-db_bench numbers its keys from 0. What is worked out here is a lower bound, or unknown. Keys beyond those that were
-loaded are not expected to be missed: who looks them up measures something else, and hears of it.
+db_bench numbers its keys from 0. The results are lower bounds, or unknown. Keys beyond those that were loaded are
+not expected to be missed: a step that looks them up measures something else, and a rule reports it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ LOOKUPS = _READS | {
     *("seekrandomwhilewriting", "seekrandomwhilemerging"),
 }
 _NO_WRITES = PRINTING | DRAINING | _READS | {"readrandomfast", "readmissing", "readseq", "readreverse", "readtocache"}
-_MORE = {"mergerandom", "xorupdaterandom", "appendrandom", "readrandomwriterandom", "readrandommergerandom"}
 _OVERWRITES = {"overwrite", "updaterandom"}
-_WRITES = (LOOKUPS - _READS) | _MORE | _OVERWRITES
-# options with which keys are chosen, lost or told apart in another way, and the values that leave all as it is
-_OTHERWISE: Mapping[str, tuple[Any, ...]] = {
+_WRITES = (LOOKUPS - _READS) | {
+    *_OVERWRITES,
+    *("mergerandom", "xorupdaterandom", "appendrandom", "readrandomwriterandom", "readrandommergerandom"),
+}
+# options with which keys are chosen, lost or told apart in another way -> the values that leave all as it is
+_HARMLESS_VALUES: Mapping[str, tuple[Any, ...]] = {
     "compaction_style": (0, 1, 3),  # 2: FIFO forgets
     "num_column_families": (0, 1),
     "num_hot_column_families": (0,),
@@ -40,11 +42,11 @@ _OTHERWISE: Mapping[str, tuple[Any, ...]] = {
     "read_random_exp_range": (0,),
     "multiread_stride": (0,),
 }
-OPTIONS = frozenset((*_OTHERWISE, "deletes"))  # all that are looked at
+OPTIONS = frozenset((*_HARMLESS_VALUES, "deletes"))  # all that this module reads
 
 
 class Step(Protocol):
-    """A planned step, as far as it is looked at."""
+    """A planned step, as far as this module reads it."""
 
     @property
     def kind(self) -> str: ...
@@ -55,7 +57,7 @@ class Step(Protocol):
 
 
 class Keyspace(NamedTuple):
-    """(End, share): of the keys from the part before up to that end, so many are there; beyond the last, none."""
+    """Parts of (end, share): the share of the keys from the part before up to that end that exist; none beyond."""
 
     parts: tuple[tuple[float, float], ...] = ()
 
@@ -64,23 +66,23 @@ class Keyspace(NamedTuple):
         return max((end for end, share in self.parts if share > 0), default=0)
 
     def share(self, keys: float) -> float:
-        """Of the first so many keys."""
+        """Compute the share of the first so many keys that exist."""
         return math.fsum(size * share for size, share in self._sizes(keys)) / keys
 
     def is_full(self, keys: float) -> bool:
         return self.end >= keys and all(share == 1 for _, share in self._sizes(keys))
 
-    def changed(self, keys: float, change: Callable[[float], float]) -> Keyspace:
-        """`change` of the shares of the first so many keys."""
-        found, begin = list[tuple[float, float]](), 0.0
+    def change(self, keys: float, new_share: Callable[[float], float]) -> Keyspace:
+        """Apply `new_share` to the shares of the first so many keys."""
+        parts, begin = list[tuple[float, float]](), 0.0
         for end, share in (*self.parts, (max(keys, *(end for end, _ in self.parts), 0), 0.0)):
             inside = min(end, keys)
             if inside > begin:
-                found.append((inside, change(share)))
+                parts.append((inside, new_share(share)))
             if end > max(begin, keys):
-                found.append((end, share))
+                parts.append((end, share))
             begin = max(begin, end)
-        return Keyspace(tuple(found))
+        return Keyspace(tuple(parts))
 
     def _sizes(self, keys: float) -> Iterator[tuple[float, float]]:
         begin = 0.0
@@ -93,36 +95,36 @@ class Keyspace(NamedTuple):
 EMPTY = Keyspace()
 
 
-def found(steps: Iterable[Step]) -> list[float | None]:
-    """Of each step of a sequence: the share of its lookups that should find a key; None where that is unknown."""
+def hit_rates(steps: Iterable[Step]) -> list[float | None]:
+    """Compute the share of each step's lookups that should find a key; None if that is unknown."""
     rates: list[float | None] = []
     space: Keyspace | None = None
     for step in steps:
-        space = before(space, step)
-        rates.append(None if space is None else _rate(space, step))
-        space = after(space, step)
+        space = keys_before(space, step)
+        rates.append(None if space is None else _hit_rate(space, step))
+        space = keys_after(space, step)
     return rates
 
 
-def before(space: Keyspace | None, step: Step) -> Keyspace | None:
-    """What its first benchmark finds."""
-    if _is_otherwise(step):
+def keys_before(space: Keyspace | None, step: Step) -> Keyspace | None:
+    """Keys that the first benchmark of a step finds."""
+    if _chooses_otherwise(step):
         return None
     return EMPTY if step.settings.get("fresh") else space
 
 
-def after(space: Keyspace | None, step: Step) -> Keyspace | None:
-    """`space`: what it found. A kind that is not known here may have written anything."""
+def keys_after(space: Keyspace | None, step: Step) -> Keyspace | None:
+    """Keys after a step that found `space`. A kind that this module does not know may have written anything."""
     if step.kind == "quiesce":
         return space
-    if step.kind != "db_bench" or _is_otherwise(step) or not step.settings.get("keys"):
+    if step.kind != "db_bench" or _chooses_otherwise(step) or not step.settings.get("keys"):
         return None
     for name in step.settings["benchmarks"]:
-        space = _ran(str(name), space, step)
+        space = _run_benchmark(str(name), space, step)
     return space
 
 
-def _rate(space: Keyspace, step: Step) -> float | None:
+def _hit_rate(space: Keyspace, step: Step) -> float | None:
     names: Sequence[str] = step.settings.get("benchmarks", ()) if step.kind == "db_bench" else ()
     measured, keys = first_measured(names), step.settings.get("keys")
     if measured not in LOOKUPS or not keys:
@@ -133,71 +135,68 @@ def _rate(space: Keyspace, step: Step) -> float | None:
     return space.share(loaded) if loaded else 0.0
 
 
-def _ran(name: str, space: Keyspace | None, step: Step) -> Keyspace | None:
-    if name in _NO_WRITES:
-        return space
+def _run_benchmark(name: str, space: Keyspace | None, step: Step) -> Keyspace | None:
     settings = step.settings
     keys, threads, timed = settings["keys"], settings.get("threads", 1), settings.get("duration") is not None
-    each = settings.get("writes") or keys
-    if name in _LOADS:
-        return _LOADS[name](keys, each, threads, timed) if settings.get("fresh") else space  # else it is skipped
+    writes = settings.get("writes") or keys  # of each thread
+    if name in _NO_WRITES:
+        return space
+    if name in _LOADS:  # skipped where a database exists
+        return _LOADS[name](keys, writes, None if timed else threads) if settings.get("fresh") else space
     if space is None:
         return None
     if name in _OVERWRITES and not timed:
-        return space.changed(keys, lambda share: 1 - (1 - share) * _missed(each * threads, keys))
-    if name in _WRITES:  # nobody knows how many keys: there are no fewer of those that were there
+        missed = _missed_share(writes * threads, keys)
+        return space.change(keys, lambda share: 1 - (1 - share) * missed)
+    if name in _WRITES:  # of an unknown number of keys: those that existed stay
         return space if keys <= space.end else None
-    return _deleted(name, space, step, timed)
-
-
-def _deleted(name: str, space: Keyspace, step: Step, timed: bool) -> Keyspace | None:
-    keys, deletes = step.settings["keys"], _deletes(step)
-    each = keys if deletes is None or deletes < 0 else deletes
+    option = next((value for _, value in _option_values(step, {"deletes"})), None)
+    deletes = int(option) if isinstance(option, int | float) and int(option) >= 0 else keys
     if name == "deleteseq":
-        return space.changed(each, lambda _: 0.0)
+        return space.change(deletes, lambda _: 0.0)
     if name == "deleterandom" and not timed:
-        draws = each * step.settings.get("threads", 1)
-        return space.changed(keys, lambda share: share * _missed(draws, keys))
-    return None  # nobody knows what it does
+        missed = _missed_share(deletes * threads, keys)
+        return space.change(keys, lambda share: share * missed)
+    return None  # an unknown benchmark
 
 
-def _sequential(keys: int, each: int, threads: int, timed: bool) -> Keyspace:
-    """Every thread writes the same keys, whatever the duration."""
-    return Keyspace(((each, 1.0),))
+def _load_in_order(keys: int, writes: int, threads: int | None) -> Keyspace:
+    """Load with threads that all write the same keys, whatever the duration."""
+    return Keyspace(((writes, 1.0),))
 
 
-def _random(keys: int, each: int, threads: int, timed: bool) -> Keyspace | None:
-    return None if timed else Keyspace(((keys, 1 - _missed(each * threads, keys)),))
+def _load_at_random(keys: int, writes: int, threads: int | None) -> Keyspace | None:
+    """Load with threads, or by the clock (None)."""
+    if threads is None:
+        return None
+    return Keyspace(((keys, 1 - _missed_share(writes * threads, keys)),))
 
 
-def _unique(keys: int, each: int, threads: int, timed: bool) -> Keyspace | None:
-    """db_bench does it with one thread, and has no more keys to give."""
-    return Keyspace(((keys, each / keys),)) if each <= keys else None
+def _load_unique(keys: int, writes: int, threads: int | None) -> Keyspace | None:
+    """Load with one thread, as db_bench does, which has no more keys to give."""
+    if writes > keys:
+        return None
+    return Keyspace(((keys, writes / keys),))
 
 
-_LOADS: Mapping[str, Callable[[int, int, int, bool], Keyspace | None]] = {
-    "fillseq": _sequential,
-    "fillbatch": _sequential,
-    "fillrandom": _random,
-    "filluniquerandom": _unique,
+_LOADS: Mapping[str, Callable[[int, int, int | None], Keyspace | None]] = {
+    "fillseq": _load_in_order,
+    "fillbatch": _load_in_order,
+    "fillrandom": _load_at_random,
+    "filluniquerandom": _load_unique,
 }
 
 
-def _missed(draws: float, keys: float) -> float:
-    """The share of the keys that so many random draws leave out."""
+def _missed_share(draws: float, keys: float) -> float:
+    """Compute the share of the keys that so many random draws leave out."""
     return math.exp(-draws / keys)
 
 
-def _deletes(step: Step) -> int | None:
-    value = next((value for _, value in _values(step, {"deletes"})), None)
-    return int(value) if isinstance(value, int | float) else None
+def _chooses_otherwise(step: Step) -> bool:
+    return any(value not in _HARMLESS_VALUES[name] for name, value in _option_values(step, _HARMLESS_VALUES.keys()))
 
 
-def _is_otherwise(step: Step) -> bool:
-    return any(value not in _OTHERWISE[name] for name, value in _values(step, _OTHERWISE.keys()))
-
-
-def _values(step: Step, names: Set[str]) -> Iterator[tuple[str, Any]]:
-    """Of the options that are given. By their parts: of many steps, few have one of these."""
+def _option_values(step: Step, names: Set[str]) -> Iterator[tuple[str, Any]]:
+    """List those of the options that a step has, by their parts: of many steps, few have one of these."""
     for part in getattr(step.options, "parts", (step.options,)):
         yield from ((name, getattr(part[name], "value", part[name])) for name in names & part.keys())

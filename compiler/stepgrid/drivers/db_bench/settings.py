@@ -1,50 +1,56 @@
-"""What a step of kind db_bench may say, apart from the engine's options."""
+"""Settings of a step of kind db_bench: everything but the engine's options."""
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
-from stepgrid.drivers.db_bench.benchmark_releases import known
+from stepgrid.drivers.db_bench.benchmarks import ALL_BENCHMARKS
+from stepgrid.plugins import settings
 from stepgrid.plugins.quantity import Quantity
-
-Benchmark = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]+$"), AfterValidator(known)]
-Positive = Annotated[int, Field(ge=1, strict=True)]
-WholeSeconds = Annotated[float, Field(ge=1, multiple_of=1, strict=True)]
+from stepgrid.plugins.settings import COUNT, DURATION, Count, Flag, WholeSeconds
 
 
-def _not_empty(benchmarks: tuple[str, ...]) -> tuple[str, ...]:
+def require_benchmark(name: str) -> str:
+    """Refuse a name that no release has."""
+    if name in ALL_BENCHMARKS:
+        return name
+    matches = get_close_matches(name, sorted(ALL_BENCHMARKS), n=1)
+    nearest = f" (nearest: `{matches[0]}`)" if matches else ""
+    raise PydanticCustomError("no_such_benchmark", "{why}", {"why": f"db_bench has no benchmark of this name{nearest}"})
+
+
+def _require_one(benchmarks: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse a step without a benchmark."""
     if not benchmarks:
         raise PydanticCustomError("no_benchmark", "at least one benchmark is needed")
     return benchmarks
 
 
-class Settings(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+Benchmark = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]+$"), AfterValidator(require_benchmark)]
 
+
+class Settings(settings.Settings):
     benchmarks: Annotated[
         tuple[Benchmark, ...],
-        AfterValidator(_not_empty),
+        AfterValidator(_require_one),
         Field(description="db_bench's benchmarks in order; the first is the one that is measured"),
     ]
-    keys: Annotated[Positive, Quantity("count"), Field(description="keys of the database (--num)")]
-    threads: Annotated[Positive, Quantity("count"), Field(description="client threads")] = 1
+    keys: Annotated[Count, COUNT, Field(description="keys of the database (--num)")]
+    threads: Annotated[Count, COUNT, Field(description="client threads")] = 1
     duration: Annotated[
         WholeSeconds | None,
-        Quantity("duration"),
+        DURATION,
         Field(description="how long a benchmark runs; without it, as many operations as there are keys"),
     ] = None
-    reads: Annotated[
-        Positive | None, Quantity("count"), Field(description="reads of each thread, where there is no duration")
-    ] = None
-    writes: Annotated[
-        Positive | None, Quantity("count"), Field(description="writes of each thread; caps a load as well")
-    ] = None
+    reads: Annotated[Count | None, COUNT, Field(description="reads of each thread, where there is no duration")] = None
+    writes: Annotated[Count | None, COUNT, Field(description="writes of each thread; caps a load as well")] = None
     write_rate: Annotated[
-        Positive | None,
+        Count | None,
         Quantity("rate"),
         Field(description="limit on what is written in a second (--benchmark_write_rate_limit); a load obeys it too"),
     ] = None
-    fresh: Annotated[bool, Field(strict=True, description="begin with an empty database")] = False
+    fresh: Annotated[Flag, Field(description="begin with an empty database")] = False

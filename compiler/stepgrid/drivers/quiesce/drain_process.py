@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from stepgrid.drivers.db_bench.parser.dump import compaction
+from stepgrid.drivers.db_bench.engine_statistics import compaction_tables, read_count
 from stepgrid.host.log_tail import tail
 from stepgrid.host.processes.parent_death import die_with_parent
 from stepgrid.plugins.server import IdleReading
@@ -42,9 +42,9 @@ class DrainProcess:
 
     def _compacted(self) -> IdleReading:
         """Until it has printed something nobody knows, and that is not quiet."""
-        found = compaction.tables(tail(self._folder / ERRORS, TAIL)) if self._child is not None else ()
+        found = compaction_tables(tail(self._folder / ERRORS, TAIL)) if self._child is not None else ()
         files = found[-1].get("Sum", {}).get("Files", "") if found else ""
-        at_work = compaction.count(files.partition("/")[2])
+        at_work = read_count(files.partition("/")[2])
         return IdleReading(AT_WORK, 1.0, 0) if at_work is None else IdleReading(COMPACTED, at_work, 0)
 
     @contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.drivers.db_bench.parser.dump import compaction
+from stepgrid.drivers.db_bench import engine_statistics
 from stepgrid.drivers.quiesce.drain_process import AT_WORK, COMPACTED, ERRORS, OUTPUT
 from stepgrid.drivers.quiesce.metrics import AMOUNTS, END, START
 from stepgrid.drivers.quiesce.settle_request import UNDER_WAY
@@ -61,21 +61,21 @@ def _debt(folder: Path) -> dict[str, float]:
     """Of an embedded RocksDB: from its statistics before and after; one that is held open has them among its errors."""
     paths = [path for path in (folder / OUTPUT, folder / ERRORS) if path.is_file()]
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
-    text = next(filter(compaction.tables, texts), "")
-    files = [_level0(table) for table in compaction.tables(text)]
+    text = next(filter(engine_statistics.compaction_tables, texts), "")
+    files = [_level0(table) for table in engine_statistics.compaction_tables(text)]
     pending = [float(size) for size in _PENDING.findall(text)]
     return {**_first_and_last("level 0 files", files), **_first_and_last("pending compaction bytes", pending)}
 
 
-def _level0(table: Mapping[str, compaction.Row]) -> float | None:
+def _level0(table: Mapping[str, engine_statistics.Row]) -> float | None:
     """Of all files, those of no other level: one that is empty and had nothing to do is not listed."""
     total = _files(table.get("Sum", {}))
     others = [_files(row) for level, row in table.items() if re.fullmatch(r"L[1-9]\d*", level)]
     return None if total is None else total - sum(count for count in others if count is not None)
 
 
-def _files(row: compaction.Row) -> float | None:
-    return compaction.count(row.get("Files", "").partition("/")[0])
+def _files(row: engine_statistics.Row) -> float | None:
+    return engine_statistics.read_count(row.get("Files", "").partition("/")[0])
 
 
 def _first_and_last(what: str, values: Sequence[float | None]) -> dict[str, float]:

@@ -6,13 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers.db_bench.parser import histogram, result
-from stepgrid.drivers.db_bench.parser.dump import compaction, levels, stalls, totals
+from stepgrid.drivers.db_bench.engine_statistics import (
+    FIELDS,
+    compaction_figures,
+    compaction_levels,
+    stall_figures,
+    total_figures,
+)
+from stepgrid.drivers.db_bench.output import find_result, histogram_buckets, histograms_after, result_figures
 from tests.drivers.db_bench import printf
 from tests.drivers.db_bench.printf import GB, MB
 
 NEW = ("Patched(sec)", "Wextra(GB)", "Zone", "Rd(MB/s)2")
-COLUMNS = {column: name for name, (column, _) in levels._COLUMNS.items() if name not in ("bytes", "compacting_files")}
+COLUMNS = {field.column: field.name for field in FIELDS if field.name not in ("bytes", "compacting_files")}
 figures = st.floats(-100, 10**4).map(lambda value: round(value, 1))
 volumes = st.floats(0, 400 * GB)
 
@@ -38,7 +44,7 @@ def row(draw: st.DrawFn, name: str, columns: list[str]) -> printf.Row:
 @given(rows(), st.sampled_from(["Level", "Priority"]))
 def test_a_column_is_its_own_wherever_it_stands(drawn: tuple[list[str], list[printf.Row]], group: str) -> None:
     columns, given_rows = drawn
-    found = levels.levels(printf.table(given_rows, columns, group))
+    found = compaction_levels(printf.table(given_rows, columns, group))
     label = group.lower()
     assert [each[label] for each in found] == [each.name for each in given_rows]
     for each, row_ in zip(found, given_rows, strict=True):
@@ -52,7 +58,7 @@ def test_a_column_is_its_own_wherever_it_stands(drawn: tuple[list[str], list[pri
 @given(rows())
 def test_sums_are_of_the_row_of_that_name(drawn: tuple[list[str], list[printf.Row]]) -> None:
     columns, given_rows = drawn
-    found = compaction.figures(printf.table(given_rows, columns))
+    found = compaction_figures(printf.table(given_rows, columns))
     sums = next(each for each in given_rows if each.name == "Sum")
     expected = {
         metric: printf.printed(column, sums.cells[column])
@@ -83,7 +89,7 @@ def dumps(draw: st.DrawFn) -> printf.Totals:
 
 @given(dumps())
 def test_volumes_are_at_least_as_exact_as_what_is_printed(given_: printf.Totals) -> None:
-    found = totals.figures(printf.dump(given_))
+    found = total_figures(printf.dump(given_))
     half = 0.005 * GB * 1.01
     for name, value in {
         "ingest_bytes": given_.ingest,
@@ -94,7 +100,7 @@ def test_volumes_are_at_least_as_exact_as_what_is_printed(given_: printf.Totals)
         assert found[name] == pytest.approx(value, abs=half, rel=0.0)
     assert found["flush_bytes"] == pytest.approx(given_.flush, abs=half / 10, rel=0.0)
     assert found["keys_written"] == given_.keys  # by the writes to the log
-    assert totals.figures(printf.dump(given_).replace(" 0 syncs", " 3 syncs"))["keys_written"] == printf.shortened(
+    assert total_figures(printf.dump(given_).replace(" 0 syncs", " 3 syncs"))["keys_written"] == printf.shortened(
         given_.keys
     )
     if given_.interval == given_.uptime:
@@ -110,14 +116,14 @@ def test_counters_make_them_exact(given_: printf.Totals) -> None:
         "rocksdb.compact.write.bytes": int(given_.write),
         "rocksdb.number.keys.written": given_.keys,
     }
-    found = totals.figures(printf.dump(exact) + printf.tickers(counted))
+    found = total_figures(printf.dump(exact) + printf.tickers(counted))
     assert (found["ingest_bytes"], found["compaction_write_bytes"]) == (exact.ingest, exact.write)
     assert found["keys_written"] == given_.keys
     if exact.ingest > MB:
         assert found["write_amplification"] == pytest.approx(exact.write / exact.ingest)
     other = {name: count + 10 * int(GB) for name, count in counted.items()}
-    apart = totals.figures(printf.dump(exact) + printf.tickers(other))
-    assert apart["ingest_bytes"] == totals.figures(printf.dump(exact))["ingest_bytes"]
+    apart = total_figures(printf.dump(exact) + printf.tickers(other))
+    assert apart["ingest_bytes"] == total_figures(printf.dump(exact))["ingest_bytes"]
 
 
 counts = st.fixed_dictionaries({name: st.integers(0, 10**9) for name in printf.STALLS})
@@ -125,7 +131,7 @@ counts = st.fixed_dictionaries({name: st.integers(0, 10**9) for name in printf.S
 
 @given(counts)
 def test_stalls_old_and_new(given_: dict[str, int]) -> None:
-    old, new = (stalls.figures(printf.stalls(given_, before)) for before in (True, False))
+    old, new = (stall_figures(printf.stalls(given_, before)) for before in (True, False))
     assert old == new
     assert new["stall_l0_compacting_stops"] == given_["cf-l0-file-count-limit-stops-with-ongoing-compaction"]
 
@@ -154,7 +160,7 @@ lines = st.builds(
 @given(lines, messages, st.booleans())
 def test_result_lines(line: printf.Line, message: tuple[str, dict[str, float]], old: bool) -> None:
     text, said = message
-    found = result.figures(result.find(printf.result(line._replace(message=text), old), line.name), [])
+    found = result_figures(find_result(printf.result(line._replace(message=text), old), line.name), [])
     expected = {"qps": line.qps, "usec_per_op": line.usec, **said}
     expected |= {} if line.rate is None else {"mb_per_s": line.rate}
     expected |= {} if old else {"seconds": line.seconds, "operations": line.operations}
@@ -171,7 +177,7 @@ def test_mixgraph(line: printf.Line, mix: tuple[int, int, int], looked: tuple[in
     counted = "( Gets:{} Puts:{} Seek:{}".format(*mix)
     tail = " of {} in {} found)" if old else ", reads {} in {} found, avg size: 34.8 value, 582.1 scan)"
     given_ = line._replace(name="mixgraph", message=counted + tail.format(*looked) + "\n")
-    found = result.figures(result.find(printf.result(given_, old), "mixgraph"), [])
+    found = result_figures(find_result(printf.result(given_, old), "mixgraph"), [])
     rates = [found.get(f"{kind}_per_s") for kind in ("gets", "puts", "seeks")]
     assert rates == ([pytest.approx(line.qps * each / sum(mix)) for each in mix] if sum(mix) else [None] * 3)
     lookups = mix[0] if old else looked[1]
@@ -182,12 +188,12 @@ def test_mixgraph(line: printf.Line, mix: tuple[int, int, int], looked: tuple[in
 @given(st.lists(st.integers(1, 10**9), min_size=1, max_size=9), st.booleans())
 def test_whole_histograms(operations: list[int], old: bool) -> None:
     given_ = [(at, at + 1, count) for at, count in enumerate(operations)]
-    found = histogram.after(printf.histogram("read", given_, old) + "DB path: [db]\n", 0)
-    assert histogram.buckets(found) == [("", *map(list, zip(*given_, strict=True)))]
+    found = histograms_after(printf.histogram("read", given_, old) + "DB path: [db]\n", 0)
+    assert histogram_buckets(found) == [("", *map(list, zip(*given_, strict=True)))]
     assert found[0].count == sum(operations)
 
 
 def test_of_several_kinds_of_operation_each_has_its_own() -> None:
     text = printf.histogram("read", [(0, 1, 5)], False) + printf.histogram("write", [(1, 2, 6)], False)
-    found = histogram.buckets(histogram.after(text, 0))
+    found = histogram_buckets(histograms_after(text, 0))
     assert found == [("read", [0], [1], [5]), ("write", [1], [2], [6])]
