@@ -3,13 +3,13 @@ import sys
 
 sys.path.insert(0, f"{workflow.basedir}/compiler")
 
-from stepgrid.host.processes import exit_signals
+from stepgrid.host.processes import signals
 from stepgrid.host.terminal_output import open_streams
 from stepgrid.store.redo_requests import name_user
 from stepgrid.workflow import snakemake_metadata
 
-exit_signals.at_once()
-exit_signals.guard(workflow.snakemake_tmp_dir)
+signals.exit_on_signals()
+signals.guard_folder(workflow.snakemake_tmp_dir)
 open_streams()
 name_user()
 snakemake_metadata.mark_folder(workflow.snakemake_tmp_dir)

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.programs import programs
-from stepgrid.host.processes import child_process as children
-from stepgrid.host.processes import termination
-from stepgrid.host.processes.supervision import environment, supervise
-from stepgrid.host.processes.unprivileged_user import User, give, ordinary
+from stepgrid.host.processes import supervision
+from stepgrid.host.processes.supervision import User, environment, give_files, server_user, supervise
 from stepgrid.model.command import Command
 from stepgrid.plugins import engines
 from stepgrid.plugins.server import Access, ServerEngine, ServerHome
@@ -36,7 +34,7 @@ def serving(
     new = not data.exists()
     for place in (data, own, folder / "scratch"):
         place.mkdir(parents=True, exist_ok=True)
-    user = ordinary([data / "x", own / "x", *(Path(prefix[0]) for prefix in known.values())])
+    user = server_user([data / "x", own / "x", *(Path(prefix[0]) for prefix in known.values())])
     with sockets(engine.socket, user) as place:
         home = _home(engine, build, record, known, data, own, place, user, storage)
         _set_up(engine, home, user, options, new)
@@ -45,8 +43,8 @@ def serving(
             readiness.connected(engine, server).close()
             yield home.access
         finally:
-            termination.stop(server.pid, engine.stop, PATIENCE)
-            children.reap(server.child)
+            supervision.stop(server.pid, engine.stop, PATIENCE)
+            supervision.reap(server.child)
 
 
 def _home(
@@ -72,7 +70,7 @@ def _home(
 def _set_up(engine: ServerEngine, home: ServerHome, user: User | None, options: Mapping[str, Any], new: bool) -> None:
     home.data.chmod(0o700)
     attach(home.folder, engine.configuration(home, options), 0o644)
-    give(user, home.data, home.folder, home.scratch)
+    give_files(user, home.data, home.folder, home.scratch)
     initialize = engine.initialize(home) if new else ()
     for index, command in enumerate((*initialize, *engine.prepare(home))):
         folder = home.folder / f"set-up-{index}"
@@ -84,7 +82,7 @@ def _set_up(engine: ServerEngine, home: ServerHome, user: User | None, options: 
 
 def _started(engine: ServerEngine, home: ServerHome, user: User | None) -> Server:
     argv, env = _command(engine.serve(home), home, home.folder, user)
-    child = children.spawn(argv, env, home.folder, user)
+    child = supervision.spawn(argv, env, home.folder, user)
     return Server(home.access, child, home.folder, home.data)
 
 
@@ -92,7 +90,7 @@ def _command(
     command: Command, home: ServerHome, folder: Path, user: User | None
 ) -> tuple[Sequence[str], Mapping[str, str]]:
     attach(folder, command.files)
-    give(user, folder)
+    give_files(user, folder)
     return command.argv, environment({"HOME": str(home.scratch), "TMPDIR": str(home.scratch), **command.env})
 
 

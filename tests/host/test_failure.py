@@ -5,7 +5,7 @@ import pytest
 from stepgrid.host.disk_errors import read_only
 from stepgrid.host.failure import StageError, is_from_outside
 from stepgrid.host.log_tail import end_of, telling
-from stepgrid.host.processes.child_process import killed_by
+from stepgrid.host.processes.supervision import describe_signal
 
 
 def test_the_end_of_a_log_is_its_last_lines_with_something_on_them(tmp_path):
@@ -57,7 +57,7 @@ def test_what_a_person_sees():
     ],
 )
 def test_what_killed_it(number, said):
-    assert killed_by(number) == said
+    assert describe_signal(number) == said
 
 
 @pytest.mark.parametrize(

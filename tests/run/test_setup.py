@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host import page_cache, sysfs
-from stepgrid.host.processes import cgroup, launch, launch_gate
+from stepgrid.host.processes import cgroup, launch
 from stepgrid.model.command import Command
 from tests.run.machine import make
 
@@ -30,50 +30,50 @@ def host(tmp_path, monkeypatch):
 
 
 def test_nothing_asked_is_nothing_done():
-    done = launch.launched(COMMAND, {})
+    done = launch.plan_launch(COMMAND, {})
     assert done == launch.LaunchPlan(COMMAND, {})
     assert done.argv == COMMAND.argv
 
 
 def test_all_that_can_be_asked(host):
     asked = {"numa": "interleave", "malloc": "jemalloc", "cpus": "0-3,8", "env": {"B": "2", "A": "3"}}
-    done = launch.launched(COMMAND, asked)
+    done = launch.plan_launch(COMMAND, asked)
     assert done.command.argv == ("/bin/numactl", "--interleave=all", "/bin/taskset", "-c", "0-3,8", "prog", "-x")
     library = str(host / "usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
     assert done.command.env == {"A": "3", "B": "2", "LD_PRELOAD": library}
     assert done.command.duration == 3.0
-    assert done.argv == (*done.command.argv[:5], *launch_gate.ARGV, "prog", "-x")
+    assert done.argv == (*done.command.argv[:5], *launch.GATE, "prog", "-x")
     assert done.record == {**asked, "library": library}
 
 
 def test_one_numa_node_leaves_interleaving_out_and_says_so(host):
     (host / "sys/devices/system/node/node1").rmdir()
-    done = launch.launched(COMMAND, {"numa": "interleave"})
+    done = launch.plan_launch(COMMAND, {"numa": "interleave"})
     assert done.command == COMMAND
-    assert done.argv == (*launch_gate.ARGV, *COMMAND.argv)
+    assert done.argv == (*launch.GATE, *COMMAND.argv)
     assert done.record == {"numa": "interleave: left out, this host has one NUMA node"}
 
 
 def test_an_allocator_that_is_not_here(host):
     with pytest.raises(launch.LaunchError) as caught:
-        launch.launched(COMMAND, {"malloc": "tcmalloc"})
+        launch.plan_launch(COMMAND, {"malloc": "tcmalloc"})
     assert str(caught.value) == "`malloc: tcmalloc`: there is no libtcmalloc.so.4 here; install libgoogle-perftools4"
 
 
 def test_a_tool_that_is_not_here(host, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(launch.LaunchError, match=r"^there is no taskset on PATH; install util-linux$"):
-        launch.launched(COMMAND, {"cpus": "0"})
+        launch.plan_launch(COMMAND, {"cpus": "0"})
 
 
 def test_memory_needs_a_cgroup_by_systemd_or_our_own(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(cgroup, "can_limit", lambda: True)
-    found = launch.launched(COMMAND, {"memory": 1 << 30})
+    found = launch.plan_launch(COMMAND, {"memory": 1 << 30})
     assert found == launch.LaunchPlan(COMMAND, {"memory": 1 << 30}, 1 << 30, 0, gate=True)
     monkeypatch.setattr(cgroup, "can_limit", lambda: False)
     with pytest.raises(launch.LaunchError) as caught:
-        launch.launched(COMMAND, {"memory": 1 << 30})
+        launch.plan_launch(COMMAND, {"memory": 1 << 30})
     said = str(caught.value)
     assert said.startswith("`memory: 1073741824` needs a cgroup, which `systemd-run --user --scope` does not give (")
     assert said.endswith("), and none may be made here; leave `memory` out, or run where systemd manages your session")
@@ -85,7 +85,7 @@ def test_memory_where_systemd_gives_a_scope(monkeypatch, tmp_path):
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
-    done = launch.launched(COMMAND, {"memory": 1 << 30})
+    done = launch.plan_launch(COMMAND, {"memory": 1 << 30})
     assert done.command.argv[:5] == ("systemd-run", "--user", "--scope", "--quiet", "--property=MemoryMax=1073741824")
     assert done.command.argv[-3:] == ("--", "prog", "-x")
     assert done.command.env["XDG_RUNTIME_DIR"] == "/run/user/7"
@@ -94,8 +94,8 @@ def test_memory_where_systemd_gives_a_scope(monkeypatch, tmp_path):
 
 def test_the_loader_only_warns(tmp_path):
     (tmp_path / "stderr").write_text("hello\nERROR: ld.so: object 'x.so' cannot be preloaded: ignored.\n")
-    assert launch.complaint({}, tmp_path / "stderr") is None
-    said = launch.complaint({"malloc": "jemalloc"}, tmp_path / "stderr")
+    assert launch.unloaded_allocator({}, tmp_path / "stderr") is None
+    said = launch.unloaded_allocator({"malloc": "jemalloc"}, tmp_path / "stderr")
     assert said == "jemalloc was not loaded: ERROR: ld.so: object 'x.so' cannot be preloaded: ignored."
 
 

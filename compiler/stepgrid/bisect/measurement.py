@@ -13,7 +13,7 @@ from typing import Any
 from stepgrid.bisect.overrides import overrides
 from stepgrid.bisect.request import Candidate, Request, SearchError
 from stepgrid.bisect.state import Decision
-from stepgrid.host.processes.parent_death import die_with_parent
+from stepgrid.host.processes.signals import die_with_parent
 from stepgrid.language.problems import SpecError, format_problems, nearest
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import NodeStatus, Status

@@ -6,7 +6,7 @@ import sys
 
 from stepgrid.build.job import make
 from stepgrid.host.processes import signals
-from stepgrid.host.processes.parent_death import OrphanedError, follow_parent
+from stepgrid.host.processes.signals import OrphanedError, follow_parent
 from stepgrid.host.terminal_output import screened
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plan.files import plan_file
@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> int:
     digest, node = arguments
     store = Store()
     try:
-        signals.install()
+        signals.interrupt_on_signals()
         follow_parent()
         build = _planned(store, digest, node)
         return make(store, build) if build else 1

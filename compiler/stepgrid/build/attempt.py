@@ -14,7 +14,7 @@ from stepgrid.build.environment_variables import COOKIE, TEMPORARY
 from stepgrid.host import cluster_job
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.log_tail import end_of
-from stepgrid.host.processes.orphans import kill_marked
+from stepgrid.host.processes.signals import kill_marked
 from stepgrid.store.heartbeat import beating
 from stepgrid.store.status.running_attempt import RECORD
 from stepgrid.store.store import Store

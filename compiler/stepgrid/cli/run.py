@@ -29,9 +29,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Builds, measures, collects and summarizes what is not there yet."""
-    from stepgrid.host.processes import exit_signals
+    from stepgrid.host.processes import signals
 
-    exit_signals.at_once(FAILED)
+    signals.exit_on_signals(FAILED)
     args, more = _sorted(args)
     if wrong := _wrong_until(more):
         print(wrong, file=sys.stderr)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 
 from stepgrid.collect.job import collect
-from stepgrid.host.processes.exit_signals import leave
+from stepgrid.host.processes.signals import exit_now
 from stepgrid.host.stale_handles import retried
 from stepgrid.host.terminal_output import screened
 from stepgrid.model.plan import Plan
@@ -66,4 +66,4 @@ def _report(plan: Plan, nodes: Mapping[str, NodeStatus], partial: bool) -> int:
 
 if __name__ == "__main__":
     with screened():
-        leave(main())
+        exit_now(main())

@@ -6,8 +6,7 @@ import gc
 import sys
 from collections.abc import Sequence
 
-from stepgrid.host.processes.parent_death import OrphanedError, follow_parent
-from stepgrid.host.processes.signals import Interrupted, install
+from stepgrid.host.processes.signals import Interrupted, OrphanedError, follow_parent, interrupt_on_signals
 from stepgrid.host.terminal_output import screened
 
 USAGE = "usage: python -m stepgrid.run PLAN STAGE"
@@ -18,7 +17,7 @@ def main(arguments: Sequence[str]) -> int:
         print(USAGE, file=sys.stderr)
         return 2
     try:
-        install()
+        interrupt_on_signals()
         follow_parent()
         return _run(*arguments)
     except OrphanedError as error:

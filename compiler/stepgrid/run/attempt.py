@@ -16,8 +16,8 @@ from stepgrid.host.disk_errors import is_disk_full
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
 from stepgrid.host.locks import LockBusy, locked
-from stepgrid.host.processes import orphans
-from stepgrid.host.processes.orphans import MARK
+from stepgrid.host.processes import signals
+from stepgrid.host.processes.signals import MARK
 from stepgrid.model.status import Status
 from stepgrid.run.job_context import Job
 from stepgrid.store import checksums, reserve
@@ -117,5 +117,5 @@ def close_abandoned(store: Store, stage: str) -> None:
     """Attempts whose runner was killed: call it with the stage's lock held, so that none of them can be running."""
     for folder in store.attempts(stage):
         if not (folder / "failure.json").exists():
-            orphans.end(folder / JOURNAL, (store.root, store.data))
+            signals.kill_attempt(folder / JOURNAL, (store.root, store.data))
             write_failure(folder, stage, StageError("the process that ran it was killed"), Status.INTERRUPTED)

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host.log_tail import end_of, telling
-from stepgrid.host.processes.child_process import MissingError, how
-from stepgrid.host.processes.supervision import environment, supervise
+from stepgrid.host.processes.supervision import MissingError, describe_exit, environment, supervise
 from stepgrid.model.site import Site
 from stepgrid.plugins.collector import DrawingCollector
 from stepgrid.plugins.registry import COLLECTORS
@@ -49,7 +48,7 @@ def _draw(folder: Path, record: Mapping[str, Any], site: Site) -> str | None:
         return str(error)
     if ended.exit or ended.overdue:
         said = end_of(telling(script)).splitlines()[-1:]
-        why = f"did not end within {SECONDS:g} s" if ended.overdue else how(ended.exit)
+        why = f"did not end within {SECONDS:g} s" if ended.overdue else describe_exit(ended.exit)
         return f"{' '.join(words[:2])} {why}{f': {said[0]}' if said else ''}"
     return kind.draw(script / "stdout", folder)
 

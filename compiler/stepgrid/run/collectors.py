@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.log_tail import end_of, telling
-from stepgrid.host.processes import child_process, termination
+from stepgrid.host.processes import supervision
 from stepgrid.host.processes.supervision import Watch, environment
 from stepgrid.host.sampling.process_group import ProcessGroup
 from stepgrid.model.site import Site
@@ -79,9 +79,9 @@ class ActiveCollectors:
 
     def kill(self) -> None:
         for running in self._running:
-            termination.kill(running.process.pid)
+            supervision.kill(running.process.pid)
             with suppress(ChildProcessError):  # stopped while it was being fetched
-                child_process.reap(running.process)
+                supervision.reap(running.process)
 
     def _start(self, asked: Mapping[str, Any], engine: int) -> None:
         folder = self.context.folder / FOLDER / str(asked["name"])
@@ -94,8 +94,8 @@ class ActiveCollectors:
                 asked, Target(tuple(sorted(ProcessGroup(engine).members())) or (engine,), folder), engine
             )
             write_json(folder / "command.json", {"argv": list(words), "environment": env}, durable=False)
-            process = child_process.spawn(words, env, folder)
-        except (CollectorError, child_process.MissingError) as error:
+            process = supervision.spawn(words, env, folder)
+        except (CollectorError, supervision.MissingError) as error:
             note(folder, asked, str(error))
             return
         self.journal(str(asked["name"]), process.pid)
@@ -118,7 +118,7 @@ class _Running:
 
     def attached(self) -> bool:
         kind: object = _kind(self.asked)
-        ended = child_process.ended(self.process.pid) is not None
+        ended = supervision.exit_status(self.process.pid) is not None
         return ended or not isinstance(kind, AttachingCollector) or kind.attached(self.process.pid)
 
     def interrupt(self) -> None:
@@ -128,9 +128,9 @@ class _Running:
 
     def end(self) -> None:
         pid = self.process.pid
-        overdue = child_process.wait(pid, TO_END) is None and not termination.stop(pid)
-        termination.kill(pid)  # what it left in its group
-        status, _ = child_process.reap(self.process)
+        overdue = supervision.wait(pid, TO_END) is None and not supervision.stop(pid)
+        supervision.kill(pid)  # what it left in its group
+        status, _ = supervision.reap(self.process)
         if not is_real(self.folder):
             return
         note(self.folder, self.asked, self._complaint(status, overdue), status)
@@ -141,7 +141,7 @@ class _Running:
         if status in GOOD:
             return None
         said = end_of(telling(self.folder)).splitlines()[-1:]
-        return f"it {child_process.how(status)}{f': {said[0]}' if said else ''}"
+        return f"it {supervision.describe_exit(status)}{f': {said[0]}' if said else ''}"
 
 
 def _kind(asked: Mapping[str, Any]) -> Collector | None:

@@ -8,8 +8,7 @@ from typing import Any, TypeAlias
 
 from stepgrid.host.disk_errors import disk_full, is_disk_full, met_full_disk, read_only
 from stepgrid.host.failure import FOUND_NOTHING
-from stepgrid.host.processes.child_process import killed_by
-from stepgrid.host.processes.supervision import ProcessEnd
+from stepgrid.host.processes.supervision import ProcessEnd, describe_signal
 from stepgrid.model.axis_search import SEARCH
 from stepgrid.model.figures import ParseError
 from stepgrid.model.number_format import exact_size
@@ -55,7 +54,7 @@ def complaint(
     if server and (said := refused(server, folder)):
         return said
     if ended.exit < 0:
-        return f"it was killed by {killed_by(-ended.exit)}"
+        return f"it was killed by {describe_signal(-ended.exit)}"
     own = kind.complaint(folder) if isinstance(kind, FailureExplainer) else None
     return own or f"it ended with exit status {ended.exit}"
 

@@ -17,9 +17,8 @@ from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
 from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes.cgroup import ControlGroup, caged
-from stepgrid.host.processes.launch import LaunchError, LaunchPlan, complaint, launched
-from stepgrid.host.processes.launch_check import watched
-from stepgrid.host.processes.orphans import MARK, STARTED, kill_marked
+from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch, plan_launch, unloaded_allocator
+from stepgrid.host.processes.signals import MARK, STARTED, kill_marked
 from stepgrid.host.processes.supervision import MissingError, ProcessEnd, Watch, environment, supervise
 from stepgrid.host.sampling.sampler import Sampler
 from stepgrid.model.plan import PlannedStage, PlannedStep
@@ -187,7 +186,7 @@ class _Step:
         return (
             step_record.out_of_memory(ended, self._launch.get("memory"))
             or step_record.complaint(ended, deadline, folder, data, self.server, kind, kept)
-            or complaint(self._launch, folder / "stderr")
+            or unloaded_allocator(self._launch, folder / "stderr")
             or step_record.wrong_output(kind, replace(self.step, settings=self.settings), folder, data, ran)
         )
 
@@ -205,7 +204,7 @@ class _Step:
             sampler.start(pid)
             first = partial(collectors.start_and_attach, pid) if collectors.attach else None
             try:
-                seen.update(watched(pid, self._launch, first))
+                seen.update(check_launch(pid, self._launch, first))
             except LaunchError:
                 sampler.stop(pid)
                 raise
@@ -232,7 +231,7 @@ class _Step:
     def _command(self, kind: Runner) -> LaunchPlan:
         try:
             made = kind.command(self.settings, self.accepted.options, self._context())
-            done = launched(made, self._launch)
+            done = plan_launch(made, self._launch)
         except RefusedError as error:
             raise StageError(str(error), self.step.name) from None
         except (LookupError, ValueError) as error:

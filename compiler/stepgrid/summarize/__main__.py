@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stepgrid.host.processes.exit_signals import leave
+from stepgrid.host.processes.signals import exit_now
 from stepgrid.host.terminal_output import screened
 from stepgrid.summarize.job import main
 
 if __name__ == "__main__":
     with screened():
-        leave(main())
+        exit_now(main())

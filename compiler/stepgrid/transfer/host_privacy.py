@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from stepgrid.build.error import BuildError
 from stepgrid.collect import parquet
 from stepgrid.host import cluster_job, file_reader
-from stepgrid.host.processes.orphans import MARK
+from stepgrid.host.processes.signals import MARK
 from stepgrid.host.pseudonym import pseudonym
 from stepgrid.model import result_schema
 from stepgrid.model.plan import Plan

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from stepgrid.host.failure import StageError
 from stepgrid.host.locks import LockBusy, locked
-from stepgrid.host.processes import orphans
+from stepgrid.host.processes import signals
 from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted, duration
@@ -38,7 +38,7 @@ def _closed(work: RemainingWork, node: str, attempt: Path) -> StageError:
 
         tail = builds.fail(attempt, node, Status.FAILED, WHY)  # its tree goes at once: it may never be tried again
         return StageError(WHY, log=attempt / builds.LOG, tail=tail)
-    orphans.end(attempt / JOURNAL, (work.store.root, work.store.data))
+    signals.kill_attempt(attempt / JOURNAL, (work.store.root, work.store.data))
     failure = StageError(WHY)
     write_failure(attempt, node, failure, Status.FAILED)
     return failure

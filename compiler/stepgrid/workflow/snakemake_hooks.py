@@ -19,9 +19,8 @@ from typing import Any, NoReturn
 from stepgrid.host import cluster_job, host_lock, temporary_files
 from stepgrid.host.locks import LockBusy
 from stepgrid.host.noise import tuning
-from stepgrid.host.processes import exit_signals
-from stepgrid.host.processes.parent_death import die_with_parent
-from stepgrid.host.processes.signals import nothing
+from stepgrid.host.processes import signals
+from stepgrid.host.processes.signals import die_with_parent, ignore_signal
 from stepgrid.language.site import site_file
 from stepgrid.model.units import counted
 from stepgrid.run.progress import head
@@ -99,13 +98,13 @@ class Hooks:
         yield from collector_tools.sentences(asked, site)
 
     def listen(self) -> None:
-        for number in exit_signals.SIGNALS:
+        for number in signals.ENDING_SIGNALS:
             signal.signal(number, self._stop)
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # nobody who looks is no reason to stop
         sys.excepthook = self._uncaught
 
     def success(self) -> None:
-        exit_signals.at_once()
+        signals.exit_on_signals()
         self._last_look()
         now = work(self.work.plan, self.work.store)
         if now.is_over:
@@ -142,7 +141,7 @@ class Hooks:
 
     def _leave(self) -> NoReturn:
         say(f"stopped by {self.stopped}: nothing that was measured is lost, the same command goes on from here")
-        exit_signals.leave()
+        signals.exit_now()
 
     def _incomplete(self) -> None:
         for sentence in run_end.close(self.work):
@@ -161,7 +160,7 @@ class Hooks:
             say(f"summary of what there is: {self.work.text}, {self.work.page}")
         self.lock.close()
         if late and late.in_order:
-            exit_signals.leave(0)
+            signals.exit_now(0)
 
     def _go_on(self) -> None:
         """With the loads that the report just made asks for: the same command, in this process."""
@@ -207,8 +206,8 @@ class Hooks:
 
     def _stop(self, number: int, _: FrameType | None) -> None:
         """Jobs are told to end, whether or not the signal reached them too; Snakemake takes it as Ctrl-C."""
-        for again in exit_signals.SIGNALS:
-            signal.signal(again, nothing)
+        for again in signals.ENDING_SIGNALS:
+            signal.signal(again, ignore_signal)
         self.stopped = signal.Signals(number).name
         if cluster_job.active():  # its jobs are cancelled by a child of ours
             threading.Thread(target=self._leave_later, daemon=True).start()
@@ -254,7 +253,7 @@ def pids() -> list[int]:
     for task in Path("/proc/self/task").iterdir():
         with suppress(OSError):  # a thread that just ended
             found += [int(pid) for pid in (task / "children").read_text().split()]
-    return [pid for pid in found if pid not in exit_signals.GUARDS]
+    return [pid for pid in found if pid not in signals.GUARDS]
 
 
 def tell(number: int) -> None:

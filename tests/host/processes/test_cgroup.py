@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host import sysfs
-from stepgrid.host.processes import cgroup, cgroup_hierarchy
-from stepgrid.host.processes.cgroup import caged
-from stepgrid.host.processes.cgroup_hierarchy import V1, V2, Tree, limit, trees
+from stepgrid.host.processes import cgroup
+from stepgrid.host.processes.cgroup import V1, V2, Tree, caged, memory_limit, trees
 from tests.daemons import DAEMON
 from tests.waiting import LONG, SOON
 
@@ -26,8 +25,8 @@ with caged() as cage:
 ROOT = Path(__file__).resolve().parents[3]
 OUT_OF_MEMORY = "it ran out of memory, and the kernel killed one of its processes: `launch.memory` allows 96 MiB"
 INNER = """
-from stepgrid.host.processes.cgroup_hierarchy import trees
-inner = next(tree.own for tree in trees() if tree.limits) / "inner"
+from stepgrid.host.processes.cgroup import trees
+inner = next(tree.folder for tree in trees() if tree.limits) / "inner"
 inner.mkdir()
 (inner / "cgroup.procs").write_text("0")
 """  # a program may make cgroups of its own
@@ -185,21 +184,21 @@ def test_both_versions_side_by_side(other):
 
 
 def test_the_unified_tree_has_limits_where_they_are_handed_down(other, monkeypatch):
-    monkeypatch.setattr(cgroup_hierarchy, "may_join", lambda parent: True)
+    monkeypatch.setattr(cgroup, "may_join", lambda parent: True)
     unified = trees()[0]
-    unified.own.mkdir(parents=True)
-    assert not unified.hands_down(unified.own)
-    (unified.own.parent / "cgroup.subtree_control").write_text("cpu memory\n")
+    unified.folder.mkdir(parents=True)
+    assert not unified.hands_down(unified.folder)
+    (unified.folder.parent / "cgroup.subtree_control").write_text("cpu memory\n")
     assert [unified.hands_down(parent) for parent in unified.parents()] == [False, True]
 
 
 def test_the_limit_of_a_process(other):
     (other / "proc/7").mkdir()
     (other / "proc/7/cgroup").write_text("0::/user.slice\n")
-    assert limit(7) is None
+    assert memory_limit(7) is None
     folder = other / "sys/fs/cgroup/unified/user.slice"
     folder.mkdir(parents=True)
     (folder / "memory.max").write_text("max\n")
-    assert limit(7) is None
+    assert memory_limit(7) is None
     (folder / "memory.max").write_text("1073741824\n")
-    assert limit(7) == 1 << 30
+    assert memory_limit(7) == 1 << 30

@@ -134,12 +134,12 @@ def test_a_grandchild_of_a_runner_that_was_killed_ends_before_the_next_stage_is_
 
 
 def test_a_group_that_works_elsewhere_is_not_ours(tmp_path):
-    from stepgrid.host.processes import orphans
+    from stepgrid.host.processes import signals
 
     journal = tmp_path / "journal.jsonl"
     stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd="/", process_group=0)
     journal.write_text(json.dumps({"t": 1, "event": "started", "pid": stranger.pid}) + '\n{"t": 2, "ev')
-    orphans.end(journal, (tmp_path,))
+    signals.kill_attempt(journal, (tmp_path,))
     time.sleep(0.1)
     alive = stranger.poll() is None
     stranger.kill()
@@ -148,14 +148,14 @@ def test_a_group_that_works_elsewhere_is_not_ours(tmp_path):
 
 
 def test_numbers_of_another_hosts_processes_are_nobody_here(tmp_path):
-    from stepgrid.host.processes import orphans
+    from stepgrid.host.processes import signals
 
     journal = tmp_path / "journal.jsonl"
     stranger = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], cwd=tmp_path, process_group=0)
     journal.write_text(json.dumps({"t": 1, "event": "started", "pid": stranger.pid}) + "\n")
     for hostname, alive in (("another", True), (platform.node(), False)):
         (tmp_path / "attempt.json").write_text(json.dumps({"hostname": hostname}))
-        orphans.end(journal, (tmp_path,))
+        signals.kill_attempt(journal, (tmp_path,))
         time.sleep(0.1)
         assert (stranger.poll() is None) == alive
     stranger.wait()

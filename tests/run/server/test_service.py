@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from stepgrid.host.failure import StageError
-from stepgrid.host.processes.unprivileged_user import User
+from stepgrid.host.processes.supervision import User
 from stepgrid.model.command import Command
 from stepgrid.plugins.registry import ENGINES
 from stepgrid.plugins.server import Access, Connection, Effective, IdleReading, ServerHome
@@ -254,11 +254,11 @@ def test_an_engine_that_is_no_server_has_none(attempt: Attempt, tmp_path: Path, 
 
 
 def test_a_folder_that_the_server_cannot_enter(serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from stepgrid.host.processes import unprivileged_user, user_namespace
+    from stepgrid.host.processes import supervision
 
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(user_namespace, "possible", lambda *_: False)
-    monkeypatch.setattr(unprivileged_user, "_closed", lambda _user, path: path.parents[-2])
+    monkeypatch.setattr(supervision, "can_enter_namespace", lambda *_: False)
+    monkeypatch.setattr(supervision, "closed_folder", lambda _user, path: path.parents[-2])
     top = tmp_path.parents[-2]
     assert _failure(serve).message == (
         f"servers do not run as root, so this one would run as nobody, who cannot enter {top}; use a folder that "

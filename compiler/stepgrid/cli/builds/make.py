@@ -15,7 +15,7 @@ from stepgrid.cli.builds.names import find, of_plan
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.errors import FAILED, FINE, PROBLEMS
 from stepgrid.host.processes import signals
-from stepgrid.host.processes.parent_death import PARENT
+from stepgrid.host.processes.signals import PARENT
 from stepgrid.model.package_data import PACKAGE
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.model.units import counted, duration
@@ -52,7 +52,7 @@ def _asked(plan: Plan, names: Sequence[str], store: Store) -> list[PlannedBuild]
 
 def _made(plan: Plan, asked: Sequence[PlannedBuild], lacking: Sequence[PlannedBuild], jobs: int) -> int:
     there, failed, began = len(asked) - len(lacking), [], time.monotonic()
-    signals.install()
+    signals.interrupt_on_signals()
     working: dict[str, subprocess.Popen[bytes]] = {}
     try:
         for done, (build, status) in enumerate(_ended(plan, lacking, jobs, working), 1):

@@ -14,7 +14,7 @@ from stepgrid.build.external_server import UnansweredError, connected
 from stepgrid.host import devices
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
-from stepgrid.host.processes import child_process
+from stepgrid.host.processes import supervision
 from stepgrid.model.plan import SERVER, PlannedStage
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.server import Access, Connection, ExternalServerEngine, ServerStart
@@ -48,7 +48,7 @@ class ExternalServer:
 
     @property
     def halted(self) -> bool:
-        return self.pid is not None and child_process.halted(self.pid)
+        return self.pid is not None and supervision.is_halted(self.pid)
 
     def gone(self, seconds: float = 0.0) -> bool:
         return self._answer(seconds) is not None

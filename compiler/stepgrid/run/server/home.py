@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.host.processes.unprivileged_user import User
+from stepgrid.host.processes.supervision import User
 from stepgrid.model.plan import PlannedStage
 from stepgrid.plugins import engines
 from stepgrid.plugins.server import Access, ServerEngine, ServerHome

@@ -12,9 +12,9 @@ from typing import Any
 from stepgrid.host.disk_errors import disk_full, met_full_disk
 from stepgrid.host.failure import StageError
 from stepgrid.host.log_tail import end_of, telling
-from stepgrid.host.processes import child_process, termination
+from stepgrid.host.processes import supervision
 from stepgrid.host.processes.cgroup import ControlGroup
-from stepgrid.host.processes.child_process import killed_by
+from stepgrid.host.processes.supervision import describe_signal
 from stepgrid.host.sampling.process_group import ProcessGroup
 from stepgrid.plugins.server import Access
 from stepgrid.run.server.server_log import crashed, first_complaint
@@ -42,13 +42,13 @@ class Server:
 
     def gone(self, seconds: float = 0.0) -> bool:
         """Whether it has ended, at the latest in so many seconds."""
-        return child_process.wait(self.pid, seconds) is not None
+        return supervision.wait(self.pid, seconds) is not None
 
     def failure(self, when: str, step: str | None = None) -> StageError:
         """Of one that is gone. `when` follows how it ended."""
-        status = child_process.ended(self.pid) or 0
+        status = supervision.exit_status(self.pid) or 0
         said = first_complaint(telling(self.folder)) if status >= 0 else ""  # who was killed had no last word
-        how = f"the server {child_process.how(status)}{when}"
+        how = f"the server {supervision.describe_exit(status)}{when}"
         if status == -signal.SIGKILL and self.cage.ran_out:
             how = f"the server ran out of memory{when}: the kernel killed it ({MEMORY})"
         return self.complaint(f"{how}: {said}" if said else how, step)
@@ -64,22 +64,22 @@ class Server:
         if found is None:
             how = "the server ran out of memory while the step ran: the kernel killed one of its processes"
             return self.complaint(f"{how} ({MEMORY})", step) if self.cage.ran_out else None
-        said = f"a process of the server was killed by {killed_by(found.signal)} while the step ran: {found.who}"
+        said = f"a process of the server was killed by {describe_signal(found.signal)} while the step ran: {found.who}"
         if found.signal == signal.SIGKILL and self.cage.ran_out:
             said = f"the server ran out of memory while the step ran: the kernel killed {found.who} ({MEMORY})"
         return self.complaint(f"{said}; all its clients were disconnected", step)
 
     @property
     def halted(self) -> bool:
-        return any(child_process.halted(pid) for pid in (self.pid, *ProcessGroup(self.pid).members()))
+        return any(supervision.is_halted(pid) for pid in (self.pid, *ProcessGroup(self.pid).members()))
 
     def kill(self) -> None:
         """With its children, which may lead groups of their own."""
         members = ProcessGroup(self.pid).members()
-        termination.kill(self.pid)
+        supervision.kill(self.pid)
         for pid in members:
-            termination.kill(pid)
-        self.gone(termination.TO_VANISH)
+            supervision.kill(pid)
+        self.gone(supervision.TO_VANISH)
 
     def noted(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """The record of a step, with what is known by now."""

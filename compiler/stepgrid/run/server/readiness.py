@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from stepgrid.host.processes import child_process
+from stepgrid.host.processes import supervision
 from stepgrid.plugins.server import Connection, ServerEngine, ServerTimeouts
 from stepgrid.run.server.process import Server
 
@@ -30,7 +30,7 @@ def connected(engine: ServerEngine, server: Server) -> Connection:
             said = str(error) or type(error).__name__
         except Exception as error:  # the client's own classes: it runs, and refuses
             raise server.complaint(f"the server runs, but does not let its client in: {error}") from None
-        child_process.wait(server.pid, PAUSE)
+        supervision.wait(server.pid, PAUSE)
     why = ": it was stopped (state T), by SIGSTOP or a debugger" if server.halted else f"; its client was told: {said}"
     raise server.complaint(f"the server was not ready within {allowed:g} s{why}")
 

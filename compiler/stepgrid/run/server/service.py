@@ -14,13 +14,19 @@ from stepgrid.host.disk_errors import disk_full, met_full_disk
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.failure import StageError
 from stepgrid.host.log_tail import end_of, telling
-from stepgrid.host.processes import child_process, termination
+from stepgrid.host.processes import supervision
 from stepgrid.host.processes.cgroup import ControlGroup, caged
-from stepgrid.host.processes.launch import LaunchError, LaunchPlan, complaint, launched
-from stepgrid.host.processes.launch_check import watched
-from stepgrid.host.processes.orphans import SERVER
-from stepgrid.host.processes.supervision import ProcessEnd, environment, supervise
-from stepgrid.host.processes.unprivileged_user import UnreachableError, User, give, ordinary
+from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch, plan_launch, unloaded_allocator
+from stepgrid.host.processes.signals import SERVER
+from stepgrid.host.processes.supervision import (
+    ProcessEnd,
+    UnreachableError,
+    User,
+    environment,
+    give_files,
+    server_user,
+    supervise,
+)
 from stepgrid.model.command import Command
 from stepgrid.model.plan import PlannedStage, runs_already
 from stepgrid.plugins import engines
@@ -59,12 +65,12 @@ def serving(
         return
     own.mkdir(parents=True)
     try:
-        user = ordinary([data / "x", own / "x", *_programs(attempt.job.programs)])
+        user = server_user([data / "x", own / "x", *_programs(attempt.job.programs)])
         with sockets(engine.socket, user) as place:
             home = home_of(attempt.job, stage, engine, data, own, place, user)
             service = _Service(attempt, engine, home, user, _launch(stage), _options(accepted))
             yield from service.around()
-    except (UnreachableError, SocketError, LaunchError, child_process.MissingError) as error:
+    except (UnreachableError, SocketError, LaunchError, supervision.MissingError) as error:
         raise StageError(str(error)) from None
     except (LookupError, ValueError) as error:
         raise StageError(f"the server cannot be set up: {error}") from error
@@ -99,7 +105,7 @@ class _Service:
 
     def around(self) -> Iterator[Server]:
         self._set_up()
-        done = launched(self.engine.serve(self.home), self.launch)
+        done = plan_launch(self.engine.serve(self.home), self.launch)
         with caged(done.memory) as cage:
             server = self._start(done, cage)
             try:
@@ -109,14 +115,14 @@ class _Service:
                 self._stop(server)
             finally:
                 server.kill()  # after a failure nobody needs the database
-                child_process.reap(server.child)
+                supervision.reap(server.child)
 
     def _set_up(self) -> None:
         home = self.home
         home.scratch.mkdir(exist_ok=True)
         attach(home.folder, self.engine.configuration(home, self.options), 0o644)
         home.data.chmod(0o700)  # some refuse a database that others can read
-        give(self.user, home.data, home.scratch, home.folder)
+        give_files(self.user, home.data, home.scratch, home.folder)
         if not any(home.data.iterdir()):
             self._run("initialize", self.engine.initialize(home))
         self._run("prepare", self.engine.prepare(home))
@@ -135,7 +141,7 @@ class _Service:
 
     def _refused(self, name: str, folder: Path, ended: ProcessEnd, seconds: float) -> StageError:
         log = telling(folder)
-        how = f"it did not end within {seconds:g} s" if ended.overdue else f"it {child_process.how(ended.exit)}"
+        how = f"it did not end within {seconds:g} s" if ended.overdue else f"it {supervision.describe_exit(ended.exit)}"
         said = first_complaint(log) if ended.exit > 0 else ""
         if met_full_disk(folder, self.home.data):
             return StageError(disk_full(self.home.data, folder), None, log, end_of(log))
@@ -143,7 +149,7 @@ class _Service:
 
     def _start(self, done: LaunchPlan, cage: ControlGroup) -> Server:
         _, env = self._command(done.command, self.home.folder, done.record)
-        child = child_process.spawn(done.argv, env, self.home.folder, self.user, cage)
+        child = supervision.spawn(done.argv, env, self.home.folder, self.user, cage)
         return Server(self.home.access, child, self.home.folder, self.home.data, cage=cage)
 
     def _command(
@@ -154,17 +160,17 @@ class _Service:
         about = {"argv": list(command.argv), "env": dict(command.env), "environment": env}
         write_json(folder / "command.json", {**about, "launch": dict(launch or {})}, durable=False)
         attach(folder, command.files)
-        give(self.user, folder)
+        give_files(self.user, folder)
         return command.argv, env
 
     def _wait_for(self, server: Server, scoped: bool) -> None:
         began = time.monotonic()
-        seen = watched(server.pid, self.launch)
+        seen = check_launch(server.pid, self.launch)
         if scoped:
             server.cage.follow(server.pid)
         connection = self._connected(server)
         try:
-            if said := complaint(self.launch, self.home.folder / "stderr"):
+            if said := unloaded_allocator(self.launch, self.home.folder / "stderr"):
                 raise server.complaint(said)
             self.attempt.journal("server ready", seconds=time.monotonic() - began, launch=seen)
             self._compare(server, connection)
@@ -188,7 +194,7 @@ class _Service:
     def _stop(self, server: Server) -> None:
         began = time.monotonic()
         patience, by_itself = self._ended(server)
-        status = child_process.ended(server.pid)
+        status = supervision.exit_status(server.pid)
         took = time.monotonic() - began
         self.attempt.journal("server stopped", seconds=took, exit=status, killed=not by_itself)
         late = f"the server did not end within {patience:g} s, and was killed"
@@ -197,16 +203,16 @@ class _Service:
         if not by_itself:
             server.warnings.append(late)
         elif status and status not in self._usual:
-            server.warnings.append(f"the server {child_process.how(status)} when it was asked to end")
+            server.warnings.append(f"the server {supervision.describe_exit(status)} when it was asked to end")
 
     def _ended(self, server: Server) -> tuple[float, bool]:
         """How long it had, and whether it ended by itself."""
         if not isinstance(self.engine, ServerTimeouts):
             patience = float(os.environ.get("STEPGRID_PATIENCE") or PATIENCE)
-            return patience, termination.stop(server.pid, self.engine.stop, patience)
+            return patience, supervision.stop(server.pid, self.engine.stop, patience)
         patience, command = self.engine.stop_within, self.engine.ending(self.home.access)
         if command is None:
-            return patience, termination.stop(server.pid, self.engine.stop, patience)
+            return patience, supervision.stop(server.pid, self.engine.stop, patience)
         try:
             self._run("stop", [command], patience)
         except StageError:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from stepgrid.host.processes.unprivileged_user import User, give
+from stepgrid.host.processes.supervision import User, give_files
 
 PREFIX = "stepgrid-socket-"
 NEW = 60.0  # seconds: a folder that was made just now may not be locked yet
@@ -28,7 +28,7 @@ def sockets(name: str, user: User | None) -> Iterator[Path]:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        give(user, folder)
+        give_files(user, folder)
         yield folder
     finally:
         with suppress(OSError):

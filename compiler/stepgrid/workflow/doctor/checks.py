@@ -10,7 +10,7 @@ from stepgrid.host import facts, host_lock
 from stepgrid.host.host_check import OK, STOPS, Finding
 from stepgrid.host.machines import contradicted, foreign
 from stepgrid.host.noise import activity, inspection
-from stepgrid.host.processes import cgroup, launch, launch_check
+from stepgrid.host.processes import cgroup, launch
 from stepgrid.model.plan import Plan
 from stepgrid.model.site import Site
 from stepgrid.store.store import Store
@@ -41,7 +41,7 @@ def _for(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
     yield from map(_processors, sorted({str(each["cpus"]) for each in asked if each.get("cpus")}))
     yield from collector_tools.findings(plan.stages, site)
     limits = [each["memory"] for each in asked if each.get("memory")]
-    if limits and launch.refused(launch.SCOPE) and not cgroup.can_limit():
+    if limits and launch.scope_refusal(launch.SCOPE) and not cgroup.can_limit():
         mend = "leave `launch: {memory}` out, or run where `systemd-run --user` works"
         yield Finding("memory limits", STOPS, "cannot be given here", None, "given", mend)
 
@@ -63,9 +63,9 @@ def _hardware(plan: Plan, store: Store, site: Site) -> Finding:
 
 def _processors(cpus: str) -> Finding:
     here = os.sched_getaffinity(0)
-    if launch_check.processors(cpus) <= here:
+    if launch.parse_processors(cpus) <= here:
         return Finding("processors", OK, f"`cpus: {cpus}`", sorted(here))
-    said = f"`cpus: {cpus}`: this host gives {launch_check.listed(here)}"
+    said = f"`cpus: {cpus}`: this host gives {launch.format_processors(here)}"
     return Finding(
         "processors", STOPS, said, sorted(here), "all of them", "`launch: {cpus}` of processors of this host"
     )
@@ -73,6 +73,6 @@ def _processors(cpus: str) -> Finding:
 
 def _allocator(malloc: str) -> Finding:
     try:
-        return Finding(malloc, OK, launch.library(malloc))
+        return Finding(malloc, OK, launch.allocator_library(malloc))
     except launch.LaunchError as error:
         return Finding(malloc, STOPS, str(error), None, "here", f"sudo apt install {launch.PACKAGES[malloc]}")

@@ -30,7 +30,7 @@ def _lock() -> Finding:
 
 
 def _limits() -> Finding:
-    scope = not launch.refused(launch.SCOPE)
+    scope = not launch.scope_refusal(launch.SCOPE)
     by = ["systemd-run --user --scope"] if scope else []
     by += ["a cgroup of our own"] if cgroup.can_limit() else []
     said = f"by {' or '.join(by)}" if by else "neither systemd-run nor a cgroup of our own gives them"

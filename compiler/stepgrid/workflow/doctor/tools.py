@@ -47,7 +47,7 @@ def needed(plan: Plan, built: Iterable[str]) -> dict[str, str]:
     made = set(built)
     found = {tool: f"the build {build.name}" for build in plan.builds if build.id not in made for tool in _tools(build)}
     for asked in launches(plan.stages):
-        found |= {"numactl": "`launch: {numa}`"} if asked.get("numa") and launch.nodes() > 1 else {}
+        found |= {"numactl": "`launch: {numa}`"} if asked.get("numa") and launch.numa_nodes() > 1 else {}
         found |= {"taskset": "`launch: {cpus}`"} if asked.get("cpus") else {}
     return found
 

@@ -7,8 +7,8 @@ import sys
 import time
 from pathlib import Path
 
-USER = "import sys, time; from pathlib import Path; from stepgrid.host.processes.exit_signals import guard; "
-WAITS = USER + "guard(Path(sys.argv[1])); print('guarded', flush=True); time.sleep(600)"
+USER = "import sys, time; from pathlib import Path; from stepgrid.host.processes.signals import guard_folder; "
+WAITS = USER + "guard_folder(Path(sys.argv[1])); print('guarded', flush=True); time.sleep(600)"
 
 
 def filled(folder: Path) -> Path:

@@ -12,9 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.host import sysfs
-from stepgrid.host.processes import launch_check, launch_gate
-from stepgrid.host.processes.launch import LaunchError, launched
-from stepgrid.host.processes.launch_check import listed, processors, seen, watched
+from stepgrid.host.processes import launch
+from stepgrid.host.processes.launch import (
+    LaunchError,
+    check_launch,
+    format_processors,
+    launch_state,
+    parse_processors,
+    plan_launch,
+)
 from stepgrid.model.command import Command
 
 SLEEP = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
@@ -52,7 +58,7 @@ def launched_as(running):
     """Starts a program as a step does, behind its gate."""
 
     def start(asked, argv=SLEEP):
-        done = launched(Command(tuple(argv)), asked)
+        done = plan_launch(Command(tuple(argv)), asked)
         return running(done.argv, **done.command.env)
 
     return start
@@ -61,9 +67,9 @@ def launched_as(running):
 def test_processors_that_taskset_gave(launched_as):
     asked = {"cpus": "0"}
     process = launched_as(asked)
-    assert watched(process.pid, asked) == {"cpus": "0"}
+    assert check_launch(process.pid, asked) == {"cpus": "0"}
     assert process.stdout.readline() == "up\n"
-    said = launch_check.in_force(process.pid, {"cpus": "0-1"})
+    said = launch.launch_complaint(process.pid, {"cpus": "0-1"})
     assert said == "`cpus: 0-1` is not in force: it has 0"
 
 
@@ -72,7 +78,7 @@ def test_it_waits_until_it_was_looked_at(launched_as, tmp_path):
     many = f"0-{os.cpu_count()}"
     process = launched_as({"cpus": many}, ["touch", str(there)])
     with pytest.raises(LaunchError, match=rf"^`cpus: {many}` is not in force: it has "):
-        watched(process.pid, {"cpus": many})
+        check_launch(process.pid, {"cpus": many})
     assert process.poll() is None
     assert not there.exists()
 
@@ -82,43 +88,43 @@ def test_a_program_behind_a_gate_keeps_its_words_and_its_environment(launched_as
     out = tmp_path / "out"
     code = f"import os, sys; open({str(out)!r}, 'w').write(repr((sys.argv[1:], os.environ['A'])))"
     process = launched_as(asked, [sys.executable, "-c", code, "a b", "$c", "'"])
-    watched(process.pid, asked)
+    check_launch(process.pid, asked)
     assert process.wait() == 0
     assert out.read_text() == repr((["a b", "$c", "'"], "1"))
 
 
 def test_an_allocator_that_is_mapped(launched_as, library):
     process = launched_as({"malloc": "jemalloc"})
-    assert watched(process.pid, {"malloc": "jemalloc"}) == {"malloc": str(library)}
+    assert check_launch(process.pid, {"malloc": "jemalloc"}) == {"malloc": str(library)}
     assert process.stdout.readline() == "up\n"
 
 
 def test_an_allocator_that_is_not_mapped(launched_as, library, monkeypatch):
-    monkeypatch.setattr(launch_check, "PATIENCE", 0.1)
+    monkeypatch.setattr(launch, "MAPPING_SECONDS", 0.1)
     process = launched_as({"cpus": "0"})
     with pytest.raises(LaunchError, match=r"^`malloc: jemalloc` is not in force: its library is not mapped$"):
-        watched(process.pid, {"malloc": "jemalloc"})
+        check_launch(process.pid, {"malloc": "jemalloc"})
 
 
 def test_an_allocator_of_a_program_that_ends_at_once_cannot_be_verified(running, library, monkeypatch):
-    monkeypatch.setattr(launch_check, "_mapped", lambda pid, malloc: False)
+    monkeypatch.setattr(launch, "_mapped_library", lambda pid, malloc: False)
     process = running(["true"])
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     said = "`malloc: jemalloc` cannot be verified: the program ended before its library was looked at"
     with pytest.raises(LaunchError, match=f"^{said}$"):
-        launch_check._mapped_by_the_program(process.pid, "jemalloc")
+        launch._check_allocator(process.pid, "jemalloc")
 
 
 def test_what_ends_before_the_program_starts_says_why_by_itself(running):
     process = running(["false"])
-    assert watched(process.pid, {"cpus": "0-63"}) == {"ended": "it ended before it was started"}
+    assert check_launch(process.pid, {"cpus": "0-63"}) == {"ended": "it ended before it was started"}
 
 
 def test_what_hangs_before_the_program_starts(running, monkeypatch):
-    monkeypatch.setattr(launch_gate, "PATIENCE", 0.1)
+    monkeypatch.setattr(launch, "GATE_SECONDS", 0.1)
     said = "the program was not started within 0.1 s: what `launch` puts before it hangs"
     with pytest.raises(LaunchError, match=f"^{said}$"):
-        watched(running(SLEEP).pid, {"cpus": "0"})
+        check_launch(running(SLEEP).pid, {"cpus": "0"})
 
 
 @pytest.mark.parametrize(
@@ -135,23 +141,23 @@ def test_memory_over_all_nodes(tmp_path, monkeypatch, maps, said):
     (tmp_path / "proc/7").mkdir(parents=True)
     (tmp_path / "proc/7/numa_maps").write_text(maps)
     monkeypatch.setattr(sysfs, "ROOT", tmp_path)
-    found = launch_check.in_force(7, {"numa": "interleave"})
+    found = launch.launch_complaint(7, {"numa": "interleave"})
     assert found == (said and f"`numa: interleave` is not in force: {said}")
 
 
 def test_on_one_node_there_is_nothing_to_look_for(tmp_path, monkeypatch):
     monkeypatch.setattr(sysfs, "ROOT", tmp_path)
-    assert seen(7, {"numa": "interleave"}) == {}
+    assert launch_state(7, {"numa": "interleave"}) == {}
 
 
 def test_lists_of_processors():
-    assert processors("0-3,8") == {0, 1, 2, 3, 8}
-    assert processors("0-6:2") == {0, 2, 4, 6}
+    assert parse_processors("0-3,8") == {0, 1, 2, 3, 8}
+    assert parse_processors("0-6:2") == {0, 2, 4, 6}
 
 
 @given(st.frozensets(st.integers(0, 70), min_size=1))
 def test_a_list_of_processors_reads_back(numbers):
-    assert processors(listed(numbers)) == numbers
+    assert parse_processors(format_processors(numbers)) == numbers
 
 
 def test_a_step_whose_processors_this_host_lacks_fails(checkout, stage, step):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host.processes import child_process, termination
-from stepgrid.host.processes.unprivileged_user import User
+from stepgrid.host.processes import supervision
+from stepgrid.host.processes.supervision import User
 
 Start = Callable[[str], subprocess.Popen[bytes]]
 
@@ -22,40 +22,40 @@ def start(tmp_path: Path) -> Iterator[Start]:
     def started(code: str) -> subprocess.Popen[bytes]:
         folder = tmp_path / str(len(made))
         folder.mkdir()
-        made.append(child_process.spawn([sys.executable, "-c", code], dict(os.environ), folder))
+        made.append(supervision.spawn([sys.executable, "-c", code], dict(os.environ), folder))
         return made[-1]
 
     yield started
     for process in made:
-        termination.kill(process.pid)
+        supervision.kill(process.pid)
         if process.returncode is None:
-            child_process.reap(process)
+            supervision.reap(process)
 
 
 def test_which_of_two_ended_first(start: Start) -> None:
     sleeping, short = start("import time; time.sleep(60)"), start("pass")
-    assert child_process.wait(sleeping.pid, 10.0, short.pid) == short.pid
-    assert child_process.wait(short.pid, 10.0, sleeping.pid) == short.pid
-    assert child_process.wait(sleeping.pid, 0.0) is None
+    assert supervision.wait(sleeping.pid, 10.0, short.pid) == short.pid
+    assert supervision.wait(short.pid, 10.0, sleeping.pid) == short.pid
+    assert supervision.wait(sleeping.pid, 0.0) is None
 
 
 def test_how_it_ended_is_known_before_it_is_fetched(start: Start) -> None:
     process = start("raise SystemExit(3)")
-    assert child_process.wait(process.pid, 10.0) == process.pid
-    assert child_process.ended(process.pid) == 3
-    assert child_process.reap(process)[0] == 3
+    assert supervision.wait(process.pid, 10.0) == process.pid
+    assert supervision.exit_status(process.pid) == 3
+    assert supervision.reap(process)[0] == 3
     killed = start("import time; time.sleep(60)")
-    assert child_process.ended(killed.pid) is None
-    termination.kill(killed.pid)
-    child_process.wait(killed.pid, 10.0)
-    assert child_process.ended(killed.pid) == -signal.SIGKILL
+    assert supervision.exit_status(killed.pid) is None
+    supervision.kill(killed.pid)
+    supervision.wait(killed.pid, 10.0)
+    assert supervision.exit_status(killed.pid) == -signal.SIGKILL
 
 
 def test_one_that_somebody_halted(start: Start, until: Callable[..., object]) -> None:
     process = start("import time; time.sleep(60)")
-    assert child_process.halted(process.pid) is False
+    assert supervision.is_halted(process.pid) is False
     os.kill(process.pid, signal.SIGSTOP)
-    until(lambda: child_process.halted(process.pid))
+    until(lambda: supervision.is_halted(process.pid))
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_one_that_somebody_halted(start: Start, until: Callable[..., object]) ->
     ],
 )
 def test_how_it_ended_in_words(status: int, said: str) -> None:
-    assert child_process.how(status) == said
+    assert supervision.describe_exit(status) == said
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
@@ -81,7 +81,7 @@ def test_it_becomes_somebody_else_and_still_dies_with_us(inside: bool, tmp_path:
         "print(os.geteuid(), number.value)"
     )
     user = User("nobody", 65534, 65534, inside)
-    process = child_process.spawn(["/usr/bin/env", "python3", "-c", code], {"PATH": "/usr/bin:/bin"}, tmp_path, user)
-    assert child_process.wait(process.pid, 20.0) == process.pid
-    child_process.reap(process)
+    process = supervision.spawn(["/usr/bin/env", "python3", "-c", code], {"PATH": "/usr/bin:/bin"}, tmp_path, user)
+    assert supervision.wait(process.pid, 20.0) == process.pid
+    supervision.reap(process)
     assert (tmp_path / "stdout").read_text() == f"65534 {signal.SIGKILL.value}\n"
