@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from stepgrid.build.programs import programs
-from stepgrid.drivers.linkbench.command import FOLDER
 from stepgrid.drivers.linkbench.settings import MIX
-from stepgrid.drivers.sysbench.client_files import SEARCH, files
+from stepgrid.drivers.sysbench.lua_client import SEARCH, client_files
+from stepgrid.model.package_data import TEMPLATES
 from stepgrid.run.step_files import attach
 from tests.integration.sysbench import record
 
@@ -44,7 +44,7 @@ def sysbench(server_builds: Path) -> Any:
 
 
 def _drawn(sysbench: Any, folder: Path, lua: str) -> dict[str, int]:
-    attach(folder, {**files(FOLDER), "draws.lua": HEAD + lua + EMPTY})
+    attach(folder, {**client_files("linkbench"), "draws.lua": HEAD + lua + EMPTY})
     argv = [*sysbench, "draws.lua", "--events=1", "run"]
     done = subprocess.run(argv, cwd=folder, env=SEARCH, capture_output=True, text=True, timeout=60)
     assert (folder / "drawn.json").exists(), done.stdout + done.stderr
@@ -70,7 +70,7 @@ local of, id = require("link_counts")(100000, 2), 0
 write(counted(100000, function() id = id + 1; return of.of(id) end))
 """
     found = {int(links): count for links, count in _drawn(sysbench, tmp_path, lua).items()}
-    text = (FOLDER / "link_counts.lua").read_text()
+    text = (TEMPLATES / "linkbench" / "link_counts.lua").read_text()
     more = [(int(links), float(percent)) for links, percent in re.findall(r"\{(\d+), ([\d.e-]+)\}", text)]
     assert len(more) == 37
     for links, percent in more:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.sysbench.parser.step import complaint, of_folder
+from stepgrid.drivers.sysbench.parser import complaint, parse
 from stepgrid.drivers.sysbench.settings import WORKLOADS
 from tests.integration.sysbench import ROWS, TABLES, Bench, bench, without_password
 
@@ -174,7 +174,7 @@ def test_a_thread_scans_its_own_table(loaded: Bench) -> None:
 
 def test_statements_that_are_not_prepared_are_the_same(loaded: Bench) -> None:
     folder = loaded.run("update_nonindex", events=EVENTS, prepared=False)
-    metrics = of_folder(folder, {"lua": "update_nonindex", "rows": ROWS}).metrics
+    metrics = parse(folder, {"lua": "update_nonindex", "rows": ROWS}).metrics
     assert (metrics["write_queries"], metrics["transactions"]) == (EVENTS, EVENTS)
 
 
@@ -187,7 +187,7 @@ def test_a_file_of_ones_own(loaded: Bench) -> None:
         "end\n"
     )
     folder = loaded.run("mine.lua", events=2, arguments={"times": 3})
-    metrics = of_folder(folder, {"lua": "mine.lua", "rows": ROWS}).metrics
+    metrics = parse(folder, {"lua": "mine.lua", "rows": ROWS}).metrics
     assert (metrics["read_queries"], metrics["transactions"]) == (6, 2)
     assert not (folder / "connection").exists()
 
@@ -201,7 +201,7 @@ def test_arguments_of_a_file_of_ones_own_need_no_declaration(loaded: Bench) -> N
         "end\n"
     )
     folder = loaded.run("mine.lua", events=2, arguments={"times": 3, "word": "a b", "fast": True})
-    metrics = of_folder(folder, {"lua": "mine.lua", "rows": ROWS}).metrics
+    metrics = parse(folder, {"lua": "mine.lua", "rows": ROWS}).metrics
     assert (metrics["read_queries"], metrics["transactions"]) == (6, 2)
 
 
@@ -229,7 +229,7 @@ def test_what_a_load_makes(loaded: Bench) -> None:
         query(f"DROP TABLE sbtest{number}")
     loaded.run("load", seed=5, threads=2, rows=2500, primary_key=False)
     assert loaded.checksum() == one
-    assert of_folder(folder, {"lua": "load", "rows": 2500}).metrics["operations"] == 5000
+    assert parse(folder, {"lua": "load", "rows": 2500}).metrics["operations"] == 5000
     shape = "min(id) = 1 AND max(id) = 2500 AND count(*) = 2500 AND min(k) >= 1 AND max(k) <= 2500"
     texts = "min(length(c)) = 119 AND max(length(c)) = 119 AND min(length(pad)) = 59 AND max(length(pad)) = 59"
     (row,) = query(f"SELECT {shape} AS shape, {texts} AS texts FROM sbtest2")

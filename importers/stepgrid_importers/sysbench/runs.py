@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.drivers.sysbench.parser import fatal, parse
-from stepgrid.drivers.sysbench.parser.report import Report, report
+from stepgrid.drivers.sysbench.output import Summary, parse, summary
+from stepgrid.drivers.sysbench.output import failure as fatal
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins.importer import Faults
 from stepgrid_importers.shared import iostat, text_files, vmstat
@@ -27,7 +27,7 @@ class Output:
 
     command: str
     figures: Figures
-    report: Report | None
+    report: Summary | None
     failure: str | None = None
 
 
@@ -106,7 +106,7 @@ def _output(content: str, path: Path, faults: Faults) -> Output | None:
     if said := fatal(content):
         return Output(command, Figures({}), None, f"sysbench failed: {said}")
     try:
-        return Output(command, parse(content), report(content))
+        return Output(command, parse(content), summary(content))
     except ParseError as error:
         last = max((number for number, line in enumerate(lines, 1) if line.strip()), default=1)
         faults.add(path, last, f"{error}: the output ends here", lines[last - 1])

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from stepgrid.drivers.sysbench.parser.report import Report
+from stepgrid.drivers.sysbench.output import Summary
 
 THOUSAND = 1000
 
@@ -21,10 +21,10 @@ class Scan:
     tables: int
     rows: int  # of each table
     events: int  # asked for; 0: it ran for a time
-    report: Report
+    report: Summary
 
 
-def scan(command: str, report: Report) -> Scan | None:
+def scan(command: str, report: Summary) -> Scan | None:
     """None where the command does not say how large the tables are."""
     options = {match["name"]: int(match["value"]) for match in _OPTION.finditer(command)}
     if not {"tables", "table-size"} <= options.keys() or not report.seconds:

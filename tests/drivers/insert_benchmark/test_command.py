@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.insert_benchmark.command import command
+from stepgrid.drivers.insert_benchmark import DRIVER
 from stepgrid.drivers.insert_benchmark.settings import Settings
-from stepgrid.drivers.sysbench.server_options import MOST
+from stepgrid.drivers.sysbench.lua_client import MOST
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
 
@@ -24,13 +24,13 @@ def _context(access: Access | None, seed: int = 41) -> Context:
 
 def _options(access: Access = MARIADB, **given: Any) -> dict[str, str]:
     settings = Settings.model_validate(given).model_dump(mode="json")
-    argv = command(settings, _context(access)).argv
+    argv = DRIVER.command(settings, {}, _context(access)).argv
     return dict(word.removeprefix("--").split("=", 1) for word in argv if word.startswith("--"))
 
 
 def test_the_whole_command() -> None:
     given = {"action": "load", "rows": 1000, "clients": 2, "rows_per_commit": 50, "table_options": "row_format=dynamic"}
-    made = command(Settings.model_validate(given).model_dump(mode="json"), _context(MARIADB))
+    made = DRIVER.command(Settings.model_validate(given).model_dump(mode="json"), {}, _context(MARIADB))
     assert made.argv == (
         "ld.so",
         "bin/sysbench",
@@ -99,7 +99,7 @@ def test_a_thread_for_each_role_and_an_end(given: dict[str, Any], said: tuple[st
 @pytest.mark.parametrize(("given", "duration"), [(QUERY, None), ({**QUERY, "ends": "clock"}, 60.0)])
 def test_rows_may_take_longer_than_the_duration(given: dict[str, Any], duration: float | None) -> None:
     settings = Settings.model_validate(given).model_dump(mode="json")
-    assert command(settings, _context(MARIADB)).duration == duration
+    assert DRIVER.command(settings, {}, _context(MARIADB)).duration == duration
 
 
 @pytest.mark.parametrize(
@@ -119,11 +119,11 @@ def test_what_each_connection_begins_with() -> None:
 
 def test_a_seed_is_a_number_that_sysbench_takes() -> None:
     settings = Settings.model_validate({"action": "check"}).model_dump(mode="json")
-    argv = command(settings, _context(MARIADB, seed=MOST * 5 + 3)).argv
+    argv = DRIVER.command(settings, {}, _context(MARIADB, seed=MOST * 5 + 3)).argv
     assert "--rand-seed=4" in argv
 
 
 def test_an_engine_that_is_no_server() -> None:
     settings = Settings.model_validate({"action": "check"}).model_dump(mode="json")
     with pytest.raises(ValueError, match=r"^it needs a server, and the engine of this build is none$"):
-        command(settings, _context(None))
+        DRIVER.command(settings, {}, _context(None))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.linkbench.command import command
+from stepgrid.drivers.linkbench import DRIVER
 from stepgrid.drivers.linkbench.settings import Settings
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
@@ -19,7 +19,7 @@ REQUEST: dict[str, Any] = {"action": "request", "ids": 1000, "duration": 60.0, "
 def _command(access: Access | None, **given: Any) -> Any:
     folder = Path("/attempt/steps/0-one")
     context = Context({"sysbench": ("ld.so", "bin/sysbench")}, "11.8.6", Path("/data"), folder, 41, access)
-    return command(Settings.model_validate(given).model_dump(mode="json"), context)
+    return DRIVER.command(Settings.model_validate(given).model_dump(mode="json"), {}, context)
 
 
 def _options(access: Access = MARIADB, **given: Any) -> dict[str, str]:

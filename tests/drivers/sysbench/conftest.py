@@ -1,1 +1,1 @@
-from tests.drivers.sysbench.parser.conftest import samples as samples
+from tests.importers.conftest import samples as samples

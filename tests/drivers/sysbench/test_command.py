@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from stepgrid.drivers.sysbench import DRIVER
-from stepgrid.drivers.sysbench.command import MOST, command
+from stepgrid.drivers.sysbench.command import command
+from stepgrid.drivers.sysbench.lua_client import MOST
 from stepgrid.drivers.sysbench.settings import Settings
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access

@@ -1,191 +1,138 @@
+"""A step's folder: the output, and the exact report beside it."""
+
 from __future__ import annotations
 
-from itertools import pairwise
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from stepgrid.drivers.sysbench.parser import facts, fatal, parse, series
-from stepgrid.drivers.sysbench.parser.histogram import buckets, figures
-from stepgrid.drivers.sysbench.parser.report import report
-from stepgrid.model.figures import ParseError, rows
+from stepgrid.drivers.client_report import TAIL, live
+from stepgrid.drivers.sysbench.parser import complaint, parse
+from stepgrid.model.figures import ParseError
+from stepgrid.plugins.metrics import METRICS
+from tests.drivers.sysbench.test_output import END, HEAD, HISTOGRAM, PERCENTILES, SERIES
 
-HEAD = """\
-sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
-
-Running the test with following options:
-Number of threads: 4
-"""
-SERIES = """\
-[ 1s ] thds: 4 tps: 10.00 qps: 200.50 (r/w/o: 140.00/40.00/20.50) lat (ms,95%): 5.28 err/s: 0.00 reconn/s: 0.00
-[ 2s ] thds: 4 tps: 12.00 qps: 240.00 (r/w/o: 168.00/48.00/24.00) lat (ms,95%): 5.09 err/s: 1.00 reconn/s: 0.00
-"""
-HISTOGRAM = """\
-Latency histogram (values are in milliseconds)
-       value  ------------- distribution ------------- count
-       1.000 |************************                 60
-       2.000 |**************                           38
-       4.000 |                                         2
-
-"""
-PERCENTILES = {
-    "p50_us": 1000.0,
-    "p75_us": 2000.0,
-    "p95_us": 2000.0,
-    "p99_us": 4000.0,
-    "p99_9_us": 4000.0,
-    "p99_99_us": 4000.0,
+QUERY = {"lua": "point_query", "rows": 1000}
+TIMES = {"latency_pct": 0.002}
+INTERVAL = {"events": 10, "reads": 100, "writes": 0, "other": 20, "errors": 0, "reconnects": 0, "percentile": 95}
+TOTAL = {
+    **INTERVAL,
+    "report": "total",
+    "events": 100,
+    "reads": 1400,
+    "writes": 400,
+    "other": 200,
+    "errors": 3,
+    "time_total": 5.25,
+    "time_interval": 5.0,
+    "latency_min": 0.0007,
+    "latency_avg": 0.0015021,
+    "latency_max": 0.0042504,
+    "latency_sum": 0.15,
+    **TIMES,
 }
-END = """\
-SQL statistics:
-    queries performed:
-        read:                            1400
-        write:                           400
-        other:                           200
-        total:                           2000
-    transactions:                        100    (20.00 per sec.)
-    queries:                             2000   (400.00 per sec.)
-    ignored errors:                      3      (0.60 per sec.)
-    reconnects:                          0      (0.00 per sec.)
-
-General statistics:
-    total time:                          5.0000s
-    total number of events:              100
-
-Latency (ms):
-         min:                                    0.70
-         avg:                                    1.50
-         max:                                    4.25
-         95th percentile:                        2.00
-         sum:                                  150.00
-
-Threads fairness:
-    events (avg/stddev):           25.0000/0.50
-    execution time (avg/stddev):   4.9985/0.00
-"""
 
 
-def test_figures_by_name() -> None:
-    found = parse(HEAD + SERIES + HISTOGRAM + END)
-    assert found.metrics == {
+def _interval(second: float, **more: Any) -> dict[str, Any]:
+    return {"report": "interval", **INTERVAL, "time_total": second, "time_interval": 0.8, **TIMES, **more}
+
+
+def _folder(path: Path, *lines: dict[str, Any], output: str = HEAD + SERIES + HISTOGRAM + END) -> Path:
+    (path / "stdout").write_text(output)
+    (path / "report.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return path
+
+
+def test_the_report_is_more_exact_than_the_output(tmp_path: Path) -> None:
+    found = parse(_folder(tmp_path, _interval(1.01), _interval(2.0), TOTAL), QUERY)
+    metrics = {name: round(value, 6) for name, value in found.metrics.items()}
+    assert metrics == {
         "qps": 400.0,
         "operations": 2000.0,
         "seconds": 5.0,
-        "min_us": 700.0,
-        "avg_us": 1500.0,
-        "max_us": 4250.0,
+        "transactions_per_s": 20.0,
+        "transactions": 100.0,
         "read_queries": 1400.0,
         "write_queries": 400.0,
         "other_queries": 200.0,
-        "transactions": 100.0,
-        "transactions_per_s": 20.0,
         "ignored_errors": 3.0,
         "reconnects": 0.0,
+        "min_us": 700.0,
+        "avg_us": 1502.1,
+        "max_us": 4250.4,
         **PERCENTILES,
     }
+    assert [(second, round(qps, 6)) for second, qps in found.qps] == [(1.01, 150.0), (2.0, 150.0)]
+    assert [list(each.operations) for each in found.histograms] == [[60, 38, 2]]
+
+
+def test_a_workload_that_reports_in_its_own_way_has_what_sysbench_prints(tmp_path: Path) -> None:
+    (tmp_path / "stdout").write_text(HEAD + SERIES + END)
+    found = parse(tmp_path, {"lua": "mine.lua", "rows": 1})
+    assert found.metrics["avg_us"] == 1500.0
     assert found.qps == [(1.0, 200.5), (2.0, 240.0)]
-    assert found.facts == {"sysbench": "1.0.20", "lua": "system LuaJIT 2.1.0-beta3", "threads": "4"}
 
 
-def test_without_a_histogram_there_is_the_percentile_that_is_printed() -> None:
-    percentiles = {name: value for name, value in parse(END).metrics.items() if name.startswith("p")}
-    assert percentiles == {"p95_us": 2000.0}
-    other = parse(END.replace("95th", "99.9th"))
-    assert other.metrics["p99_9_us"] == 2000.0
-    assert "p95_us" not in other.metrics
+def test_a_scan_has_rows_per_second(tmp_path: Path) -> None:
+    found = parse(_folder(tmp_path, TOTAL), {"lua": "scan", "rows": 1000})
+    assert found.metrics["rows_per_s"] == 400_000.0
+    assert "rows_per_s" not in parse(tmp_path, QUERY).metrics
 
 
-def test_a_newer_version_says_otherwise_how_long_it_ran() -> None:
-    newer = END.replace("General statistics:\n    total time:  ", "Throughput:\n    time elapsed:")
-    assert report(newer).seconds == 5.0
+def test_the_operations_of_a_load_are_rows(tmp_path: Path) -> None:
+    tables = [
+        {"report": "loaded", "client": client, "rows": 5000, "insert_seconds": inserting, "index_seconds": 0.5}
+        for client, inserting in ((0, 1.0), (1, 1.5), (0, 2.0))
+    ]
+    lines = [_interval(1.0, writes=4, batch=1000), *tables, {**TOTAL, "writes": 15, "batch": 1000}]
+    found = parse(_folder(tmp_path, *lines), {"lua": "load", "rows": 5000})
+    assert found.metrics == {
+        "qps": 3000.0,
+        "operations": 15_000.0,
+        "seconds": 5.0,
+        "insert_seconds": 3.0,
+        "index_seconds": 1.0,
+        "ignored_errors": 3.0,
+    }
+    assert found.qps == [(1.0, 5000.0)]
+    assert not found.histograms
 
 
-def test_what_is_not_printed_is_missing() -> None:
-    found = parse(
-        END.replace("    reconnects:                          0      (0.00 per sec.)\n", "").split("Latency")[0]
-    )
-    assert {"reconnects", "avg_us", "max_us", "p95_us"}.isdisjoint(found.metrics)
+def test_all_that_is_found_is_a_metric(tmp_path: Path) -> None:
+    for settings in (QUERY, {"lua": "scan", "rows": 10}):
+        assert parse(_folder(tmp_path, TOTAL), settings).metrics.keys() <= METRICS.keys()
 
 
-def test_a_message_with_a_long_statement_is_cut() -> None:
-    said = fatal(f"FATAL: mysql_drv_query() returned error 1114 (full) for query 'INSERT {'x' * 90_000}\n")
-    assert said == f"mysql_drv_query() returned error 1114 (full) for query 'INSERT {'x' * 237} …"
-
-
-def test_fatal_is_a_failure_whatever_follows() -> None:
+def test_a_load_without_its_end(tmp_path: Path) -> None:
     with pytest.raises(ParseError) as caught:
-        parse(f"{HEAD}FATAL: error 1213: deadlock\n(last message repeated 3 times)\nFATAL: more\n{END}")
-    assert str(caught.value) == "sysbench failed: error 1213: deadlock"
-    assert fatal(HEAD + END) is None
+        parse(_folder(tmp_path, TOTAL), {"lua": "load", "rows": 5000})
+    said = "the load has no end: report.jsonl beside it names no table and no total"
+    assert str(caught.value) == f"{tmp_path}/stdout: {said}"
 
 
-def test_a_connection_that_fails_says_why() -> None:
-    first = "FATAL: unable to connect to MySQL server on socket '/run/s', aborting..."
-    text = f"{HEAD}{first}\nFATAL: error 1040: Too many connections\nFATAL: `thread_init' function failed: x\n"
-    said = "unable to connect to MySQL server on socket '/run/s': error 1040: Too many connections"
-    assert fatal(text) == said
-
-
-def test_a_bucket_has_what_is_nearest_to_its_latency() -> None:
-    (found,) = parse(HEAD + HISTOGRAM + END).histograms
-    assert (found.operation, list(found.operations)) == ("", [60, 38, 2])
-    assert [round(edge, 2) for edge in (found.least[0], found.most[0])] == [991.04, 1009.04]
-
-
-def test_neighbours_meet(samples: Path) -> None:
-    """Where two buckets are side by side, one ends where the other begins; what is printed has three decimals."""
-    text = (samples / "engines" / "sysbench-pg-17.11.0-oltp_read_write.txt").read_text(encoding="utf-8")
-    found = parse(text).histograms
-    edges = [(least, most) for _, least, most, _ in rows(found)]
-    meeting = [(most, next_) for (least, most), (next_, _) in pairwise(edges) if next_ / least < 1.03]
-    assert len(meeting) > 50
-    assert all(most == pytest.approx(least, rel=2e-3) for most, least in meeting)
-
-
-def test_warnings_are_kept() -> None:
-    assert list(parse(f"WARNING: --num-threads is deprecated\n{END}").warnings) == ["--num-threads is deprecated"]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (HEAD, "no statistics (`SQL statistics:`)"),
-        (END.replace("queries: ", "q: "), "no line with the rate of queries (`queries: … (… per sec.)`)"),
-    ],
-)
-def test_an_output_that_ends_early_says_what_it_lacks(text: str, said: str) -> None:
+def test_no_output(tmp_path: Path) -> None:
     with pytest.raises(ParseError) as caught:
-        parse(text)
-    assert str(caught.value) == said
+        parse(tmp_path, QUERY)
+    assert str(caught.value) == f"{tmp_path}/stdout: there is no such file, where sysbench's output was expected"
+    assert complaint(tmp_path) is None
 
 
-def test_seconds_begin_again_after_a_warmup() -> None:
-    again = SERIES.replace("200.50", "1.00").replace("240.00", "2.00")
-    assert series(again + SERIES) == [(1.0, 200.5), (2.0, 240.0)]
+def test_a_failure_in_its_words(tmp_path: Path) -> None:
+    _folder(tmp_path, output=f"{HEAD}FATAL: deadlock\n")
+    assert complaint(tmp_path) == "sysbench failed: deadlock"
+    with pytest.raises(ParseError) as caught:
+        parse(tmp_path, QUERY)
+    assert str(caught.value) == f"{tmp_path}/stdout: sysbench failed: deadlock"
 
 
-def test_no_histogram_has_no_percentiles() -> None:
-    assert buckets(END) == ()
-    assert figures(()) == {}
-
-
-def test_all_samples_are_read(samples: Path) -> None:
-    read = {}
-    for path in sorted((samples / "engines").glob("sysbench-*")):
-        text = path.read_text(encoding="utf-8")
-        if fatal(text) is None:
-            found, end = parse(text), report(text)
-            # what sysbench itself makes of the histogram, in two digits behind the point
-            assert round(found.metrics["p95_us"] / 1000, 2) == pytest.approx(end.percentiles[95.0], abs=0.011)
-            assert sum(count for _, count in buckets(text)) == end.events
-            assert found.qps
-            assert facts(text)["threads"] == "2"
-            read[path.name] = found
-    assert len(read) == 22
-
-
-def test_the_sample_that_ends_in_fatal_is_a_failure(samples: Path) -> None:
-    with pytest.raises(
-        ParseError, match=r"^sysbench failed: `thread_done' function failed: .* 'stmt' \(a nil value\)$"
-    ):
-        parse((samples / "engines" / "sysbench-custom-lua-csv-pg17.txt").read_text(encoding="utf-8"))
+def test_live_reads_the_end_alone(tmp_path: Path) -> None:
+    _folder(tmp_path, *(_interval(float(second)) for second in range(1, 600)))
+    with (tmp_path / "report.jsonl").open("a") as file:
+        file.write('{"report": "interval", "time_tot')
+    found = live(tmp_path)
+    assert found[-1] == (599.0, pytest.approx(150.0))
+    assert 20 < len(found) < 599
+    assert (tmp_path / "report.jsonl").stat().st_size > TAIL
+    assert live(tmp_path / "elsewhere") == ()

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.drivers.sysbench.parser.report import report
+from stepgrid.drivers.sysbench.output import summary
 from stepgrid_importers.sysbench import scan
 from stepgrid_importers.sysbench.scan import Scan
 from tests.importers.made import COMMAND, sysbench
 
 # 4 clients, 8 scans per second of tables of 1000 rows, each in half a second
-TIMED = scan.scan(COMMAND, report(sysbench("8.00", "500.00")))
+TIMED = scan.scan(COMMAND, summary(sysbench("8.00", "500.00")))
 
 
 @pytest.mark.parametrize(
@@ -32,10 +32,10 @@ def test_what_was_published_tells_the_definition() -> None:
 
 
 def test_a_number_of_events_is_of_2024() -> None:
-    old = scan.scan(COMMAND.replace("--events=0", "--events=2"), report(sysbench()))
+    old = scan.scan(COMMAND.replace("--events=0", "--events=2"), summary(sysbench()))
     assert isinstance(old, Scan)
     assert scan.definition(old, None) == scan.BY_EVENT
 
 
 def test_without_the_size_of_the_tables_nothing_is_known() -> None:
-    assert scan.scan("sysbench run", report(sysbench())) is None
+    assert scan.scan("sysbench run", summary(sysbench())) is None

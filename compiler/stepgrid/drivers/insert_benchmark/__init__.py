@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.insert_benchmark import command
-from stepgrid.drivers.sysbench import client_files
-from stepgrid.plugins.driver import PackageRunner
+from stepgrid.drivers.sysbench.lua_client import LuaClient, table_engine
 
 if TYPE_CHECKING:
-    from stepgrid.model.command import Command
     from stepgrid.model.metrics.metric import MetricSet
-    from stepgrid.plugins.driver import Context, Runner
+    from stepgrid.plugins.driver import Runner
+    from stepgrid.plugins.server import Access
 
 LOAD_RATE = 25_000  # rows per second of one client: only for estimates
 INSERT_RATE = 5_000  # with secondary indexes
 INDEX_SECONDS = 60.0
 FLOOR = 1.0
 
+_PASSED = (
+    "action", "rows_per_commit", "insert_rate", "deletes", "query", "rows_per_query", "indexes", "data_length_min",
+    "data_length_max", "partitions", "table_options",
+)  # fmt: skip
 
-class InsertBenchmark(PackageRunner):
+
+class InsertBenchmark(LuaClient):
     kind = "insert_benchmark"
+    title = "the insert benchmark"
     revision = 2
     parser = 2
     tables = ("insert_benchmark", "response_times", "probes", "iostat")
-    client = command.CLIENT
+    rates = ("query", "insert")
 
     def metrics(self) -> MetricSet:
-        from stepgrid.drivers.insert_benchmark.metrics import OWN
+        from stepgrid.drivers.insert_benchmark.parser import METRICS
 
-        return OWN
-
-    def seed_key(self, settings: Mapping[str, Any]) -> str:
-        return str(settings["action"])
+        return METRICS
 
     def estimate(self, settings: Mapping[str, Any]) -> float:
         action = settings["action"]
@@ -46,25 +47,57 @@ class InsertBenchmark(PackageRunner):
         return max(FLOOR, float(settings["rows"] / rate))
 
     def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
-        """Rows/s that all clients of a step were to insert."""
+        """Give the rows/s that all clients of a step are asked to insert."""
         rate, clients = settings.get("insert_rate"), settings.get("clients")
         return {} if rate is None or clients is None else {"target_inserts_per_s": float(rate * clients)}
 
-    def files(self, settings: Mapping[str, Any], own: Callable[[str], str]) -> Mapping[str, str]:
-        return client_files.files(command.FOLDER)
+    def threads(self, settings: Mapping[str, Any]) -> int:
+        return 1 if settings["action"] == "check" else settings["clients"] * len(roles(settings))
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-        return command.command(settings, context)
+    def duration(self, settings: Mapping[str, Any]) -> float | None:
+        return super().duration(settings) if ends_by_clock(settings) else None  # rows may take longer
 
-    def complaint(self, folder: Path) -> str | None:
-        from stepgrid.drivers.insert_benchmark.parser import complaint
+    def script_options(self, settings: Mapping[str, Any], access: Access) -> Mapping[str, Any]:
+        options = {name: settings[name] for name in _PASSED if settings[name] not in (None, "")}
+        options |= {
+            "clients": settings["clients"],
+            "tables": settings["tables"] or settings["clients"],
+            "roles": ",".join(roles(settings)),
+        }
+        if settings["session"]:
+            options["session"] = ";".join(settings["session"])
+        options |= {
+            "rows": rows_of_client(settings),
+            "seconds": int(settings["duration"]) if ends_by_clock(settings) else 0,
+            **table_engine(access),
+            "anew": access.running and settings["action"] == "load",  # its tables may exist already
+        }
+        if settings["partitions"] is not None:
+            rows = settings["rows"] * settings["clients"] / options["tables"]
+            options["partition_rows"] = settings["rows_per_partition"] or max(1, ceil(rows / settings["partitions"]))
+        return options
 
-        return complaint(folder)
 
-    def live(self, folder: Path) -> Sequence[tuple[float, float]]:
-        from stepgrid.drivers.insert_benchmark import live_throughput
+def ends_by_clock(settings: Mapping[str, Any]) -> bool:
+    """Check whether the clock ends a step: one without inserts has no rows to end with."""
+    return settings["action"] == "query" and (settings["ends"] == "clock" or settings["insert_rate"] is None)
 
-        return live_throughput.readings(folder)
+
+def rows_of_client(settings: Mapping[str, Any]) -> int:
+    """Count the rows that each client inserts; 0 where the clock ends the step."""
+    if settings["action"] == "index":
+        return int(settings["first_rows"])
+    if settings["action"] == "query":
+        return 0 if ends_by_clock(settings) else int(settings["insert_rate"] * settings["duration"])
+    return int(settings["rows"] or 0)
+
+
+def roles(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Name the roles of each client, a thread for each."""
+    inserts = settings["action"] != "query" or settings["insert_rate"] is not None
+    deletes = inserts and bool(settings["deletes"])
+    used = {"insert": inserts, "delete": deletes, "query": settings["action"] == "query"}
+    return tuple(name for name, is_used in used.items() if is_used)
 
 
 DRIVER: Runner = InsertBenchmark()

@@ -1,4 +1,4 @@
-"""What a step of kind insert_benchmark may say."""
+"""Settings of a step of kind insert_benchmark."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from stepgrid.drivers.insert_benchmark.command import CLIENT
+from stepgrid.drivers.sysbench.lua_client import CLIENT
 from stepgrid.plugins.settings import COUNT, DURATION, ActionFields, ActionSettings, Count, Flag, WholeSeconds, uses
 
 Statement = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^;]+$")]

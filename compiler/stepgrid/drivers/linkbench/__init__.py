@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.linkbench import command
-from stepgrid.drivers.sysbench import client_files
-from stepgrid.plugins.driver import PackageRunner
+from stepgrid.drivers.sysbench.lua_client import LuaClient, table_engine
 
 if TYPE_CHECKING:
-    from stepgrid.model.command import Command
     from stepgrid.model.figures import PrintedStep
     from stepgrid.model.metrics.metric import MetricSet
-    from stepgrid.plugins.driver import Context, Runner
+    from stepgrid.plugins.driver import Runner
+    from stepgrid.plugins.server import Access
 
 LOAD_RATE = 2_000  # nodes with their links, per second of one client: only for estimates
 CHECK_SECONDS = 60.0
 FLOOR = 1.0
+CLIENTS: Mapping[str, str] = {"load": "loaders", "request": "requesters"}  # action -> the setting; a check has one
+
+_PASSED = ("link_types", "link_size", "node_size", "table_options")
 
 
-class LinkBench(PackageRunner):
+class LinkBench(LuaClient):
     kind = "linkbench"
+    title = "LinkBench"
     revision = 2
     parser = 1
     tables = ("relative", "linkbench", "response_times", "per_operation")
-    client = command.CLIENT
 
     def metrics(self) -> MetricSet:
-        from stepgrid.drivers.linkbench.metrics import OWN
+        from stepgrid.drivers.linkbench.parser import METRICS
 
-        return OWN
-
-    def seed_key(self, settings: Mapping[str, Any]) -> str:
-        return str(settings["action"])
+        return METRICS
 
     def estimate(self, settings: Mapping[str, Any]) -> float:
         if settings["action"] == "request":
@@ -43,26 +41,34 @@ class LinkBench(PackageRunner):
             return CHECK_SECONDS
         return max(FLOOR, float(settings["ids"] / LOAD_RATE / settings["loaders"]))
 
-    def files(self, settings: Mapping[str, Any], own: Callable[[str], str]) -> Mapping[str, str]:
-        return client_files.files(command.FOLDER)
+    def threads(self, settings: Mapping[str, Any]) -> int:
+        name = CLIENTS.get(settings["action"])
+        return int(settings[name]) if name else 1
 
-    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-        return command.command(settings, context)
-
-    def complaint(self, folder: Path) -> str | None:
-        from stepgrid.drivers.linkbench.parser import complaint
-
-        return complaint(folder)
+    def script_options(self, settings: Mapping[str, Any], access: Access) -> Mapping[str, Any]:
+        options = {name: settings[name] for name in _PASSED if settings[name] not in (None, "")}
+        options |= {
+            "action": settings["action"],
+            "clients": self.threads(settings),
+            "ids": settings["ids"] or 0,
+            "seconds": int(settings["duration"] or 0),
+        }
+        if settings["action"] == "request":
+            options |= {
+                "mix": ",".join(f"{name}:{percent}" for name, percent in settings["mix"].items() if percent),
+                **settings["popularity"],
+                "multiget_probability": settings["multiget"]["probability"],
+                "multiget_most": settings["multiget"]["most"],
+                "list_limit": settings["lists"]["limit"],
+                "history_percent": settings["lists"]["continued"],
+            }
+        engine = table_engine(access) or {"storage-engine": ""}
+        return {**options, **engine, "anew": access.running and settings["action"] == "load"}
 
     def printed(self, path: Path) -> Sequence[PrintedStep]:
-        from stepgrid.drivers.linkbench.standalone_output import printed
+        from stepgrid.drivers.linkbench.parser import printed
 
         return printed(path)
-
-    def live(self, folder: Path) -> Sequence[tuple[float, float]]:
-        from stepgrid.drivers.linkbench import live_throughput
-
-        return live_throughput.readings(folder)
 
 
 DRIVER: Runner = LinkBench()

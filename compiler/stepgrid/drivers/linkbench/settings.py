@@ -1,4 +1,4 @@
-"""What a step of kind linkbench may say."""
+"""Settings of a step of kind linkbench."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from stepgrid.drivers.linkbench.command import CLIENT
+from stepgrid.drivers.sysbench.lua_client import CLIENT
 from stepgrid.plugins.quantity import Nested
 from stepgrid.plugins.settings import (
     COUNT,
@@ -58,7 +58,7 @@ ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
 )
 
 
-def _whole(mix: dict[Operation, float]) -> dict[Operation, float]:
+def _check_mix(mix: dict[Operation, float]) -> dict[Operation, float]:
     total = math.fsum(mix.values())
     if abs(total - 100) > ROUNDING:
         raise PydanticCustomError("mix", "the mix sums to {total}, not to 100", {"total": f"{total:.7g}"})
@@ -101,7 +101,7 @@ class Settings(ActionSettings):
     duration: Annotated[WholeSeconds | None, DURATION, Field(description="how long requests are sent")] = None
     mix: Annotated[
         dict[Operation, Percent],
-        AfterValidator(_whole),
+        AfterValidator(_check_mix),
         Nested(),
         Field(description="percent of the requests by operation; one that is left out is not sent"),
     ] = Field(default_factory=lambda: dict(MIX))

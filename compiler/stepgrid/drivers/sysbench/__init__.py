@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench import command, workload_files
-from stepgrid.plugins.driver import PackageDriver
+from stepgrid.drivers.sysbench.lua_client import CLIENT
+from stepgrid.plugins.driver import PackageRunner
 
 if TYPE_CHECKING:
     from stepgrid.model.command import Command
-    from stepgrid.model.figures import Figures, PrintedStep
+    from stepgrid.model.figures import PrintedStep
     from stepgrid.model.metrics.metric import MetricSet
     from stepgrid.plugins.driver import Context, Runner
 
@@ -20,17 +21,17 @@ EVENT_RATE = 1_000
 FLOOR = 1.0
 
 
-class Sysbench(PackageDriver):
+class Sysbench(PackageRunner):
     kind = "sysbench"
     revision = 2
     parser = 1
     tables = ("groups", "absolute", "before_after", "load", "errors", "cpu", "per_operation")
-    client = command.CLIENT
+    client = CLIENT
 
     def metrics(self) -> MetricSet:
-        from stepgrid.drivers.sysbench.metrics import OWN
+        from stepgrid.drivers.sysbench.parser import METRICS
 
-        return OWN
+        return METRICS
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["lua"])
@@ -52,25 +53,20 @@ class Sysbench(PackageDriver):
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         return command.command(settings, context)
 
-    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
-        from stepgrid.drivers.sysbench.parser.step import of_folder
-
-        return of_folder(folder, settings)
-
     def complaint(self, folder: Path) -> str | None:
-        from stepgrid.drivers.sysbench.parser.step import complaint
+        from stepgrid.drivers.sysbench.parser import complaint
 
         return complaint(folder)
 
     def printed(self, path: Path) -> Sequence[PrintedStep]:
-        from stepgrid.drivers.sysbench.standalone_output import printed
+        from stepgrid.drivers.sysbench.output import printed
 
         return printed(path)
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
-        from stepgrid.drivers.sysbench import live_throughput
+        from stepgrid.drivers import client_report
 
-        return live_throughput.readings(folder)
+        return client_report.live(folder)
 
 
 DRIVER: Runner = Sysbench()

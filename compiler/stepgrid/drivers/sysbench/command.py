@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.sysbench import server_options
-from stepgrid.drivers.sysbench.client_files import SEARCH
-from stepgrid.drivers.sysbench.server_options import MOST
+from stepgrid.drivers.sysbench import lua_client
+from stepgrid.drivers.sysbench.lua_client import CLIENT, MOST
 from stepgrid.drivers.sysbench.workload_files import AGAIN, again, is_own, script
 from stepgrid.model.command import Command
-from stepgrid.plugins.driver import Context
-from stepgrid.plugins.server import Access
 
-CLIENT = "sysbench"
+if TYPE_CHECKING:
+    from stepgrid.plugins.driver import Context
+    from stepgrid.plugins.server import Access
+
 LOAD = "load"
 BATCH = 1000  # rows of a statement that loads
 
-# settings that are options of a workload (options.lua); with what it takes where nothing is said
+# settings that are options of a workload (options.lua), with the defaults there
 _OPTIONS: Mapping[str, tuple[str, Any]] = {
     "tables": ("tables", 1),
     "rows": ("table-size", None),
@@ -32,44 +32,46 @@ _SYSBENCH_LACKS = ("zipfian",)  # of the distributions; up to 1.0
 
 
 def command(settings: Mapping[str, Any], context: Context) -> Command:
-    from stepgrid.model.command import Command
-
-    access = server_options.server(context)
-    reaching, general = server_options.options(access), _general(settings, context)
-    flags = {**reaching, **general, **_limits(settings), **_own(settings, access)}
-    anew = access.running and settings["lua"] == LOAD  # its tables may be there
+    access = lua_client.server_access(context)
+    anew = access.running and settings["lua"] == LOAD  # its tables may exist already
+    options = {
+        **lua_client.connection_options(access),
+        **_run_options(settings, context),
+        **_limits(settings),
+        **_workload_options(settings, access),
+    }
     return Command(
         argv=(
             *context.programs[CLIENT],
             AGAIN if anew else script(settings["lua"]),
-            *server_options.words(flags),
+            *lua_client.flags(options),
             "run",
         ),
-        env=SEARCH,
+        env=lua_client.SEARCH,
         duration=settings["duration"],
-        files={**server_options.password_file(access), **(again() if anew else {})},
-        secrets=(server_options.CONNECTION,),
+        files={**lua_client.password_file(access), **(again() if anew else {})},
+        secrets=(lua_client.CONNECTION,),
     )
 
 
-def _general(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "rand-seed": server_options.seed(context),
+def _run_options(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "rand-seed": lua_client.client_seed(context),
         "threads": settings["threads"],
         "report-interval": 1,
         "histogram": True,
     }
     if settings.get("rate") is not None:
-        found["rate"] = settings["rate"]
+        options["rate"] = settings["rate"]
     if not settings["prepared"]:
-        found["db-ps-mode"] = "disable"
+        options["db-ps-mode"] = "disable"
     if is_own(settings["lua"]) and settings["distribution"] not in _SYSBENCH_LACKS:
-        found["rand-type"] = settings["distribution"]
-    return found
+        options["rand-type"] = settings["distribution"]
+    return options
 
 
 def _limits(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A load ends by itself; without any limit sysbench warns of an endless run."""
+    """Give the limits of a run: a load ends by itself; without any limit sysbench warns of an endless run."""
     if settings["lua"] == LOAD:
         return {"time": 0, "events": min(MOST, settings["tables"] * settings["rows"] + settings["threads"])}
     if settings["duration"] is not None:
@@ -77,11 +79,10 @@ def _limits(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"time": 0, "events": settings["events"]}
 
 
-def _own(settings: Mapping[str, Any], access: Access) -> dict[str, Any]:
-    """Of the workload. The storage engine is that of the tables; PostgreSQL's is the server's."""
-    found = {option: settings[name] for name, (option, usual) in _OPTIONS.items() if settings[name] != usual}
+def _workload_options(settings: Mapping[str, Any], access: Access) -> dict[str, Any]:
+    options = {option: settings[name] for name, (option, default) in _OPTIONS.items() if settings[name] != default}
     if settings["lua"] == LOAD:
-        found["batch"] = BATCH
-    if server_options.driver(access) == "mysql" and (settings["lua"] == LOAD or is_own(settings["lua"])):
-        found["storage-engine"] = access.storage_engine
-    return {**found, **settings["arguments"]}
+        options["batch"] = BATCH
+    if settings["lua"] == LOAD or is_own(settings["lua"]):
+        options |= lua_client.table_engine(access)
+    return {**options, **settings["arguments"]}

@@ -1,4 +1,4 @@
-"""What a step of kind sysbench may say."""
+"""Settings of a step of kind sysbench."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from stepgrid.drivers.sysbench.command import CLIENT
-from stepgrid.drivers.sysbench.server_options import MOST
+from stepgrid.drivers.sysbench.lua_client import CLIENT, MOST
 from stepgrid.drivers.sysbench.workload_files import is_own, is_taken
 from stepgrid.language.problems import nearest
 from stepgrid.plugins.quantity import Nested
@@ -39,7 +38,7 @@ Limited = Annotated[Count, Field(le=MOST)]
 Argument = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 
 
-def _known(name: str) -> str:
+def _check_workload(name: str) -> str:
     if is_taken(name):
         message = "a file that comes with the workloads has this name: call it otherwise"
         raise PydanticCustomError("taken", message)
@@ -54,7 +53,7 @@ class Settings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = WORKLOADS
     ALWAYS: ClassVar[frozenset[str]] = ActionSettings.ALWAYS | {"client"}
 
-    lua: Annotated[str, AfterValidator(_known), Field(description="the workload, or a Lua file of your own")]
+    lua: Annotated[str, AfterValidator(_check_workload), Field(description="the workload, or a Lua file of your own")]
     threads: Annotated[Count, COUNT, Field(description="client threads")] = 1
     tables: Annotated[Count, COUNT, Field(description="tables; each event uses one of them")] = 1
     rows: Annotated[Limited, COUNT, Field(description="rows of each table that are loaded, and asked for")]

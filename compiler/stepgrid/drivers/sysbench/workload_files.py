@@ -1,4 +1,4 @@
-"""The files of a workload: its own, and what they need of the others in templates/sysbench."""
+"""The files of a workload: its own, and those of templates/sysbench that they require."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ _REQUIRED = re.compile(r"""\brequire\s*\(?\s*["'](\w+)["']""")
 
 
 def script(lua: str) -> str:
-    """What sysbench is told to run."""
     return MAIN if is_own(lua) else f"{lua}.lua"
 
 
@@ -29,21 +28,21 @@ def is_own(lua: str) -> bool:
 
 
 def is_taken(lua: str) -> bool:
-    """A file of this name is there already."""
+    """Check whether a file that comes with the workloads has this name."""
     name = PurePath(lua).name
     return is_own(lua) and (name == MAIN or (FOLDER / name).exists())
 
 
-def files(lua: str, own: Callable[[str], str], arguments: Mapping[str, Any] = {}) -> Mapping[str, str]:
-    """Name -> text; `own` gives that of a file of somebody's own, which gets these arguments."""
+def files(lua: str, read_own: Callable[[str], str], arguments: Mapping[str, Any] = {}) -> Mapping[str, str]:
+    """Give texts by name; `read_own` reads a file that the spec brings, which gets these arguments."""
     if not is_own(lua):
-        return _known(lua)
-    name, text = PurePath(lua).name, own(lua)
+        return _shipped(lua)
+    name, text = PurePath(lua).name, read_own(lua)
     return _with_required({MAIN: f'require("own")("{name}")\n{_declared(arguments, text)}', name: text})
 
 
 def _declared(arguments: Mapping[str, Any], text: str) -> str:
-    """sysbench refuses an option that no file declares: those that this one does not."""
+    """Declare the options that the file does not: sysbench refuses one that no file declares."""
     names = {name: name.replace("-", "_") for name in arguments}
     lacking = {names[name]: value for name, value in arguments.items() if not _declares(text, names[name])}
     # a number or a boolean stays one by its default; JSON's are Lua's
@@ -56,25 +55,25 @@ def _declares(text: str, name: str) -> bool:
 
 
 def again() -> Mapping[str, str]:
-    """The file by itself: the load brings what it needs."""
+    """Give the file alone: the load brings what it needs."""
     return {AGAIN: _text(AGAIN)}
 
 
 @cache
-def _known(lua: str) -> Mapping[str, str]:
+def _shipped(lua: str) -> Mapping[str, str]:
     return _with_required({f"{lua}.lua": _text(f"{lua}.lua")})
 
 
-def _with_required(found: dict[str, str]) -> Mapping[str, str]:
-    """What only sysbench has, such as oltp_common, is found there."""
-    left = list(found.values())
-    while left:
-        for module in _REQUIRED.findall(left.pop()):
+def _with_required(files: dict[str, str]) -> Mapping[str, str]:
+    """Add the modules that files require, except those that sysbench brings, such as oltp_common."""
+    unread = list(files.values())
+    while unread:
+        for module in _REQUIRED.findall(unread.pop()):
             name = f"{module}.lua"
-            if name not in found and (FOLDER / name).exists():
-                found[name] = _text(name)
-                left.append(found[name])
-    return found
+            if name not in files and (FOLDER / name).exists():
+                files[name] = _text(name)
+                unread.append(files[name])
+    return files
 
 
 @cache

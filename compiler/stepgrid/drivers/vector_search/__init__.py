@@ -31,9 +31,9 @@ class VectorSearch(PackageRunner):
     tables = ("recall",)
 
     def metrics(self) -> MetricSet:
-        from stepgrid.drivers.vector_search.metrics import OWN
+        from stepgrid.drivers.vector_search.parser import METRICS
 
-        return OWN
+        return METRICS
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["action"])
@@ -72,6 +72,11 @@ class VectorSearch(PackageRunner):
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         return command.command(settings, context)
+
+    def live(self, folder: Path) -> Sequence[tuple[float, float]]:
+        from stepgrid.drivers import client_report
+
+        return client_report.live(folder)
 
     def complaint(self, folder: Path) -> str | None:
         return command.complaint(folder)

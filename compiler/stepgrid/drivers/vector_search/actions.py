@@ -13,7 +13,7 @@ from stepgrid.drivers.vector_search.search_processes import search as search_all
 from stepgrid.drivers.vector_search.servers.vector_server import IndexPlan, SearchError, SearchPlan
 
 if TYPE_CHECKING:
-    from stepgrid.drivers.vector_search.client_report import ReportFile
+    from stepgrid.drivers.client_report import ReportFile
     from stepgrid.drivers.vector_search.datasets.dataset import Dataset
     from stepgrid.drivers.vector_search.servers.vector_server import VectorServer
     from stepgrid.plugins.server import Access
@@ -39,9 +39,9 @@ def load(access: Access, dataset: Dataset, settings: Mapping[str, Any], report: 
     for done in server.insert(dataset.rows):
         now = time.monotonic()
         if now - last >= INTERVAL:
-            report.say("rate", second=now - began, interval=now - last, operations=done - before)
+            report.write("interval", second=now - began, interval=now - last, operations=done - before)
             before, last = done, now
-    report.say("loaded", rows=done, seconds=time.monotonic() - began, cpu=time.process_time() - used)
+    report.write("loaded", rows=done, seconds=time.monotonic() - began, cpu=time.process_time() - used)
     server.close()
 
 
@@ -54,7 +54,7 @@ def index(access: Access, dataset: Dataset, settings: Mapping[str, Any], report:
     said = server.index(plan)
     spent = {"seconds": time.monotonic() - began, "cpu": time.process_time() - used}
     size = server.index_size()
-    report.say("index", rows=len(dataset.rows), **spent, bytes=size.bytes, settings=size.settings, said=said)
+    report.write("index", rows=len(dataset.rows), **spent, bytes=size.bytes, settings=size.settings, said=said)
     server.close()
 
 
@@ -66,12 +66,12 @@ def search(access: Access, dataset: Dataset, settings: Mapping[str, Any], report
     _check_plan(server, plan, dataset, report)
     turns = list(search_all(partial(server.searcher, plan), dataset.queries, settings["runs"], settings["clients"]))
     for line in client_report.runs(turns):
-        report.say("run", **line)
+        report.write("run", **line)
     for line in client_report.rates(turns):
-        report.say("client", **line)
-    report.say("latency", **client_report.latency(turns))
+        report.write("interval", **line)
+    report.write("histogram", **client_report.latency(turns))
     answers = client_report.answers(turns, settings["runs"] - 1, len(dataset.queries))  # the last run, as published
-    report.say("recall", **Recall.of(answers, dataset, plan.k)._asdict())
+    report.write("recall", **Recall.of(answers, dataset, plan.k)._asdict())
     server.close()
 
 
@@ -87,7 +87,7 @@ def _check_plan(server: VectorServer, plan: SearchPlan, dataset: Dataset, report
     searcher = server.searcher(plan)
     text, indexed = searcher.explain(dataset.queries[0])
     searcher.close()
-    report.say("plan", text=text, indexed=indexed)
+    report.write("plan", text=text, indexed=indexed)
     if indexed == plan.exact:
         raise SearchError((INDEXED if indexed else NOT_INDEXED).format(plan=text))
 

@@ -1,25 +1,13 @@
-"""What the client writes of a step: report.jsonl, a line for each thing that it knows."""
+"""Lines of a search in the client's report."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from stepgrid.drivers.insert_benchmark.parser.histogram import PER_DOUBLING
+from stepgrid.drivers.client_report import PER_DOUBLING
 from stepgrid.drivers.vector_search.search_processes import Turn
-
-FILE = "report.jsonl"
-
-
-class ReportFile:
-    def __init__(self, folder: Path) -> None:
-        self._file = (folder / FILE).open("w", encoding="utf-8")
-
-    def say(self, kind: str, **values: Any) -> None:
-        print(json.dumps({"report": kind, **values}), file=self._file, flush=True)
 
 
 def runs(turns: Sequence[Turn]) -> Iterator[dict[str, Any]]:

@@ -1,49 +1,43 @@
-"""What a step's report says: rates, recall, the latency of queries with its histogram."""
+"""Figures of a step's report: rates, recall, the latency of queries with its histogram."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.drivers.insert_benchmark.parser import histogram
-from stepgrid.drivers.linkbench.parser import rates
-from stepgrid.host.file_reader import records
+from stepgrid.drivers import client_report
+from stepgrid.drivers.client_report import FILE, MICROSECONDS, Line, Report
 from stepgrid.model.figures import Figures, ParseError
+from stepgrid.model.metrics.metric import STEP, Metric, MetricSet
 
-REPORT = "report.jsonl"
-MICROSECONDS = 1e6
-
-Line = Mapping[str, Any]
-Lines = Mapping[str, Sequence[Line]]
+_ALL_RUNS = "all runs of the step"
+_LAST_RUN = "the last run of the step, as published"
+_METRICS = (
+    Metric("all_runs_qps", "operations/s", "higher",
+           "Queries of all runs of a step per second of these runs; qps is that of the fastest run, as published.",
+           _ALL_RUNS),
+    Metric("recall_p5", "1", "higher", "5th percentile over queries of recall by distance.", _LAST_RUN),
+    Metric("recall_by_id", "1", "higher",
+           "Share of the true k nearest neighbours among those returned, by id: one that is as near as the k-th true "
+           "one and is another vector does not count. The mean over queries.", _LAST_RUN),
+    Metric("recall_by_id_p5", "1", "higher", "5th percentile over queries of recall by id.", _LAST_RUN),
+    Metric("short_answers", "queries", "lower", "Queries that were answered with fewer than k vectors.", _LAST_RUN),
+    Metric("vector_index_bytes", "B", "lower",
+           "Size of the vector index: pg_relation_size of PostgreSQL's; of MariaDB's the file of its hidden table.",
+           STEP),
+    Metric("indexed_rows_per_s", "rows/s", "higher", "Vectors per second of making the index.", STEP),
+)  # fmt: skip
+METRICS = MetricSet({"Vector search": _METRICS}, published={"vector_search": {"recall": "recall", "qps": "qps"}})
 
 
 def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
-    lines = _lines(folder / REPORT)
-    if "end" not in lines:
-        raise ParseError(f"{folder / REPORT}: the client did not report its end")
-    return _ACTIONS[settings["action"]](lines, settings)
+    report = client_report.read_whole(folder / FILE)
+    return {"load": _load, "index": _index, "search": _search}[settings["action"]](report, settings)
 
 
-def _lines(path: Path) -> Lines:
-    try:
-        texts = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise ParseError(f"{path} cannot be read: {error.strerror}") from None
-    found: dict[str, list[Line]] = {}
-    for line in records(texts, "report"):
-        found.setdefault(line["report"], []).append(line)
-    return found
-
-
-def _one(lines: Lines, kind: str) -> Line:
-    if kind not in lines:
-        raise ParseError(f"{REPORT} has no line of `{kind}`")
-    return lines[kind][-1]
-
-
-def _loaded(lines: Lines, settings: Mapping[str, Any]) -> Figures:
-    loaded = _one(lines, "loaded")
+def _load(report: Report, settings: Mapping[str, Any]) -> Figures:
+    loaded = report.last("loaded")
     rate = loaded["rows"] / loaded["seconds"]
     metrics = {
         "operations": float(loaded["rows"]),
@@ -51,58 +45,55 @@ def _loaded(lines: Lines, settings: Mapping[str, Any]) -> Figures:
         "insert_seconds": loaded["seconds"],
         "qps": rate,
         "inserts_per_s": rate,
-        **_client(loaded),
+        **_client_cpu(loaded),
     }
-    series = [(line["second"], line["operations"] / line["interval"]) for line in lines.get("rate", ())]
-    return Figures(metrics, _facts(lines), series)
+    return Figures(metrics, _facts(report), client_report.series(report.intervals))
 
 
-def _indexed(lines: Lines, settings: Mapping[str, Any]) -> Figures:
-    index = _one(lines, "index")
+def _index(report: Report, settings: Mapping[str, Any]) -> Figures:
+    index = report.last("index")
     metrics = {
         "operations": float(index["rows"]),
         "seconds": index["seconds"],
         "index_seconds": index["seconds"],
         "indexed_rows_per_s": index["rows"] / index["seconds"],
         **({} if index["bytes"] is None else {"vector_index_bytes": index["bytes"]}),
-        **_client(index),
+        **_client_cpu(index),
     }
-    return Figures(metrics, {**_facts(lines), **index["settings"]}, warnings=index["said"])
+    return Figures(metrics, {**_facts(report), **index["settings"]}, warnings=index["said"])
 
 
-def _client(line: Line) -> dict[str, float]:
-    """Its CPU beside the server's: what it did before, such as making the data set, is nobody's row."""
-    if "cpu" not in line:
-        return {}
-    return {"client_cpu_seconds": line["cpu"], "client_cpu_us_per_op": line["cpu"] / line["rows"] * MICROSECONDS}
-
-
-def _searched(lines: Lines, settings: Mapping[str, Any]) -> Figures:
-    runs, latency, recall = lines.get("run", ()), _one(lines, "latency"), _one(lines, "recall")
+def _search(report: Report, settings: Mapping[str, Any]) -> Figures:
+    runs, recall = report.of("run"), report.last("recall")
     if len(runs) != settings["runs"]:
-        raise ParseError(f"{REPORT} has {len(runs)} of {settings['runs']} runs")
-    buckets = histogram.merged([latency])
+        raise ParseError(f"{FILE} has {len(runs)} of {settings['runs']} runs")
+    if not report.histograms:
+        raise ParseError(f"{FILE} has no line of `histogram`")
+    latency = report.histograms[-1]
+    counts = client_report.bucket_counts([latency])
     metrics = {
-        **_rates(runs),
+        **_run_metrics(runs),
         "avg_us": latency["seconds"] / latency["count"] * MICROSECONDS,
         "max_us": latency["longest"] * MICROSECONDS,
-        **histogram.figures(buckets),
+        **client_report.percentiles(counts),
         "recall": recall["by_distance"],
         "recall_p5": recall["by_distance_p5"],
         "recall_by_id": recall["by_id"],
         "recall_by_id_p5": recall["by_id_p5"],
         "short_answers": float(recall["short"]),
     }
-    clients = lines.get("client", ())
-    facts = {**_facts(lines), "plan": str(_one(lines, "plan")["text"])}
-    histograms = [histogram.whole("", buckets)]
-    return Figures(metrics, facts, rates.of_all(clients), histograms=histograms, rates=rates.of_clients(clients))
+    return Figures(
+        metrics,
+        {**_facts(report), "plan": str(report.last("plan")["text"])},
+        client_report.series(report.intervals),
+        histograms=[client_report.histogram("", counts)],
+        rates=client_report.client_rates(report.intervals),
+    )
 
 
-def _rates(runs: Sequence[Line]) -> dict[str, float]:
-    """The client's CPU is that between the first query and the last answer: what it did before is nobody's query."""
-    queries, seconds = sum(run["queries"] for run in runs), sum(run["seconds"] for run in runs)
-    cpu = sum(run["cpu"] for run in runs)
+def _run_metrics(runs: Sequence[Line]) -> dict[str, float]:
+    """Give the rates of runs, and the client's CPU between the first query and the last answer."""
+    queries, seconds, cpu = (sum(run[name] for run in runs) for name in ("queries", "seconds", "cpu"))
     return {
         "operations": float(queries),
         "seconds": seconds,
@@ -113,14 +104,14 @@ def _rates(runs: Sequence[Line]) -> dict[str, float]:
     }
 
 
-def _facts(lines: Lines) -> dict[str, str]:
-    told = _one(lines, "dataset")
-    shape = f"{told['rows']} x {told['dimensions']}, {told['queries']} queries, {told['distance']}"
-    return {"dataset": shape, "dataset checksum": told["checksum"]}
+def _client_cpu(line: Line) -> dict[str, float]:
+    """Give the client's CPU of a load or an index, without what made the data set; older reports lack it."""
+    if "cpu" not in line:
+        return {}
+    return {"client_cpu_seconds": line["cpu"], "client_cpu_us_per_op": line["cpu"] / line["rows"] * MICROSECONDS}
 
 
-_ACTIONS: Mapping[str, Callable[[Lines, Mapping[str, Any]], Figures]] = {
-    "load": _loaded,
-    "index": _indexed,
-    "search": _searched,
-}
+def _facts(report: Report) -> dict[str, str]:
+    dataset = report.last("dataset")
+    shape = f"{dataset['rows']} x {dataset['dimensions']}, {dataset['queries']} queries, {dataset['distance']}"
+    return {"dataset": shape, "dataset checksum": dataset["checksum"]}

@@ -1,0 +1,204 @@
+"""Reports that clients write of a step, lines of JSON: the reader and the writer of docs/how-to/own-figures.md.
+
+`report` says what a line is: a `metric`, a `fact`, an `interval`, a `histogram`, the `end`, or a kind that one client
+alone has. Clients of stepgrid also write intervals and histograms in forms of their own, which are read as the same.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, Self, TypeAlias
+
+from stepgrid.host.log_tail import tail
+from stepgrid.model.figures import Buckets, ClientRate, ParseError
+from stepgrid.plugins import raw_output
+
+FILE = "report.jsonl"
+PER_DOUBLING = 32  # buckets of a histogram, by the logarithm of a time, from 1 µs on
+MICROSECONDS = 1e6  # of a second
+PERCENTILES: Mapping[str, float] = {
+    "p50_us": 50, "p75_us": 75, "p95_us": 95, "p99_us": 99, "p99_9_us": 99.9, "p99_99_us": 99.99,
+}  # fmt: skip
+SHORTEST = 0.5  # seconds: the last interval of a step is a part of a second
+TAIL = 65_536  # bytes of the end of a report that is still written: a minute of a few clients
+
+Line: TypeAlias = Mapping[str, Any]
+Series: TypeAlias = Sequence[tuple[float, float]]
+
+_INTERVALS = ("interval", "client", "rate")  # kinds of lines that are intervals
+_HISTOGRAMS = ("histogram", "role", "latency")
+_COUNTS: Mapping[str, tuple[str, str]] = {  # of an interval: count -> operation, name of its longest time
+    "operations": ("", "longest"),
+    "inserts": ("insert", "max_insert"),
+    "deletes": ("delete", "max_delete"),
+    "queries": ("query", "max_query"),
+}
+
+
+class Interval(NamedTuple):
+    """Operations of the `length` seconds before `second`, counted from the step's start."""
+
+    second: float
+    length: float
+    operations: float
+    operation: str = ""
+    client: int | None = None
+    longest: float | None = None  # seconds, of one operation
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    path: Path
+    lines: Mapping[str, Sequence[Line]]  # by kind
+
+    def of(self, kind: str) -> Sequence[Line]:
+        return self.lines.get(kind, ())
+
+    def last(self, kind: str) -> Line:
+        if kind not in self.lines:
+            raise ParseError(f"{self.path.name} has no line of `{kind}`")
+        return self.lines[kind][-1]
+
+    @property
+    def seconds(self) -> float:
+        """The time from the start of the client's threads to the end of the last one."""
+        return float(self.of("end")[0]["seconds"])
+
+    @property
+    def intervals(self) -> list[Interval]:
+        return [interval for kind in _INTERVALS for line in self.of(kind) for interval in _intervals(line)]
+
+    @property
+    def histograms(self) -> list[Line]:
+        return [line for kind in _HISTOGRAMS for line in self.of(kind)]
+
+
+def read_whole(path: Path) -> Report:
+    """Read a report that must have its end."""
+    report = read(path)
+    if not report.of("end"):
+        raise ParseError(f"{path}: the client did not report its end")
+    return report
+
+
+def read(path: Path) -> Report:
+    """Read a report; lines that are damaged or cut off are skipped."""
+    try:
+        text = raw_output.read(path).decode("utf-8", "replace")
+    except OSError as error:
+        raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
+    return parse(path, text)
+
+
+def parse(path: Path, text: str) -> Report:
+    lines: dict[str, list[Line]] = {}
+    for line in text.split("\n"):
+        try:
+            record = json.loads(line) if line.lstrip().startswith("{") else None
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict) and isinstance(kind := record.get("report"), str):
+            lines.setdefault(kind, []).append(record)
+    return Report(path, lines)
+
+
+def live(folder: Path, *operations: str) -> Series:
+    """Read the rates of a step that runs from the end of its report: of the first of these operations that has any."""
+    try:
+        intervals = parse(folder / FILE, tail(folder / FILE, TAIL)).intervals
+    except OSError:
+        return ()
+    return next((rates for name in operations or (None,) if (rates := series(intervals, name))), ())
+
+
+def series(intervals: Sequence[Interval], operation: str | None = None) -> Series:
+    """Sum the rates of all clients by second, without a short last interval."""
+    rates: dict[float, float] = {}
+    for interval in intervals:
+        if interval.length >= SHORTEST and operation in (None, interval.operation):
+            second = float(interval.second)
+            rates[second] = rates.get(second, 0.0) + interval.operations / interval.length
+    return list(rates.items())
+
+
+def client_rates(intervals: Sequence[Interval]) -> list[ClientRate]:
+    return [
+        ClientRate(
+            interval.client,
+            interval.second,
+            interval.operation,
+            interval.operations / interval.length,
+            (interval.longest or 0.0) * MICROSECONDS or None,
+        )
+        for interval in intervals
+        if interval.client is not None and interval.length > 0
+    ]
+
+
+def bucket_counts(lines: Sequence[Line]) -> dict[int, int]:
+    """Merge the histograms of several lines: bucket -> operations."""
+    counts: dict[int, int] = {}
+    for line in lines:
+        for bucket, count in line["buckets"]:
+            counts[bucket] = counts.get(bucket, 0) + int(count)
+    return dict(sorted(counts.items()))
+
+
+def histogram(operation: str, counts: Mapping[int, int]) -> Buckets:
+    least = [_limit(bucket) if bucket else 0.0 for bucket in counts]
+    return Buckets(operation, least, [_limit(bucket + 1) for bucket in counts], list(counts.values()))
+
+
+def percentiles(counts: Mapping[int, int]) -> dict[str, float]:
+    """Give the percentiles in microseconds: the upper limit of the bucket that has the operation."""
+    total = sum(counts.values())
+    return {name: _percentile(counts, total * percent / 100) for name, percent in PERCENTILES.items()} if total else {}
+
+
+class ReportFile:
+    """A report that a client in Python writes into its step's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._began, self._file = time.monotonic(), (folder / FILE).open("w", encoding="utf-8")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        """Write the end, unless the client failed."""
+        if error is None:
+            self.write("end", seconds=time.monotonic() - self._began)
+        self._file.close()
+
+    def write(self, kind: str, **values: Any) -> None:
+        print(json.dumps({"report": kind, **values}), file=self._file, flush=True)
+
+
+def _intervals(line: Line) -> Iterator[Interval]:
+    if "time_total" in line:  # of sysbench, whose load counts statements of many rows
+        operations = (
+            line["writes"] * line["batch"] if "batch" in line else line["reads"] + line["writes"] + line["other"]
+        )
+        yield Interval(line["time_total"], line["time_interval"], operations)
+        return
+    for name, (operation, longest) in _COUNTS.items():
+        if name in line:
+            length, operation_name = line["interval"], line.get("operation", operation)
+            yield Interval(line["second"], length, line[name], operation_name, line.get("client"), line.get(longest))
+
+
+def _percentile(counts: Mapping[int, int], rank: float) -> float:
+    total = 0
+    for bucket, count in counts.items():
+        total += count
+        if total >= rank:
+            return _limit(bucket + 1)
+    raise AssertionError("a rank beyond the last operation")
+
+
+def _limit(bucket: int) -> float:
+    return float(2 ** (bucket / PER_DOUBLING))

@@ -1,0 +1,186 @@
+"""Figures of a step's report: rates over all clients, latencies of each operation; and of logs of the Java client."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from stepgrid.drivers import client_report
+from stepgrid.drivers.client_report import MICROSECONDS, Line, Report
+from stepgrid.drivers.sysbench.output import read
+from stepgrid.model.figures import Figures, ParseError, PrintedStep
+from stepgrid.model.metrics.metric import STEP, Metric, MetricSet
+
+OPERATIONS: Mapping[str, str] = {  # as the Java client prints them -> as settings have them
+    "ADD_LINK": "addlink", "DELETE_LINK": "deletelink", "UPDATE_LINK": "updatelink", "COUNT_LINK": "countlink",
+    "MULTIGET_LINK": "getlink", "GET_LINKS_LIST": "getlinklist", "GET_NODE": "getnode", "ADD_NODE": "addnode",
+    "UPDATE_NODE": "updatenode", "DELETE_NODE": "deletenode",
+}  # fmt: skip
+PERCENTILES = ("p50_us", "p95_us", "p99_us")
+
+
+def _operation_metrics(name: str) -> Iterator[Metric]:
+    yield Metric(f"{name}_share_pct", "%", None, f"Share of the requests that were `{name}`.", STEP)
+    yield Metric(f"{name}_avg_us", "us", "lower", f"Mean latency of `{name}`.", STEP)
+    for percent in ("50", "95", "99"):
+        definition = f"{percent}th percentile of the latency of `{name}`."
+        yield Metric(f"{name}_p{percent}_us", "us", "lower", definition, STEP)
+    yield Metric(f"{name}_max_us", "us", "lower", f"Highest latency of `{name}`.", STEP)
+
+
+_GRAPH = (
+    Metric("nodes_loaded", "rows", None, "Nodes that a load inserted.", STEP),
+    Metric("links_loaded", "rows", None, "Links that a load inserted.", STEP),
+    Metric("counts_loaded", "rows", None, "Counts that a load inserted: one for each node and link type.", STEP),
+    Metric("indexed_links_per_s", "rows/s", "higher",
+           "Links per second of the second phase of a load, which makes the secondary index.", STEP),
+    Metric("continued_lists", "queries", None, "Lists of links that continued an earlier one.", STEP),
+)  # fmt: skip
+METRICS = MetricSet(
+    {"LinkBench": (*_GRAPH, *(metric for name in OPERATIONS.values() for metric in _operation_metrics(name)))}
+)
+
+
+def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
+    report = client_report.read_whole(folder / client_report.FILE)
+    if settings["action"] == "check":
+        return Figures({"seconds": report.seconds}, {})
+    roles = [line for line in report.of("role") if line["count"]]
+    if not roles:
+        raise ParseError(f"{folder}: no client has done anything")
+    lines_by_operation: dict[str, list[Line]] = {}
+    for line in roles:
+        lines_by_operation.setdefault(line["operation"], []).append(line)
+    if settings["action"] == "load":
+        metrics = _load_metrics(report, roles)
+    else:
+        metrics = _request_metrics(report, roles, lines_by_operation)
+    return Figures(
+        {**metrics, "retries": float(sum(line["retries"] for line in roles))},
+        {},
+        client_report.series(report.intervals),
+        histograms=[
+            client_report.histogram(operation, client_report.bucket_counts(lines))
+            for operation, lines in lines_by_operation.items()
+        ],
+        rates=client_report.client_rates(report.intervals),
+    )
+
+
+def _load_metrics(report: Report, roles: Sequence[Line]) -> dict[str, float]:
+    """Give the published rate of a load: that of its rows, nodes, links and counts, without the index.
+
+    The clock of the whole begins with a thread that another one may be ahead of.
+    """
+    rows, span = _count(roles), _span(roles)
+    index = float(sum(line["seconds"] for line in report.of("indexed")))
+    loaded = {name: float(sum(line[name] for line in report.of("graph"))) for name in ("nodes", "links", "counts")}
+    return {
+        "operations": rows,
+        "seconds": max(report.seconds, span + index),
+        "qps": rows / span,
+        "insert_seconds": span,
+        "index_seconds": index,
+        "indexed_links_per_s": loaded["links"] / index,
+        **{f"{name}_loaded": count for name, count in loaded.items()},
+    }
+
+
+def _request_metrics(
+    report: Report, roles: Sequence[Line], lines_by_operation: Mapping[str, Sequence[Line]]
+) -> dict[str, float]:
+    count, span = _count(roles), _span(roles)
+    metrics = {
+        "operations": count,
+        "seconds": span,
+        "qps": count / span,
+        **_latencies(roles),
+        "continued_lists": float(sum(line["history"] for line in report.of("graph"))),
+    }
+    for operation, lines in lines_by_operation.items():
+        latencies = _latencies(lines)
+        metrics[f"{operation}_share_pct"] = 100 * sum(line["count"] for line in lines) / count
+        for name in ("avg_us", *PERCENTILES, "max_us"):
+            metrics[f"{operation}_{name}"] = latencies[name]
+    return metrics
+
+
+def _latencies(lines: Sequence[Line]) -> dict[str, float]:
+    return {
+        "avg_us": sum(float(line["seconds"]) for line in lines) / sum(line["count"] for line in lines) * MICROSECONDS,
+        "max_us": max(float(line["longest"]) for line in lines) * MICROSECONDS,
+        **client_report.percentiles(client_report.bucket_counts(lines)),
+    }
+
+
+def _count(roles: Sequence[Line]) -> float:
+    return float(sum(line["count"] for line in roles))
+
+
+def _span(roles: Sequence[Line]) -> float:
+    """Measure the seconds from the first client's start to the last one's end."""
+    return float(max(line["ended"] for line in roles) - min(line["began"] for line in roles))
+
+
+# Logs of the Java client: its phases, each with the latencies that precede its line.
+
+_UNITS: Mapping[str, float] = {"ms": 1000.0, "us": 1.0}  # newer clients print microseconds
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_PHASE = re.compile(r"^.*\b(LOAD|REQUEST) PHASE COMPLETED\..*$", re.MULTILINE)
+_REQUESTS = re.compile(rf"(\d+) requests done in {_NUMBER} seconds\. Requests/second = {_NUMBER}")
+_LOADED = {
+    "nodes_loaded": re.compile(r"Loaded (\d+) nodes"),
+    "links_loaded": re.compile(r"\b(\d+) links \("),
+    "counts_loaded": re.compile(r"\b(\d+) counts \("),
+}
+_SECONDS = re.compile(rf"(?:Took )?{_NUMBER} seconds")
+_RATE = re.compile(rf"{_NUMBER} \(link\+count\+node\)/s|Links/second = {_NUMBER}")
+_OPERATION = re.compile(r"\b([A-Z_]+) count = (\d+) (.*)$", re.MULTILINE)
+_PERCENTILE = re.compile(rf"\b(p50|p95|p99) = (?:\[[\d.]+,)?{_NUMBER}\]?(ms|us)\b")
+_MAX_OR_MEAN = re.compile(rf"\b(max|mean) = {_NUMBER}(ms|us)\b")
+
+
+def printed(path: Path) -> Sequence[PrintedStep]:
+    text = read(path)
+    phases = list(_PHASE.finditer(text))
+    if not phases:
+        raise ParseError(
+            f"{path}: no log of LinkBench: no line says `LOAD PHASE COMPLETED` or `REQUEST PHASE COMPLETED`"
+        )
+    steps, limits = [], [0, *(phase.end() for phase in phases)]
+    for phase, (start, end) in zip(phases, pairwise(limits), strict=True):
+        name, line = phase[1].lower(), phase[0]
+        metrics = _printed_load(line) if name == "load" else _printed_requests(line, text[start:end])
+        if metrics is None:
+            raise ParseError(f"{path}: the line of the {name} phase has no rate: {line.strip()[:200]}")
+        steps.append(PrintedStep(name, Figures(metrics)))
+    return steps
+
+
+def _printed_load(line: str) -> dict[str, float] | None:
+    """Read the line of a load; older clients print links per second alone, and count no rows of counttable."""
+    rate, seconds = _RATE.search(line), _SECONDS.search(line)
+    if rate is None or seconds is None:
+        return None
+    rows = {name: float(match[1]) for name, pattern in _LOADED.items() if (match := pattern.search(line))}
+    return {"qps": float(rate[1] or rate[2]), "insert_seconds": float(seconds[1]), **rows}
+
+
+def _printed_requests(line: str, text: str) -> dict[str, float] | None:
+    """Read the line of the requests and the latencies before it; a percentile is the upper limit of its bucket."""
+    match = _REQUESTS.search(line)
+    if match is None:
+        return None
+    total = float(match[1])
+    metrics = {"operations": total, "seconds": float(match[2]), "qps": float(match[3])}
+    for name, count, figures in _OPERATION.findall(text):
+        if (operation := OPERATIONS.get(name)) is None:
+            continue
+        if total:
+            metrics[f"{operation}_share_pct"] = 100 * int(count) / total
+        for figure, value, unit in (*_PERCENTILE.findall(figures), *_MAX_OR_MEAN.findall(figures)):
+            metrics[f"{operation}_{'avg' if figure == 'mean' else figure}_us"] = float(value) * _UNITS[unit]
+    return metrics
