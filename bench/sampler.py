@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from stepgrid.host import devices, sysfs
-from stepgrid.host.sampling.sampler import Sampler
+from stepgrid.host.sampling import Sampler
 
 DEFAULTS = (300, 100, 5000, 30)
 SERVER = """
@@ -74,7 +74,7 @@ def start(code: str, count: int) -> int:
 
 def end(leader: int) -> None:
     """All that it started, in whatever session."""
-    from stepgrid.host.sampling.process_group import ProcessGroup
+    from stepgrid.host.sampling import ProcessGroup
 
     for pid in sorted(ProcessGroup(leader).members(), reverse=True):
         os.kill(pid, signal.SIGKILL)

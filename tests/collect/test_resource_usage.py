@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 
 from stepgrid.host.processes.supervision import environment, supervise
-from stepgrid.host.sampling.sampler import Sampler
+from stepgrid.host.sampling import Sampler
 from tests.collect.reading import series_rows, step_usage, usage
 
 

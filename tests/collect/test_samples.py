@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.collect import samples
 from stepgrid.collect.samples import COLUMNS, SECTIONS, read_samples
-from stepgrid.host.sampling import counters
+from stepgrid.host import counters
 
 
 def test_a_last_line_that_was_cut_is_left_out(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ import pytest
 from stepgrid.build.apt.bootstrap import fetch
 from stepgrid.collect.samples import AVERAGED, GAUGES, SUMS
 from stepgrid.host import devices
-from stepgrid.host.sampling.sampler import Sampler
+from stepgrid.host.sampling import Sampler
 from tests.collect.reading import usage
 from tests.integration import tools
 from tests.needs import require

@@ -19,8 +19,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+from stepgrid.host import counters
 from stepgrid.host.file_reader import content
-from stepgrid.host.sampling import counters
 
 NAME = "samples.jsonl"
 MISSING = math.nan

@@ -16,7 +16,7 @@ from stepgrid.host.durable_writes import write_json
 from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes import supervision
 from stepgrid.host.processes.supervision import Watch, environment
-from stepgrid.host.sampling.process_group import ProcessGroup
+from stepgrid.host.sampling import ProcessGroup
 from stepgrid.model.site import Site
 from stepgrid.plugins.collector import AttachingCollector, Collector, Target
 from stepgrid.plugins.command_line import argv

@@ -20,7 +20,7 @@ from stepgrid.host.processes.cgroup import ControlGroup, caged
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch, plan_launch, unloaded_allocator
 from stepgrid.host.processes.signals import MARK, STARTED, kill_marked
 from stepgrid.host.processes.supervision import MissingError, ProcessEnd, Watch, environment, supervise
-from stepgrid.host.sampling.sampler import Sampler
+from stepgrid.host.sampling import Sampler
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.model.searched_step import with_value
 from stepgrid.plugins.driver import Context, RefusedError, Runner

@@ -6,8 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stepgrid.host import devices
-from stepgrid.host.sampling import counters
+from stepgrid.host import counters, devices
 from stepgrid.plugins.server import IdleReading
 
 SECTOR = 512

@@ -9,11 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from stepgrid.host import sysfs
+from stepgrid.host import counters, sysfs
+from stepgrid.host.counters import Sensors
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
 from stepgrid.host.noise.background_processes import Process, busiest, ours, processes
-from stepgrid.host.sampling import counters
-from stepgrid.host.sampling.sensors import Sensors
 from stepgrid.model.number_format import percent, size
 
 LOOK = 0.2  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from stepgrid.host import sysfs
+from stepgrid.host.counters import TICK
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
-from stepgrid.host.sampling.counters import TICK
 
 KTHREADD = 2
 COMPILERS = ("cc1", "cc1plus", "clang", "clang++", "lto1", "ld", "ld.lld", "rustc", "cargo", "ninja", "javac", "bazel")

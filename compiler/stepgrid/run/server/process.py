@@ -15,7 +15,7 @@ from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes import supervision
 from stepgrid.host.processes.cgroup import ControlGroup
 from stepgrid.host.processes.supervision import describe_signal
-from stepgrid.host.sampling.process_group import ProcessGroup
+from stepgrid.host.sampling import ProcessGroup
 from stepgrid.plugins.server import Access
 from stepgrid.run.server.server_log import crashed, first_complaint
 

@@ -8,10 +8,7 @@ import time
 
 import pytest
 
-from stepgrid.host import sysfs
-from stepgrid.host.sampling import counters
-from stepgrid.host.sampling.process_group import ProcessGroup
-from stepgrid.host.sampling.sampler import Sampler, ThrottledSensor
+from stepgrid.host.sampling import ProcessGroup, Sampler, ThrottledSensor
 
 BUSY = """
 import os, sys, time
@@ -202,7 +199,7 @@ def test_of_a_database_that_is_not_ours_nothing_is_said(tmp_path):
 
 def test_what_is_dear_is_looked_at_less_often():
     clock = iter((0.0, 0.25, 0.5, 0.5))
-    looked = ThrottledSensor("x", lambda: {"a": 1}, share=1000, clock=lambda: next(clock))
+    looked = ThrottledSensor("x", lambda: {"a": 1}, multiple=1000, clock=lambda: next(clock))
     assert looked.is_due
     assert looked.look() == {"a": 1}
     assert not looked.is_due  # for 250 s
@@ -210,32 +207,6 @@ def test_what_is_dear_is_looked_at_less_often():
     cheap = ThrottledSensor("x", dict, clock=lambda: 0.0)
     cheap.look()
     assert cheap.is_due
-
-
-def test_what_the_host_does_not_offer_has_no_key(tmp_path, monkeypatch):
-    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
-    assert counters.host("vda", ["vda"]) == {}
-
-
-def test_an_old_kernel_counts_fewer_things_of_a_device(tmp_path, monkeypatch):
-    (tmp_path / "sys/class/block/sda").mkdir(parents=True)
-    (tmp_path / "sys/class/block/sda/stat").write_text(" 1 2 3 4 5 6 7 8 9 10 11\n")
-    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
-    sample = counters.host("sda", ["sda", "sdb"])
-    assert sample["device"] == "sda"
-    assert list(sample["devices"]) == ["sda"]
-    assert sample["devices"]["sda"]["reads"] == 1
-    assert sample["devices"]["sda"]["write_sectors"] == 7
-    assert sample["devices"]["sda"]["queue_ms"] == 11
-    assert "discards" not in sample["devices"]["sda"]
-
-
-def test_pressure_is_the_time_that_some_task_waited(tmp_path, monkeypatch):
-    (tmp_path / "proc/pressure").mkdir(parents=True)
-    text = "some avg10=0.00 avg60=0.00 avg300=0.00 total=123\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=4\n"
-    (tmp_path / "proc/pressure/io").write_text(text)
-    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
-    assert counters.host(None, []) == {"pressure": {"io": 123}}
 
 
 def test_a_sampler_that_cannot_write_does_not_harm_the_step(tmp_path):

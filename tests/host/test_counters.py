@@ -1,4 +1,4 @@
-"""What processors say of themselves, in a /sys and a /proc written by hand."""
+"""Counters and sensors, in a /sys and a /proc written by hand."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host import sysfs
-from stepgrid.host.sampling.sensors import Sensors
+from stepgrid.host import counters, sysfs
+from stepgrid.host.counters import Sensors
 
 
 @pytest.fixture
@@ -54,3 +54,26 @@ def test_the_hottest_of_the_processors_counts_and_no_other_part(root: Path) -> N
     _write(root, sys__class__hwmon__hwmon3__name="k10temp", sys__class__hwmon__hwmon3__temp1_input="62500")
     _write(root, sys__class__hwmon__hwmon4__name="nvme", sys__class__hwmon__hwmon4__temp1_input="80000")
     assert Sensors().read() == {"celsius": 62.5}
+
+
+def test_what_the_host_does_not_offer_has_no_key(root: Path) -> None:
+    assert counters.host("vda", ["vda"]) == {}
+
+
+def test_an_old_kernel_counts_fewer_things_of_a_device(root: Path) -> None:
+    (root / "sys/class/block/sda").mkdir(parents=True)
+    (root / "sys/class/block/sda/stat").write_text(" 1 2 3 4 5 6 7 8 9 10 11\n")
+    sample = counters.host("sda", ["sda", "sdb"])
+    assert sample["device"] == "sda"
+    assert list(sample["devices"]) == ["sda"]
+    assert sample["devices"]["sda"]["reads"] == 1
+    assert sample["devices"]["sda"]["write_sectors"] == 7
+    assert sample["devices"]["sda"]["queue_ms"] == 11
+    assert "discards" not in sample["devices"]["sda"]
+
+
+def test_pressure_is_the_time_that_some_task_waited(root: Path) -> None:
+    (root / "proc/pressure").mkdir(parents=True)
+    text = "some avg10=0.00 avg60=0.00 avg300=0.00 total=123\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=4\n"
+    (root / "proc/pressure/io").write_text(text)
+    assert counters.host(None, []) == {"pressure": {"io": 123}}

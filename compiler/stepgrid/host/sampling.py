@@ -1,0 +1,262 @@
+"""Samples while a step runs: a line per second of what the host, its devices and the step's processes have used."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Set
+from functools import partial
+from pathlib import Path
+from typing import Any, TextIO
+
+from stepgrid.host import counters, devices
+from stepgrid.host.counters import PAGE, TICK
+from stepgrid.host.file_tree import size
+
+SECOND = 1.0  # between two samples
+SLOW_PERIOD = 5.0  # seconds between two walks over the database's folder, and between two looks at the sensors
+
+
+class Sampler:
+    """`start` with the child's pid, `stop` when it has ended and is not reaped yet; never raises into a step.
+
+    `server`: the process group of the engine, where the child is only its client. `data`: the database, where it is
+    one of ours.
+    """
+
+    def __init__(self, path: Path, data: Path | None, device: str | None = None, server: int | None = None) -> None:
+        self._data, self._server = data, server
+        self._device = devices.device(data or path, device) if data or device else None
+        self._devices = devices.members(self._device) if self._device else []
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.cpu_seconds = 0.0  # the price of watching
+        self.error: str | None = None
+        self.open_files: OpenFiles | None = None  # of the child's group
+        self._file: TextIO | None = None
+        try:
+            self._file = path.open("x", encoding="utf-8")  # before the program starts, which could put a link there
+        except OSError as error:
+            self.error = f"{type(error).__name__}: {error}"
+
+    def start(self, pid: int) -> None:
+        if self._file:
+            self._thread = threading.Thread(target=self._run, args=(pid, self._file), daemon=True)
+            self._thread.start()
+
+    def stop(self, _pid: int) -> None:
+        self._over.set()
+        if self._thread:
+            self._thread.join()
+
+    def close(self) -> None:
+        """Close the file where `start` may not have been called."""
+        if self._file:
+            self._file.close()
+
+    def _run(self, pid: int, file: TextIO) -> None:
+        try:
+            with file:
+                self._loop(self._sensors(pid), file)
+        except Exception as error:
+            self.error = f"{type(error).__name__}: {error}"
+        self.cpu_seconds = time.thread_time()
+
+    def _sensors(self, pid: int) -> list[ThrottledSensor]:
+        """List what is not read for every sample; the process comes first, to have its very beginning."""
+        group = ProcessGroup(pid)
+        self.open_files = OpenFiles(group)
+        sensors = [ThrottledSensor("process", group.sample), ThrottledSensor("open files", self.open_files.look)]
+        if self._server is not None:
+            sensors.append(ThrottledSensor("server", ProcessGroup(self._server).sample))
+        processors = counters.Sensors()
+        if self._data:
+            database_size = partial(size, self._data)
+            sensors.append(ThrottledSensor("database_bytes", database_size, SLOW_PERIOD, 500, time.monotonic))
+        return [*sensors, ThrottledSensor("sensors", processors.read, SLOW_PERIOD)]
+
+    def _loop(self, sensors: list[ThrottledSensor], file: TextIO) -> None:
+        start, ticks, over = time.monotonic(), 0, False
+        while True:
+            file.write(json.dumps(self._sample(sensors, over), separators=(",", ":")) + "\n")
+            file.flush()
+            if over:
+                return
+            ticks = max(ticks + 1, int((time.monotonic() - start) / SECOND) + 1)
+            over = self._over.wait(max(0.0, start + ticks * SECOND - time.monotonic()))
+
+    def _sample(self, sensors: list[ThrottledSensor], last: bool) -> dict[str, Any]:
+        sample: dict[str, Any] = {"t": round(time.time(), 3), "monotonic": round(time.monotonic(), 4)}
+        sample |= counters.host(self._device, self._devices)
+        for sensor in sensors:
+            if last or sensor.is_due:
+                reading = sensor.look()
+                if reading is not None:
+                    sample[sensor.name] = reading
+        return sample
+
+
+MULTIPLE = 300  # of the time that the last look took: how long the sensor is left alone at least
+EARLY = 0.05  # seconds: what is due with the next tick may not miss it by a hair
+
+
+class ThrottledSensor:
+    """The dearer a look is, the seldomer it is taken.
+
+    `clock` tells the price: a look that waits for a disk is dear without using a processor.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        look: Callable[[], Any],
+        least: float = 0.0,
+        multiple: int = MULTIPLE,
+        clock: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self.name, self._look, self._least, self._multiple, self._clock = name, look, least, multiple, clock
+        self._next = 0.0
+
+    @property
+    def is_due(self) -> bool:
+        return time.monotonic() >= self._next
+
+    def look(self) -> Any:
+        """Read the sensor; None where it has nothing."""
+        start, cost = time.monotonic(), self._clock()
+        reading = self._look()
+        self._next = start + max(self._least, self._multiple * (self._clock() - cost)) - EARLY
+        return None if reading == {} else reading
+
+
+# The processes of one process group and all that they started: CPU, memory and IO, also of those that ended.
+
+IO = {name: f"{name}:".encode() for name in ("read_bytes", "write_bytes")}
+CUMULATIVE = ("user", "system", *IO)
+PARENT, GROUP, FLAGS = 1, 2, 6  # in /proc/PID/stat behind the name
+EXITING = 0x4  # PF_EXITING of the kernel's sched.h
+USER, SYSTEM, THREADS, RSS = 11, 12, 17, 21  # 14, 15, 20, 24 of proc(5)
+WAITED = 2  # so many fields further stands what children used that were waited for
+
+
+class ProcessGroup:
+    """A child that leads a group or a session of its own, as each backend of Postgres does, belongs to it as well.
+
+    A process that leads none is one with its children.
+    """
+
+    def __init__(self, leader: int) -> None:
+        self.leader = leader
+        self._membership: dict[int, bool] = {}  # of every process of the host: read once per process
+        self._last: dict[int, Mapping[str, float]] = {}
+        self._parents: dict[int, int] = {}  # of the members
+        self._ended: dict[str, float] = {}  # the use of members that have ended
+
+    def sample(self) -> dict[str, float]:
+        """Sum over the group; a counter that one process does not let us read is absent."""
+        readings: dict[int, Mapping[str, float]] = {}
+        for pid in self.members():
+            if reading := self._process(pid):
+                # of a process that has just ended only root reads the IO: the last reading stands for it
+                last = self._last.get(pid, {})
+                readings[pid] = {name: last[name] for name in CUMULATIVE if name in last} | reading
+        for pid in self._last.keys() - readings.keys():
+            if self._parents.get(pid) not in readings:  # else it is in what its parent says by now
+                for name in CUMULATIVE:
+                    if name in self._last[pid]:
+                        self._ended[name] = self._ended.get(name, 0) + self._last[pid][name]
+        self._last = readings
+        self._parents = {pid: self._parents[pid] for pid in readings}
+        names = set.intersection(*(set(reading) for reading in readings.values())) if readings else set()
+        return {
+            name: sum(reading[name] for reading in readings.values()) + self._ended.get(name, 0)
+            for name in sorted(names)
+        }
+
+    def members(self) -> list[int]:
+        pids = {int(name) for name in os.listdir("/proc") if name.isdecimal()}  # noqa: PTH208 - every second
+        for pid in self._membership.keys() - pids:
+            del self._membership[pid]
+        new = {pid: fields for pid in pids - self._membership.keys() if (fields := _fields(pid))}
+        self._membership |= {pid: self.leader in (pid, int(fields[GROUP])) for pid, fields in new.items()}
+        self._adopt({pid: int(fields[PARENT]) for pid, fields in new.items()})
+        return [pid for pid, is_member in self._membership.items() if is_member]
+
+    def _adopt(self, parents: Mapping[int, int]) -> None:
+        """Add children of members; a child may have a lower number than its parent, so once is not enough."""
+        strangers = [pid for pid in parents if not self._membership[pid]]
+        while children := [pid for pid in strangers if self._membership.get(parents[pid])]:
+            self._membership |= dict.fromkeys(children, True)
+            strangers = [pid for pid in strangers if not self._membership[pid]]
+
+    def _process(self, pid: int) -> dict[str, float]:
+        """Read one process. The kernel adds what a child used to its parent when that waits for it: so does its IO."""
+        fields = _fields(pid)
+        if not fields:
+            return {}
+        self._parents[pid] = int(fields[PARENT])
+        user, system = ((int(fields[index]) + int(fields[index + WAITED])) / TICK for index in (USER, SYSTEM))
+        rss = 0 if int(fields[FLAGS]) & EXITING else int(fields[RSS]) * PAGE  # else some of what it gives back
+        words = _read(f"/proc/{pid}/io").split()
+        io = dict(zip(words[::2], words[1::2], strict=False))
+        reading = {"user": user, "system": system, "threads": int(fields[THREADS]), "rss": rss}
+        return reading | {name: int(io[key]) for name, key in IO.items() if key in io}
+
+
+class OpenFiles:
+    """Files that a group's processes had open for reading, or mapped, at any look."""
+
+    MOST = 1000  # paths: a step that opens more is not described by a list
+
+    def __init__(self, group: ProcessGroup) -> None:
+        self._group = group
+        self.paths: set[str] = set()
+
+    def look(self) -> dict[str, str]:
+        """Add what is open now; a sample gets nothing of it."""
+        for pid in self._group.members() if len(self.paths) < self.MOST else ():
+            self.paths.update(_mapped_files(pid), _opened_files(pid, self.paths))
+        return {}
+
+
+def _mapped_files(pid: int) -> set[str]:
+    try:
+        with open(f"/proc/{pid}/maps", encoding="utf-8", errors="surrogateescape") as lines:  # noqa: PTH123
+            return {line[line.index("/") :].rstrip("\n") for line in lines if "/" in line}
+    except OSError:
+        return set()
+
+
+def _opened_files(pid: int, known_paths: Set[str]) -> set[str]:
+    paths: set[str] = set()
+    try:
+        for name in os.listdir(f"/proc/{pid}/fd"):  # noqa: PTH208 - every second
+            path = os.readlink(f"/proc/{pid}/fd/{name}")  # noqa: PTH115
+            if path.startswith("/") and path not in known_paths:
+                words = _read(f"/proc/{pid}/fdinfo/{name}").split()
+                if b"flags:" in words and int(words[words.index(b"flags:") + 1], 8) & os.O_ACCMODE == os.O_RDONLY:
+                    paths.add(path)
+    except (OSError, IndexError, ValueError):  # it ended or closed the file meanwhile
+        pass
+    return paths
+
+
+def _fields(pid: int) -> list[bytes]:
+    """Read /proc/PID/stat behind the name, which may hold blanks: state, ppid, pgrp, …"""
+    return _read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
+
+
+def _read(path: str) -> bytes:
+    """Read without Python's files, which cost more than the kernel's answer: there may be hundreds a second."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return os.read(descriptor, 4096)
+    except OSError:  # it ended in between, or the counters are not ours to read
+        return b""
+    finally:
+        os.close(descriptor)
