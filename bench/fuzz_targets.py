@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.language.expressions.evaluator import ExpressionError, evaluate
+from stepgrid.language.expressions import ExpressionError, evaluate
 from stepgrid.language.problems import Problems
-from stepgrid.language.spec_file import read as read_spec
+from stepgrid.language.spec_file import read_spec
 from stepgrid.model.figures import ParseError
 from stepgrid.plugins.drivers import driver, parsed, running
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, get_args
 
-from stepgrid.language.builds.sources import SOURCES
+from stepgrid.language.sources import SOURCES
 from stepgrid.plugins import drivers, engines
 from stepgrid.plugins.quantity import Quantity
 from stepgrid.plugins.registry import DRIVERS, ENGINES

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 
 from stepgrid.build.local_pins import pin
-from stepgrid.language.builds.sources import key
+from stepgrid.language.sources import source_key
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plan.identity import build_id
 from stepgrid.plugins.engine import Identity, OptionInfo, Run
@@ -38,5 +38,5 @@ def planned(program: str = sys.executable, version: str = VERSION) -> PlannedBui
     source = {"system": program}
     held = pin(source)
     node = build_id("snake", version, source, held)
-    pins = {key(source): held}
+    pins = {source_key(source): held}
     return PlannedBuild(node, "snake-1", "snake", version, source, "specs/x.yaml:4:3", pin=held, pins=pins)

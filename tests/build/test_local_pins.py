@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepgrid.build import local_pins as pins
-from stepgrid.language.builds import sources
+from stepgrid.language import sources
 from stepgrid.language.files import record_inputs, tree_checksum
 
 COMMIT = "5ec0ffee" * 5
@@ -30,7 +30,7 @@ GIT = {"git": "https://example.org/r.git", "ref": "v9.9.3"}
     ],
 )
 def test_the_name_in_a_lock_file(source: dict[str, Any], key: str) -> None:
-    assert sources.key(source) == key
+    assert sources.source_key(source) == key
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def test_the_name_in_a_lock_file(source: dict[str, Any], key: str) -> None:
     ],
 )
 def test_what_moves(source: dict[str, Any], moves: bool) -> None:
-    assert sources.moves(source) is moves
+    assert sources.can_move(source) is moves
 
 
 def test_a_source_and_what_it_takes_along() -> None:
-    assert list(sources.parts({**JAR, "tree": GIT})) == [{**JAR, "tree": GIT}, GIT]
+    assert list(sources.source_parts({**JAR, "tree": GIT})) == [{**JAR, "tree": GIT}, GIT]
 
 
 def test_a_tree_is_its_content_and_is_witnessed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

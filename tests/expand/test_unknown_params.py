@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.expand.cells import expand
 from stepgrid.language.problems import Problems, SpecError, format_problems
-from stepgrid.language.spec_file import read
+from stepgrid.language.spec_file import read_spec
 
 LIBRARY = """\
 define:
@@ -30,7 +30,7 @@ def bloom_bits(named: str, folder: Path) -> object:
     (folder / "library.yaml").write_text(LIBRARY, encoding="utf-8")
     (folder / "spec.yaml").write_text(SPEC.replace("NAMED", named), encoding="utf-8")
     problems = Problems()
-    document = read(str(folder / "spec.yaml"), None, problems)
+    document = read_spec(str(folder / "spec.yaml"), None, problems)
     assert document is not None
     (cell,) = expand(document, {}, problems).cells
     problems.stop_on_errors()

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.host import cluster_job, machines
-from stepgrid.language.site.site_file import GIVEN
+from stepgrid.language.site import VARIABLE
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
@@ -71,7 +71,7 @@ def test_with_one_machine_nothing_is_elsewhere(plan, tmp_path):
 def test_on_a_cluster_a_stage_is_elsewhere_where_the_site_file_names_no_nodes(plan, tmp_path, monkeypatch):
     monkeypatch.setenv(cluster_job.ON, cluster_job.CLUSTER)
     (tmp_path / "site.yaml").write_text("slurm: {machines: {dell32: {nodes: [n1]}}}\n")
-    monkeypatch.setenv(GIVEN, str(tmp_path / "site.yaml"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "site.yaml"))
     nodes = StatusReader(Store(tmp_path / "outputs"), plan).read().nodes
     assert (nodes["s-1"].status, nodes["s-2"].status) == ("elsewhere", "missing")
     assert nodes["s-1"].reason == "needs here: the site file's `slurm: machines` has no entry for it"

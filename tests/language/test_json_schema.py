@@ -12,9 +12,9 @@ from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
 from stepgrid.cli import schema as command
-from stepgrid.language import json_schema
+from stepgrid.language import schema
 from stepgrid.language.problems import Problems
-from stepgrid.language.spec_file import _expanded
+from stepgrid.language.short_forms import expand
 from stepgrid.language.yaml import parse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -109,7 +109,7 @@ def test_every_form_that_people_write_is_valid(text: str, specs: Draft7Validator
     problems = Problems()
     nodes = parse(BEGIN + text, "a.yaml", problems)
     assert nodes is not None
-    _expanded(nodes)
+    expand(nodes)
     assert problems.items == []
 
 
@@ -150,8 +150,8 @@ def test_settings_of_step_kinds_are_described(specs: Draft7Validator) -> None:
 
 
 def test_the_schema_is_one_document() -> None:
-    found = json_schema.schema(json_schema.Spec, {}, {})
-    assert set(json_schema._references(found)) <= {*found["definitions"]}
+    found = schema.spec_schema(schema.Spec, {}, {})
+    assert set(schema._references(found)) <= {*found["definitions"]}
     assert found["$schema"] == "http://json-schema.org/draft-07/schema#"
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from stepgrid.language.expressions import evaluator
-from stepgrid.language.expressions.budget import BUDGET
+from stepgrid.language import expressions
+from stepgrid.language.expressions import BUDGET
 from stepgrid.language.problems import MOST_NAMES, MOST_SHOWN, Location, Problems, close_names, nearest
 from stepgrid.language.yaml import parse
 
@@ -52,10 +52,10 @@ def test_each_axis_too_many_is_one_problem(complaints: Callable[[str], str], cou
 
 
 def test_a_new_expression_is_paid_for() -> None:
-    many = [f"{number} + 1 == {number}" for number in range(20_000, 20_001 + evaluator.MOST_COMPILED)]
+    many = [f"{number} + 1 == {number}" for number in range(20_000, 20_001 + expressions.MOST_COMPILED)]
     with BUDGET.of_spec():
         for each in many[:-1]:
-            assert evaluator.evaluate(each, {}) is False
-        assert evaluator.evaluate(many[0], {}) is False, "one that is known costs nothing more"
-        with pytest.raises(evaluator.ExpressionError, match="take more than 100,000,000 steps together"):
-            evaluator.evaluate(many[-1], {})
+            assert expressions.evaluate(each, {}) is False
+        assert expressions.evaluate(many[0], {}) is False, "one that is known costs nothing more"
+        with pytest.raises(expressions.ExpressionError, match="take more than 100,000,000 steps together"):
+            expressions.evaluate(many[-1], {})

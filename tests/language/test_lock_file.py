@@ -90,7 +90,7 @@ def test_a_wrong_one(text: str, said: str) -> None:
 def test_what_nothing_uses() -> None:
     found, _ = read(lock_file.text({GIT: COMMIT, JAR: CHECKSUM}))
     problems = Problems()
-    lock_file.unused(found, {JAR, GIT.replace("9.3", "4.2")}, problems)
+    lock_file.warn_of_unused(found, {JAR, GIT.replace("9.3", "4.2")}, problems)
     assert [(problem.code, problem.message, problem.hint) for problem in problems.items] == [
         ("lock-unused", f"the spec has no source `{GIT}`", "did you mean `git https://example.org/r.git v9.4.2`?")
     ]

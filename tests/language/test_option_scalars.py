@@ -1,6 +1,6 @@
 import pytest
 
-from stepgrid.language.option_scalars import option_value, param_value
+from stepgrid.language.scalars import option_value, param_value
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from stepgrid.language.files import record_inputs
 from stepgrid.language.problems import Problems
-from stepgrid.language.spec_file import read
+from stepgrid.language.spec_file import read_spec
 from stepgrid.model.package_data import SPECS
 
 SPEC = """\
@@ -21,7 +21,7 @@ SHIPPED = str(SPECS / "library" / "vector.yaml")
 def _spec(folder: Path, include: str = "library/vector.yaml") -> tuple[list[str], Problems]:
     path, problems = folder / "my.yaml", Problems()
     path.write_text(SPEC.format(include))
-    found = read(str(path), None, problems)
+    found = read_spec(str(path), None, problems)
     return [each.path for each in found.includes] if found else [], problems
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from stepgrid.language.spec_edit import replaced, value, with_key
+from stepgrid.language.spec_file import get_value, replace_value, set_key
 
 TEXT = """\
 title: t
@@ -11,10 +11,10 @@ report: {base: {cache: lru}}
 
 
 def test_a_value_is_replaced_and_all_else_stays() -> None:
-    assert replaced(TEXT, ("repeat",), "{loads: 5, runs: 2}") == TEXT.replace(
+    assert replace_value(TEXT, ("repeat",), "{loads: 5, runs: 2}") == TEXT.replace(
         "repeat: 3", "repeat: {loads: 5, runs: 2}"
     )
-    assert replaced(TEXT, ("params", "duration"), "60s") == TEXT.replace("30s", "60s")
+    assert replace_value(TEXT, ("params", "duration"), "60s") == TEXT.replace("30s", "60s")
 
 
 @pytest.mark.parametrize(
@@ -26,11 +26,11 @@ def test_a_value_is_replaced_and_all_else_stays() -> None:
     ],
 )
 def test_every_form(before: str, after: str) -> None:
-    assert with_key(before, "repeat", "5") == after
+    assert set_key(before, "repeat", "5") == after
 
 
 def test_what_is_not_there() -> None:
-    assert value(TEXT, ("params", "duration")) == "30s"
-    assert value(TEXT, ("params",)) is None
-    assert value(TEXT, ("params", "rate")) is None
-    assert replaced(TEXT, ("params", "rate"), "1") is None
+    assert get_value(TEXT, ("params", "duration")) == "30s"
+    assert get_value(TEXT, ("params",)) is None
+    assert get_value(TEXT, ("params", "rate")) is None
+    assert replace_value(TEXT, ("params", "rate"), "1") is None

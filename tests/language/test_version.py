@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.language.version import Version
+from stepgrid.language.scalars import Version
 
 VERSIONS = st.lists(st.integers(0, 30), min_size=1, max_size=4)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from stepgrid.expand.cells import expand
 from stepgrid.language.problems import Problem, Problems, SpecError, _source, format_problems
-from stepgrid.language.site.site_file import read as read_site
-from stepgrid.language.spec_file import read
+from stepgrid.language.site import read_site
+from stepgrid.language.spec_file import read_spec
 from stepgrid.lint import check
 from stepgrid.model.plan import Plan
 from stepgrid.model.site import Site
@@ -53,7 +53,7 @@ def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -
     site = read_site("site.yaml", problems) if Path("site.yaml").exists() else Site()
     differs = differing(site, HOST)
     try:
-        document = read(path, scale, problems, sets)
+        document = read_spec(path, scale, problems, sets)
         if document is not None:
             check(document, expand(document, HOST, problems, differs=differs), problems)
         plan = compile_spec(path, scale, HOST, problems=problems, sets=sets, differs=differs)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from stepgrid.expand.cells import expand
 from stepgrid.language.problems import Problems
-from stepgrid.language.spec_file import read
+from stepgrid.language.spec_file import read_spec
 from stepgrid.lint import check
 from tests.lint.pages import HOST, SPEC, problems_of
 
@@ -94,7 +94,7 @@ def test_ten_thousand_cells_cost_little(tmp_path, monkeypatch):
     text = text.replace("[1, 4, 16, 32]", "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]")
     Path(SPEC).write_text(text, encoding="utf-8")
     problems = Problems()
-    document = read(SPEC, None, problems)
+    document = read_spec(SPEC, None, problems)
     assert document is not None
     expansion = expand(document, HOST, problems)
     assert len(expansion.cells) == 10_000

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.language.site.site_file import GIVEN
+from stepgrid.language.site import VARIABLE
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from stepgrid.workflow.host_plan import named
@@ -50,7 +50,7 @@ def test_a_file_in_its_place(tmp_path):
 
 def test_a_server_that_no_site_file_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv(GIVEN, "")
+    monkeypatch.setenv(VARIABLE, "")
     Path("a.yaml").write_text(
         "title: t\nbuilds: {prod: {engine: mysql, version: 8.0.40, source: {server: prod}}}\n"
         "steps: [{name: q, kind: sql, sql: [select 1]}]\n"

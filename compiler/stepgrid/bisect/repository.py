@@ -13,7 +13,7 @@ from stepgrid.build.command_runner import Commands
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch import commit_range, git_refs
 from stepgrid.build.task import Order
-from stepgrid.language.site.site_file import of_environment
+from stepgrid.language.site import current_site
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import Built, VersionedTrees
 from stepgrid.plugins.engines import engine
@@ -43,7 +43,7 @@ def _asked(build: PlannedBuild, ask: Callable[[Order, str], _Answer]) -> _Answer
     with tempfile.TemporaryDirectory(prefix="stepgrid-bisect-") as name:
         folder = Path(name)
         asking = cast(Built, engine(build.engine))  # nothing is built: its planning half will do
-        order = Order(replace(build, pins={}), asking, folder, Commands(folder / "log", folder), of_environment())
+        order = Order(replace(build, pins={}), asking, folder, Commands(folder / "log", folder), current_site())
         try:
             return ask(order, str(build.source[GIT]))
         except (BuildError, OSError) as error:

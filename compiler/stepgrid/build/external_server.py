@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from stepgrid.language.problems import nearest
-from stepgrid.language.site.site_file import DEFAULT
+from stepgrid.language.site import DEFAULT
 from stepgrid.model.plan import SERVER, PlannedBuild, runs_already
 from stepgrid.model.site import Site, SiteServer
 from stepgrid.plugins import engines

@@ -23,8 +23,8 @@ from stepgrid.host.host_lock import host_lock
 from stepgrid.host.locks import locked
 from stepgrid.host.log_tail import DISK_FULL, end_of
 from stepgrid.host.processes.signals import Interrupted
-from stepgrid.language.builds.sources import key, parts
-from stepgrid.language.site.site_file import of_environment
+from stepgrid.language.site import current_site
+from stepgrid.language.sources import source_key, source_parts
 from stepgrid.model import number_format
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import IdentityError
@@ -71,7 +71,7 @@ def _attempt(store: Store, build: PlannedBuild) -> int:
 def produce(build: PlannedBuild, folder: Path) -> str:
     """Obtains, checks and records a build in its folder; gives the line for the end."""
     began, folder = time.monotonic(), folder.absolute()  # commands run in several folders
-    order = Order(build, building(build.engine), folder, Commands(folder / LOG, folder), of_environment())
+    order = Order(build, building(build.engine), folder, Commands(folder / LOG, folder), current_site())
     source, recipe = source_of(build.source), recipe_of(build, order.engine)
     if recipe is None:
         raise BuildError(f"there is no recipe that makes {build.engine} from {source.describe(build.source)}")
@@ -94,7 +94,7 @@ def _refuse_moved(build: PlannedBuild) -> None:
 
     A tree is copied, and its copy was held against the plan: who works on it may go on.
     """
-    names = {key(part) for part in parts(build.source)} | build.pins.keys()
+    names = {source_key(part) for part in source_parts(build.source)} | build.pins.keys()
     for program in sorted(name.removeprefix("system ") for name in names if name.startswith("system ")):
         if pin({"system": program}) != build.pins.get(f"system {program}"):
             raise BuildError(f"{program} changed after the spec was compiled: run the same command again")

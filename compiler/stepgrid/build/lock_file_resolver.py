@@ -13,7 +13,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.source import ResolvableSource
 from stepgrid.build.sources import source_of
 from stepgrid.build.task import Order
-from stepgrid.language.builds.sources import key, moves, parts
+from stepgrid.language.sources import can_move, source_key, source_parts
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.model.site import Site
 from stepgrid.plugins.engine import Built
@@ -44,9 +44,9 @@ def wanted(plans: Iterable[Plan]) -> dict[str, MovingSource]:
     for plan in plans:
         for build in plan.builds:
             names = _names(plan, build)
-            for source in filter(moves, parts(build.source)):
-                before = found[key(source)].names if key(source) in found else ()
-                found[key(source)] = MovingSource(source, build, {*before, *names})
+            for source in filter(can_move, source_parts(build.source)):
+                before = found[source_key(source)].names if source_key(source) in found else ()
+                found[source_key(source)] = MovingSource(source, build, {*before, *names})
     return dict(sorted(found.items()))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.command_runner import Commands
-from stepgrid.language.builds.sources import key
+from stepgrid.language.sources import source_key
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
 from stepgrid.plugins.engine import Built, DeclaredBuilds
@@ -25,7 +25,7 @@ class Order:
 
     def pin(self, source: Mapping[str, Any]) -> str | None:
         """The commit or checksum that the lock file holds a source to; None when it holds none."""
-        return self.build.pins.get(key(source))
+        return self.build.pins.get(source_key(source))
 
     @property
     def programs(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from stepgrid.cli.shared import adaptive_loads, spec_arguments
 from stepgrid.cli.shared.resource_limits import LimitError, limited
-from stepgrid.language.lock_file import spec_of
+from stepgrid.language.lock_file import spec_path
 from stepgrid.language.problems import Problem, format_annotation, problem_record
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted, duration
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
 def _run(args: argparse.Namespace) -> int:
     plans: list[Plan | None] = []
     found: dict[Problem, None] = {}  # a fault of a library is one problem, however many specs include it
-    for spec in dict.fromkeys(map(spec_of, args.specs)):
+    for spec in dict.fromkeys(map(spec_path, args.specs)):
         plan, problems = spec_arguments.asked(args, spec, on_builds=True)
         if args.scale is None:
             problems = spec_arguments.with_scales(args, spec, plan, problems)

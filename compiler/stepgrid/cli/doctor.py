@@ -10,7 +10,7 @@ from stepgrid.cli.shared import spec_arguments
 from stepgrid.host.host_lock import path
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.host.noise.tuning import counted, restore
-from stepgrid.language.site.site_file import of_environment
+from stepgrid.language.site import current_site
 from stepgrid.summarize.formats import json_text
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.doctor.checks import sections
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     plan = spec_arguments.quietly(args, args.spec) if args.spec else None
     if args.spec and plan is None:
         return PROBLEMS
-    found = sections(host_plan.store(), of_environment(), plan)
+    found = sections(host_plan.store(), current_site(), plan)
     return _json(list(found)) if args.format == "json" else _text(found)
 
 

@@ -14,7 +14,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.cli.shared import output_file, spec_arguments
 from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
 from stepgrid.language.files import record_inputs
-from stepgrid.language.site.site_file import GIVEN
+from stepgrid.language.site import VARIABLE
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted
 from stepgrid.transfer import bundle, host_privacy, result_export, signature
@@ -81,7 +81,7 @@ def _export(args: argparse.Namespace, store: Store, plan: Plan, seen: InputRecor
     bundle.check_name(args.file)
     if result_export.has_results(store, plan):
         _summarized(store, plan)
-    texts = result_export.of(seen, os.environ.get(GIVEN)) or result_export.kept(store.texts(plan.digest))
+    texts = result_export.of(seen, os.environ.get(VARIABLE)) or result_export.kept(store.texts(plan.digest))
     return result_export.export(store, plan, args.file, args.attempts, texts, args.host)
 
 

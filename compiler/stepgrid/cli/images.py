@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
 from stepgrid.host.locks import LockBusy, locked
-from stepgrid.language.site.site_file import of_environment
+from stepgrid.language.site import current_site
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted, duration
 from stepgrid.run.images.disk_usage import room
@@ -65,7 +65,7 @@ def _told(store: Store, found: Sequence[Image]) -> Iterator[str]:
 
 
 def _totals(store: Store, found: Sequence[Image]) -> str:
-    now = room(store, of_environment().disk)
+    now = room(store, current_site().disk)
     return f"{counted(len(found), 'image')}, {size(stored(image.folder for image in found))}; {now.said}"
 
 

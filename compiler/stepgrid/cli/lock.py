@@ -13,7 +13,7 @@ from stepgrid.cli.shared import spec_arguments
 from stepgrid.host.durable_writes import write_text
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problem, Problems, SpecError, format_problems, nearest
-from stepgrid.language.site.site_file import of_environment
+from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
 from stepgrid.plan.compilation import scales
@@ -75,7 +75,7 @@ class _Job:
 
     def done(self) -> int:
         asked = {name: each for name, each in self.wanted.items() if self._is_asked(name, each)}
-        answers = ask(asked, self.held.pins, of_environment(), lambda name: print(f"{name} …", file=sys.stderr))
+        answers = ask(asked, self.held.pins, current_site(), lambda name: print(f"{name} …", file=sys.stderr))
         self._tell(answers)
         if not self._write(answers):
             return 3
@@ -117,7 +117,7 @@ class _Job:
     def _warn_of_unused(self) -> None:
         problems = Problems()
         if not self.args.scales and not self._dropped():
-            lock_file.unused(self.held, self.wanted, problems)
+            lock_file.warn_of_unused(self.held, self.wanted, problems)
         if problems.items:
             print(format_problems(problems.items), file=sys.stderr)
 

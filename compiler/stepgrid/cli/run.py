@@ -75,11 +75,11 @@ def _without_cluster() -> str:
     """What `--on slurm` needs and is not there."""
     from importlib.util import find_spec
 
-    from stepgrid.language.site.site_file import of_environment
+    from stepgrid.language.site import current_site
 
     if find_spec("snakemake_executor_plugin_slurm") is None:
         return "--on slurm: Snakemake's plug-in is not installed: pip install 'stepgrid[slurm]'"
-    site = of_environment()
+    site = current_site()
     if site.slurm is None:
         where = f"the site file {site.path} has" if site.path else "there is"
         return f"--on slurm: {where} no `slurm` that names the nodes (docs/machines.md)"

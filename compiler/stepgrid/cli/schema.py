@@ -6,11 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from stepgrid.language.json_schema import plain, schema, setting_texts
 from stepgrid.language.models import Library, Spec
 from stepgrid.language.problems import Problems
-from stepgrid.language.short_form_schema import names
-from stepgrid.language.site.site_models import SiteFile
+from stepgrid.language.schema import defined_names, setting_texts, site_schema, spec_schema
+from stepgrid.language.site_file import SiteFile
 from stepgrid.language.yaml import load
 from stepgrid.model.package_data import SPECS, TEMPLATES
 from stepgrid.plugins import drivers, engines
@@ -36,17 +35,17 @@ def text(of: str, library: Path) -> str:
 
 
 def _site() -> dict[str, Any]:
-    return plain(SiteFile, "site")
+    return site_schema(SiteFile)
 
 
 def _of(of: str, library: Path) -> dict[str, Any]:
     model = Spec if of == "spec" else Library
-    return schema(model, _names(library), setting_texts(_settings()))
+    return spec_schema(model, _names(library), setting_texts(_settings()))
 
 
 def _names(library: Path) -> dict[str, list[str]]:
     files = [load(str(path), Problems()) for path in sorted(library.glob("**/*.yaml"))]
-    found = names([each for each in files if each is not None])
+    found = defined_names([each for each in files if each is not None])
     singular = {"workload": found.get("workloads", [])}
     return {**found, **singular, "kind": list(drivers.kinds()), "engine": list(engines.names())}
 

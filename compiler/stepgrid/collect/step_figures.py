@@ -176,10 +176,12 @@ def _target_figures(metrics: Mapping[str, float]) -> dict[str, float]:
 
 def trial(search: AxisSearch, value: int, metrics: Mapping[str, float]) -> Trial:
     """ExpressionError where it has no figure that the search looks at."""
-    from stepgrid.language.expressions.evaluator import ExpressionError  # much to import, and few stages search
-    from stepgrid.language.expressions.objective import objective
+    from stepgrid.language.expressions import (
+        ExpressionError,  # much to import, and few stages search
+        parse_objective,
+    )
 
-    condition, names = objective(search.objective), {**metrics, search.variable: float(value)}
+    condition, names = parse_objective(search.objective), {**metrics, search.variable: float(value)}
     if condition.name not in names:
         raise ExpressionError(f"`{condition.name}` is not defined", condition.name)
     return Trial(value, condition.holds(names), names[condition.name])
@@ -190,7 +192,7 @@ def _trial_figures(step: PlannedStep, record: Record, metrics: Mapping[str, floa
     search = AxisSearch.of(step.setup)
     if search is None or SEARCH not in record:
         return {}
-    from stepgrid.language.expressions.evaluator import ExpressionError
+    from stepgrid.language.expressions import ExpressionError
 
     value = int(record[SEARCH])
     try:

@@ -11,10 +11,9 @@ from typing import Any
 from stepgrid.expand.builds import Build
 from stepgrid.expand.expression_names import Names
 from stepgrid.expand.expression_scope import NOTHING, UNSET, AlreadyReported, Scope
-from stepgrid.language.builds.source_defaults import complete
-from stepgrid.language.builds.sources import SOURCES, TREES, Fault, faults, kind_of
-from stepgrid.language.option_scalars import described
 from stepgrid.language.problems import Location, Problems, nearest
+from stepgrid.language.scalars import describe_value
+from stepgrid.language.sources import SOURCES, TREES, Fault, complete_source, source_faults, source_kind
 from stepgrid.language.yaml import Map, key_location, node_location, width
 from stepgrid.model.plan import SERVER, runs_already
 from stepgrid.plugins.engine import DeclaredBuilds, Published
@@ -40,7 +39,9 @@ def _sourced(build: Build, names: Names, problems: Problems) -> Build:
     sound = _check(build, found, problems)
     source = _located({key: _written(value) for key, value in found.items()}, build.source, build.where)
     of = engine(build.engine)
-    whole = complete(of.libraries if isinstance(of, Published) else {}, source, build.version) if sound else source
+    whole = (
+        complete_source(of.libraries if isinstance(of, Published) else {}, source, build.version) if sound else source
+    )
     return replace(build, source=whole, options=(), params=())
 
 
@@ -77,14 +78,14 @@ def _check(build: Build, found: Mapping[str, Any], problems: Problems) -> bool:
 
 def _is_sound(build: Build, found: Mapping[str, Any], problems: Problems) -> bool:
     """Whether it is of one kind, and its values are texts; a source within it is looked at by itself."""
-    kind = kind_of(found)
+    kind = source_kind(found)
     if kind is None:
         _no_kind(build, found, problems)
     texts = (kind, *SOURCES[kind].required, *SOURCES[kind].optional) if kind else tuple(found)
     wrong = {key: value for key, value in found.items() if key in texts and not _is_text(key, value)}
     for key, value in wrong.items():
         expected = "a name or a list of names" if key in LISTED else "text"
-        message = f"`{key}`: expected {expected}, found {described(value)}"
+        message = f"`{key}`: expected {expected}, found {describe_value(value)}"
         problems.add("wrong-type", node_location(build.source[key], build.where), message)
     return kind is not None and not wrong
 
@@ -109,7 +110,7 @@ def _no_kind(build: Build, found: Mapping[str, Any], problems: Problems) -> None
 
 
 def _has_form(build: Build, found: Mapping[str, Any], problems: Problems) -> bool:
-    wrong = list(faults(found))
+    wrong = list(source_faults(found))
     for fault in wrong:
         node, around = _stands(build, fault)
         where = key_location(node, around) if fault.code == "unknown-key" else node_location(node, around)
@@ -124,7 +125,7 @@ def _has_form(build: Build, found: Mapping[str, Any], problems: Problems) -> boo
         message = f"build `{build.family}`: {build.engine} is no server that could run already"
         wrong.append(Fault("wrong-source", SERVER, message))
         problems.add("wrong-source", key_location(build.source[SERVER], build.where), message, width=len(SERVER))
-    _patched(build, kind_of(found), problems)
+    _patched(build, source_kind(found), problems)
     unnamed = [] if build.version else list(_unnamed(found))
     for kind in unnamed:
         message = f"build `{build.family}` has no version, and its {kind} source names none"
@@ -157,7 +158,7 @@ def _stands(build: Build, fault: Fault) -> tuple[Any, Location]:
 
 def _unnamed(source: Any) -> Iterator[str]:
     """The kinds of the source, and of one within it, that leave open which release is meant."""
-    kind = kind_of(source) if isinstance(source, Mapping) else None
+    kind = source_kind(source) if isinstance(source, Mapping) else None
     if kind is None:
         return
     if kind in _VERSIONED and "version" not in source and len(str(source[kind]).split(":")) != _COORDINATES:

@@ -10,10 +10,10 @@ from typing import Any
 from stepgrid.expand.definitions import ResolvedDefinitions, place_of_build
 from stepgrid.expand.inheritance import chain
 from stepgrid.language import models
-from stepgrid.language.builds.flags import flag_faults
-from stepgrid.language.builds.service import Service
-from stepgrid.language.builds.sources import SOURCES, extension_faults
+from stepgrid.language.flags import flag_faults
+from stepgrid.language.models import Service
 from stepgrid.language.problems import Location, Problems, close_names, nearest
+from stepgrid.language.sources import SOURCES, extension_faults
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, key_location, node_location
 from stepgrid.plugins.engine import DeclaredBuilds

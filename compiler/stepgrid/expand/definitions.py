@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from stepgrid.language.models import Build, Definitions, Hardware, OptionSet, Step
 from stepgrid.language.problems import Location, Problems
-from stepgrid.language.spec_file import Document, definition_where
+from stepgrid.language.spec_file import Document, definition_location
 from stepgrid.language.yaml import Map, Node, Seq
 
 
@@ -24,7 +24,7 @@ def gather(document: Document, problems: Problems) -> ResolvedDefinitions:
     for nodes, definitions in _sources(document):
         for kind, table in tables.items():
             for name, definition in getattr(definitions, kind).items():
-                where = definition_where(nodes, kind, name)
+                where = definition_location(nodes, kind, name)
                 if name in table:
                     first = places[kind, name]
                     problems.add("defined-twice", where, f"`{name}` is already defined at {first}", width=len(name))
@@ -39,7 +39,7 @@ def place_of_build(document: Document, name: str) -> Location:
     if isinstance(own, Map) and name in own.at:
         return own.at[name]
     defined = (nodes for nodes, definitions in _sources(document) if name in definitions.builds)
-    return next((definition_where(nodes, "builds", name) for nodes in defined), document.nodes.where)
+    return next((definition_location(nodes, "builds", name) for nodes in defined), document.nodes.where)
 
 
 def check_used(document: Document, problems: Problems) -> None:
@@ -48,7 +48,7 @@ def check_used(document: Document, problems: Problems) -> None:
     if document.scale is None and own and not problems.errors:
         named = set(_texts(document.nodes)) | {t for source in document.includes for t in _texts(source.nodes)}
         for name in own.keys() - named:
-            where = definition_where(document.nodes, "options", name)
+            where = definition_location(document.nodes, "options", name)
             problems.add("unused-set", where, f"nothing uses the option set `{name}`", width=len(name))
 
 

@@ -12,9 +12,9 @@ from stepgrid.expand.axes.choice import Choice
 from stepgrid.expand.axes.label import Label
 from stepgrid.expand.builds import Build
 from stepgrid.expand.hardware import Machines
-from stepgrid.language.expressions.evaluator import ExpressionError
+from stepgrid.language.expressions import ExpressionError
 from stepgrid.language.problems import nearest
-from stepgrid.language.version import Version
+from stepgrid.language.scalars import Version
 from stepgrid.plugins.engines import engine
 
 _ANY_VERSION = "9999"

@@ -6,9 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from stepgrid.language import option_scalars
-from stepgrid.language.expressions import evaluator
-from stepgrid.language.expressions.evaluator import CycleError, ExpressionError
+from stepgrid.language import expressions, scalars
+from stepgrid.language.expressions import CycleError, ExpressionError
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.yaml import Map, Seq, Text, node_location, width
 
@@ -67,8 +66,8 @@ class Scope:
         self._held: dict[str, bool] = {}
         self.names: dict[str, Any] = {
             **fixed,
-            "params": View(lambda name: self._seen("params", name, option_scalars.param_value)),
-            "options": View(lambda name: self._seen("options", name, option_scalars.option_value)),
+            "params": View(lambda name: self._seen("params", name, scalars.param_value)),
+            "options": View(lambda name: self._seen("options", name, scalars.option_value)),
         }
 
     def option(self, name: str) -> tuple[Any, Entry | None]:
@@ -83,7 +82,7 @@ class Scope:
         if when is None:
             return True
         if when not in self._held:
-            self._held[when] = bool(self._at(when, lambda: evaluator.evaluate(when, self.names)))
+            self._held[when] = bool(self._at(when, lambda: expressions.evaluate(when, self.names)))
         return self._held[when]
 
     def value(self, node: Any, several: bool = False) -> Any:
@@ -97,8 +96,8 @@ class Scope:
             return self._conditional(node, several) if CONDITIONAL & node.keys() else self._structured(node)
         if node is None or (isinstance(node, Text) and node == "unset" and not node.quoted):
             return UNSET
-        if isinstance(node, Text) and evaluator.is_template(node):
-            return self._at(node, lambda: evaluator.render(node, self.names))
+        if isinstance(node, Text) and expressions.is_template(node):
+            return self._at(node, lambda: expressions.render(node, self.names))
         return node
 
     def items(self, node: Any) -> list[Any]:
@@ -219,7 +218,7 @@ class Scope:
         facts = [*(machine.keys() - {"declared", "real"}), *(machine.get("storage") or {})]
         parts = {each: [f"{each}.{key}" for key in said] for each, said in self.names.items() if isinstance(said, dict)}
         known = {**parts, "params": [*self.params], "options": [*self.options], "hardware": facts}
-        above = {first for first, below in evaluator.references(expression) if below == name} & known.keys()
+        above = {first for first, below in expressions.references(expression) if below == name} & known.keys()
         said = [each for first in above for each in known[first]]
         return said or [*self.names, *self.params, *self.options, *(facts if "hardware" in expression else ())]
 

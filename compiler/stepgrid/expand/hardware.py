@@ -11,7 +11,7 @@ from stepgrid.expand.definitions import ResolvedDefinitions
 from stepgrid.language.models import Hardware
 from stepgrid.language.problems import Location, Problems
 from stepgrid.language.spec_file import Document
-from stepgrid.language.validation import describe, validated
+from stepgrid.language.validation import describe, validate
 from stepgrid.language.yaml import Map, Text, node_location
 
 HERE = "here"
@@ -74,7 +74,7 @@ class Machines:
 
     def _described(self, given: Any, where: Location) -> Hardware | None:
         if isinstance(given, Map):
-            return validated(Hardware, given, self._problems)
+            return validate(Hardware, given, self._problems)[0]
         if isinstance(given, Text) and given in self._defined.hardware:
             return self._defined.hardware[given]
         if isinstance(given, Text):

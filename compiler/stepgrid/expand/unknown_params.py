@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from stepgrid.expand.axes.axis import Axis
 from stepgrid.expand.axes.dependencies import STORAGE_ENGINE
 from stepgrid.expand.step_entry import StepEntry
-from stepgrid.language.expressions.evaluator import references
+from stepgrid.language.expressions import references
 from stepgrid.language.models import OptionSet, Spec
 from stepgrid.language.problems import MOST_SHOWN, Location, Problems, close_names, nearest
 from stepgrid.language.yaml import Text, node_location

@@ -1,17 +1,43 @@
-"""What a spec may say, after its short forms are written out. Values that depend on a cell stay nodes."""
+"""The content of a spec, after its short forms are written out. Values that depend on a cell stay nodes.
+
+`accepts` names the short forms of a value, for the JSON schema alone.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, ModelWrapValidatorHandler, PrivateAttr, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, ModelWrapValidatorHandler, PrivateAttr, model_validator
 from pydantic_core import PydanticCustomError
 
-from stepgrid.language.builds.service import Service
-from stepgrid.language.fields import Count, Duration, Given, Label, Model, Name, Options, Size, Title, Version
-from stepgrid.language.problems import Location as Place
-from stepgrid.language.repeat import Loads, Repeat
+from stepgrid.language.problems import Location
+from stepgrid.language.validation import (
+    Count,
+    Duration,
+    FreeMap,
+    Label,
+    Model,
+    Name,
+    Size,
+    Title,
+    Version,
+    sentence_error,
+)
 from stepgrid.language.yaml import Map, Node
+from stepgrid.model import units
+from stepgrid.model.adaptive_repeat import AdaptiveRepeat
+
+
+def accepts(forms: Any) -> BeforeValidator:
+    return BeforeValidator(lambda value: value, json_schema_input_type=forms)
+
+
+Labels = Annotated[tuple[Label, ...], accepts(tuple[Label, ...] | Label)]
+SomeLabels = Annotated[tuple[Label, ...], Field(min_length=1), accepts(tuple[Label, ...] | Label)]
+OptionLayer = Label | dict[str, Any]
+# names of sets, maps, and sets written in place
+Options = Annotated[tuple[Any, ...], accepts(tuple[OptionLayer, ...] | OptionLayer)]
+Argv = Annotated[tuple[Any, ...], Field(min_length=1)]
 
 
 class Storage(Model):
@@ -25,7 +51,7 @@ class Storage(Model):
 
 
 class Hardware(Model):
-    """A machine as the article describes it; what is said is verified before a measured step."""
+    """A machine as the article describes it; every fact is verified before a measured step."""
 
     id: str | None = None
     cpu: str | None = None
@@ -37,8 +63,11 @@ class Hardware(Model):
     storage: Storage | None = None
 
 
+HardwareUse = Annotated[Any, accepts(Hardware | Label)]
+
+
 class Launch(Model):
-    """How client and server are started."""
+    """Settings of the processes of client and server."""
 
     numa: Literal["interleave"] | None = None
     malloc: Literal["jemalloc", "tcmalloc"] | None = None
@@ -47,7 +76,54 @@ class Launch(Model):
     env: dict[str, Label] = {}
 
 
-Start = Literal["cold", "warm"]  # what the page cache holds when a stage starts
+Start = Literal["cold", "warm"]  # the page cache when a stage starts
+
+
+def _check_one_form(form: Model, names: tuple[str, ...], least: int) -> None:
+    """Refuse several of these keys, or fewer than needed."""
+    values = [name for name in names if getattr(form, name) is not None]
+    if len(values) > 1:
+        raise sentence_error("not_both", f"it has both `{values[0]}` and `{values[1]}`: keep one")
+    if len(values) < least:
+        listed = f"{', '.join(f'`{name}`' for name in names[:-1])} or `{names[-1]}`"
+        raise PydanticCustomError("one_of", "needs {listed}", {"listed": listed})
+
+
+class Readiness(Model):
+    """When a service takes clients: it listens, or a command exits with status 0."""
+
+    port: Label | None = None
+    socket: Label | None = None
+    command: Argv | None = None
+    timeout: Duration | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Readiness:
+        _check_one_form(self, ("port", "socket", "command"), 1)
+        return self
+
+
+class StopRequest(Model):
+    """A signal or a command that asks a service to end."""
+
+    signal: Literal["SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGUSR1", "SIGUSR2"] | None = None
+    command: Argv | None = None
+    timeout: Duration | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> StopRequest:
+        _check_one_form(self, ("signal", "command"), 0)
+        return self
+
+
+class Service(Model):
+    """A server program that is started for each stage of a build."""
+
+    argv: Argv
+    option: Annotated[tuple[Label, ...], Field(min_length=1)] | None = None  # the words that set one option
+    env: FreeMap = Field(default_factory=dict)
+    ready: Readiness
+    stop: StopRequest = Field(default_factory=StopRequest)
 
 
 class Build(Model):
@@ -58,16 +134,16 @@ class Build(Model):
     extends: Label | None = None
     abstract: bool = False
     patches: tuple[Label, ...] = ()
-    flags: dict[str, Label] = {}
+    flags: dict[str, Annotated[Label, accepts(Label | tuple[Label, ...])]] = {}
     extensions: dict[str, Label] = {}
     service: Service | None = None
     options: Options = ()
-    params: Given = {}
+    params: FreeMap = {}
 
     @model_validator(mode="after")
-    def _one_of_them(self) -> Build:
+    def _check(self) -> Build:
         if self.version is not None and self.versions is not None:
-            raise PydanticCustomError("not_both", "{why}", {"why": "it has both `version` and `versions`: keep one"})
+            raise sentence_error("not_both", "it has both `version` and `versions`: keep one")
         return self
 
 
@@ -76,7 +152,7 @@ class OptionSet(Model):
     when: Label | None = None
     extends: Label | None = None
     when_unsupported: Literal["drop"] | None = None
-    options: Given = {}
+    options: FreeMap = {}
 
 
 class Search(Model):
@@ -89,7 +165,7 @@ class Search(Model):
 
 
 class Step(Model):
-    """A step or its use; the keys that are not named here are settings of the step's kind."""
+    """A step or its use; keys that are not named here are settings of the step's kind."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -100,41 +176,45 @@ class Step(Model):
     as_: Name | None = Field(default=None, alias="as")
     when: Label | None = None
     times: Count | None = None
-    for_: dict[str, Search | tuple[Label, ...]] | None = Field(default=None, alias="for")
+    for_: dict[str, Annotated[Search | tuple[Label, ...], accepts(Search | tuple[Label, ...] | Label)]] | None = Field(
+        default=None, alias="for"
+    )
     warmup: Duration | None = None
     measured: bool | None = None
     mutates: bool | None = None
-    params: Given = {}
+    params: FreeMap = {}
     options: Options = ()
     _nodes: Map | None = PrivateAttr(None)
 
     @model_validator(mode="wrap")
     @classmethod
-    def _remembered(cls, value: Any, plain: ModelWrapValidatorHandler[Step]) -> Step:
-        step = plain(value)
+    def _keep_nodes(cls, value: Any, validate: ModelWrapValidatorHandler[Step]) -> Step:
+        step = validate(value)
         if isinstance(value, Map):
             step._nodes = value
         return step
 
     @property
-    def where(self) -> Place | None:
+    def where(self) -> Location | None:
         return self._nodes.where if self._nodes is not None else None
 
     def node(self, name: str) -> Node:
-        """What stands under a key, as it was read."""
+        """Return the value of a key as it was read."""
         return self._nodes.get(name) if self._nodes is not None else None
 
-    def key(self, name: str, default: Place) -> Place:
-        """Where a key of it stands."""
+    def key_location(self, name: str, default: Location) -> Location:
         return self._nodes.at.get(name, default) if self._nodes is not None else default
 
 
-class Point(Model):
-    """A patch."""
+Steps = tuple[Annotated[Step, accepts(Step | Label)], ...]
 
-    hardware: Any = None
+
+class Point(Model):
+    """A point of an axis: a patch."""
+
+    hardware: HardwareUse = None
     build: Label | None = None
-    params: Given = {}
+    params: FreeMap = {}
     options: Options = ()
     launch: Launch | None = None
     start: Start | None = None
@@ -143,124 +223,215 @@ class Point(Model):
 
 
 class Group(Point):
-    """Points that are generated: one for each value."""
+    """Generated points: one for each value."""
 
-    each: Annotated[tuple[Any, ...], Field(min_length=1)]
+    values: Annotated[tuple[Any, ...], Field(min_length=1, alias="each")]
     as_: Label = Field(alias="as")
     name: Label
 
 
-class Axis(Model):
-    builds: tuple[Label, ...] | None = None
-    points: dict[str, Point] | None = None
-    groups: tuple[Group, ...] = ()
-    option: Label | None = None
-    param: Label | None = None
-    values: tuple[Name, ...] | None = None
+class AxisScope(Model):
     from_: Label | None = Field(default=None, alias="from")
     steps: tuple[Label, ...] | None = None
 
 
+Points = dict[str, Point]
+
+
+class Axis(AxisScope):
+    builds: tuple[Label, ...] | None = None
+    points: Annotated[Points, accepts(Points | tuple[Group, ...])] | None = None
+    groups: tuple[Group, ...] = ()
+    option: Label | None = None
+    param: Label | None = None
+    values: tuple[Name, ...] | None = None
+
+
+class NamedPoints(AxisScope):
+    """Short form of an axis: its points by name."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: Points
+
+
+class GeneratedPoints(AxisScope, Group):
+    """Short form of an axis: one group, with or without named points."""
+
+    points: Points | None = None
+
+
+AxisForm = Axis | tuple[Name, ...] | NamedPoints | GeneratedPoints
+
+
+class SweepForms(Model):
+    """Axes with their short forms; the axis `build` lists families and builds."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, AxisForm]
+    build: AxisForm | Label | None = None
+
+
+Loads = Annotated[int, Field(ge=2, le=100)]  # one load has no interval
+
+
+def _read_width(value: object) -> object:
+    """Read the width of an interval, which is a share: 2% is 0.02."""
+    if not isinstance(value, str) or value == "decided":
+        return value
+    try:
+        width = units.quantity(value, "percent") / 100 if value.rstrip().endswith("%") else 0
+    except units.UnitError:
+        width = 0
+    if width <= 0:
+        expected = "expected `decided`, or the width of an interval such as 2%"
+        raise sentence_error("wrong_unit", f"{expected}, found `{value}`")
+    return width
+
+
+class Repeat(Model):
+    """`repeat`: a number of loads, or loads until there is a verdict or a narrow interval."""
+
+    loads: Count = 1
+    runs: Count = 1
+    until: Annotated[Literal["decided"] | float, BeforeValidator(_read_width)] | None = None
+    least: Loads = 3
+    most: Loads = 12
+    within: Duration | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Repeat:
+        if self.until is None:
+            if names := [name for name in ("least", "most", "within") if name in self.model_fields_set]:
+                message = f"`{names[0]}` needs `until`, such as `until: decided` or `until: 2%`"
+                raise sentence_error("needs_key", message)
+        elif "loads" in self.model_fields_set:
+            raise sentence_error("not_both", "it has both `loads` and `until`: keep one")
+        elif self.least > self.most:
+            message = f"`least` is {self.least}, `most` is {self.most}: expected `least` to be no larger"
+            raise sentence_error("out_of_order", message)
+        return self
+
+    @property
+    def adaptive(self) -> AdaptiveRepeat | None:
+        if self.until is None:
+            return None
+        width = self.until if isinstance(self.until, float) else None
+        return AdaptiveRepeat(self.least, self.most, width, self.within)
+
+    @property
+    def fewest(self) -> int:
+        """Loads that every cell gets."""
+        return self.loads if self.until is None else self.least
+
+    @property
+    def highest(self) -> int:
+        """Loads that no cell exceeds."""
+        return self.loads if self.until is None else self.most
+
+
 class Probe(Model):
-    """Something small that is timed before or after steps; its name is a metric, in seconds."""
+    """A small command that is timed before or after steps; its name is a metric, in seconds."""
 
     name: Name
-    before: tuple[Label, ...] = ()
-    after: tuple[Label, ...] = ()
+    before: Labels = ()
+    after: Labels = ()
     sql: Label | None = None
     command: tuple[Label, ...] | None = None
-    counters: tuple[Label, ...] = ()  # of the server, by name, pattern or table: how they grow around it
+    counters: Labels = ()  # of the server, by name, pattern or table: their growth around the probe
 
 
 class Collector(Model):
-    """A program that looks on while steps run. What it costs is in their figures, and the report says so."""
+    """A program that observes steps while they run. Its cost is in their figures, and the report says so."""
 
-    name: Name | None = None  # its kind's, where it does not say
+    name: Name | None = None  # else the name of its kind
     collector: Label | None = None
     command: tuple[Label, ...] | None = None
-    steps: tuple[Label, ...] = ()
+    steps: Labels = ()
     frequency: Count | None = None  # samples a second
-    call_graph: Literal["fp", "dwarf", "lbr"] | None = None  # how stacks are found
-    events: tuple[Label, ...] = ()
+    call_graph: Literal["fp", "dwarf", "lbr"] | None = None
+    events: Labels = ()
     every: Duration | None = None
 
 
-Where = dict[str, Label | tuple[Label, ...]]  # axis (or `step`) -> a label, or any of several
+CollectorUse = Annotated[Collector, accepts(Collector | Label)]
+Collectors = Annotated[tuple[CollectorUse, ...], accepts(tuple[CollectorUse, ...] | CollectorUse)]
+Filter = dict[str, Label | tuple[Label, ...]]  # axis (or `step`) -> a label, or any of several
 
 
 class Table(Model):
-    """One that names a layout may leave out the rest."""
+    """A table of the report; one that names a layout may omit all other keys."""
 
     title: Title | None = None
     layout: Label | None = None
-    rows: Annotated[tuple[Label, ...], Field(min_length=1)] | None = None
-    columns: tuple[Label, ...] = ()
-    by: tuple[Label, ...] = ()
-    where: Where = {}
-    metrics: tuple[Label, ...] = ()
-    counters: tuple[Label, ...] = ()  # of servers and probes, by pattern; for the layout of that name
-    top: Count | None = None  # of them: so many, the largest
+    rows: SomeLabels | None = None
+    columns: Labels = ()
+    by: Labels = ()
+    where: Filter = {}
+    metrics: Labels = ()
+    counters: Labels = ()  # of servers and probes, by pattern; for the layout of that name
+    top: Count | None = None  # the number of counters: the largest
     base: dict[str, Label] | None = None
     labels: dict[str, Name] = {}
-    window: Annotated[tuple[Label, ...], Field(min_length=1, max_length=2)] = ()  # the last so long; from, to
-    _where: Place | None = PrivateAttr(None)
+    # the length of the end of a step; or its beginning and its end
+    window: Annotated[tuple[Label, ...], Field(min_length=1, max_length=2), accepts(tuple[Label, ...] | Label)] = ()
+    _location: Location | None = PrivateAttr(None)
 
     @model_validator(mode="wrap")
     @classmethod
-    def _placed(cls, value: Any, plain: ModelWrapValidatorHandler[Table]) -> Table:
-        table = plain(value)
+    def _keep_location(cls, value: Any, validate: ModelWrapValidatorHandler[Table]) -> Table:
+        table = validate(value)
         if isinstance(value, Map):
-            table._where = value.where
+            table._location = value.where
         return table
 
     @property
-    def where_said(self) -> Place:
-        return self._where or Place("", 1, 1)
+    def location(self) -> Location:
+        return self._location or Location("", 1, 1)
 
 
 class Claim(Model):
     claim: Annotated[str, Field(min_length=1)]
     expect: Label
-    where: Where = {}
+    where: Filter = {}
     confirm: Loads | None = None  # fresh loads that must fail it, too
 
 
 class Report(Model):
     base: dict[str, Label] = {}
     smallest_effect: Annotated[float, Field(ge=0, lt=1)] = 0.02
-    tables: tuple[Table, ...] = ()
+    tables: tuple[Annotated[Table, accepts(Table | Label)], ...] = ()
 
 
 class Definitions(Model):
     hardware: dict[str, Hardware] = {}
     builds: dict[str, Build] = {}
     options: dict[str, OptionSet] = {}
-    workloads: dict[str, tuple[Step, ...]] = {}
+    workloads: dict[str, Steps] = {}
 
 
 class Library(Model):
-    include: tuple[Label, ...] = ()
+    include: Labels = ()
     define: Definitions = Field(default_factory=Definitions)
 
 
 class Spec(Library):
     spec: Literal["1"] | None = None
     title: Title
-    hardware: Any = None
+    hardware: HardwareUse = None
     builds: Annotated[dict[str, Build], Field(min_length=1)]
     options: Options = ()
-    params: Given = {}
+    params: FreeMap = {}
     workload: Label | None = None
-    steps: tuple[Step, ...] | None = None
-    sweep: dict[str, Axis] = {}
-    exclude: tuple[Label, ...] = ()
-    also: tuple[dict[str, Label], ...] = ()
-    repeat: Repeat = Field(default_factory=Repeat)
+    steps: Steps | None = None
+    sweep: Annotated[dict[str, Axis], accepts(SweepForms)] = {}
+    exclude: Labels = ()
+    also: Annotated[tuple[dict[str, Label], ...], accepts(tuple[dict[str, Label], ...] | dict[str, Label])] = ()
+    repeat: Annotated[Repeat, accepts(Repeat | Label)] = Field(default_factory=Repeat)
     share: bool = True
     launch: Launch = Field(default_factory=Launch)
     start: Start | None = None
     probes: tuple[Probe, ...] = ()
-    collectors: tuple[Collector, ...] = ()
+    collectors: Collectors = ()
     claims: tuple[Claim, ...] = ()
     allow: dict[str, Annotated[str, Field(min_length=1)]] = {}
     compare_within: Duration | None = None

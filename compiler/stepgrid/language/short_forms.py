@@ -1,4 +1,4 @@
-"""Short forms, written out, so that everything after sees one form: done before a scale is merged in."""
+"""Short forms, written out before a scale is merged in, so that everything after sees one form."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ _LONG_AXIS = ("points", "option", "param", "values", "builds", "each", "groups")
 _AXIS_SCOPE = ("from", "steps")
 
 
-def expand(spec: Node) -> Node:
-    """A spec or a library with every short form written out."""
-    return _keys(spec, _SPEC)
+def expand(document: Map) -> Map:
+    """Write out every short form of a spec or a library."""
+    nodes = _apply(document, _SPEC)
+    assert isinstance(nodes, Map)
+    return nodes
 
 
-def _keys(node: Node, rules: Mapping[str, Rule]) -> Node:
-    if not isinstance(node, Map):
-        return node
-    for key, rule in rules.items():
-        if node.get(key) is not None:
-            node = set_value(node, key, rule(node[key]))
+def _apply(node: Node, rules: Mapping[str, Rule]) -> Node:
+    """Apply rules to the values of a map, by key."""
+    if isinstance(node, Map):
+        for key, rule in rules.items():
+            if node.get(key) is not None:
+                node = set_value(node, key, rule(node[key]))
     return node
 
 
-def _each(rule: Rule) -> Rule:
-    """The rule for every entry of a map or a list."""
+def _all(rule: Rule) -> Rule:
+    """Make a rule for all entries of a map or a list."""
 
     def apply(node: Node) -> Node:
         if isinstance(node, Map):
@@ -39,20 +41,24 @@ def _each(rule: Rule) -> Rule:
     return apply
 
 
-def _listed(node: Node) -> Node:
+def _keys(names: str, rule: Rule) -> Rule:
+    rules = dict.fromkeys(names.split(), rule)
+    return lambda node: _apply(node, rules)
+
+
+def _list(node: Node) -> Node:
     return Seq([node], node.where) if isinstance(node, Text | Map) else node
 
 
-def _with_options(node: Node) -> Node:
-    return _keys(node, {"options": _listed})
+def _under(key: str, node: Text | Seq) -> Map:
+    return Map({key: node}, node.where, {key: node.where})
 
 
-def _build(node: Node) -> Node:
-    return _keys(node, {"options": _listed, "flags": _each(_words)})
+_options = _keys("options", _list)
 
 
 def _words(node: Node) -> Node:
-    """Of a flag that is a list: its words, as a shell would read them."""
+    """Join the words of a flag that is a list, as a shell would read them."""
     words = [item for item in node if isinstance(item, Text)] if isinstance(node, Seq) else []
     if not isinstance(node, Seq) or not words or len(words) < len(node):
         return node
@@ -61,17 +67,15 @@ def _words(node: Node) -> Node:
     return text
 
 
-def _repeat(node: Node) -> Node:
-    return _single("loads", node) if isinstance(node, Text) else node
+def _build(node: Node) -> Node:
+    return _apply(node, {"options": _list, "flags": _all(_words)})
 
 
 def _step(node: Node) -> Node:
-    return _single("use", node) if isinstance(node, Text) else _keys(node, {"options": _listed, "for": _each(_values)})
-
-
-def _values(node: Node) -> Node:
-    """Of a variable of a live grid; a map is a search."""
-    return _listed(node) if isinstance(node, Text) else node
+    if isinstance(node, Text):
+        return _under("use", node)
+    # a variable of a live grid is a list; a map is a search
+    return _apply(node, {"options": _list, "for": _all(lambda v: _list(v) if isinstance(v, Text) else v)})
 
 
 def _sweep(node: Node) -> Node:
@@ -82,9 +86,9 @@ def _sweep(node: Node) -> Node:
 
 
 def _build_axis(axis: Node) -> Node:
-    """The axis `build` lists families and builds."""
-    listed = _listed(axis) if isinstance(axis, Text) else axis
-    return _single("builds", listed) if isinstance(listed, Seq) else axis
+    """Put families and builds of the axis `build` under their key."""
+    names = _list(axis) if isinstance(axis, Text) else axis
+    return _under("builds", names) if isinstance(names, Seq) else axis
 
 
 def _axis(name: str, axis: Node, sweep: Map) -> Node:
@@ -98,52 +102,49 @@ def _axis(name: str, axis: Node, sweep: Map) -> Node:
         scope = {key: value for key, value in axis.items() if key in _AXIS_SCOPE}
         points = Map({key: value for key, value in axis.items() if key not in _AXIS_SCOPE}, where, axis.at)
         axis = Map({"points": points, **scope}, where, {"points": where, **axis.at})
-    return _keys(_grouped(axis), {"points": _each(_with_options), "groups": _each(_with_options)})
+    return _apply(_grouped(axis), {"points": _all(_options), "groups": _all(_options)})
 
 
 def _grouped(axis: Map) -> Map:
-    """Generated points, given alone, beside named ones or as a list, are `groups`."""
-    groups: Node = None
+    """Move generated points, alone, beside named ones or as a list, to `groups`."""
     if isinstance(axis.get("points"), Seq):
-        groups, axis = axis["points"], drop_keys(axis, "points")
-    elif "each" in axis:
-        own = Map({k: v for k, v in axis.items() if k not in ("points", *_AXIS_SCOPE)}, axis.where, axis.at)
-        groups, axis = Seq([own], axis.where), drop_keys(axis, *own)
-    return axis if groups is None else set_value(axis, "groups", groups)
+        return set_value(drop_keys(axis, "points"), "groups", axis["points"])
+    if "each" in axis:
+        keys = [key for key in axis if key not in ("points", *_AXIS_SCOPE)]
+        group = Map({key: axis[key] for key in keys}, axis.where, axis.at)
+        return set_value(drop_keys(axis, *keys), "groups", Seq([group], axis.where))
+    return axis
 
 
 def _table(node: Node) -> Node:
-    """A name alone is that of a layout."""
-    if isinstance(node, Text):
-        return Map({"layout": node}, node.where, {"layout": node.where})
-    return _keys(node, dict.fromkeys(("rows", "columns", "by", "metrics", "counters", "window"), _listed))
+    """Write out a table; a name alone is that of a layout."""
+    return _under("layout", node) if isinstance(node, Text) else _table_lists(node)
+
+
+_table_lists = _keys("rows columns by metrics counters window", _list)
 
 
 def _collector(node: Node) -> Node:
-    """A name alone is that of the kind and its own; a kind that has no name is called what it is."""
+    """Write out a collector; a kind that has no name is called what it is."""
     if isinstance(node, Text):
-        return Map({"name": node, "collector": node}, node.where, {"name": node.where, "collector": node.where})
+        node = _under("collector", node)
     if isinstance(node, Map) and "name" not in node and isinstance(node.get("collector"), Text):
         node = set_value(node, "name", node["collector"])
-    return _keys(node, {"steps": _listed, "events": _listed})
+    return _apply(node, {"steps": _list, "events": _list})
 
 
-def _single(key: str, node: Text | Seq) -> Map:
-    return Map({key: node}, node.where, {key: node.where})
-
-
+_DEFINE: Mapping[str, Rule] = {"builds": _all(_build), "workloads": _all(_all(_step))}
 _SPEC: Mapping[str, Rule] = {
-    "include": _listed,
-    "define": lambda node: _keys(node, _DEFINE),
-    "builds": _each(_build),
-    "options": _listed,
-    "steps": _each(_step),
+    "include": _list,
+    "define": lambda node: _apply(node, _DEFINE),
+    "builds": _all(_build),
+    "options": _list,
+    "steps": _all(_step),
     "sweep": _sweep,
-    "exclude": _listed,
-    "also": _listed,
-    "repeat": _repeat,
-    "probes": _each(lambda node: _keys(node, dict.fromkeys(("before", "after", "counters"), _listed))),
-    "collectors": lambda node: _each(_collector)(_listed(node)),
-    "report": lambda node: _keys(node, {"tables": _each(_table)}),
+    "exclude": _list,
+    "also": _list,
+    "repeat": lambda node: _under("loads", node) if isinstance(node, Text) else node,
+    "probes": _all(_keys("before after counters", _list)),
+    "collectors": lambda node: _all(_collector)(_list(node)),
+    "report": _keys("tables", _all(_table)),
 }
-_DEFINE: Mapping[str, Rule] = {"builds": _each(_build), "workloads": _each(_each(_step))}

@@ -1,19 +1,169 @@
-"""Nodes against a model: every fault as a problem at its place."""
+"""Types of values, and nodes checked against a model: every fault becomes a problem at its place.
+
+A guess at what was meant, where something is wrong, lets more faults be found in one pass.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+import re
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import Annotated, Any, TypeVar, get_args, get_origin
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.yaml import Map, Node, Seq, Text, drop_keys, node_location, rename_key, set_value, width
+from stepgrid.model import units
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-M = TypeVar("M", bound="BaseModel")
+M = TypeVar("M", bound=BaseModel)
 MOST_FAULTS = 200
 
+
+def sentence_error(kind: str, sentence: str) -> PydanticCustomError:
+    """Make an error whose sentence is shown as it is."""
+    return PydanticCustomError(kind, "{sentence}", {"sentence": sentence})
+
+
+def quantity(kind: str) -> BeforeValidator:
+    """Read a quantity from its text, such as 64GiB or 10m."""
+
+    def read(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        try:
+            return units.quantity(value, kind)
+        except units.UnitError as error:
+            raise sentence_error("wrong_unit", str(error)) from None
+
+    return BeforeValidator(read)
+
+
+def _check_line(value: str) -> str:
+    if "\n" in value.strip():
+        raise sentence_error("control_character", "a name is one line")
+    return value
+
+
+def _keep_map(value: object, validate: ValidatorFunctionWrapHandler) -> Any:
+    return value if isinstance(value, Map) else validate(value)
+
+
+def _check_version(value: Text) -> Text:
+    if not re.fullmatch(r"\w[\w.+~:-]*", value):
+        raise PydanticCustomError("not_a_version", "a version is letters, digits and . + ~ : _ -")
+    return value
+
+
+Label = Annotated[Text, InstanceOf()]  # the text as it is: names, versions, refs, expressions
+Name = Annotated[Label, AfterValidator(_check_line)]
+Title = Annotated[str, Field(min_length=1), AfterValidator(_check_line)]
+Version = Annotated[Label, AfterValidator(_check_version)]
+Count = Annotated[int, Field(ge=1, le=1000)]
+Size = Annotated[int, quantity("size")]
+Duration = Annotated[float, quantity("duration")]
+FreeMap = Annotated[dict[str, Any], WrapValidator(_keep_map)]  # the map as it was read, with the places of its keys
+
+
+class Model(BaseModel):
+    # models inside another are built with it, not by themselves: most commands need two of them all
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, defer_build=True)
+
+    @field_validator("*")
+    @classmethod
+    def _refuse_null(cls, value: Any) -> Any:
+        """Refuse a key without a value, which is a slip: a null that removes, in a scale, never comes here."""
+        if value is None:
+            raise PydanticCustomError("nothing", "expected a value")
+        return value
+
+
+def validate(
+    model: type[M], node: Map, problems: Problems, expand: Callable[[Map], Map] = lambda node: node
+) -> tuple[M | None, Map]:
+    """Make the model of a map, and return the map with its faults corrected.
+
+    `expand` writes out short forms: those below a misspelt key had not been recognized as such."""
+    try:
+        return model.model_validate(node), node
+    except ValidationError as error:
+        corrected, faults = node, error.errors(include_url=False, include_input=False)
+    if len(faults) > MOST_FAULTS:
+        message = f"{len(faults):,} faults of form: only the first {MOST_FAULTS} are shown"
+        problems.add("too-large", node.where, message, "is it the file of another program?")
+        faults = faults[:MOST_FAULTS]
+    for fault in faults:
+        path = _path_in_file(node, fault["loc"])
+        if fault["type"] == "too_short" and _walk(node, path):
+            continue  # it has entries, whose faults are reported
+        names = fields(model, path[:-1])
+        if fault["type"] != "missing" or not _is_misspelt(node, path, names, faults):
+            _report(names, node, path, fault, problems)
+        corrected = _correct(corrected, path, names if fault["type"] == "extra_forbidden" else ())
+    return _fill_in(model, expand(corrected))
+
+
+def _is_misspelt(root: Map, path: Sequence[str | int], names: Sequence[str], faults: Sequence[Any]) -> bool:
+    """Decide if a missing key stands there misspelt, which is reported."""
+    unknown = [_path_in_file(root, fault["loc"]) for fault in faults if fault["type"] == "extra_forbidden"]
+    return any(at[:-1] == path[:-1] and _close(str(at[-1]), names) == [path[-1]] for at in unknown)
+
+
+def _close(key: str, names: Sequence[str]) -> list[str]:
+    return get_close_matches(key, names, n=1)
+
+
+def _correct(node: Any, path: Sequence[str | int], names: Sequence[str]) -> Any:
+    """Remove the fault at a path; a misspelt key gets its name."""
+    key, inner = path[0], path[1:]
+    if isinstance(node, Map) and key in node:
+        if inner:
+            return set_value(node, str(key), _correct(node[str(key)], inner, names))
+        close = [name for name in _close(str(key), names) if name not in node]
+        return rename_key(node, str(key), close[0]) if close else drop_keys(node, str(key))
+    if isinstance(node, Seq) and isinstance(key, int) and key < len(node):
+        if inner:
+            return Seq([_correct(x, inner, names) if n == key else x for n, x in enumerate(node)], node.where, node.at)
+        return Seq([*node[:key], *node[key + 1 :]], node.where, [*node.at[:key], *node.at[key + 1 :]])
+    return node
+
+
+def _fill_in(model: type[M], node: Map) -> tuple[M | None, Map]:
+    """Set a text for each missing key, which is reported already, so that more faults are found."""
+    try:
+        return model.model_validate(node), node
+    except ValidationError as error:
+        for fault in error.errors(include_url=False, include_input=False):
+            if fault["type"] == "missing" and len(fault["loc"]) == 1:
+                node = set_value(node, str(fault["loc"][0]), Text("?", node.where))
+    try:
+        return model.model_validate(node), node
+    except ValidationError:
+        return None, node
+
+
+_HINTS = {
+    ("groups", "each"): "a list of points is generated; named ones: `points: {NAME: {…}}`, with `each` beside it"
+}  # for a missing key, by the list that it belongs to
+_CODES = {
+    "literal_error": "not-a-choice",
+    "wrong_unit": "wrong-unit",
+    "not_both": "not-both",
+    "control_character": "control-character",
+    "needs_key": "missing-key",
+}
 _EXPECTED = {
     "is_instance_of": "text",
     "string_type": "text",
@@ -32,145 +182,42 @@ _EXPECTED = {
 }
 
 
-def validated(model: type[M], node: Map, problems: Problems) -> M | None:
-    """What a map says, once its faults are reported."""
-    return mended(model, node, problems)[0]
-
-
-def mended(
-    model: type[M], node: Map, problems: Problems, expanded: Callable[[Map], Map] = lambda node: node
-) -> tuple[M | None, Map]:
-    """Also the map itself, as it is taken: a guess at what was meant, where it is wrong, lets more faults be found.
-
-    `expanded` writes out the short forms: those below a misspelt key were not known as such."""
-    from pydantic import ValidationError
-
-    try:
-        return model.model_validate(node), node
-    except ValidationError as error:
-        taken, faults = node, error.errors(include_url=False, include_input=False)
-        if len(faults) > MOST_FAULTS:
-            message = f"{len(faults):,} faults of form: only the first {MOST_FAULTS} are shown"
-            problems.add("too-large", node.where, message, "is it the file of another program?")
-            faults = faults[:MOST_FAULTS]
-        for found in faults:
-            path = _real(node, found["loc"])
-            if found["type"] == "too_short" and _walk(node, path):
-                continue  # it has entries, and what is wrong with them is said
-            known = fields(model, path[:-1])
-            if found["type"] != "missing" or not _misspelt(node, path, known, faults):
-                _report(known, node, path, found, problems)
-            taken = _mended(taken, path, known if found["type"] == "extra_forbidden" else ())
-    return _stood_in(model, expanded(taken))
-
-
-def _misspelt(root: Map, path: Sequence[str | int], known: Sequence[str], faults: Sequence[Any]) -> bool:
-    """Whether a key that is missing is there under nearly its name, which is said."""
-    beside = [_real(root, each["loc"]) for each in faults if each["type"] == "extra_forbidden"]
-    return any(at[:-1] == path[:-1] and _meant(str(at[-1]), known) == [path[-1]] for at in beside)
-
-
-def _meant(key: str, known: Sequence[str]) -> list[str]:
-    from difflib import get_close_matches
-
-    return get_close_matches(key, known, n=1)
-
-
-def _stood_in(model: type[M], node: Map) -> tuple[M | None, Map]:
-    """With a text for each key that is missing (which is said already): what else is wrong is found all the same."""
-    from pydantic import ValidationError
-
-    try:
-        return model.model_validate(node), node
-    except ValidationError as error:
-        for found in error.errors(include_url=False, include_input=False):
-            if found["type"] == "missing" and len(found["loc"]) == 1:
-                node = set_value(node, str(found["loc"][0]), Text("?", node.where))
-    try:
-        return model.model_validate(node), node
-    except ValidationError:
-        return None, node
-
-
-def _mended(node: Any, path: Sequence[str | int], known: Sequence[str]) -> Any:
-    """Without what is wrong at a path; a key that is nearly a known one is taken for it."""
-    key, rest = path[0], path[1:]
-    if isinstance(node, Map) and key in node:
-        if rest:
-            return set_value(node, str(key), _mended(node[str(key)], rest, known))
-        meant = [name for name in _meant(str(key), known) if name not in node]
-        return rename_key(node, str(key), meant[0]) if meant else drop_keys(node, str(key))
-    if isinstance(node, Seq) and isinstance(key, int) and key < len(node):
-        items = [_mended(item, rest, known) if rest and i == key else item for i, item in enumerate(node)]
-        return Seq(items, node.where, node.at) if rest else _without_item(node, key)
-    return node
-
-
-def _without_item(node: Seq, key: int) -> Seq:
-    left = [number for number in range(len(node)) if number != key]
-    return Seq([node[n] for n in left], node.where, [node.at[n] for n in left] if node.at else ())
-
-
-def _report(known: Sequence[str], root: Map, path: Sequence[str | int], found: Any, problems: Problems) -> None:
-    kind, key = found["type"], path[-1]
+def _report(names: Sequence[str], root: Map, path: Sequence[str | int], fault: Any, problems: Problems) -> None:
+    kind, key = fault["type"], path[-1]
     parent = _walk(root, path[:-1])
     if kind == "extra_forbidden":
-        message, hint = f"`{key}` is not a key here", nearest(str(key), known)
-        problems.add("unknown-key", _key(parent, key), message, hint, len(str(key)))
+        message, hint = f"`{key}` is not a key here", nearest(str(key), names)
+        problems.add("unknown-key", _key_location(parent, key), message, hint, len(str(key)))
     elif kind == "missing":
-        problems.add(
-            "missing-key",
-            node_location(parent, root.where),
-            f"`{key}` is missing",
-            _ELSEWHERE.get((*path[-3:-2], key), ""),
-        )
+        hint = _HINTS.get((str(path[-3]), str(key)), "") if len(path) > 2 else ""
+        problems.add("missing-key", node_location(parent, root.where), f"`{key}` is missing", hint)
     else:
         node = _walk(root, path)
-        message = sentence(_said(root, path), found, describe(node))
-        problems.add(_code(kind), node_location(node, _key(parent, key)), message, width=width(node))
+        code = _CODES.get(kind) or ("wrong-type" if kind in _EXPECTED else "out-of-range")
+        message = fault_sentence(_key_in_file(root, path), fault, describe(node))
+        problems.add(code, node_location(node, _key_location(parent, key)), message, width=width(node))
 
 
-_ELSEWHERE: dict[tuple[str | int, ...], str] = {
-    ("groups", "each"): "a list of points is generated; named ones: `points: {NAME: {…}}`, with `each` beside it"
-}
-
-
-def _said(root: Map, path: Sequence[str | int]) -> str:
-    """The key as the file has it: an entry of a list, and what a short form left out, go by the key above."""
+def _key_in_file(root: Map, path: Sequence[str | int]) -> str:
+    """Find the key as the file has it: list entries, and keys that a short form leaves out, go by the key above."""
     key, parent = path[-1], _walk(root, path[:-1])
-    short = isinstance(parent, Map) and parent.at.get(str(key)) == node_location(_walk(root, path), root.where)
+    is_short = isinstance(parent, Map) and parent.at.get(str(key)) == node_location(_walk(root, path), root.where)
     above = next((str(part) for part in reversed(path[:-1]) if isinstance(part, str)), str(key))
-    return above if short or isinstance(key, int) else str(key)
+    return above if is_short or isinstance(key, int) else str(key)
 
 
-_CODES = {
-    "literal_error": "not-a-choice",
-    "wrong_unit": "wrong-unit",
-    "not_both": "not-both",
-    "control_character": "control-character",
-    "needs_key": "missing-key",
-}
-
-
-_WHOLE = ("wrong_unit", "not_both", "control_character", "needs_key", "out_of_order")  # their sentence is `why`
-
-
-def _code(kind: str) -> str:
-    return _CODES.get(kind) or ("wrong-type" if kind in _EXPECTED else "out-of-range")
-
-
-def sentence(key: str, found: Any, shown: str) -> str:
-    """What pydantic found at a key, in our words."""
-    kind, context = found["type"], found.get("ctx", {})
-    if kind in _WHOLE:
-        return f"{key}: {context['why']}" if kind == "wrong_unit" else f"`{key}`: {context['why']}"
-    expected = _EXPECTED.get(kind) or _bounded(kind, context)
+def fault_sentence(key: str, fault: Any, description: str) -> str:
+    """Write pydantic's fault at a key as a sentence; `description` is of the value."""
+    kind, context = fault["type"], fault.get("ctx", {})
+    if "sentence" in context:
+        return f"{key}: {context['sentence']}" if kind == "wrong_unit" else f"`{key}`: {context['sentence']}"
+    expected = _EXPECTED.get(kind) or _bounds(kind, context)
     if expected:
-        return f"`{key}`: expected {expected}, found {shown}"
-    return f"`{key}`: {found['msg'][:1].lower()}{found['msg'][1:]}, found {shown}"
+        return f"`{key}`: expected {expected}, found {description}"
+    return f"`{key}`: {fault['msg'][:1].lower()}{fault['msg'][1:]}, found {description}"
 
 
-def _bounded(kind: str, context: Any) -> str:
+def _bounds(kind: str, context: Any) -> str:
     match kind:
         case "literal_error":
             return str(context["expected"].replace("'", "`"))
@@ -182,8 +229,10 @@ def _bounded(kind: str, context: Any) -> str:
             return f"a multiple of {context['multiple_of']:g}"
         case "too_long":
             return f"at most {context['max_length']} entries"
-        case "too_short" | "string_too_short":
-            return "at least one entry" if kind == "too_short" else "some text"
+        case "too_short":
+            return "at least one entry"
+        case "string_too_short":
+            return "some text"
         case "string_pattern_mismatch":
             return "a plain name"
     return ""
@@ -199,13 +248,12 @@ def describe(node: Node) -> str:
     return "a map" if isinstance(node, dict) else "a list"
 
 
-def _real(root: Map, location: Sequence[str | int]) -> list[str | int]:
-    """The path in the file: pydantic names a union's members (and key checks) in between."""
+def _path_in_file(root: Map, location: Sequence[str | int]) -> list[str | int]:
+    """Drop what pydantic names in between: members of unions, and checks of keys."""
     path: list[str | int] = []
     node: Any = root
     for position, part in enumerate(location):
-        last = position == len(location) - 1
-        if isinstance(node, dict) and (part in node or last):
+        if isinstance(node, dict) and (part in node or position == len(location) - 1):
             path.append(part)
             node = node.get(str(part))
         elif isinstance(node, list) and isinstance(part, int) and part < len(node):
@@ -215,19 +263,20 @@ def _real(root: Map, location: Sequence[str | int]) -> list[str | int]:
 
 
 def _walk(root: Node, path: Sequence[str | int]) -> Node:
-    found: Any = root
+    """Follow a path as far as there are nodes."""
+    node: Any = root
     part: Any
     for part in path:
-        in_map = isinstance(found, dict) and part in found
-        in_list = isinstance(found, list) and isinstance(part, int)
+        in_map = isinstance(node, dict) and part in node
+        in_list = isinstance(node, list) and isinstance(part, int)
         if not in_map and not in_list:
             break
-        found = found[part]
-    node: Node = found
-    return node
+        node = node[part]
+    result: Node = node
+    return result
 
 
-def _key(parent: Node, key: str | int) -> Location:
+def _key_location(parent: Node, key: str | int) -> Location:
     if isinstance(parent, Map) and key in parent.at:
         return parent.at[str(key)]
     if isinstance(parent, Seq) and isinstance(key, int) and key < len(parent.at):
@@ -236,40 +285,30 @@ def _key(parent: Node, key: str | int) -> Location:
 
 
 def fields(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
-    """The keys that the model at a path knows, found by walking the annotations along it."""
+    """List the keys of the model at a path, by walking the annotations along it."""
     annotation: Any = model
     for part in path:
-        annotation = _inside(annotation, part)
-    found = _model(annotation)
-    return [field.alias or name for name, field in found.model_fields.items()] if found else []
+        annotation = _entry_type(annotation, part)
+    inner = next(_models(annotation), None)
+    return [field.alias or name for name, field in inner.model_fields.items()] if inner else []
 
 
-def _inside(annotation: Any, part: str | int) -> Any:
-    from typing import get_args, get_origin
-
+def _entry_type(annotation: Any, part: str | int) -> Any:
+    """Find the type of an entry; of a union that of the first member that has such an entry."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is dict:
         return arguments[1]
     if origin is tuple:
         return arguments[0]
-    found = _model_only(annotation)
-    if found is not None:
-        by_key = {field.alias or name: field for name, field in found.model_fields.items()}
-        return by_key[str(part)].annotation if part in by_key else None
-    return next((_inside(a, part) for a in arguments if _inside(a, part) is not None), None)
-
-
-def _model(annotation: Any) -> type[BaseModel] | None:
-    from typing import get_args
-
-    from pydantic import BaseModel
-
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((found for a in get_args(annotation) if (found := _model_only(a))), None)
+        by_key = {field.alias or name: field for name, field in annotation.model_fields.items()}
+        return by_key[str(part)].annotation if part in by_key else None
+    return next((entry for member in arguments if (entry := _entry_type(member, part)) is not None), None)
 
 
-def _model_only(annotation: Any) -> type[BaseModel] | None:
-    from pydantic import BaseModel
-
-    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    elif get_origin(annotation) not in (dict, tuple, list):
+        for member in get_args(annotation):
+            yield from _models(member)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stepgrid.expand.builds import Build
-from stepgrid.language.builds.sources import TREES, kind_of
+from stepgrid.language.sources import TREES, source_kind
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
 from stepgrid.model.plan import CLIENT
@@ -90,7 +90,7 @@ def compares_builds(subject: Subject, *others: str) -> bool:
 def _how(build: Build) -> str:
     """As the finished build's quality will have it: source march native, library, debian bookworm, system …"""
     source = build.source
-    kind = kind_of(source) or ""
+    kind = source_kind(source) or ""
     if kind in TREES and (kind != "pypi" or source.get("kind") == "sdist"):
         default = {"system": (*systems(build.engine), "")[0], "assertions": "false"}
         flags = {**default, **{name: str(said) for name, said in build.recipe.get("flags", {}).items()}}

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from stepgrid.language import lock_file
-from stepgrid.language.builds.sources import key, moves, parts
 from stepgrid.language.problems import Problems
+from stepgrid.language.sources import can_move, source_key, source_parts
 from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
 
@@ -21,12 +21,12 @@ def _branches(subject: Subject) -> Iterator[Finding]:
     open_ = [
         (build, source)
         for build in (*subject.expansion.builds, *subject.expansion.clients)
-        for source in parts(build.source)
-        if "git" in source and moves(source) and not _FIXED.fullmatch(_PLACE.sub("", str(source.get("ref", ""))))
+        for source in source_parts(build.source)
+        if "git" in source and can_move(source) and not _FIXED.fullmatch(_PLACE.sub("", str(source.get("ref", ""))))
     ]
     locked = lock_file.read(subject.document.path, Problems()).pins if open_ else {}
     for build, source in open_:
-        if key(source) not in locked:
+        if source_key(source) not in locked:
             message = f"`{source.get('ref')}` names no release, so it may be a branch, and nothing says its commit"
             yield Finding(build.where, message, _HINT, width=len(build.family))
 

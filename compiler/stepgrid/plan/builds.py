@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
 from stepgrid.expand.builds import Build
-from stepgrid.language.builds.sources import key, moves, parts
+from stepgrid.language.sources import can_move, source_key, source_parts
 from stepgrid.model.plan import Json, PlannedBuild
 from stepgrid.plan import identity
 from stepgrid.plan.pins import Pins, siblings
@@ -43,10 +43,12 @@ def _identifying(build: Build, pins: Pins, made: OfStore) -> str:
     """The pins of the id. A build that was made before its sources were locked, or when only its first program was
     looked at, keeps the id that it had then, and with it its results, if it was made of what is pinned now."""
     others = [
-        name for sibling in siblings(build.engine, build.source, build.recipe) if (name := key(sibling)) in pins.sources
+        name
+        for sibling in siblings(build.engine, build.source, build.recipe)
+        if (name := source_key(sibling)) in pins.sources
     ]
     locked: list[tuple[str, ...]] = [
-        (name,) for part in parts(build.source) if moves(part) and (name := key(part)) in pins.sources
+        (name,) for part in source_parts(build.source) if can_move(part) and (name := source_key(part)) in pins.sources
     ]
     locked += [tuple(others)] if others else []
     if not locked:

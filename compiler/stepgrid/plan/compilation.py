@@ -13,9 +13,9 @@ from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Expansion, expand
 from stepgrid.expand.hardware import Differs, stands_in_for_none
 from stepgrid.language import lock_file
-from stepgrid.language.expressions.budget import BUDGET
+from stepgrid.language.expressions import BUDGET
 from stepgrid.language.problems import Location, Problem, Problems, SpecError
-from stepgrid.language.spec_file import Document, read
+from stepgrid.language.spec_file import Document, read_spec
 from stepgrid.language.yaml import Map, load
 from stepgrid.model.plan import Plan
 from stepgrid.plan import builds, load_counts, pins
@@ -47,7 +47,7 @@ def compile_spec(
     `requested`: which loads the store has, and which were asked for, where `repeat` says `until`.
     """
     found = problems or Problems()
-    document = read(os.path.normpath(path), scale, found, sets)
+    document = read_spec(os.path.normpath(path), scale, found, sets)
     if document is None:
         raise SpecError(found.items)
     with BUDGET.of_spec():
@@ -146,4 +146,4 @@ def _pins(spec: str, every: Sequence[Build], machine: pins.OfMachine, problems: 
 
 
 def _warn_of_unused(spec: str, sources: Iterable[Mapping[str, Any]], problems: Problems) -> None:
-    lock_file.unused(lock_file.read(spec, Problems()), pins.used(sources), problems)
+    lock_file.warn_of_unused(lock_file.read(spec, Problems()), pins.used(sources), problems)

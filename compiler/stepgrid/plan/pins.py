@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.expand.builds import Build
 from stepgrid.language import lock_file
-from stepgrid.language.builds.sources import key, moves, parts
 from stepgrid.language.problems import Problems
+from stepgrid.language.sources import can_move, source_key, source_parts
 from stepgrid.plugins.engine import DeclaredBuilds
 from stepgrid.plugins.engines import buildable
 
@@ -32,13 +32,13 @@ class Pins(NamedTuple):
 
 def pins(build: Build, spec: str, locked: lock_file.Lock, machine: OfMachine, problems: Problems) -> Pins:
     found: dict[str, str] = {}
-    for source in parts(build.source):
-        held = lock_file.digest(locked.pins.get(key(source), "")) if moves(source) else machine(source)
+    for source in source_parts(build.source):
+        held = lock_file.pin_digest(locked.pins.get(source_key(source), "")) if can_move(source) else machine(source)
         if held:
-            found[key(source)] = held
+            found[source_key(source)] = held
     for sibling in siblings(build.engine, build.source, build.recipe):
         if digest := machine(sibling):
-            found[key(sibling)] = digest
+            found[source_key(sibling)] = digest
     return Pins(found, lock_file.patches(build.patches, spec, problems))
 
 
@@ -55,7 +55,7 @@ def siblings(engine: str, source: Mapping[str, Any], recipe: Mapping[str, Any]) 
 
 def used(sources: Iterable[Mapping[str, Any]]) -> set[str]:
     """What a lock file can hold still of these, by the names that it has there."""
-    return {key(part) for source in sources for part in parts(source) if moves(part)}
+    return {source_key(part) for source in sources for part in source_parts(source) if can_move(part)}
 
 
 def _together(patches: Sequence[tuple[str, str]]) -> str:

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from stepgrid.language.builds.source_defaults import Library
-from stepgrid.language.builds.sources import Fault
+from stepgrid.language.sources import Fault, PublishedLibrary
 
 # runs a program of the build with arguments and gives (stdout, stderr); never a shell
 Run: TypeAlias = Callable[[str, Sequence[str]], tuple[str, str]]
@@ -116,7 +115,7 @@ class VersionedTrees(Protocol):
 class Published(Protocol):
     """An engine of which ready libraries are published: a build compiles its program against one."""
 
-    libraries: Mapping[str, Library]  # GROUP:ARTIFACT of Maven -> what is known of it
+    libraries: Mapping[str, PublishedLibrary]  # GROUP:ARTIFACT of Maven -> what is known of it
 
 
 @runtime_checkable

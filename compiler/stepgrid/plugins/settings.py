@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from stepgrid.language.fields import quantity
+from stepgrid.language.validation import quantity
 from stepgrid.plugins.quantity import Quantity
 
 # What the settings of several kinds have in common: the types of numbers and names, and the server's part.

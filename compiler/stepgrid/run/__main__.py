@@ -33,7 +33,7 @@ def _run(plan: str, stage: str) -> int:
 
     first = activity.of_job()
     from stepgrid.language.problems import SpecError
-    from stepgrid.language.site.site_file import of_environment
+    from stepgrid.language.site import current_site
     from stepgrid.run.attempt import refuse
     from stepgrid.run.job_context import Job
     from stepgrid.run.stage import run
@@ -42,7 +42,7 @@ def _run(plan: str, stage: str) -> int:
     gc.freeze()  # modules are no garbage: neither now nor when the process ends
     gc.enable()
     try:
-        site = of_environment()
+        site = current_site()
     except (SpecError, OSError) as error:
         print(f"the site file cannot be used: {error}", file=sys.stderr)
         return 1

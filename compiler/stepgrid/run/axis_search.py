@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.host.failure import StageError
-from stepgrid.language.expressions.evaluator import ExpressionError
-from stepgrid.language.expressions.objective import objective
+from stepgrid.language.expressions import ExpressionError, parse_objective
 from stepgrid.model.axis_search import AxisSearch, Trial, next_boundary, next_peak
 from stepgrid.model.plan import PlannedStep
 
@@ -27,7 +26,7 @@ def chosen(step: PlannedStep, done: Sequence[Done]) -> int | None:
     if search is None:
         return None
     trials = list(_trials(search, step.name, done))
-    if objective(search.objective).name == search.variable:
+    if parse_objective(search.objective).name == search.variable:
         return next_boundary(search.least, search.most, trials)
     return next_peak(search.least, search.most, search.points, trials)
 

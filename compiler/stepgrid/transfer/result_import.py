@@ -14,7 +14,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.archive_extraction import unpack
 from stepgrid.host.durable_writes import remove_tree, write_json
 from stepgrid.host.locks import locked
-from stepgrid.language.site.site_file import of_environment
+from stepgrid.language.site import current_site
 from stepgrid.model.number_format import size
 from stepgrid.model.plan import Plan, imported
 from stepgrid.plan import verification
@@ -83,7 +83,7 @@ def bundle_results(file: Path) -> set[str]:
 
 def publish(store: Store, file: Path) -> ImportedResults:
     """A BuildError says why nothing was published."""
-    signers = of_environment().signers
+    signers = current_site().signers
     signed = signature.signer(file, signers) if signers else None
     said = bundle.head(file, "result")
     largest = _check(store, file, said)

@@ -15,7 +15,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.host import file_reader
 from stepgrid.host.durable_writes import write_json
 from stepgrid.host.locks import LockBusy, locked
-from stepgrid.language.site.site_file import of_environment
+from stepgrid.language.site import current_site
 from stepgrid.store import retractions
 from stepgrid.store.retractions import Retraction
 from stepgrid.store.run_lock import NAME
@@ -123,7 +123,7 @@ def _fetched(remote: RemoteFolder, name: str, folder: Path) -> Path:
     """Where the site file names signers, one of them has signed it."""
     file = folder / name.partition("/")[2]
     remote.get(name, file)
-    if signers := of_environment().signers:
+    if signers := current_site().signers:
         with suppress(OSError, BuildError):  # there is none: `signer` says so
             remote.get(f"{name}{signature.SUFFIX}", file.with_name(f"{file.name}{signature.SUFFIX}"))
         signature.signer(file, signers)

@@ -18,7 +18,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.host import file_reader
 from stepgrid.host.durable_writes import make_folder, remove_tree, write_json
 from stepgrid.host.locks import locked
-from stepgrid.language.site.site_file import of_environment
+from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
 from stepgrid.plan.files import plan_file
 from stepgrid.plan.files.integrity import DAMAGED
@@ -138,7 +138,7 @@ def _pull(store: Store, remote: RemoteFolder, entry: _IndexEntry, folder: Path, 
     """Take one bundle, or say why it is left: the others are taken all the same."""
     file = folder / f"{entry.bundle}{SUFFIX}"
     try:
-        if signers := of_environment().signers:
+        if signers := current_site().signers:
             _fetch_signature(remote, file, signers)
         _fetch(remote, entry, file)
         imported = publish(store, file)

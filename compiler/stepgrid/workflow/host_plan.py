@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.language.site.site_file import GIVEN, chosen, of_environment, read
+from stepgrid.language.site import VARIABLE, choose_site_file, current_site, read_site
 from stepgrid.model.site import Site
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def compiled(
 
     here = store()
     facts, known, kept = host(here), partial(made, here), partial(chosen_id, here)
-    differs = differing(of_environment(), facts)
+    differs = differing(current_site(), facts)
     with reuse_checksums(here.checksums()):
         return compile_spec(named(spec), scale, facts, pin, problems, only, sets, differs, known, kept, of_store(here))
 
@@ -51,11 +51,11 @@ def use(given: str | None) -> Sequence[Problem]:
     from stepgrid.language.problems import Problems
 
     problems = Problems()
-    path = chosen(given)
+    path = choose_site_file(given)
     if path is not None:
-        read(named(path), problems)
+        read_site(named(path), problems)
     if path is not None or given is not None:
-        os.environ[GIVEN] = "" if path is None or problems.errors else path
+        os.environ[VARIABLE] = "" if path is None or problems.errors else path
     return problems.items
 
 
@@ -83,14 +83,14 @@ def project(folder: Path) -> Path | None:
 def store() -> Store:
     from stepgrid.store.store import Store
 
-    return Store(data=of_environment().data)
+    return Store(data=current_site().data)
 
 
 def host(store: Store) -> dict[str, Any]:
     """What this host is, with the storage that databases are on."""
     from stepgrid.host.facts import here
 
-    return here(store.root if store.root.is_dir() else Path(), of_environment())
+    return here(store.root if store.root.is_dir() else Path(), current_site())
 
 
 def differing(site: Site, facts: Mapping[str, Any]) -> Differs:

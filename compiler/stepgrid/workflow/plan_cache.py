@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from stepgrid.host import file_reader
 from stepgrid.language.files import InputRecord, digest, record_inputs
-from stepgrid.language.site.site_file import of_environment
+from stepgrid.language.site import current_site
 from stepgrid.model.package_data import PACKAGE, TEMPLATES
 from stepgrid.model.plan import Plan
 from stepgrid.plan.files import plan_file
@@ -113,7 +113,7 @@ def around(store: Store) -> list[Any]:
     """What a plan depends on beside the files that it read."""
     from stepgrid.workflow import host_plan
 
-    site = of_environment()
+    site = current_site()
     return [code(), host_plan.host(store), site.allow_other_hardware, list(site.roots)]
 
 

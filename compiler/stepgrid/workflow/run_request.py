@@ -14,7 +14,7 @@ from stepgrid.errors import FAILED, PROBLEMS, USAGE, StepgridError
 from stepgrid.host import cluster_job
 from stepgrid.host.machines import contradicted, unnamed
 from stepgrid.host.stale_handles import HINT, is_stale
-from stepgrid.language.site.site_file import GIVEN, of_environment
+from stepgrid.language.site import VARIABLE, current_site
 from stepgrid.model.cluster import HERE
 from stepgrid.model.plan import Plan, PlannedStage, runs_already
 from stepgrid.run import run_end_time
@@ -50,7 +50,7 @@ def work_of(config: Mapping[str, Any], dry_run: bool = False, on_cluster: bool =
     cluster_job.use(on_cluster)
     use_until(config.get("until"))
     use_site(config)
-    plan = compiled(*request(config), site=os.environ.get(GIVEN), keep=not dry_run)
+    plan = compiled(*request(config), site=os.environ.get(VARIABLE), keep=not dry_run)
     found = _looked(plan, host_plan.store(), dry_run)
     _refuse_wrong_options(found)
     _refuse_what_cannot_run(found)
@@ -135,7 +135,7 @@ def _unreachable(found: RemainingWork, stages: Sequence[PlannedStage]) -> list[s
         return []
     from stepgrid.build.external_server import lacking
 
-    return lacking(running, of_environment())
+    return lacking(running, current_site())
 
 
 def _refuse_other_hardware(found: RemainingWork) -> None:
@@ -144,13 +144,13 @@ def _refuse_other_hardware(found: RemainingWork) -> None:
     nothing = bool(found.elsewhere) and not found.results
     if cluster_job.active():
         _refuse_machines_without_nodes(found.plan, bool(stages or nothing))
-    elif (stages or nothing) and (differs := contradicted(found.plan.machines, found.store.root, of_environment())):
+    elif (stages or nothing) and (differs := contradicted(found.plan.machines, found.store.root, current_site())):
         raise Fault(f"{differs}\n{STAND_IN}", FAILED)
 
 
 def _refuse_machines_without_nodes(plan: Plan, anything: bool) -> None:
     """The jobs look whether the nodes are what the spec says."""
-    without = unnamed(plan.machines, of_environment())
+    without = unnamed(plan.machines, current_site())
     if anything and len(without) == len(plan.machines):
         names = [name if plan.machines[name].get("declared") else HERE for name in without]
         listed = ", ".join(f"`{name}`" for name in names)

@@ -21,7 +21,7 @@ from stepgrid.host.locks import LockBusy
 from stepgrid.host.noise import tuning
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import die_with_parent, ignore_signal
-from stepgrid.language.site import site_file
+from stepgrid.language.site import VARIABLE, current_site
 from stepgrid.model.units import counted
 from stepgrid.run.progress import head
 from stepgrid.run.run_end_time import in_force
@@ -79,7 +79,7 @@ class Hooks:
         ask_for_again(self.work)
         for why, stages in Counter(self.work.again.values()).items():
             say(f"{counted(stages, 'stage')} again, beside the old result: {why}")
-        if site := os.environ.get(site_file.GIVEN):
+        if site := os.environ.get(VARIABLE):
             say(f"site file: {host_plan.named(site)}")
         for sentence in (*self._unfit(), *notes):
             say(sentence)
@@ -91,7 +91,7 @@ class Hooks:
         """What this host cannot do for the stages that it is to measure."""
         if cluster_job.active():
             return
-        site = site_file.of_environment()
+        site = current_site()
         if sentence := tuning.refused(site):
             yield sentence
         asked = [stage for node, stage in self.work.stages.items() if node in self.work.lacking]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
-from stepgrid.language.builds.sources import READY
+from stepgrid.language.sources import READY
 from stepgrid.model.plan import PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.plugins import drivers, engines
 from stepgrid.plugins.engine import DeclaredBuilds
@@ -39,11 +39,11 @@ def _sources(builds: list[PlannedBuild]) -> Iterator[str]:
     if not builds:
         return
     from stepgrid.build.sources import ROUTES
-    from stepgrid.language.builds.sources import kind_of
+    from stepgrid.language.sources import source_kind
 
     said = set(ROUTES)
     for build in builds:
-        kind = kind_of(build.source)
+        kind = source_kind(build.source)
         if kind is not None and kind not in said and engines.runnable(build.engine):
             said.add(kind)
             yield f"{_place(build)}this version checks and plans builds from {kind}; it cannot make them yet"

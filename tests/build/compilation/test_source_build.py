@@ -10,7 +10,7 @@ from stepgrid.build.compilation.source_build import Compile, installed, prepare,
 from stepgrid.build.compilation.toolchain import find
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Material
-from stepgrid.language.builds.flags import Flags
+from stepgrid.language.flags import Flags
 from tests.build.compilers import needs_compiler
 from tests.build.ordering import order
 from tests.needs import needs

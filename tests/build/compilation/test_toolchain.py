@@ -4,7 +4,7 @@ import pytest
 
 from stepgrid.build.compilation.toolchain import code_flags, find, require
 from stepgrid.build.error import BuildError
-from stepgrid.language.builds.flags import Flags
+from stepgrid.language.flags import Flags
 from stepgrid.model.site import Site
 from tests.build.compilers import needs_compiler
 from tests.build.ordering import order

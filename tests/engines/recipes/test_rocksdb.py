@@ -18,7 +18,7 @@ from stepgrid.build.source import Material
 from stepgrid.build.task import Order
 from stepgrid.engines.recipes import rocksdb
 from stepgrid.engines.recipes.rocksdb import compile_bench, find_library, probe, supported_compressions
-from stepgrid.language.builds.flags import Flags
+from stepgrid.language.flags import Flags
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
 from tests.build.compilers import needs_cmake, needs_compiler

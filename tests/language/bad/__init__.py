@@ -1,6 +1,6 @@
 """Wrong specs and exactly what is said about them: place, code, sentence, hint."""
 
-from stepgrid.language.builds.sources import SOURCES
+from stepgrid.language.sources import SOURCES
 
 BASE = """\
 title: t

@@ -1,7 +1,7 @@
 import pytest
 
-from stepgrid.language.builds.flags import Flags, flag_faults, read
-from stepgrid.language.builds.sources import Fault
+from stepgrid.language.flags import Flags, flag_faults, read_flags
+from stepgrid.language.sources import Fault
 from stepgrid.plugins.engines import systems
 
 
@@ -22,7 +22,7 @@ def test_what_is_said_is_read():
         "env.TZ": "UTC",
     }
     assert not list(flag_faults(given, systems("rocksdb")))
-    assert read({"flags": given}) == Flags(
+    assert read_flags({"flags": given}) == Flags(
         system="cmake",
         cxx="clang++-16",
         cxxflags=("-O3", "-DNAME=a b"),
@@ -34,7 +34,7 @@ def test_what_is_said_is_read():
 
 
 def test_nothing_said_is_what_the_build_system_does():
-    assert read({}) == Flags()
+    assert read_flags({}) == Flags()
 
 
 def test_an_unknown_name_with_the_nearest():

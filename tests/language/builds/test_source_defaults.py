@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.language.builds.source_defaults import Library, complete
-from stepgrid.language.builds.sources import faults
+from stepgrid.language.sources import PublishedLibrary, complete_source, source_faults
 from stepgrid.plugins.engine import Published
 from stepgrid.plugins.engines import engine as engine_named
 
@@ -13,7 +12,7 @@ ROCKSDB, SPEEDB = "https://github.com/facebook/rocksdb.git", "https://github.com
 JNI = "org.rocksdb:rocksdbjni"
 
 
-def libraries(engine: str) -> Mapping[str, Library]:
+def libraries(engine: str) -> Mapping[str, PublishedLibrary]:
     found = engine_named(engine)
     return found.libraries if isinstance(found, Published) else {}
 
@@ -52,18 +51,18 @@ def libraries(engine: str) -> Mapping[str, Library]:
     ],
 )
 def test_what_is_understood(engine: str, source: dict[str, Any], expected: dict[str, Any]) -> None:
-    found = complete(libraries(engine), source, "9.9.3")
+    found = complete_source(libraries(engine), source, "9.9.3")
     assert found == expected
-    assert complete(libraries(engine), found, "9.9.3") == found
-    assert list(faults(found)) == []
+    assert complete_source(libraries(engine), found, "9.9.3") == found
+    assert list(source_faults(found)) == []
 
 
 def test_what_the_source_says_stays() -> None:
     source = {"maven": JNI, "tree": {"git": URL, "ref": "v1"}}
-    assert complete(libraries("rocksdb"), source, "9.9.3")["tree"] == {"git": URL, "ref": "v1"}
+    assert complete_source(libraries("rocksdb"), source, "9.9.3")["tree"] == {"git": URL, "ref": "v1"}
     assert source == {"maven": JNI, "tree": {"git": URL, "ref": "v1"}}
 
 
 @pytest.mark.parametrize("source", [{"maven": JNI}, {"crate": "a"}, {"pypi": "a"}])
 def test_a_build_without_a_version_adds_none(source: dict[str, Any]) -> None:
-    assert complete(libraries("rocksdb"), source, "") == source
+    assert complete_source(libraries("rocksdb"), source, "") == source

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.build.sources import ROUTES
-from stepgrid.language.builds.sources import SOURCES, extension_faults, faults, kind_of, network_sources
+from stepgrid.language.sources import SOURCES, extension_faults, network_sources, source_faults, source_kind
 
 URL = "https://host.example/a/b.git"
 SUM = "0123456789abcdef" * 4
@@ -38,12 +38,12 @@ GOOD: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("source", GOOD)
 def test_what_it_takes(source: dict[str, Any]) -> None:
-    assert list(faults(source)) == []
-    assert kind_of(source) in SOURCES
+    assert list(source_faults(source)) == []
+    assert source_kind(source) in SOURCES
 
 
 def test_every_kind_is_tried() -> None:
-    assert {kind_of(source) for source in GOOD} == set(SOURCES)
+    assert {source_kind(source) for source in GOOD} == set(SOURCES)
 
 
 def test_what_can_be_built_can_be_declared() -> None:
@@ -132,20 +132,20 @@ def test_what_can_be_built_can_be_declared() -> None:
     ],
 )
 def test_what_it_refuses(source: dict[str, Any], key: str | None, message: str) -> None:
-    assert [(fault.key, fault.message) for fault in faults(source)] == [(key, message)]
+    assert [(fault.key, fault.message) for fault in source_faults(source)] == [(key, message)]
 
 
 @pytest.mark.parametrize("who", ["me:secret", "token", ":secret", "me:"])
 def test_a_password_is_not_printed(who: str) -> None:
-    (fault,) = faults({"git": f"https://{who}@host.example/b.git", "ref": "v1"})
+    (fault,) = source_faults({"git": f"https://{who}@host.example/b.git", "ref": "v1"})
     assert fault.message == (
         "`git` holds a password or a user's name, which may be a token: it would go into every report"
     )
 
 
 def test_hints_say_what_there_is() -> None:
-    (none,) = faults({})
-    (unknown,) = faults({"git": URL, "ref": "v1", "tag": "v1"})
+    (none,) = source_faults({})
+    (unknown,) = source_faults({"git": URL, "ref": "v1", "tag": "v1"})
     assert none.hint == "one of: debian, system, git, tarball, maven, crate, pypi, debian-source, path, server"
     assert unknown.hint == "it takes: git, ref, submodules"
 
@@ -161,7 +161,7 @@ def test_hints_say_what_there_is() -> None:
     ],
 )
 def test_a_source_within_a_source(tree: Any, key: str | None, inside: tuple[str, ...], message: str) -> None:
-    found = [(fault.key, fault.inside, fault.message) for fault in faults({"maven": "a:b:1", "tree": tree})]
+    found = [(fault.key, fault.inside, fault.message) for fault in source_faults({"maven": "a:b:1", "tree": tree})]
     assert found == [(key, inside, message)]
 
 
@@ -169,7 +169,7 @@ def test_a_source_within_a_source(tree: Any, key: str | None, inside: tuple[str,
 def test_no_value_is_taken_for_an_option_of_a_program(kind: str, rest: str) -> None:
     needed = {"suite": "x", "ref": "x", "sha256": SUM}
     source = {kind: f"-{rest}", **{key: needed[key] for key in SOURCES[kind].required}}
-    assert [fault.key for fault in faults(source)] == [kind]
+    assert [fault.key for fault in source_faults(source)] == [kind]
 
 
 def test_extensions() -> None:
@@ -188,7 +188,7 @@ def test_extensions() -> None:
 
 def test_checking_imports_nothing_that_touches_the_world() -> None:
     program = (
-        "import sys, stepgrid.language.builds.sources; "
+        "import sys, stepgrid.language.sources; "
         "heavy = ('subprocess', 'socket', 'pydantic', 'stepgrid.build.sources'); "
         "print([module for module in heavy if module in sys.modules])"
     )

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import integers, lists, text
 
-from stepgrid.language.expressions.evaluator import ExpressionError, evaluate, references, render
-from stepgrid.language.version import Version
+from stepgrid.language.expressions import ExpressionError, evaluate, references, render
+from stepgrid.language.scalars import Version
 
 
 def test_a_whole_expression_keeps_its_type() -> None:

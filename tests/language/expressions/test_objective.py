@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.language.expressions.evaluator import ExpressionError
-from stepgrid.language.expressions.objective import Objective, objective
+from stepgrid.language.expressions import ExpressionError, Objective, parse_objective
 
 
 def test_a_figure_alone():
-    assert objective("max qps") == Objective("qps", "")
-    assert objective("max qps").holds({})
+    assert parse_objective("max qps") == Objective("qps", "")
+    assert parse_objective("max qps").holds({})
 
 
 def test_with_a_condition():
-    found = objective("max rate where stall_pct < 1 and p99_us < 5000")
+    found = parse_objective("max rate where stall_pct < 1 and p99_us < 5000")
     assert found == Objective("rate", "stall_pct < 1 and p99_us < 5000")
     assert found.names == {"rate", "stall_pct", "p99_us"}
     assert found.holds({"stall_pct": 0.5, "p99_us": 100.0})
@@ -35,12 +34,12 @@ def test_with_a_condition():
 )
 def test_refused(text: str, why: str):
     with pytest.raises(ExpressionError) as caught:
-        objective(text)
+        parse_objective(text)
     assert str(caught.value) == why
 
 
 def test_a_condition_is_true_or_false():
     with pytest.raises(ExpressionError, match="`p99_us` is neither true nor false"):
-        objective("max qps where p99_us").holds({"p99_us": 1.0})
+        parse_objective("max qps where p99_us").holds({"p99_us": 1.0})
     with pytest.raises(ExpressionError, match="`p99_us` is not defined"):
-        objective("max qps where p99_us < 1").holds({})
+        parse_objective("max qps where p99_us < 1").holds({})

@@ -11,9 +11,9 @@ from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
 from stepgrid.cli import schema
+from stepgrid.language import site, site_file
 from stepgrid.language.problems import Problems, SpecError, _source, format_problems
-from stepgrid.language.site import site_file, site_models
-from stepgrid.language.site.site_file import chosen, of_environment, read
+from stepgrid.language.site import choose_site_file, current_site, read_site
 from stepgrid.model.cluster import JobRequest, Slurm
 from stepgrid.model.site import Site, SiteServer
 
@@ -34,7 +34,7 @@ noise: fix
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(site_models, "DEVICES", tmp_path / "devices")
+    monkeypatch.setattr(site_file, "DEVICES", tmp_path / "devices")
     for name in ("devices/nvme0n1", "devices/sda", "fast", "bin", "mirrors/rocksdb.git"):
         Path(name).mkdir(parents=True)
     Path("bin/git").touch(0o755)
@@ -45,13 +45,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def complaints(text: str) -> str:
     Path("site.yaml").write_text(text, encoding="utf-8")
     problems = Problems()
-    read("site.yaml", problems)
+    read_site("site.yaml", problems)
     return format_problems(problems.items)
 
 
 def test_all_that_it_may_say(folder: Path) -> None:
     assert complaints(WHOLE) == ""
-    assert read("site.yaml", Problems()) == Site(
+    assert read_site("site.yaml", Problems()) == Site(
         path="site.yaml",
         data=str(folder / "fast"),
         device="nvme0n1",
@@ -91,7 +91,7 @@ def test_a_mirror_of_the_url_itself_then_of_its_longest_beginning() -> None:
 
 def test_one_that_says_nothing_is_fine() -> None:
     assert complaints("# data: /fast\n") == ""
-    assert read("site.yaml", Problems()) == Site("site.yaml")
+    assert read_site("site.yaml", Problems()) == Site("site.yaml")
 
 
 WRONG = """\
@@ -150,7 +150,7 @@ servers:
 def test_servers_that_already_run(folder: Path) -> None:
     Path("word").write_text("secret\n")
     assert complaints(SERVERS) == ""
-    found = read("site.yaml", Problems()).servers
+    found = read_site("site.yaml", Problems()).servers
     assert found == {
         "prod": SiteServer("bench", "bench", host="db1", port=3307, password_file=str(folder / "word")),
         "near": SiteServer("007", "bench", socket=str(folder / "run/mysqld.sock"), password="0123"),
@@ -187,7 +187,7 @@ slurm:
 
 def test_nodes_of_a_cluster() -> None:
     assert complaints(SLURM) == ""
-    found = read("site.yaml", Problems()).slurm
+    found = read_site("site.yaml", Problems()).slurm
     nodes = JobRequest(("n1", "n2"), "bench", "nvme", "lab", "high", 43200.0, memory=60 << 30)
     assert found == Slurm({"dell32": nodes}, JobRequest(cpus=16))
     assert (found.of("dell32", True), found.of("h-1", False), found.of("here", True)) == (nodes, None, None)
@@ -233,26 +233,26 @@ def test_values_of_another_kind(text: str, said: str) -> None:
 def test_the_given_file_then_that_of_the_environment_then_the_default(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(site_file.GIVEN)
-    assert chosen(None) is None
+    monkeypatch.delenv(site.VARIABLE)
+    assert choose_site_file(None) is None
     Path("site.yaml").touch()
-    assert chosen(None) == str(folder / "site.yaml")
-    monkeypatch.setenv(site_file.GIVEN, "/other.yaml")
-    assert chosen(None) == "/other.yaml"
-    assert chosen("mine.yaml") == str(folder / "mine.yaml")
-    monkeypatch.setenv(site_file.GIVEN, "")
-    assert chosen(None) is None
-    assert chosen("") is None
+    assert choose_site_file(None) == str(folder / "site.yaml")
+    monkeypatch.setenv(site.VARIABLE, "/other.yaml")
+    assert choose_site_file(None) == "/other.yaml"
+    assert choose_site_file("mine.yaml") == str(folder / "mine.yaml")
+    monkeypatch.setenv(site.VARIABLE, "")
+    assert choose_site_file(None) is None
+    assert choose_site_file("") is None
 
 
 def test_a_job_reads_the_one_of_its_environment_as_it_is_now(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert of_environment() == Site()
+    assert current_site() == Site()
     Path("site.yaml").write_text("data: fast\n")
-    monkeypatch.setenv(site_file.GIVEN, str(folder / "site.yaml"))
-    assert of_environment().data == str(folder / "fast")
+    monkeypatch.setenv(site.VARIABLE, str(folder / "site.yaml"))
+    assert current_site().data == str(folder / "fast")
     Path("site.yaml").write_text("data: slow\n")
     with pytest.raises(SpecError, match="1:7: `data`: there is no folder"):
-        of_environment()
+        current_site()
     Path("site.yaml").unlink()
     with pytest.raises(FileNotFoundError):
-        of_environment()
+        current_site()

@@ -14,9 +14,8 @@ from stepgrid.build.compilation.toolchain import Toolchain, code_flags, find
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
-from stepgrid.language.builds.flags import Flags
-from stepgrid.language.builds.flags import read as read_flags
-from stepgrid.language.builds.sources import TREES, kind_of
+from stepgrid.language.flags import Flags, read_flags
+from stepgrid.language.sources import TREES, source_kind
 from stepgrid.model.plan import PlannedBuild
 
 SECONDS = 12 * 3600.0
@@ -66,7 +65,7 @@ class SourceRecipe:
 
     def takes(self, build: PlannedBuild) -> bool:
         """Where the build does not choose, the first recipe of the engine does it."""
-        return kind_of(build.source) in TREES and read_flags(build.recipe).system in (None, self.name)
+        return source_kind(build.source) in TREES and read_flags(build.recipe).system in (None, self.name)
 
 
 def prepare(order: Order, material: Material, mark: str, packages: Sequence[str], *tools: str) -> Compile:

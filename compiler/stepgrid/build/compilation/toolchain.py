@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.task import Order
-from stepgrid.language.builds.flags import Flags
+from stepgrid.language.flags import Flags
 from stepgrid.model.plan import Json
 
 _SECONDS = 30.0

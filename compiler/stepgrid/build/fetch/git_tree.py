@@ -12,7 +12,7 @@ from typing import NamedTuple
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.git import Git, complaint, place
 from stepgrid.build.task import Order
-from stepgrid.language.builds.sources import faults
+from stepgrid.language.sources import source_faults
 
 _ALL = ("+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*")
 _GITLINK = re.compile(r"160000 commit ([0-9a-f]{40})\s+(.+)", re.DOTALL)
@@ -97,7 +97,7 @@ def _url(parent: str, path: str, given: str) -> str:
     if given.startswith(("./", "../")):
         scheme, _, rest = parent.partition("://")
         url = f"{scheme}://{posixpath.normpath(posixpath.join(rest, given))}"
-    for fault in faults({"git": url, "ref": "HEAD"}):
+    for fault in source_faults({"git": url, "ref": "HEAD"}):
         raise BuildError(f"the submodule {path} of {parent} is refused: its URL {fault.message}")
     if url.startswith("file:") and not parent.startswith("file:"):
         why = f"{url} is on this machine, and the repository that names it is not"

@@ -8,7 +8,7 @@ from stepgrid.build.recipes.server_packages import ServerPrefix
 from stepgrid.build.source import Material
 from stepgrid.build.sources import source_of
 from stepgrid.build.task import Order
-from stepgrid.language.builds.sources import READY
+from stepgrid.language.sources import READY
 from stepgrid.model.plan import PlannedBuild, runs_already
 from stepgrid.plugins.engine import Engine
 

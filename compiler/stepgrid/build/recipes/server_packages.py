@@ -14,7 +14,7 @@ from stepgrid.build.recipes.server_programs import find, startable
 from stepgrid.build.source import Material
 from stepgrid.build.sources import source_of
 from stepgrid.build.task import Order
-from stepgrid.language.builds.sources import kind_of
+from stepgrid.language.sources import source_kind
 from stepgrid.model.plan import PlannedBuild
 
 KINDS = ("debian", "maven", "pypi")
@@ -30,7 +30,7 @@ class ServerPrefix:
     name, tools = "server", ()
 
     def takes(self, build: PlannedBuild) -> bool:
-        return kind_of(build.source) in KINDS
+        return source_kind(build.source) in KINDS
 
     def make(self, order: Order, material: Material) -> BuiltPrograms:
         prefix, packaged = material.prefix, "debian" in order.build.source

@@ -11,7 +11,7 @@ from stepgrid.build.fetch.git_refs import commit_of
 from stepgrid.build.fetch.git_tree import checkout, submodules
 from stepgrid.build.source import Artifact, Material
 from stepgrid.build.task import Order
-from stepgrid.language.builds.sources import faults
+from stepgrid.language.sources import source_faults
 from stepgrid.model.plan import Json
 
 _ADVICE = "declare the version that the tree has, or another ref"
@@ -47,7 +47,7 @@ class GitSource:
 
 def _refuse(source: Mapping[str, Json]) -> None:
     """`check` has said so already; a plan is a file, though, and these words reach a command line."""
-    for fault in faults(source):
+    for fault in source_faults(source):
         raise BuildError(f"the source cannot be used: {fault.message}")
 
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Artifact, Material
 from stepgrid.build.task import Order
-from stepgrid.language.builds.sources import faults
+from stepgrid.language.sources import source_faults
 from stepgrid.model.plan import Json
 
 _ADVICE = "declare the version that the tree has, or another archive"
@@ -27,7 +27,7 @@ class Tarball:
             download,  # every run imports this module: what few need is left until then
         )
 
-        for fault in faults(source):
+        for fault in source_faults(source):
             raise BuildError(f"the source cannot be used: {fault.message}")
         url, expected = str(source[self.route]), str(source["sha256"])
         name = Path(unquote(urlsplit(url).path)).name or "archive"

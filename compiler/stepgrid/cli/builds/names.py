@@ -10,8 +10,8 @@ from typing import Any
 
 from stepgrid.cli.builds import BuildsError
 from stepgrid.cli.shared import spec_arguments
-from stepgrid.language.builds.sources import kind_of
 from stepgrid.language.problems import nearest
+from stepgrid.language.sources import source_kind
 from stepgrid.model.plan import Json, Plan
 from stepgrid.store import builds
 from stepgrid.store.store import Store
@@ -80,7 +80,7 @@ def _about(store: Store, node: str) -> str:
 
 def declared(source: Mapping[str, Any]) -> str:
     """git: https://…, ref: v9.9.3"""
-    kind = kind_of(source)
+    kind = source_kind(source)
     return ", ".join(f"{name}: {value_text(source[name])}" for name in sorted(source, key=lambda name: name != kind))
 
 

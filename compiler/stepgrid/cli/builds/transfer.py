@@ -14,7 +14,7 @@ from stepgrid.cli.builds import BuildsError
 from stepgrid.cli.builds.names import SpecIsWrong, find, known
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.errors import FAILED, FINE, PROBLEMS
-from stepgrid.language.site.site_file import of_environment
+from stepgrid.language.site import current_site
 from stepgrid.model.number_format import size
 from stepgrid.model.units import counted
 from stepgrid.store.redo_requests import who
@@ -57,7 +57,7 @@ def imported(args: argparse.Namespace, words: Sequence[str]) -> int:
             if (node := read(file)["id"]) not in ids:
                 there = ", ".join(ids)
                 raise BuildsError(f"{file} holds {node}, which is no build of {args.spec}; its builds are: {there}")
-        if signers := of_environment().signers:
+        if signers := current_site().signers:
             print(f"signed by {signature.signer(file, signers)}")
         record = publish(store, file, partial(_may_run, file, args.may_run))
     except SpecIsWrong:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from stepgrid.language import spec_edit
+from stepgrid.language import spec_file
 from stepgrid.model.number_format import percent, size
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import UnitError, counted, duration, quantity
@@ -19,7 +19,7 @@ HEADS = ("loads", "runs", "duration", "to measure", "images", "± typical", "± 
 
 def own_duration(spec: Path) -> float | None:
     """Seconds of `params: {duration: …}`, where it is a plain value."""
-    text = spec_edit.value(spec.read_text(encoding="utf-8"), DURATION)
+    text = spec_file.get_value(spec.read_text(encoding="utf-8"), DURATION)
     try:
         return None if text is None else float(quantity(text, "duration"))
     except UnitError:
@@ -61,9 +61,9 @@ def _row(each: Choice, length: float | None) -> tuple[str, ...]:
 
 def applied(spec: Path, chosen: Choice, length: float | None) -> str:
     """The spec's text with it."""
-    text = spec_edit.with_key(spec.read_text(encoding="utf-8"), "repeat", _repeat(chosen))
+    text = spec_file.set_key(spec.read_text(encoding="utf-8"), "repeat", _repeat(chosen))
     if length is not None and chosen.longer != 1:
-        text = spec_edit.replaced(text, DURATION, _duration(length * chosen.longer)) or text
+        text = spec_file.replace_value(text, DURATION, _duration(length * chosen.longer)) or text
     return text
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stepgrid.cli.shared import adaptive_loads
-from stepgrid.language.builds.sources import network_sources
-from stepgrid.language.site.site_file import of_environment
+from stepgrid.language.site import current_site
+from stepgrid.language.sources import network_sources
 from stepgrid.model.number_format import percent, size
 from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration
@@ -83,7 +83,7 @@ def _fetched(found: Preview) -> list[str]:
     """What the builds that are to be made take from the network, each source once."""
     missing = {node.status.id for node in found.running if node.status.is_build}
     sources = [build.source for build in found.plan.builds if build.id in missing]
-    mirror = of_environment().mirror
+    mirror = current_site().mirror
     named = dict.fromkeys(source for declared in sources for source in network_sources(declared))
     return [f"{kind} {name}{' (mirror)' if mirror(name) != name else ''}" for kind, name in named]
 

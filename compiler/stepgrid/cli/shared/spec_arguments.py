@@ -89,7 +89,7 @@ def wrong_site(args: argparse.Namespace) -> Sequence[Problem]:
 
 def with_scales(args: argparse.Namespace, spec: str, plan: Plan | None, found: Sequence[Problem]) -> Sequence[Problem]:
     """What was found, and what is wrong in the spec's scales."""
-    from stepgrid.language.site.site_file import of_environment
+    from stepgrid.language.site import current_site
     from stepgrid.plan.compilation import check_scales
     from stepgrid.workflow import catalogue_check, host_plan
 
@@ -99,7 +99,7 @@ def with_scales(args: argparse.Namespace, spec: str, plan: Plan | None, found: S
     store = host_plan.store()
     facts, judge = host_plan.host(store), partial(catalogue_check.problems, store=store)
     whole = None if narrowed(args) else plan
-    check_scales(host_plan.named(spec), facts, problems, host_plan.differing(of_environment(), facts), whole, judge)
+    check_scales(host_plan.named(spec), facts, problems, host_plan.differing(current_site(), facts), whole, judge)
     return problems.items
 
 

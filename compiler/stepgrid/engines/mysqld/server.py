@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.engines.mysqld import connection as connections
 from stepgrid.engines.mysqld import innodb, myrocks, options, statistics
 from stepgrid.engines.mysqld.connection import OWN_TABLES, connect
-from stepgrid.language.version import Version
+from stepgrid.language.scalars import Version
 from stepgrid.model.command import Command
 from stepgrid.plugins.engine import Identity, OptionInfo, Run
 from stepgrid.plugins.server import (

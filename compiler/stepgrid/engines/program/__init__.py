@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.language.builds.sources import Fault
+from stepgrid.language.sources import Fault
 from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
 
 if TYPE_CHECKING:

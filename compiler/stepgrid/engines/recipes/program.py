@@ -16,7 +16,7 @@ from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
 from stepgrid.host.log_tail import end_of
-from stepgrid.language.builds.sources import READY
+from stepgrid.language.sources import READY
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import DeclaredBuilds
 

@@ -23,7 +23,7 @@ from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Artifact, Material
 from stepgrid.build.sources import source_of
 from stepgrid.build.task import Order
-from stepgrid.language.builds.flags import read as read_flags
+from stepgrid.language.flags import read_flags
 from stepgrid.model.plan import Json, PlannedBuild
 
 MARK = "include/rocksdb/version.h"  # by which a tree of RocksDB or of a fork is known

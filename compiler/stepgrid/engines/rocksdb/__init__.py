@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.language.builds.source_defaults import Library
+from stepgrid.language.sources import PublishedLibrary
 from stepgrid.plugins.capabilities import Release, reached
 from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run, last
 from stepgrid.plugins.option_values import outside
@@ -77,9 +77,11 @@ class RocksDB:
     }
 
     # the library of a release and the tree of the same release make its program in seconds
-    libraries: Mapping[str, Library] = {
-        "org.rocksdb:rocksdbjni": Library("linux64", "https://github.com/facebook/rocksdb.git", "v{}", one_jar_from=11),
-        "io.github.speedb-io:speedbjni": Library("", "https://github.com/speedb-io/speedb.git", "speedb/v{}"),
+    libraries: Mapping[str, PublishedLibrary] = {
+        "org.rocksdb:rocksdbjni": PublishedLibrary(
+            "linux64", "https://github.com/facebook/rocksdb.git", "v{}", one_jar_from=11
+        ),
+        "io.github.speedb-io:speedbjni": PublishedLibrary("", "https://github.com/speedb-io/speedb.git", "speedb/v{}"),
     }
     version_file = "include/rocksdb/version.h"
     booleans = ("true", "false", "t", "f", "yes", "no", "y", "n", "1", "0")

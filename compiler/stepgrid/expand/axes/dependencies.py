@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any, TypeAlias
 
 from stepgrid.expand.expression_scope import Entry
-from stepgrid.language.expressions.evaluator import mentions
+from stepgrid.language.expressions import mentions
 
 Name: TypeAlias = tuple[str, str]  # ("params", "keys"), ("cache", "")
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepgrid.language import models, option_scalars
-from stepgrid.language.expressions import evaluator
-from stepgrid.language.expressions.evaluator import ExpressionError
+from stepgrid.language import expressions, models, scalars
+from stepgrid.language.expressions import ExpressionError
 from stepgrid.language.problems import Location, Problems, close_names, nearest
 from stepgrid.language.yaml import Map, Text, node_location
 
@@ -77,7 +76,7 @@ def _generated(group: models.Group, problems: Problems) -> Iterator[Point]:
         message = f"`{group.as_}` means something else in expressions"
         problems.add("reserved-name", group.as_.where, message, "choose another name for `as`", len(group.as_))
         return
-    for number, each in enumerate(group.each):
+    for number, each in enumerate(group.values):
         variables = {str(group.as_): _typed(each)}
         label = _rendered(group, variables, problems) or f"{UNLABELLED}{number}"
         yield _point(label, node_location(each, group.name.where), group, variables)
@@ -85,7 +84,7 @@ def _generated(group: models.Group, problems: Problems) -> Iterator[Point]:
 
 def _rendered(group: models.Group, variables: Mapping[str, Any], problems: Problems) -> str:
     try:
-        return str(evaluator.render(group.name, variables))
+        return str(expressions.render(group.name, variables))
     except ExpressionError as error:
         code = "undefined-name" if error.name else "expression"
         hint = error.hint or nearest(error.name, parts_of(variables))
@@ -102,7 +101,7 @@ def parts_of(variables: Mapping[str, Any]) -> list[str]:
 
 def _typed(each: Any) -> Any:
     if isinstance(each, Text):
-        return option_scalars.param_value(each, each.quoted)
+        return scalars.param_value(each, each.quoted)
     if isinstance(each, Map):
         return {key: _typed(value) for key, value in each.items()}
     return each

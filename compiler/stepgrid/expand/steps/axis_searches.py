@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from stepgrid.expand.step_entry import StepEntry
-from stepgrid.language.expressions.evaluator import ExpressionError
-from stepgrid.language.expressions.objective import Objective, objective
+from stepgrid.language.expressions import ExpressionError, Objective, parse_objective
 from stepgrid.language.models import Search
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.yaml import Text
@@ -42,7 +41,7 @@ def read(variable: str, said: Search, problems: Problems) -> AxisSearch | None:
 
 def _objective(text: Text, problems: Problems) -> Objective | None:
     try:
-        return objective(str(text))
+        return parse_objective(str(text))
     except ExpressionError as error:
         problems.add("search-form", text.where, str(error), error.hint, len(text))
         return None
@@ -75,7 +74,7 @@ def check_names(item: StepEntry, settings: Mapping[str, Any], problems: Problems
 
 
 def _unknown(text: str, known: Collection[str]) -> Iterator[str]:
-    return (name for name in sorted(objective(text).names) if name not in known)
+    return (name for name in sorted(parse_objective(text).names) if name not in known)
 
 
 def lowest(kind: str, search: AxisSearch, where: Location) -> dict[str, Text]:

@@ -10,7 +10,7 @@ from stepgrid.errors import StepgridError
 from stepgrid.expand.expression_scope import AlreadyReported
 from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps.resolved_step import Settings
-from stepgrid.language import file_roots, files
+from stepgrid.language import files, site
 from stepgrid.language.problems import Location, Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import width
@@ -41,8 +41,8 @@ class AttachedFiles:
 
     def _text(self, path: Path, where: Location, quoted: int) -> str:
         try:
-            if not file_roots.allowed(str(path), self._spec):
-                raise FileError("file-outside", file_roots.message(str(path)), file_roots.HINT)
+            if not site.may_read(str(path), self._spec):
+                raise FileError("file-outside", site.outside_message(str(path)), site.OUTSIDE_HINT)
             return self._known.setdefault(path, self._known.get(path) or _read(path))
         except FileError as wrong:
             self._problems.add(wrong.code, where, str(wrong), wrong.hint, quoted)

@@ -13,7 +13,7 @@ from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps.files import said
 from stepgrid.expand.steps.resolved_step import Settings
 from stepgrid.expand.steps.setup import Input
-from stepgrid.language import file_roots, files
+from stepgrid.language import files, site
 from stepgrid.language.files import checksum, holds_data
 from stepgrid.language.problems import Problems, nearest
 from stepgrid.language.spec_file import Document
@@ -102,7 +102,7 @@ class Inputs:
         entries: dict[str, Input] = {}
         for link in files.tree_links(Path(folder)):
             target = os.path.realpath(os.path.join(folder, link))  # noqa: PTH118 - an import less
-            inside = file_roots.allowed(target, self._spec)
+            inside = site.may_read(target, self._spec)
             if (digest := self._checksum(target, only_files=not inside)) is not None:
                 entries[f"{name.rstrip('/')}/{link}"] = Input(target, digest)
         return entries
@@ -113,8 +113,8 @@ class Inputs:
     def _needed(self, name: str, item: StepEntry, settings: Settings) -> Input:
         path = self._path(name, item, settings)
         where, width = said(name, item, settings)
-        if not file_roots.allowed(path, self._spec):  # a folder may be all of the disk
-            self._problems.add("file-outside", where, file_roots.message(path), file_roots.HINT, width)
+        if not site.may_read(path, self._spec):  # a folder may be all of the disk
+            self._problems.add("file-outside", where, site.outside_message(path), site.OUTSIDE_HINT, width)
             raise AlreadyReported(name)
         if (there := self._checksum(path)) is not None:
             return Input(path, there)

@@ -10,7 +10,7 @@ from stepgrid.expand.expression_scope import Entry
 from stepgrid.expand.inheritance import chain
 from stepgrid.language.models import OptionSet
 from stepgrid.language.problems import Location, Problems
-from stepgrid.language.validation import describe, validated
+from stepgrid.language.validation import describe, validate
 from stepgrid.language.yaml import Map, Text, node_location, width
 from stepgrid.plugins.registry import ENGINES
 
@@ -80,7 +80,7 @@ class Layers:
     def _inline(self, layer: Map, engine: str, unsupported: str) -> list[tuple[str, Entry]]:
         if not isinstance(layer.get("options"), Map):
             return [(name, self._entry(name, node, layer.at[name], (), unsupported)) for name, node in layer.items()]
-        found = validated(OptionSet, layer, self._problems)
+        found = validate(OptionSet, layer, self._problems)[0]
         if found is None or not self._knows(found) or not _takes(found, engine):
             return []
         above = self._named(found.extends, engine, unsupported) if found.extends is not None else []

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from stepgrid.expand.expression_scope import UNSET, AlreadyReported, Scope
-from stepgrid.language import option_scalars
+from stepgrid.language import scalars
 from stepgrid.language.problems import Problems
 from stepgrid.language.yaml import Text, key_location
 from stepgrid.model.canonical_json import encode
@@ -47,9 +47,9 @@ def _option(name: str, reserved: Mapping[str, str], scope: Scope, problems: Prob
         hint = f"it is the setting `{reserved[known]}` of the step" if reserved[known] else "stepgrid sets it"
         where = key_location(entry.node, entry.where)
         problems.add("reserved-option", where, f"`{name}` cannot be set as an option", hint, len(name))
-    typed = option_scalars.option_value(value, value.quoted) if isinstance(value, Text) else value
+    typed = scalars.option_value(value, value.quoted) if isinstance(value, Text) else value
     if not isinstance(typed, bool | int | float | str):
-        message = f"option `{name}`: expected one value, found {option_scalars.described(typed)}"
+        message = f"option `{name}`: expected one value, found {scalars.describe_value(typed)}"
         problems.add("wrong-type", entry.where, message, width=len(name))
         return None
     if isinstance(typed, str) and "\n" in typed:

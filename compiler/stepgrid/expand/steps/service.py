@@ -9,7 +9,7 @@ from stepgrid.expand.axes import dependencies
 from stepgrid.expand.builds import Build
 from stepgrid.expand.expression_scope import NOTHING, UNSET, Scope
 from stepgrid.expand.steps import placeholders
-from stepgrid.language.builds.service import Readiness, Service, StopRequest
+from stepgrid.language.models import Readiness, Service, StopRequest
 from stepgrid.language.problems import Problems
 from stepgrid.language.yaml import Seq, node_location, width
 from stepgrid.model.plan import SERVICE, Json

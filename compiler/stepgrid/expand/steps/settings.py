@@ -11,9 +11,9 @@ from stepgrid.expand.expression_scope import NOTHING, UNSET, AlreadyReported, En
 from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import placeholders
 from stepgrid.expand.steps.resolved_step import PlacedValues, Settings
-from stepgrid.language import option_scalars
+from stepgrid.language import scalars
 from stepgrid.language.problems import Location, Problems, nearest
-from stepgrid.language.validation import fields, sentence
+from stepgrid.language.validation import fault_sentence, fields
 from stepgrid.language.yaml import Map, Text, key_location, node_location, width
 from stepgrid.model import units
 from stepgrid.model.canonical_json import encode
@@ -126,12 +126,12 @@ def _own(item: StepEntry, known: Mapping[str, Any], problems: Problems) -> dict[
     for link in item.links:
         at: Mapping[str, Location] = getattr(link.params, "at", {})
         params = [(name, node, at.get(name, item.where)) for name, node in link.params.items()]
-        extra = [(name, node, link.key(name, item.where)) for name, node in (link.model_extra or {}).items()]
+        extra = [(name, node, link.key_location(name, item.where)) for name, node in (link.model_extra or {}).items()]
         for name, node, where in (*params, *extra):
             own.setdefault(name, []).append(Entry(node, node_location(node, where)))
     for name in own:
         if name not in known and not any(name in link.params for link in item.links):
-            where = key_location(own[name][-1].node, item.links[-1].key(name, item.where))
+            where = key_location(own[name][-1].node, item.links[-1].key_location(name, item.where))
             message = f"`{name}` is no setting of {item.kind} (step `{item.base}`)"
             problems.add("unknown-setting", where, message, nearest(name, [*known, *_STEP_KEYS]), len(name))
     return own
@@ -154,7 +154,7 @@ def _typed(name: str, value: Any, metadata: Sequence[Any], where: Location, prob
         return value
     kind = next((m.kind for m in metadata if isinstance(m, Quantity)), None)
     if kind is None:
-        return option_scalars.param_value(value, value.quoted) if isinstance(value, Text) else str(value)
+        return scalars.param_value(value, value.quoted) if isinstance(value, Text) else str(value)
     try:
         return units.quantity(value, kind)
     except units.UnitError as error:
@@ -195,7 +195,7 @@ def _report(item: StepEntry, name: str, given: tuple[Any, Location], found: Any,
         problems.add("unknown-key", at, f"`{key}` is not a key here", hint, len(key), step=item.base)
         return
     value, where = _part(*given, inside)
-    message = sentence(name, found, option_scalars.described(value))
+    message = fault_sentence(name, found, scalars.describe_value(value))
     problems.add("wrong-setting", where, message, width=width(value), step=item.base)
 
 

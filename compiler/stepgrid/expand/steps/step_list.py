@@ -97,7 +97,7 @@ def _no_form(step: Step, given: Mapping[str, Text], where: Location, problems: P
     message, hint = "a step has one of `use`, `name` and `checkpoint`", ""
     for key in step.model_extra or {}:
         if get_close_matches(key, FORMS, n=1):
-            place, hint = step.key(key, where), nearest(key, FORMS)
+            place, hint = step.key_location(key, where), nearest(key, FORMS)
             problems.add("unknown-key", place, f"`{key}` is not a key here", hint, len(key))
             return
     if not (step.model_fields_set or step.model_extra) and problems.errors:
@@ -110,7 +110,7 @@ def _no_form(step: Step, given: Mapping[str, Text], where: Location, problems: P
 def _checkpoint(step: Step, name: Text, position: int, problems: Problems) -> Checkpoint:
     for key in sorted({*step.model_fields_set, *(step.model_extra or {})} - {"checkpoint"}):
         shown = key.rstrip("_")
-        where = step.key(shown, name.where)
+        where = step.key_location(shown, name.where)
         message = f"a checkpoint takes no `{shown}`"
         problems.add("unknown-key", where, message, "it is a place between steps", len(shown))
     return Checkpoint(str(name), position, name.where)

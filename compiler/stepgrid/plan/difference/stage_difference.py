@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepgrid.language.builds.sources import key, parts
+from stepgrid.language.sources import source_key, source_parts
 from stepgrid.model.plan import CLIENT, FILES, PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.plan.difference.setup_difference import changed
 from stepgrid.plan.difference.unset import UNSET
@@ -63,7 +63,7 @@ def _declared(build: str, old: PlannedBuild, new: PlannedBuild) -> Iterator[Inpu
     source = [*_map(f"{build}.source", _flat(old.source), _flat(new.source), where)]
     # another source has another pin, which says no more
     held = old.pins.keys() & new.pins.keys() if source else old.pins.keys() | new.pins.keys()
-    first = {key(part) for build in (old, new) for part in parts(build.source)}
+    first = {source_key(part) for build in (old, new) for part in source_parts(build.source)}
     yield from _value(f"{build}.engine", old.engine, new.engine, where)
     yield from _value(f"{build}.version", old.version, new.version, where)
     yield from source

@@ -11,7 +11,7 @@ from stepgrid.language.yaml import Text
 
 
 def check(expect: Text, labels: Mapping[str, set[str]], figures: Collection[str], problems: Problems) -> None:
-    from stepgrid.language.expressions.evaluator import ExpressionError
+    from stepgrid.language.expressions import ExpressionError
 
     try:
         calls, found, comparing = _figures(expect)
@@ -50,9 +50,9 @@ def _figures(expect: str) -> tuple[list[Any], list[Any], list[Any]]:
     """The calls, the names and the comparisons in it."""
     from jinja2 import nodes
 
-    from stepgrid.language.expressions.evaluator import parts
+    from stepgrid.language.expressions import find_nodes
 
-    calls, names, comparing = parts(expect, nodes.Call, nodes.Name, nodes.Compare)
+    calls, names, comparing = find_nodes(expect, nodes.Call, nodes.Name, nodes.Compare)
     return calls, names, comparing
 
 

@@ -65,9 +65,9 @@ def parsed(expect: str) -> Statement:
     """ExpressionError where it cannot be read, Unclear where it is no claim."""
     from jinja2 import nodes
 
-    from stepgrid.language.expressions.evaluator import parts
+    from stepgrid.language.expressions import find_nodes
 
-    return _statement(parts(expect, nodes.Output)[0][0].nodes[0])
+    return _statement(find_nodes(expect, nodes.Output)[0][0].nodes[0])
 
 
 def comparisons(statement: Statement) -> Iterator[Comparison]:

@@ -81,14 +81,14 @@ def _check_layout(table: Table, problems: Problems) -> None:
         for key in ("title", "rows"):
             if getattr(table, key) is None:
                 hint = f"or `layout:`, one of {', '.join(LAYOUTS.names())}" if key == "rows" else ""
-                problems.add("missing-key", table.where_said, f"`{key}` is missing", hint)
+                problems.add("missing-key", table.location, f"`{key}` is missing", hint)
     elif table.layout not in LAYOUTS.names():
         problems.add("undefined-name", table.layout.where, *LAYOUTS.unknown(table.layout))
     if table.counters and table.layout != COUNTERS:
         hint = f"`layout: {COUNTERS}` does"
         problems.add("wrong-type", table.counters[0].where, "a table of this layout shows no `counters`", hint)
     if table.top is not None and not table.counters:
-        problems.add("missing-key", table.where_said, "`counters` is missing: `top` says how many of them are shown")
+        problems.add("missing-key", table.location, "`counters` is missing: `top` says how many of them are shown")
 
 
 def _check_labels(table: Table, known: Known, problems: Problems) -> None:

@@ -12,7 +12,7 @@ from functools import cached_property
 from stepgrid.host.locks import HeldLock
 from stepgrid.host.machines import foreign
 from stepgrid.host.stale_handles import retried
-from stepgrid.language.site.site_file import of_environment
+from stepgrid.language.site import current_site
 from stepgrid.model.plan import Outline, Plan, runs_already
 from stepgrid.model.status import ENDED, MEASURES, Action, NodeStatus, PlanStatus, Result, Stage, Status
 from stepgrid.plan import base_stages
@@ -34,7 +34,7 @@ class StatusReader:
         self.store, self.plan = store, plan
         results = Results(store, store.looked(plan.digest)) if isinstance(plan, Plan) else Marks(store)
         titles = {stage.id: stage.title for stage in plan.stages}
-        self._known = UnchangedFacts(results, titles, foreign(plan.machines, store.root, of_environment()))
+        self._known = UnchangedFacts(results, titles, foreign(plan.machines, store.root, current_site()))
         self._damage, self.own = ImageVerifier(store).damage, own
         self._stages: Sequence[Stage] = sorted(plan.stages, key=lambda stage: (stage.rank, stage.parent or ""))
         self._by_id = {stage.id: stage for stage in self._stages}

@@ -9,7 +9,7 @@ from functools import cached_property
 from statistics import fmean, median
 from typing import Any
 
-from stepgrid.language.expressions.objective import Objective, objective
+from stepgrid.language.expressions import Objective, parse_objective
 from stepgrid.model.axis_search import Trial, boundary, knee, peak
 from stepgrid.summarize.data.parquet_reader import Run
 
@@ -29,7 +29,7 @@ class SearchedAxis:
 
     @cached_property
     def objective(self) -> Objective:
-        return objective(self.text)
+        return parse_objective(self.text)
 
     @property
     def is_boundary(self) -> bool:

@@ -1,4 +1,4 @@
-"""What a build's `flags:` may say to the recipes that compile, checked without touching the world.
+"""A build's `flags:` for recipes that compile, checked without touching the world.
 
 Lower-case keys are stepgrid's own, `env.NAME` sets the environment of the compile, and any other name with a capital
 letter is a variable of the build system (`make NAME=value`, `cmake -DNAME=value`).
@@ -13,17 +13,14 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from stepgrid.language.builds.sources import Fault, scalar_text
+from stepgrid.language.sources import Fault, scalar_text
 
 ENVIRONMENT = "env."
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_BOOLEANS = ("true", "false")
 
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """Of one build; None and empty are what the build system does by itself."""
+    """Flags of one build; None and empty are what the build system does by itself."""
 
     system: str | None = None
     cc: str | None = None
@@ -34,59 +31,57 @@ class Flags:
     march: str | None = None
     assertions: bool | None = None
     type: str | None = None  # of cmake and meson: Release
-    libraries: str | None = None  # the suite that headers and static libraries come from, or `system`
+    libraries: str | None = None  # the suite of headers and static libraries, or `system`
     variables: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def read(recipe: Mapping[str, Any]) -> Flags:
-    """Of a planned build's recipe, whose flags have no faults."""
-    given = {name: scalar_text(value) for name, value in recipe.get("flags", {}).items()}
-    own: dict[str, Any] = {name: given[name] for name in _CHECKS if name in given}
+def read_flags(recipe: Mapping[str, Any]) -> Flags:
+    """Read the flags of a planned build's recipe, which have no faults."""
+    texts = {name: scalar_text(value) for name, value in recipe.get("flags", {}).items()}
+    values: dict[str, Any] = {name: texts[name] for name in _CHECKS if name in texts}
     for name in ("cflags", "cxxflags", "ldflags"):
-        own[name] = tuple(shlex.split(own.get(name, "")))
-    if "assertions" in own:
-        own["assertions"] = own["assertions"] == "true"
-    environment = {name.removeprefix(ENVIRONMENT): given[name] for name in given if name.startswith(ENVIRONMENT)}
-    variables = {name: given[name] for name in given if name not in own and not name.startswith(ENVIRONMENT)}
-    return Flags(**own, variables=variables, environment=environment)
+        values[name] = tuple(shlex.split(values.get(name, "")))
+    if "assertions" in values:
+        values["assertions"] = values["assertions"] == "true"
+    environment = {name.removeprefix(ENVIRONMENT): texts[name] for name in texts if name.startswith(ENVIRONMENT)}
+    variables = {name: texts[name] for name in texts if name not in values and not name.startswith(ENVIRONMENT)}
+    return Flags(**values, variables=variables, environment=environment)
 
 
 def flag_faults(flags: Mapping[str, Any], systems: Sequence[str]) -> Iterator[Fault]:
-    """`systems`: the build systems that there are for the engine, the default first."""
+    """Check flags; `systems` are the build systems of the engine, the default first."""
     for name, value in flags.items():
         text = scalar_text(value)
-        if wrong := _unknown(name):
-            yield wrong
-        elif not text.isprintable():
+        if not _is_known(name):
+            yield Fault("unknown-key", name, f"`flags` has no `{name}`", _hint(name))
+            continue
+        complaint = _choice(systems)(text) if name == "system" else _CHECKS[name](text) if name in _CHECKS else None
+        if not text.isprintable():
             yield Fault("wrong-flag", name, f"`{name}` holds a character that cannot be printed")
-        elif complaint := _wrong(name, text, systems):
+        elif complaint:
             yield Fault("wrong-flag", name, f"`{name}: {text}` {complaint}")
     if "type" in flags and scalar_text(flags.get("system", systems[0])) in ("make", "configure"):
-        yield Fault(
-            "wrong-flag", "type", "`type` is of cmake and meson", "with make say `assertions: true` or `cflags`"
-        )
+        hint = "with make say `assertions: true` or `cflags`"
+        yield Fault("wrong-flag", "type", "`type` is of cmake and meson", hint)
 
 
-def _unknown(name: str) -> Fault | None:
+def _is_known(name: str) -> bool:
     bare = name.removeprefix(ENVIRONMENT)
-    if name in _CHECKS or (_NAME.fullmatch(bare) and (bare != name or name != name.lower())):
-        return None
-    from difflib import get_close_matches  # of use to the few that err
-
-    close = get_close_matches(name, _CHECKS, n=1)
-    known = f"{', '.join(_CHECKS)}; NAME for a variable of the build system; env.NAME for one of the environment"
-    return Fault("unknown-key", name, f"`flags` has no `{name}`", f"did you mean `{close[0]}`?" if close else known)
+    is_variable = bare != name or name != name.lower()
+    return name in _CHECKS or (is_variable and bool(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", bare)))
 
 
-def _wrong(name: str, text: str, systems: Sequence[str]) -> str | None:
-    if name == "system":
-        return _choice(systems)(text)
-    return _CHECKS[name](text) if name in _CHECKS else None
+def _hint(name: str) -> str:
+    from difflib import get_close_matches  # imported for misspelt flags alone
+
+    if close := get_close_matches(name, _CHECKS, n=1):
+        return f"did you mean `{close[0]}`?"
+    return f"{', '.join(_CHECKS)}; NAME for a variable of the build system; env.NAME for one of the environment"
 
 
-def _choice(known: Sequence[str]) -> Callable[[str], str | None]:
-    return lambda text: None if text in known else f"is not {' or '.join(known)}"
+def _choice(texts: Sequence[str]) -> Callable[[str], str | None]:
+    return lambda text: None if text in texts else f"is not {' or '.join(texts)}"
 
 
 def _matching(pattern: str, expected: str) -> Callable[[str], str | None]:
@@ -111,7 +106,7 @@ _CHECKS: Mapping[str, Callable[[str], str | None]] = MappingProxyType(
         "cxxflags": _words,
         "ldflags": _words,
         "march": _matching(r"[a-z0-9][a-z0-9.+-]*", "a processor that the compiler knows, such as native or x86-64-v3"),
-        "assertions": _choice(_BOOLEANS),
+        "assertions": _choice(("true", "false")),
         "type": _matching(r"[A-Za-z]+", "a build type such as Release"),
         "libraries": _matching(r"[a-z][a-z0-9.-]*", "a suite such as bookworm, or system"),
     }

@@ -1,0 +1,159 @@
+"""JSON Schemas (draft 7) of what people write: pydantic's, with names that complete, settings of steps, and scales.
+
+Short forms stand in the models (`accepts`).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
+from stepgrid.language.models import Library, Spec
+from stepgrid.language.yaml import Map, Node
+
+DRAFT = "http://json-schema.org/draft-07/schema#"
+_SCALAR: dict[str, Any] = {"type": ["string", "number", "boolean"]}
+_REFERENCE = "#/definitions/"
+_PATCH = " in a scale"
+_KNOWN = "known "
+
+Schema = dict[str, Any]
+
+
+def spec_schema(model: type[Spec | Library], names: Mapping[str, Sequence[str]], settings: Mapping[str, str]) -> Schema:
+    """Write the schema of specs or libraries.
+
+    `names`: values that complete, by key. `settings`: those of all step kinds -> their descriptions."""
+    root = model.model_json_schema(ref_template=f"{_REFERENCE}{{model}}", schema_generator=_Generator)
+    definitions = {model.__name__: root, **root.pop("$defs", {})}
+    for definition in definitions.values():
+        properties = definition.get("properties", {})
+        for name in properties.keys() & {name for name, choices in names.items() if choices}:
+            properties[name] = _complete(properties[name], {"$ref": f"{_REFERENCE}{_KNOWN}{name}"})
+        if definition.get("additionalProperties") is True and "kind" in properties:
+            for name, description in sorted(settings.items()):
+                properties.setdefault(name, {"description": description} if description else {})
+    if "scales" in root["properties"]:
+        _add_scales(definitions, root, model.__name__)
+    definitions |= {f"{_KNOWN}{key}": {"enum": list(choices)} for key, choices in names.items()}
+    used = _used(root, definitions)
+    return {"$schema": DRAFT, **root, "title": f"stepgrid {model.__name__.lower()}", "definitions": used}
+
+
+def site_schema(model: type[BaseModel]) -> Schema:
+    """Write the schema of a file that has neither names that complete nor scales."""
+    return {"$schema": DRAFT, **model.model_json_schema(schema_generator=_Generator), "title": "stepgrid site"}
+
+
+class _Generator(GenerateJsonSchema):
+    """Write scalars of YAML, which are text in a spec, as what an editor takes them for."""
+
+    def is_instance_schema(self, schema: Any) -> JsonSchemaValue:
+        return dict(_SCALAR)
+
+    def function_before_schema(self, schema: Any) -> JsonSchemaValue:
+        """Accept quantities as text, such as 64GiB."""
+        inner = super().function_before_schema(schema)
+        return inner if "json_schema_input_schema" in schema else {"anyOf": [inner, {"type": "string"}]}
+
+    def str_schema(self, schema: Any) -> JsonSchemaValue:
+        return {**super().str_schema(schema), **_SCALAR}
+
+    def literal_schema(self, schema: Any) -> JsonSchemaValue:
+        texts = list(schema["expected"])
+        return {"enum": [*texts, *(int(text) for text in texts if isinstance(text, str) and text.isdecimal())]}
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def default_schema(self, schema: Any) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+
+def _complete(schema: Schema, names: Schema) -> Schema:
+    """Put names before any text that is as good; maps stay first, by which a language server complains."""
+    if schema.get("type") == _SCALAR["type"]:
+        return {"anyOf": [names, schema]}
+    if "items" in schema:
+        return {**schema, "items": _complete(schema["items"], names)}
+    if "anyOf" not in schema:
+        return schema
+    members = []
+    for member in schema["anyOf"]:
+        members += [names, member] if member.get("type") == _SCALAR["type"] else [_complete(member, names)]
+    return {**schema, "anyOf": members}
+
+
+def _add_scales(definitions: dict[str, Schema], root: Schema, name: str) -> None:
+    """Add patches over the whole spec, where nothing is required and null removes."""
+    patches = {f"{key}{_PATCH}": _patch(copy.deepcopy(definition)) for key, definition in definitions.items()}
+    definitions |= patches
+    definitions[f"{name}{_PATCH}"]["properties"].pop("scales")
+    scale = {"$ref": f"{_REFERENCE}{name}{_PATCH}"}
+    root["properties"]["scales"] = {"type": "object", "additionalProperties": scale}
+
+
+def _patch(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_patch(member) for member in schema]
+    if not isinstance(schema, dict):
+        return schema
+    patch: Schema = {}
+    for key, value in schema.items():
+        if key == "$ref":
+            patch[key] = value if value.startswith(f"{_REFERENCE}{_KNOWN}") else f"{value}{_PATCH}"
+        elif key == "properties":
+            patch[key] = {name: _or_null(_patch(inner)) for name, inner in value.items()}
+        elif key == "additionalProperties":
+            patch[key] = _or_null(_patch(value))
+        elif key not in ("required", "minProperties", "minItems"):
+            patch[key] = value if key == "enum" else _patch(value)
+    return patch
+
+
+def _or_null(schema: Any) -> Any:
+    return {"anyOf": [schema, {"type": "null"}]} if isinstance(schema, dict) and schema else schema
+
+
+def _used(root: Schema, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
+    """List the definitions that are referred to."""
+    used: dict[str, Schema] = {}
+    queue = list(_references(root))
+    while queue:
+        name = queue.pop()
+        if name not in used:
+            used[name] = definitions[name]
+            queue += _references(used[name])
+    return dict(sorted(used.items()))
+
+
+def _references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        if isinstance(schema.get("$ref"), str):
+            yield schema["$ref"].removeprefix(_REFERENCE)
+        schema = list(schema.values())
+    for member in schema if isinstance(schema, list) else ():
+        yield from _references(member)
+
+
+def setting_texts(models: Sequence[type[BaseModel]]) -> dict[str, str]:
+    """Describe settings of step kinds, as far as one of the models does."""
+    texts: dict[str, str] = {}
+    for model in models:
+        for name, field in model.model_fields.items():
+            texts[name] = texts.get(name) or field.description or ""
+    return texts
+
+
+def defined_names(libraries: Sequence[Mapping[str, Node]]) -> dict[str, list[str]]:
+    """List the names that library files define, by kind: options, workloads …"""
+    names: dict[str, set[str]] = {}
+    for library in libraries:
+        define = library.get("define")
+        for kind, group in define.items() if isinstance(define, Map) else ():
+            names.setdefault(kind, set()).update(group if isinstance(group, Map) else ())
+    return {kind: sorted(group) for kind, group in sorted(names.items())}

@@ -1,0 +1,263 @@
+"""Sources and extensions of builds: their forms, checked without touching the world, and their defaults.
+
+A source of any kind that is listed here can be checked and planned; stepgrid.build.sources has those that can be built.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
+
+from stepgrid.language.problems import close_names
+from stepgrid.model.plan import SERVER
+
+READY = ("debian", "system")  # kinds with programs that need no compilation
+TREES = ("git", "tarball", "crate", "pypi", "debian-source", "path")  # kinds with a tree that can be compiled
+LOCAL = ("system", "path", SERVER)  # kinds that take nothing from the network
+
+Check: TypeAlias = Callable[[str], str | None]  # the end of a sentence, such as "is empty"
+
+
+class Form(NamedTuple):
+    """The keys of a source of one kind, with the checks of their values."""
+
+    main: Check
+    required: Mapping[str, Check]
+    optional: Mapping[str, Check]
+    nested: tuple[str, ...] = ()  # keys whose values are sources: of the tree that is compiled beside an artifact
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return (*self.required, *self.optional, *self.nested)
+
+
+class Fault(NamedTuple):
+    """A fault of a source: at the value of a key, or of all of it."""
+
+    code: str
+    key: str | None
+    message: str
+    hint: str = ""
+    inside: tuple[str, ...] = ()  # the keys that lead to a source within the source
+
+
+def _matching(pattern: str, expected: str) -> Check:
+    return lambda value: None if re.fullmatch(pattern, value) else f"is not {expected}"
+
+
+_PASSWORD = "holds a password or a user's name, which may be a token: it would go into every report"
+
+
+def _url(*schemes: str) -> Check:
+    def check(value: str) -> str | None:
+        if value.startswith("-"):
+            return "begins with `-`"
+        if not re.fullmatch("[!-~]+", value):
+            return "is not a URL: it has characters that must be written as %XX"
+        try:
+            parts = urlsplit(value)
+        except ValueError as error:
+            return f"is not a URL: {error}"
+        if parts.scheme not in schemes or f"{parts.scheme}://" != value[: len(parts.scheme) + 3].lower():
+            return f"is not a URL that begins with {' or '.join(f'{scheme}://' for scheme in schemes)}"
+        if parts.password is not None or (parts.scheme == "https" and parts.username):
+            return _PASSWORD
+        if parts.scheme != "file" and not parts.hostname:
+            return "names no host"
+        return "names a host that begins with `-`" if (parts.netloc.rpartition("@")[2]).startswith("-") else None
+
+    return check
+
+
+def _ref(value: str) -> str | None:
+    if value.startswith("-"):
+        return "begins with `-`"
+    if ".." in value or not re.fullmatch(r"[\w./+@{}^~-]+", value, re.ASCII):
+        return "is not a tag, a branch or a commit"
+    return None
+
+
+def _system(value: str) -> str | None:
+    if value.startswith("-"):
+        return "begins with `-`"
+    return "is neither a program's name nor an absolute path" if "/" in value and not value.startswith("/") else None
+
+
+def _path(value: str) -> str | None:
+    return "begins with `-`" if value.startswith("-") else None if value else "is empty"
+
+
+_BOOLEAN = _matching("true|false", "true or false")
+_SHA256 = _matching(r"[0-9a-f]{64}", "a SHA-256: 64 digits, 0-9 and a-f")
+_VERSION = _matching(r"[A-Za-z0-9][A-Za-z0-9.+!_~-]*", "a version")
+_DEBIAN_VERSION = _matching(r"[0-9][A-Za-z0-9.+:~-]*", "a version of a Debian package")
+_CRATE = _matching(r"[A-Za-z][A-Za-z0-9_-]*", "a crate's name")
+_PYPI = _matching(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", "a package's name")
+_PACKAGE = _matching(r"[a-z0-9][a-z0-9+.-]+", "a Debian package's name")
+_SUITE = _matching(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "a suite such as bookworm")
+_COORDINATES = _matching(r"[\w.-]*\w:\w[\w.-]*(?::\w[\w.+-]*)?", "GROUP:ARTIFACT or GROUP:ARTIFACT:VERSION")
+_CLASSIFIER = _matching(r"\w[\w.-]*", "a classifier such as linux64")
+_KIND = _matching("wheel|sdist", "wheel or sdist")
+_SERVER = _matching(r"[A-Za-z0-9_][\w.-]*", "a name that a site file could have under `servers`")
+
+_VERSIONED: Mapping[str, Check] = {"version": _VERSION, "sha256": _SHA256}
+_DEBIAN_SOURCE: Mapping[str, Check] = {"version": _DEBIAN_VERSION, "patched": _BOOLEAN, "sha256": _SHA256}
+
+SOURCES: Mapping[str, Form] = MappingProxyType(
+    {
+        "debian": Form(_PACKAGE, {"suite": _SUITE}, {}),
+        "system": Form(_system, {}, {}),
+        "git": Form(_url("https", "ssh", "file"), {"ref": _ref}, {"submodules": _BOOLEAN}),
+        "tarball": Form(_url("https", "file"), {"sha256": _SHA256}, {}),
+        "maven": Form(_COORDINATES, {}, {"classifier": _CLASSIFIER, "sha256": _SHA256}, nested=("tree",)),
+        "crate": Form(_CRATE, {}, _VERSIONED),
+        "pypi": Form(_PYPI, {}, {**_VERSIONED, "kind": _KIND}),
+        "debian-source": Form(_PACKAGE, {"suite": _SUITE}, _DEBIAN_SOURCE),
+        "path": Form(_path, {}, {}),
+        SERVER: Form(_SERVER, {}, {}),
+    }
+)
+
+
+def source_kind(source: Mapping[str, Any]) -> str | None:
+    """Find the kind of a source; None if it has none, or several."""
+    kinds = [key for key in source if key in SOURCES]
+    return kinds[0] if len(kinds) == 1 else None
+
+
+def network_sources(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """List kind and name, less the release, of a source that needs the network, and of the tree beside an artifact."""
+    kind = source_kind(source)
+    if kind is None or kind in LOCAL or str(source[kind]).startswith("file:"):
+        return
+    names = source[kind] if isinstance(source[kind], list | tuple) else [source[kind]]
+    yield kind, " ".join(":".join(str(name).split(":")[:2]) if kind == "maven" else str(name) for name in names)
+    for key in SOURCES[kind].nested:
+        yield from network_sources(source.get(key, {}))
+
+
+def source_faults(source: Mapping[str, Any]) -> Iterator[Fault]:
+    """Check a source whose values are resolved for its version."""
+    kind = source_kind(source)
+    if kind is None:
+        yield Fault("no-source", None, "a source is of one kind", f"one of: {', '.join(SOURCES)}")
+        return
+    form = SOURCES[kind]
+    unknown_keys = [key for key in source if key != kind and key not in form.keys]
+    missing_keys = [name for name in form.keys if name not in source]
+    corrections = {key: name for key in unknown_keys for name in close_names(str(key), missing_keys)}
+    for key in unknown_keys:
+        keys = ", ".join((kind, *form.keys))
+        hint = f"did you mean `{corrections[key]}`?" if key in corrections else f"it takes: {keys}"
+        yield Fault("unknown-key", key, f"a {kind} source takes no `{key}`", hint)
+    for key in form.required:
+        if key not in source and key not in corrections.values():
+            yield Fault("missing-key", None, f"a {kind} source needs `{key}`")
+    checks = {kind: form.main, **form.required, **form.optional}
+    for key, check in checks.items():
+        if key in source:
+            yield from _value_faults(key, source[key], check)
+    for key in form.nested:
+        if key in source:
+            yield from _nested_faults(key, source[key])
+
+
+def _value_faults(key: str, value: Any, check: Check) -> Iterator[Fault]:
+    for text in map(scalar_text, value if isinstance(value, list | tuple) and key == "debian" else [value]):
+        if complaint := check(text):
+            shown_value = f"`{key}`" if complaint == _PASSWORD else f"`{key}: {text}`"
+            yield Fault("wrong-source", key, f"{shown_value} {complaint}")
+
+
+def _nested_faults(key: str, source: Any) -> Iterator[Fault]:
+    kind = source_kind(source) if isinstance(source, Mapping) else None
+    if kind not in TREES:
+        message = f"`{key}` is a source of one kind, of those that bring a tree"
+        yield Fault("no-source", key, message, f"one of: {', '.join(TREES)}")
+        return
+    for fault in source_faults(source):
+        yield fault._replace(inside=(key, *fault.inside))
+
+
+def scalar_text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def extension_faults(extensions: Mapping[str, Any], engine: str, names: Sequence[str]) -> Iterator[Fault]:
+    """Check a build's `extensions: {NAME: VERSION}` against the extensions of its engine."""
+    for name, version in extensions.items():
+        if name not in names:
+            hint = f"it has: {', '.join(names)}" if names else "it has none"
+            yield Fault("undefined-name", name, f"{engine} has no extension `{name}`", hint)
+        else:
+            yield from _value_faults(name, scalar_text(version), _VERSION)
+
+
+class PublishedLibrary(NamedTuple):
+    """A published library of an engine, and the source of its releases."""
+
+    classifier: str  # empty: there is one jar
+    git: str
+    ref: str
+    one_jar_from: int = 0  # the major release since which no platform has a jar of its own
+
+
+def complete_source(
+    libraries: Mapping[str, PublishedLibrary], source: Mapping[str, Any], version: str
+) -> dict[str, Any]:
+    """Add everything that decides what is fetched: version, classifier, the tree of a library.
+
+    `libraries`: those that are published of the build's engine, by GROUP:ARTIFACT.
+    """
+    kind = source_kind(source)
+    if kind in ("crate", "pypi"):
+        return {**source, **({"version": version} if version and "version" not in source else {})}
+    if kind != "maven":
+        return dict(source)
+    group, artifact, *releases = str(source["maven"]).split(":")
+    release = releases[0] if releases else version
+    if not release:
+        return dict(source)
+    values: dict[str, Any] = {**source, "maven": f"{group}:{artifact}:{release}"}
+    if library := libraries.get(f"{group}:{artifact}"):
+        major = release.partition(".")[0]
+        is_one_jar = library.one_jar_from and major.isdecimal() and int(major) >= library.one_jar_from
+        if library.classifier and not is_one_jar:
+            values.setdefault("classifier", library.classifier)
+        values.setdefault("tree", {"git": library.git, "ref": library.ref.format(release)})
+    if "tree" in values:
+        kind_of_tree = {"kind": "sdist"} if "pypi" in values["tree"] else {}  # a wheel has no source
+        values["tree"] = {**kind_of_tree, **complete_source(libraries, values["tree"], version)}
+    return values
+
+
+_UNNAMED = frozenset({"sha256", "submodules", "patched"})  # they do not name a file or a commit
+_ARTIFACTS = frozenset({"maven", "crate", "pypi", "debian-source"})
+
+
+def source_key(source: Mapping[str, Any]) -> str:
+    """Name a complete source as lock files do: `git https://… v1.0`."""
+    kind = source_kind(source)
+    if kind is None:
+        return " ".join(str(value) for value in source.values() if not isinstance(value, Mapping))
+    names = [name for name in (kind, *SOURCES[kind].keys) if name in source and name not in _UNNAMED]
+    values = [source[name] for name in names if not isinstance(source[name], Mapping)]
+    return " ".join([kind, *(",".join(map(str, v)) if isinstance(v, list | tuple) else str(v) for v in values)])
+
+
+def source_parts(source: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """List a source and those within it: each has a pin of its own."""
+    yield source
+    for value in source.values():
+        if isinstance(value, Mapping):
+            yield from source_parts(value)
+
+
+def can_move(source: Mapping[str, Any]) -> bool:
+    """Decide if a lock file can pin a source: a tag and a branch move, and a registry may change an artifact."""
+    if "git" in source:
+        return not re.fullmatch(r"[0-9a-f]{40}", str(source.get("ref", "")))
+    return source_kind(source) in _ARTIFACTS and "sha256" not in source
