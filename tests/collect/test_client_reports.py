@@ -10,7 +10,7 @@ import pytest
 
 from stepgrid.collect.step_figures import StepFigures
 from stepgrid.drivers.insert_benchmark.settings import Settings
-from stepgrid.layouts import insert_benchmark, response_times
+from stepgrid.layouts import arms, insert_benchmark
 from stepgrid.model.plan import Options, PlannedStep
 from stepgrid.model.status import Result
 from stepgrid.plugins.layout import Block, LayoutCell
@@ -64,7 +64,7 @@ def test_the_layouts_show_it_as_they_show_what_was_published(tmp_path: Path) -> 
     assert texts(found["throughput"]) == ["a 100", "b 100*"]
     assert texts(found["insert rate against target"]) == ["target 200", "a 200", "b 188*"]
     assert [cell.kind for row in found["throughput"].rows for cell in row[1:]] == ["", "failed rate"]
-    (shares,) = response_times.tables(block)
+    (shares,) = arms.class_tables(block)
     assert [line.split()[10] for line in texts(shares)] == ["0.250"] * 2
 
 

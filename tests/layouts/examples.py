@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from stepgrid.layouts import stalls
+from stepgrid.layouts import counters
 from stepgrid.plugins.layout import Block, LayoutCell
 from tests.layouts.made import compared, subjects
 from tests.layouts.test_published import PROBES, SERVERS, STALLS, measured
@@ -46,7 +46,7 @@ def _scan() -> Block:
 
 def _stalls() -> Block:
     causes = ("stall_l0_delays", "stall_memtable_delays", "stall_pending_delays", "stall_delays")
-    none = dict.fromkeys(stalls.COUNTERS.values(), 0.0)
+    none = dict.fromkeys(counters.STALL_METRICS.values(), 0.0)
     counted = {build.partition(",")[0]: map(float, STALLS[build]) for build in ("speedb", "rocksdb")}
     values = {build: none | dict(zip(causes, found, strict=True)) for build, found in counted.items()}
     for found in values.values():

@@ -12,7 +12,7 @@ from stepgrid.plugins.layout import Block, LayoutCell
 def _tables(*counted: Mapping[str, float]) -> list[Table]:
     spots = {(row, 0): LayoutCell(values) for row, values in enumerate(counted)}
     rows = tuple((name,) for name in ("mysql", "postgres", "maria")[: len(counted)])
-    return counters.tables(Block("t", rows, (("l.i1",),), spots, counters=("*_read",)))
+    return counters.counter_tables(Block("t", rows, (("l.i1",),), spots, counters=("*_read",)))
 
 
 def _names(table: Table) -> list[str]:

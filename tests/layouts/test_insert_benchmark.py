@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from stepgrid.layouts import insert_benchmark
-from stepgrid.layouts.shared.cell_colours import ColouredValue, coloured, relative
+from stepgrid.layouts.insert_benchmark import Rate, coloured, ratio_colour
 from stepgrid.model.table import Table
 from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import FORMATS
@@ -95,18 +95,18 @@ def test_each_format_says_that_a_rate_failed(form: str, said: str) -> None:
 
 
 def test_what_fails_its_rate_counts_for_no_colour() -> None:
-    column = [ColouredValue(100), ColouredValue(60), ColouredValue(90), ColouredValue(500, False), ColouredValue(None)]
+    column = [Rate(100), Rate(60), Rate(90), Rate(500, False), Rate(None)]
     assert coloured(column) == ["best", "worst", "best", "failed rate", ""]
-    assert coloured([ColouredValue(9, False), ColouredValue(None)]) == ["failed rate", ""]
+    assert coloured([Rate(9, False), Rate(None)]) == ["failed rate", ""]
 
 
 def test_nothing_is_bad_where_all_is_alike() -> None:
-    assert coloured([ColouredValue(100), ColouredValue(80)]) == ["best", ""]
-    assert coloured([ColouredValue(5), ColouredValue(5)]) == ["", ""]
+    assert coloured([Rate(100), Rate(80)]) == ["best", ""]
+    assert coloured([Rate(5), Rate(5)]) == ["", ""]
 
 
 @pytest.mark.parametrize(
     ("ratio", "kind"), [(0.94, "less"), (0.95, ""), (1.0, ""), (1.05, ""), (1.06, "more"), (float("inf"), "more")]
 )
 def test_what_is_far_from_the_first_row_has_a_colour(ratio: float, kind: str) -> None:
-    assert relative(ratio) == kind
+    assert ratio_colour(ratio) == kind

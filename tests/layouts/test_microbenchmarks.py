@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from stepgrid.layouts import absolute, before_after, cpu, errors, groups, load, per_operation
+from stepgrid.layouts import microbenchmarks
+from stepgrid.layouts.arms import cost_tables
+from stepgrid.layouts.figures import error_tables
 from stepgrid.model.table import Table
 from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats.text import table as text
@@ -48,7 +50,7 @@ def named(tables: Sequence[Table]) -> list[tuple[str, list[str]]]:
 
 
 def test_groups_with_the_names_of_published_tables() -> None:
-    found = groups.tables(rates(STEPS, *range(101, 101 + len(STEPS))))
+    found = microbenchmarks.relative_tables(rates(STEPS, *range(101, 101 + len(STEPS))))
     assert named(found) == [
         (
             "point queries",
@@ -73,7 +75,7 @@ def test_groups_with_the_names_of_published_tables() -> None:
 
 def test_a_name_that_says_no_group_is_among_others() -> None:
     steps = [("zipf", ""), ("mine", "10"), ("mine", "100"), ("range", "10"), ("rangescan", "")]
-    assert named(groups.tables(rates(steps, 1.0, 2.0, 3.0, 4.0, 5.0))) == [
+    assert named(microbenchmarks.relative_tables(rates(steps, 1.0, 2.0, 3.0, 4.0, 5.0))) == [
         ("range queries without aggregation", ["0.04 range", "0.05 rangescan"]),
         ("others", ["0.02 mine_range=10", "0.03 mine_range=100", "0.01 zipf"]),
     ]
@@ -84,7 +86,7 @@ def test_absolute_figures_with_the_rows_that_were_scanned() -> None:
     made = block(
         [("scan", ""), ("delete", ""), ("insert", "")], [scanned, [{"qps": 12.6}, "failed"], [{"qps": 7.0}, {}]]
     )
-    found = absolute.tables(made)
+    found = microbenchmarks.absolute_tables(made)
     assert named(found) == [
         ("range queries without aggregation", ["3 2 scan", "340000 200000 scan, rows/s"]),
         ("writes", ["13 failed delete", "7 - insert"]),
@@ -95,7 +97,7 @@ def test_absolute_figures_with_the_rows_that_were_scanned() -> None:
 
 def test_long_names_of_arms_stand_in_a_legend() -> None:
     arms = [f"a server of many words {number}" for number in range(3)]
-    (found,) = absolute.tables(block([("insert", "")], [[{"qps": 1.0}] * 3], arms))
+    (found,) = microbenchmarks.absolute_tables(block([("insert", "")], [[{"qps": 1.0}] * 3], arms))
     assert found.before == tuple(f"col-{number} : {arm}" for number, arm in enumerate(arms, 1))
 
 
@@ -106,9 +108,9 @@ def test_after_the_writes_over_before_them() -> None:
         [[{"qps": 100.0}, {"qps": 100.0}], [{"qps": 50.0}, "failed"], [{"qps": 80.0}, {"qps": 110.0}],
          [{"qps": 60.0}, {"qps": 1.0}], [{"qps": 1.0}, {"qps": 1.0}]],
     )  # fmt: skip
-    (found,) = before_after.tables(made)
+    (found,) = microbenchmarks.before_after_tables(made)
     assert texts(found) == ["0.80 1.10 scan", "1.20 failed read-only"]
-    assert before_after.tables(rates(STEPS[8:10], 1.0, 2.0)) == []
+    assert microbenchmarks.before_after_tables(rates(STEPS[8:10], 1.0, 2.0)) == []
 
 
 def test_a_load_and_the_sizes_behind_it() -> None:
@@ -122,7 +124,7 @@ def test_a_load_and_the_sizes_behind_it() -> None:
     made = Block(
         "load and sizes", (("mysql",), ("myrocks",)), (("load",), ("settle",), ("insert",)), spots, ("server",)
     )
-    (found,) = load.tables(made)
+    (found,) = microbenchmarks.load_tables(made)
     assert text(found).splitlines()[:5] == [
         "load and sizes",
         "--------------",
@@ -134,7 +136,7 @@ def test_a_load_and_the_sizes_behind_it() -> None:
 
 def test_a_load_alone_has_the_sizes_that_it_knows() -> None:
     spots = {(0, 0): LayoutCell({"insert_seconds": 1.0, "database_bytes": 2.0**20})}
-    (found,) = load.tables(Block("t", (("mysql",),), (("load",),), spots, ("server",)))
+    (found,) = microbenchmarks.load_tables(Block("t", (("mysql",),), (("load",),), spots, ("server",)))
     assert texts(found) == ["mysql - - 1 - - - 1 MiB 1 MiB"]
 
 
@@ -144,13 +146,13 @@ def test_only_steps_with_errors_are_named() -> None:
         [[{"ignored_errors": 0.0, "reconnects": 0.0}, {"ignored_errors": 0.0}],
          [{"ignored_errors": 3.0, "reconnects": 0.0}, {"ignored_errors": 0.0}], ["failed", {}]],
     )  # fmt: skip
-    found = errors.tables(replace(made, base=None, base_column=None))
+    found = error_tables(replace(made, base=None, base_column=None))
     assert named(found) == [("ignored_errors, errors", ["read-write 10 3 0"])]
 
 
 def test_the_cpu_of_server_and_client() -> None:
     both = {"server_cpu_us_per_op": 20.4, "client_cpu_us_per_op": 7.0}
-    (found,) = cpu.tables(block([("point-query", ""), ("insert", "")], [[both, {}], ["failed", both]]))
+    (found,) = microbenchmarks.cpu_tables(block([("point-query", ""), ("insert", "")], [[both, {}], ["failed", both]]))
     assert texts(found) == ["20.4 + 7 - point-query", "failed 20.4 + 7 insert"]
     assert found.rows[0][0].value == 27.4
 
@@ -159,4 +161,4 @@ def test_the_base_of_an_axis_other_than_the_build() -> None:
     """Its row is called by the label alone."""
     figures = {"maria": {"qps": 50.0}, "mysql": {"qps": 100.0}}
     made = replace(subjects(figures), base="server=mysql", row_axes=("server",))
-    assert per_operation.tables(made)[1].before == ("--- relative to mysql",)
+    assert cost_tables(made)[1].before == ("--- relative to mysql",)

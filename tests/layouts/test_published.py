@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from stepgrid.layouts import figures, iostat, per_operation, probes, relative, stalls, vmstat
+from stepgrid.layouts import arms, counters, figures
+from stepgrid.layouts.figures import probe_tables, relative_tables
 from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import FORMATS
 from tests.layouts.made import compared, subjects, texts
@@ -67,7 +68,7 @@ def measured(line: str) -> tuple[str, dict[str, float]]:
 @pytest.mark.parametrize("server", SERVERS)
 def test_a_full_scan_per_operation_absolute_and_relative(server: str) -> None:
     absolute, expected, _ = SERVERS[server]
-    found = per_operation.tables(subjects(dict(map(measured, absolute.splitlines()))))
+    found = arms.cost_tables(subjects(dict(map(measured, absolute.splitlines()))))
     assert texts(found[0]) == absolute.splitlines()
     assert texts(found[1]) == expected.splitlines()
 
@@ -76,7 +77,7 @@ def test_a_full_scan_per_operation_absolute_and_relative(server: str) -> None:
 def test_a_full_scan_by_build(server: str) -> None:
     absolute, _, expected = SERVERS[server]
     rates = {name: values["qps"] for name, values in map(measured, absolute.splitlines())}
-    table = relative.tables(compared({"scan": list(rates.values())}, list(rates)))[0]
+    table = relative_tables(compared({"scan": list(rates.values())}, list(rates)))[0]
     assert texts(table) == [expected]
     assert table.before[0] == "Relative to: my8028"
     assert table.before[1] == "col-1 : my8040"
@@ -96,17 +97,17 @@ def test_delays_are_the_sum_of_their_causes_and_not_of_their_parts() -> None:
         build: {**dict(zip(names, map(float, counts), strict=False)), "stall_l0_compacting_delays": float(counts[0])}
         for build, counts in STALLS.items()
     }
-    rows = {row.split()[-1]: row.split()[:-1] for row in texts(stalls.tables(subjects(values))[0])}
+    rows = {row.split()[-1]: row.split()[:-1] for row in texts(counters.stall_tables(subjects(values))[0])}
     assert rows["total-delays"] == ["2560", "12870", "27", "974"]
     assert rows["cf-l0-file-count-limit-delays-with-ongoing-compaction"] == ["1429", "285", "5", "287"]
     assert rows["total-stops"] == ["-"] * 4
 
 
 def test_stalls_as_they_were_published() -> None:
-    counted = dict.fromkeys(stalls.COUNTERS.values(), 0.0)
+    counted = dict.fromkeys(counters.STALL_METRICS.values(), 0.0)
     l0 = dict.fromkeys(("stall_l0_compacting_delays", "stall_l0_delays"), 1429.0)
     values = {"speedb": {**counted, **l0, "stall_pending_delays": 1131.0, "stall_delays": 2560.0}}
-    assert FORMATS["text"](stalls.tables(subjects(values))[0]) == (
+    assert FORMATS["text"](counters.stall_tables(subjects(values))[0]) == (
         "t\n-\n"
         "  speedb  counter\n"
         "    1429  cf-l0-file-count-limit-delays-with-ongoing-compaction\n"
@@ -128,7 +129,7 @@ def test_request_sizes_are_means_of_ratios_and_not_worked_out_from_the_rates() -
     writes = "device_writes_per_s device_write_mb_per_s device_write_await_ms device_write_request_kb"
     figures = (6336, 364.4, 0.43, 52.9, 14344, 1342.0, 0.40, 95.5)
     values = dict(zip((*said.split(), *writes.split()), figures, strict=True))
-    assert texts(iostat.LAYOUT.tables(subjects({"speedb.udd0": values}))[0]) == [
+    assert texts(arms.IOSTAT.tables(subjects({"speedb.udd0": values}))[0]) == [
         "6336 364.4 0.43 52.9 14344 1342.0 0.40 95.5 speedb.udd0"
     ]
     assert values["device_read_mb_per_s"] * 1024 / values["device_reads_per_s"] == pytest.approx(58.9, abs=0.05)
@@ -158,7 +159,7 @@ def test_seconds_of_a_probe(workload: str) -> None:
     }
     steps = (("l.i1",), ("q100",), ("q500",), ("q1000",))
     block = Block("t", tuple((name,) for name, *_ in lines), steps, spots, metrics=("getmin",))
-    table = probes.tables(block)[0]
+    table = probe_tables(block)[0]
     assert texts(table) == PROBES[workload].splitlines()
     assert [column.name for column in table.columns] == ["config", "l.i1", "q100", "q500", "q1000"]
 
@@ -170,8 +171,8 @@ def test_sizes_after_a_load_of_linkbench() -> None:
         for row, size in enumerate(sizes.values())
     }
     block = Block("t", tuple((name,) for name in sizes), spots=spots, metrics=("database_bytes",))
-    assert texts(figures.tables(block)[0]) == ["InnoDB 257 GiB", "InnoDB, compressed 168 GiB", "MyRocks 85 GiB"]
-    relative_to = figures.tables(replace(block, base="InnoDB"))[0]
+    assert texts(figures.figure_tables(block)[0]) == ["InnoDB 257 GiB", "InnoDB, compressed 168 GiB", "MyRocks 85 GiB"]
+    relative_to = figures.figure_tables(replace(block, base="InnoDB"))[0]
     assert texts(relative_to) == ["InnoDB 1.00", "InnoDB, compressed 0.65", "MyRocks 0.33"]
 
 
@@ -180,6 +181,6 @@ def test_averages_of_vmstat() -> None:
     more = ("host_cpu_idle_pct", "host_cpu_iowait_pct")
     lines = {"7.6.0": (1495325, 50.3, 14.0, 18.5, 0.1), "9.9.0": (2360, 82.7, 14.0, 16.6, 0.1)}
     values = {name: dict(zip((*names, *more), figures, strict=True)) for name, figures in lines.items()}
-    table = vmstat.LAYOUT.tables(subjects(values))[0]
+    table = arms.VMSTAT.tables(subjects(values))[0]
     assert [column.name for column in table.columns] == ["cs", "us", "sy", "us+sy", "id", "wa", "version"]
     assert texts(table) == ["1495325 50.3 14.0 64.3 18.5 0.1 7.6.0", "2360 82.7 14.0 96.7 16.6 0.1 9.9.0"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.layouts.table_sizes import tables
+from stepgrid.layouts.counters import table_size_tables as tables
 from stepgrid.plugins.layout import Block, LayoutCell
 from tests.layouts.made import texts
 

@@ -1,13 +1,15 @@
-"""Counters of the processor or of the engine: a row for each, a column for each arm; absolute, and to the first."""
+"""Tables of an engine's counters and state: counters by name, write stalls, levels of an LSM tree, table sizes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plugins.layout import Block, Layout, LayoutCell, cell, legend
+from stepgrid.model import number_format
+from stepgrid.model.level_headings import HEADINGS
+from stepgrid.model.table import NOTHING, Cell, Column, Table, columns, status_cell
+from stepgrid.plugins.layout import Block, Layout, LayoutCell, Level, Object, cell, fixed, legend
 
 PERF = (
     "perf_instructions", "perf_cycles", "perf_instructions_per_cycle", "perf_branches", "perf_branch_misses",
@@ -17,52 +19,187 @@ PERF = (
 )  # fmt: skip
 
 
-def tables(block: Block) -> list[Table]:
+def counter_tables(block: Block) -> list[Table]:
+    """Make a row for each counter and a column for each arm: absolute, and relative to the first arm."""
     subjects = block.subjects()
-    wanted = block.metrics or (() if block.counters else PERF)
-    names = [name for name in wanted if any(name in spot.values for _, spot in subjects)] + _counted(block)
+    metrics = block.metrics or (() if block.counters else PERF)
+    names = [name for name in metrics if any(name in spot.values for _, spot in subjects)] + _largest_counters(block)
     if not names:
         return []
     heads, before = legend([name for name, _ in subjects])
-    absolute = ((Cell(block.call(name)), *(_absolute(spot, name) for _, spot in subjects)) for name in names)
-    found = [block.table(columns(heads, ["name"], last=False), absolute, before=before)]
-    (_, least), *others = subjects
-    shared = [name for name in names if name in least.values and any(name in spot.values for _, spot in others)]
-    return [*found, _relative(block, subjects, shared)] if shared and not least.status else found
+    absolute = ((Cell(block.call(name)), *(_amount(spot, name) for _, spot in subjects)) for name in names)
+    tables = [block.table(columns(heads, ["name"], last=False), absolute, before=before)]
+    (base, base_spot), *others = subjects
+    values = base_spot.values
+    shared = [name for name in names if name in values and any(name in spot.values for _, spot in others)]
+    if shared and not base_spot.status:
+        heads, before = legend([name for name, _ in others])
+        rows = (
+            (*(cell(spot, relative(spot.values.get(name), values[name])) for _, spot in others), Cell(block.call(name)))
+            for name in shared
+        )
+        tables.append(block.table(columns(heads, ["name"]), rows, before=(f"relative to {base}", *before), notes=()))
+    return tables
 
 
-def _counted(block: Block) -> list[str]:
-    """Those that are named and those of a pattern that grew anywhere, most first."""
-    most: dict[str, float] = {}
-    for name, value in (pair for spot in block.spots.values() for pair in spot.values.items()):
-        if any(fnmatchcase(name, pattern) for pattern in block.counters):
-            most[name] = max(most.get(name, value), value)
-    names = sorted((name for name, value in most.items() if value or name in block.counters), key=lambda n: -most[n])
-    return names[: block.top]
+def _largest_counters(block: Block) -> list[str]:
+    """List counters that the table names, and those of a pattern that grew anywhere, the largest first."""
+    largest: dict[str, float] = {}
+    for spot in block.spots.values():
+        for name, value in spot.values.items():
+            if any(fnmatchcase(name, pattern) for pattern in block.counters):
+                largest[name] = max(largest.get(name, value), value)
+    names = [name for name, value in largest.items() if value or name in block.counters]
+    return sorted(names, key=lambda name: -largest[name])[: block.top]
 
 
-def _relative(block: Block, subjects: Sequence[tuple[str, LayoutCell]], names: Sequence[str]) -> Table:
-    (base, least), *others = subjects
-    rows = ((*(_ratio(spot, least, name) for _, spot in others), Cell(block.call(name))) for name in names)
-    heads, before = legend([name for name, _ in others])
-    return block.table(columns(heads, ["name"]), rows, before=(f"relative to {base}", *before), notes=())
-
-
-def _absolute(spot: LayoutCell, name: str) -> Cell:
+def _amount(spot: LayoutCell, name: str) -> Cell:
     value = spot.values.get(name)
     return cell(spot, None if value is None else f"{value:.0f}" if value >= 100 or value % 1 == 0 else f"{value:.3f}")
 
 
-def _ratio(spot: LayoutCell, base: LayoutCell, name: str) -> Cell:
-    value = spot.values.get(name)
-    return cell(spot, None if value is None else relative(value, base.values[name]))
-
-
-def relative(value: float, base: float) -> str:
-    """INF above nothing; of a counter that both lack (-1) it is 1.000, as of two that counted nothing."""
+def relative(value: float | None, base: float) -> str | None:
+    """Divide; of a counter that both lack (-1) the ratio is 1.000, as of two that counted nothing."""
+    if value is None:
+        return None
     if value == base:
         return "1.000"
-    return "INF" if base == 0 else f"{value / base:.3f}" if math.isfinite(value) else "INF"
+    return "INF" if base == 0 or not math.isfinite(value) else f"{value / base:.3f}"
 
 
-LAYOUT = Layout("counters", tables, metrics=PERF, own_metrics=True)
+# Write stalls of RocksDB: a row for each counter, by RocksDB's name. Zeros are shown.
+
+STALL_METRICS: Mapping[str, str] = {
+    "cf-l0-file-count-limit-delays-with-ongoing-compaction": "stall_l0_compacting_delays",
+    "cf-l0-file-count-limit-stops-with-ongoing-compaction": "stall_l0_compacting_stops",
+    "l0-file-count-limit-delays": "stall_l0_delays",
+    "l0-file-count-limit-stops": "stall_l0_stops",
+    "memtable-limit-delays": "stall_memtable_delays",
+    "memtable-limit-stops": "stall_memtable_stops",
+    "pending-compaction-bytes-delays": "stall_pending_delays",
+    "pending-compaction-bytes-stops": "stall_pending_stops",
+    "total-delays": "stall_delays",
+    "total-stops": "stall_stops",
+}
+_CAUSES = ("stall_l0", "stall_memtable", "stall_pending")
+
+
+def stall_tables(block: Block) -> list[Table]:
+    """Make a column for each arm with figures."""
+    subjects = [(name, spot) for name, spot in block.subjects() if not spot.status]
+    heads, before = legend([name for name, _ in subjects])
+    rows = (
+        (*(fixed(spot, _stalls(spot.values, metric), 0) for _, spot in subjects), Cell(counter))
+        for counter, metric in STALL_METRICS.items()
+    )
+    return [block.table(columns(heads, ["counter"]), rows, before=before)] if subjects else []
+
+
+def _stalls(values: Mapping[str, float], metric: str) -> float | None:
+    """Sum the three causes for a total that was not printed: rows of `cf-` are parts of them."""
+    if metric in values or metric not in ("stall_delays", "stall_stops"):
+        return values.get(metric)
+    parts = [f"{cause}_{metric.removeprefix('stall_')}" for cause in _CAUSES]
+    return sum(values[part] for part in parts) if values.keys() >= {*parts} else None
+
+
+# Compaction statistics at the end of a step, as RocksDB prints them.
+
+_BRIEF = (
+    "bytes", "read_bytes", "write_bytes", "write_amplification", "seconds", "cpu_seconds", "compactions",
+    "keys_dropped",
+)  # fmt: skip
+
+
+def level_tables(block: Block) -> list[Table]:
+    """Make a table for each arm, with a row for each level."""
+    tables = []
+    for name, spot in block.subjects():
+        if spot.levels:
+            heads = _filled_headings(spot.levels)
+            rows = ((Cell(str(level["level"])), *_level_cells(level, heads)) for level in spot.levels)
+            head_columns = (Column("Level", label=True), *(Column(HEADINGS[head][0]) for head in heads))
+            tables.append(block.table(head_columns, rows, name, notes=()))
+    return tables
+
+
+def level_sum_tables(block: Block) -> list[Table]:
+    """Show the most important columns of the row `Sum` of each arm in one table."""
+    sums = [
+        (name, spot, next((level for level in spot.levels if level["level"] == "Sum"), {}))
+        for name, spot in block.subjects()
+    ]
+    heads = [head for head in _filled_headings([level for _, _, level in sums]) if head in _BRIEF]
+    rows = []
+    for name, spot, level in sums:
+        cells = [status_cell(spot.status) for _ in heads] if spot.status else _level_cells(level, heads)
+        rows.append((*cells, Cell(name)))
+    head_columns = (*(Column(HEADINGS[head][0]) for head in heads), Column("version", label=True))
+    return [block.table(head_columns, rows)] if heads else []
+
+
+def _filled_headings(levels: Sequence[Level]) -> list[str]:
+    return [head for head in HEADINGS if any(level.get(head) is not None for level in levels)]
+
+
+def _level_cells(level: Level, heads: Sequence[str]) -> list[Cell]:
+    cells = []
+    for head in heads:
+        value, compacting = level.get(head), level.get("compacting_files")
+        if not isinstance(value, int | float):
+            cells.append(Cell(NOTHING, "missing"))
+            continue
+        text = HEADINGS[head][1](value)
+        files = head == "files" and isinstance(compacting, int | float)
+        cells.append(Cell(f"{text}/{compacting:.0f}" if files else text))
+    return cells
+
+
+# Rows, size and garbage of each table and index that a step has left.
+
+# column of the table `sizes` -> its heading, and how it is shown
+_SIZE_COLUMNS: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    "rows": ("rows", number_format.figure),
+    "bytes": ("size", number_format.size),
+    "dead_rows": ("dead rows", number_format.figure),
+    "tombstones": ("tombstones", number_format.figure),
+    "bloat_bytes": ("bloat", number_format.size),
+}
+
+
+def table_size_tables(block: Block) -> list[Table]:
+    subjects = [(name, spot) for name, spot in block.subjects() if spot.objects or spot.status]
+    objects = [item for _, spot in subjects for item in spot.objects]
+    names = [name for name in _SIZE_COLUMNS if any(item.get(name) is not None for item in objects)]
+    if not names:
+        return []
+    heads = (
+        *(Column(name, label=True) for name in ("config", "table", "index")),
+        *(Column(_SIZE_COLUMNS[name][0]) for name in names),
+    )
+    return [block.table(heads, (row for name, spot in subjects for row in _size_rows(name, spot, names)))]
+
+
+def _size_rows(subject: str, spot: LayoutCell, names: Sequence[str]) -> Iterator[tuple[Cell, ...]]:
+    if spot.status:
+        yield (Cell(subject), Cell(NOTHING), Cell(""), *(status_cell(spot.status) for _ in names))
+
+    def table_and_index(item: Object) -> tuple[str, str]:
+        return str(item["table_name"]), str(item["index_name"] or "")
+
+    for item in sorted(spot.objects, key=table_and_index):
+        cells = []
+        for name in names:
+            value = item.get(name)
+            if isinstance(value, int | float):
+                cells.append(Cell(_SIZE_COLUMNS[name][1](value)))
+            else:
+                cells.append(Cell(NOTHING, "missing"))
+        yield (Cell(subject), *map(Cell, table_and_index(item)), *cells)
+
+
+COUNTERS = Layout("counters", counter_tables, metrics=PERF, own_metrics=True)
+STALLS = Layout("write stalls", stall_tables, metrics=tuple(STALL_METRICS.values()))
+COMPACTION = Layout("compaction", level_tables, levels=True)
+COMPACTION_SUM = Layout("compaction, all levels", level_sum_tables, levels=True)
+TABLE_SIZES = Layout("sizes of tables and indexes", table_size_tables, objects=True)

@@ -1,78 +1,74 @@
-"""Any metrics over any axes: what a table of a spec is that names no layout."""
+"""Any metrics over any axes, and ratios of them: the layouts figures, relative, errors and probes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from stepgrid.layouts.shared import ratio_cells
 from stepgrid.model import number_format
-from stepgrid.model.table import ABSENT, Cell, Column, Table
-from stepgrid.plugins.layout import ARMS, STEP, Block, Layout, LayoutCell, cell
+from stepgrid.model.table import ABSENT, Cell, Column, Table, columns
+from stepgrid.plugins.layout import ARMS, BASE, MARK, RANGE, STEP, Block, Layout, LayoutCell, cell, fixed, legend
 from stepgrid.plugins.metrics import unit
 
-QPS = "qps"
+_WIDEST_MARGIN = 10.0  # farther than that says nothing more
+_MARGIN = "±: the 95 % interval, its longer side; those of a step and base hold together"
+_LEGEND_ROOM = 70  # characters for the names of steps
+_ERRORS = ("ignored_errors", "reconnects")
 
 
-def tables(block: Block) -> list[Table]:
-    """Metrics go across, where no axis does; else each has a table."""
-    metrics = block.metrics or (QPS,)
+def figure_tables(block: Block) -> list[Table]:
+    """Put metrics across, where no axis goes there; else make a table for each."""
+    metrics = block.metrics or ("qps",)
     if block.columns == ((),):
-        return [_by_metric(block, metrics)]
-    return [_by_column(block, metric, len(metrics) > 1) for metric in metrics]
+        return [_metric_columns(block, metrics)]
+    return [_axis_columns(block, metric, len(metrics) > 1) for metric in metrics]
 
 
-def _by_metric(block: Block, metrics: Sequence[str]) -> Table:
-    heads = [Column(block.call(each), unit="" if each in block.called else _unit(block, each)) for each in metrics]
+def _metric_columns(block: Block, metrics: Sequence[str]) -> Table:
+    heads = [Column(block.call(name), unit="" if name in block.called else _unit(block, name)) for name in metrics]
     rows = (
-        (*labels(block, row), *(figure(block, block.spot(row), metric) for metric in metrics))
+        (*labels(block, row), *(_figure(block, block.spot(row), metric) for metric in metrics))
         for row in range(len(block.rows))
         if block.spot(row).status != ABSENT
     )
-    notes = (*_notes(block, metrics), *_units(block, metrics))
-    return block.table((*label_heads(block), *heads), rows, before=_before(block), notes=notes)
+    names_by_unit: dict[str, list[str]] = {}  # of figures that the table renames: their heads stay short
+    for metric in metrics:
+        if metric in block.called and (text := _unit(block, metric)):
+            names_by_unit.setdefault(text, []).append(block.called[metric])
+    units = "; ".join(f"{', '.join(names)}: {text}" for text, names in names_by_unit.items())
+    notes = (*_notes(block, metrics), *([units] if units else []))
+    return block.table((*label_heads(block), *heads), rows, before=_base_line(block), notes=notes)
 
 
-def _by_column(block: Block, metric: str, several: bool) -> Table:
+def _axis_columns(block: Block, metric: str, several: bool) -> Table:
     heads = map(Column, block.heads(block.call(metric)))
     rows = (
-        (*labels(block, row), *(figure(block, spot, metric) for spot in block.line(row)))
+        (*labels(block, row), *(_figure(block, spot, metric) for spot in block.line(row)))
         for row in range(len(block.rows))
     )
-    said = block.call(metric) + (f", {what}" if (what := _unit(block, metric)) else "")
-    part = said if several or not block.base else ""
+    part = ", ".join(filter(None, (block.call(metric), _unit(block, metric)))) if several or not block.base else ""
     notes = _notes(block, [metric])
-    return block.table((*label_heads(block), *heads), rows, part, before=_before(block), notes=notes)
+    return block.table((*label_heads(block), *heads), rows, part, before=_base_line(block), notes=notes)
 
 
-def figure(block: Block, spot: LayoutCell, metric: str) -> Cell:
-    if block.base is None:
-        value = spot.values.get(metric)
-        return cell(spot, None if value is None else number_format.figure(value, unit(metric)), value)
-    found = spot.ratios.get(metric)
-    if found is None and metric in spot.values and not spot.status:
-        return Cell("no base", "missing")
-    return cell(spot, None if found is None else ratio_cells.text(spot, metric, number_format.ratio(found)), found)
+def _figure(block: Block, spot: LayoutCell, metric: str) -> Cell:
+    if block.base is not None:
+        return ratio_cell(spot, metric)
+    value = spot.values.get(metric)
+    return cell(spot, None if value is None else number_format.figure(value, unit(metric)), value)
 
 
 def _unit(block: Block, metric: str) -> str:
     return "" if block.base is not None else unit(metric)
 
 
-def _units(block: Block, metrics: Sequence[str]) -> tuple[str, ...]:
-    """Of figures that the table calls otherwise: their heads stay as short as they were meant."""
-    found: dict[str, list[str]] = {}
-    for metric in metrics:
-        if metric in block.called and (said := _unit(block, metric)):
-            found.setdefault(said, []).append(block.called[metric])
-    return ("; ".join(f"{', '.join(names)}: {said}" for said, names in found.items()),) if found else ()
-
-
-def _before(block: Block) -> tuple[str, ...]:
+def _base_line(block: Block) -> tuple[str, ...]:
     return () if block.base is None else (f"relative to {block.base}",)
 
 
 def _notes(block: Block, metrics: Sequence[str]) -> tuple[str, ...]:
-    return (*block.notes, *(ratio_cells.notes(block, metrics) if block.base is not None else ()))
+    return (*block.notes, *(ratio_notes(block, metrics) if block.base is not None else ()))
 
 
 def label_heads(block: Block) -> list[Column]:
@@ -83,4 +79,96 @@ def labels(block: Block, row: int) -> list[Cell]:
     return [Cell(label or "-") for label in block.rows[row]] or [Cell("")]
 
 
-LAYOUT = Layout("figures", tables, (ARMS,), (), (STEP,), own_metrics=True)
+def ratio_cell(spot: LayoutCell, metric: str) -> Cell:
+    """Show a ratio as `0.97 ±0.02`, the margin rounded up, with a mark where the builds were not made alike."""
+    ratio, margin = spot.ratios.get(metric), spot.margins.get(metric)
+    if ratio is None:
+        return Cell("no base", "missing") if metric in spot.values and not spot.status else cell(spot, None)
+    reach = ""
+    if margin is not None:
+        reach = f" ±{math.ceil(100 * margin) / 100:.2f}" if margin < _WIDEST_MARGIN else f" ±>{_WIDEST_MARGIN:.0f}"
+    return cell(spot, f"{number_format.ratio(ratio)}{reach}{MARK if spot.unlike else ''}", ratio)
+
+
+def ratio_notes(block: Block, metrics: Sequence[str]) -> tuple[str, ...]:
+    """Explain the marks of a table."""
+    spots = list(block.spots.values())
+    reasons = dict.fromkeys(spot.unlike for spot in spots if spot.unlike and spot.ratios)
+    margin = any(name in spot.margins for spot in spots for name in metrics)
+    return (*([_MARGIN] if margin else []), *(f"{MARK} {reason}" for reason in reasons))
+
+
+def relative_tables(block: Block) -> list[Table]:
+    """Make a column for each arm but the base, the step last: `Relative to: …`."""
+    arms = other_columns(block)
+    rows = [(index, block.row(index)) for index in range(len(block.rows))]
+    return [relative_table(block, rows, arms)] if arms and rows else []
+
+
+def relative_table(block: Block, rows: Sequence[tuple[int, str]], arms: Sequence[int], part: str = "") -> Table:
+    """Put long names of builds into a legend above the columns; where the base is a row they keep them."""
+    metric = block.metrics[0] if block.metrics else "qps"
+    heads, names = legend([block.column(index) for index in arms], _LEGEND_ROOM if block.base_column is None else 0)
+    lines = (
+        (*(ratio_cell(block.spot(row, column), metric)._replace(value=None) for column in arms), Cell(name))
+        for row, name in rows
+    )
+    notes = (*block.notes, *ratio_notes(block, [metric]))
+    before = (f"Relative to: {block.base}", *names)
+    return block.table(columns(heads, [" ".join(block.row_axes) or STEP]), lines, part, before=before, notes=notes)
+
+
+def other_columns(block: Block) -> list[int]:
+    return [index for index in range(len(block.columns)) if index != block.base_column]
+
+
+def error_tables(block: Block) -> list[Table]:
+    """List the steps whose clients had to try again, or to connect again."""
+    tables = []
+    for metric in _ERRORS:
+        rows = [row for row in range(len(block.rows)) if any(spot.values.get(metric) for spot in block.line(row))]
+        spots = {
+            (index, column): block.spots[row, column]
+            for index, row in enumerate(rows)
+            for column in range(len(block.columns))
+            if (row, column) in block.spots
+        }
+        if rows:
+            names = tuple(block.rows[row] for row in rows)
+            tables += figure_tables(replace(block, metrics=(metric,), rows=names, spots=spots))
+    return tables
+
+
+def probe_tables(block: Block) -> list[Table]:
+    """Show the seconds of each probe: a row for each configuration, a column for each step that it ran beside."""
+    tables = []
+    for probe in block.metrics:
+        name = block.call(probe)
+        rows = (
+            (Cell(block.row(row)), *(fixed(spot, spot.values.get(probe), 3) for spot in block.line(row)))
+            for row in range(len(block.rows))
+        )
+        heads = columns(block.heads(name), ["config"], last=False)
+        part = name if len(block.metrics) > 1 else ""
+        tables.append(block.table(heads, rows, part, notes=(*block.notes, f"{name}, in seconds")))
+    return tables
+
+
+def base_row(names: Iterable[str], base: str | None) -> str | None:
+    """Choose the row that others are compared with: the base that the table names, else the first with figures.
+
+    A row of one axis is called by its label alone, one of several without commas.
+    """
+    rows = list(names)
+    if base is not None:
+        for name in rows:
+            if name == base.replace(", ", " ") or base.endswith(f"={name}"):
+                return name
+    return next(iter(rows), None)
+
+
+FIGURES = Layout("figures", figure_tables, (ARMS,), (), (STEP,), own_metrics=True)
+RELATIVE = Layout("relative QPS", relative_tables, (STEP,), (BASE,), (ARMS,), ("qps",), compares=True, own_metrics=True)
+ERRORS = Layout("errors and reconnects", error_tables, (STEP, RANGE), (ARMS,), (), _ERRORS)
+# a table that names no probe is of the published one
+PROBES = Layout("probes", probe_tables, (ARMS,), (STEP,), (), ("min_id_probe_seconds",), own_metrics=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.layouts.shared import insert_metrics
+from stepgrid.layouts import insert_benchmark
 from stepgrid.plugins.importer import ImportedStep
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.store.store import Store
@@ -54,7 +54,7 @@ def test_steps_are_results(folder: Path) -> None:
 
 def test_the_layout_has_the_columns_of_the_published_row_again(folder: Path) -> None:
     found = {(each.build, each.step): each for each in measured(read("insert_benchmark", folder))}
-    held = insert_metrics.figures(found["rx80.cx6a", "q1000.2"].figures.metrics)
+    held = insert_benchmark.costs(found["rx80.cx6a", "q1000.2"].figures.metrics)
     lines = (folder / "o.sum.t.20m.rx80.cx6a").read_text().splitlines()
     said = dict(zip(lines[0].split("\t"), lines[15].split("\t"), strict=True))
     assert {name: float(said[name]) for name in held} == pytest.approx(held, abs=0.06)
