@@ -27,15 +27,15 @@ def counter_tables(block: Block) -> list[Table]:
     if not names:
         return []
     heads, before = legend([name for name, _ in subjects])
-    absolute = ((Cell(block.call(name)), *(_amount(spot, name) for _, spot in subjects)) for name in names)
+    absolute = ((Cell(block.call(name)), *(amount_cell(spot, name) for _, spot in subjects)) for name in names)
     tables = [block.table(columns(heads, ["name"], last=False), absolute, before=before)]
-    (base, base_spot), *others = subjects
+    (base, base_spot), *arms = subjects
     values = base_spot.values
-    shared = [name for name in names if name in values and any(name in spot.values for _, spot in others)]
+    shared = [name for name in names if name in values and any(name in spot.values for _, spot in arms)]
     if shared and not base_spot.status:
-        heads, before = legend([name for name, _ in others])
+        heads, before = legend([name for name, _ in arms])
         rows = (
-            (*(cell(spot, relative(spot.values.get(name), values[name])) for _, spot in others), Cell(block.call(name)))
+            (*(cell(spot, relative(spot.values.get(name), values[name])) for _, spot in arms), Cell(block.call(name)))
             for name in shared
         )
         tables.append(block.table(columns(heads, ["name"]), rows, before=(f"relative to {base}", *before), notes=()))
@@ -53,7 +53,7 @@ def _largest_counters(block: Block) -> list[str]:
     return sorted(names, key=lambda name: -largest[name])[: block.top]
 
 
-def _amount(spot: LayoutCell, name: str) -> Cell:
+def amount_cell(spot: LayoutCell, name: str) -> Cell:
     value = spot.values.get(name)
     return cell(spot, None if value is None else f"{value:.0f}" if value >= 100 or value % 1 == 0 else f"{value:.3f}")
 

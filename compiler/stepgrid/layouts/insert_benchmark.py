@@ -23,7 +23,11 @@ def tables(block: Block) -> list[Table]:
 
 
 def _throughput_table(block: Block) -> Table:
-    colours = [_column_colours(block, column) for column in range(len(block.columns))]
+    colours = []
+    for column in range(len(block.columns)):
+        spots = [block.spot(row, column) for row in range(len(block.rows))]
+        rates = [Rate(None if spot.status else speed(spot.values), sustained(spot.values)) for spot in spots]
+        colours.append(coloured(rates))
 
     def show(row: int, column: int) -> Cell:
         spot = block.spot(row, column)
@@ -31,11 +35,6 @@ def _throughput_table(block: Block) -> Table:
 
     notes = (*block.notes, "l.*: rows/s; q*: queries/s", *_failure_notes(block))
     return replace(_grid_table(block, "throughput", range(len(block.columns)), show), notes=notes)
-
-
-def _column_colours(block: Block, column: int) -> list[str]:
-    spots = [block.spot(row, column) for row in range(len(block.rows))]
-    return coloured([Rate(None if spot.status else speed(spot.values), sustained(spot.values)) for spot in spots])
 
 
 def _relative_tables(block: Block) -> list[Table]:

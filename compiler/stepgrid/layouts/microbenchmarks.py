@@ -106,7 +106,7 @@ def rows_by_group(block: Block) -> dict[str, Rows]:
     names = [step_name(block, index) for index in range(len(block.rows))]
     unranged = Counter(_RANGE_ENDING.sub("", name) for name in names)
     groups: dict[str, list[tuple[int, str]]] = {group: [] for group in _GROUPS}
-    for index, name in sorted(enumerate(names), key=lambda row: _natural_order(row[1])):
+    for index, name in sorted(enumerate(names), key=lambda row: natural_order(row[1])):
         if not re.search(r"^load|point.*\bwarm", name):  # no published group has these
             short = _RANGE_ENDING.sub("", name)
             groups[group_of(name)].append((index, short if unranged[short] == 1 else name))
@@ -132,7 +132,7 @@ def group_of(name: str) -> str:
     return _RANGES if re.search("range|scan", _RANGE_ENDING.sub("", name)) else _OTHERS
 
 
-def _natural_order(name: str) -> tuple[list[tuple[int, str]], bool]:
+def natural_order(name: str) -> tuple[list[tuple[int, str]], bool]:
     """Sort 10 before 100."""
     parts = re.split(r"(\d+)", name.replace(_PRE, ""))
     return [(int(part), "") if part.isdigit() else (0, part) for part in parts], _PRE in name
