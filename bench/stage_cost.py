@@ -93,9 +93,9 @@ def _job(arguments: list[str]) -> int:
     """As `python -m stepgrid.run`, with marks."""
     marks = {"began": _began()}
     import stepgrid.run.__main__ as job
-    from stepgrid.host.noise import activity
+    from stepgrid.host import activity
 
-    _mark(marks, "start", activity, "of_job")
+    _mark(marks, "start", activity, "first_reading_of_job")
     enable = gc.enable
     gc.enable = lambda: (enable(), marks.update(imported=_now()), _marks_of_stage(marks))[0]  # all is imported then
     status = job.main(arguments)
@@ -106,12 +106,12 @@ def _job(arguments: list[str]) -> int:
 
 
 def _marks_of_stage(marks: dict[str, float]) -> None:
-    from stepgrid.host.noise import inspection
+    from stepgrid.host import noise
     from stepgrid.run import stage, steps
     from stepgrid.run.attempt import Attempt
 
     _mark(marks, "told", stage.progress, "started")
-    _mark(marks, "quiet", inspection, "_looked")
+    _mark(marks, "quiet", noise, "look")
     _mark(marks, "ready", steps._Step, "_statistics")
     _mark(marks, "ran", steps._Step, "_supervised")
     _mark(marks, "published", Attempt, "publish")

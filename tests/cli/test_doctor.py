@@ -12,9 +12,8 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.cli.doctor import verdict
-from stepgrid.host import host_lock, sysfs
+from stepgrid.host import host_lock, noise, sysfs, tuning
 from stepgrid.host.host_check import STOPS, UNKNOWN, WARNING, Finding
-from stepgrid.host.noise import inspection, tuning_record
 from stepgrid.model.plan import Plan, PlannedBuild, Report
 from stepgrid.store.store import Store
 from stepgrid.workflow.doctor import folders, kernel, tools
@@ -48,7 +47,7 @@ def test_a_checklist(folder: Path, capsys: Capture) -> None:
 def test_the_page_explains_every_finding(folder: Path) -> None:
     page = (ROOT / "docs/noise.md").read_text(encoding="utf-8")
     rows = {name for row in re.findall(r"^\| ([\w ,]+) \|", page, re.MULTILINE) for name in row.split(", ")}
-    found = inspection.look(folder, None, folder / "lock").findings
+    found = noise.look(folder, None, folder / "lock").findings
     assert {each.name for each in found if not each.name.startswith("device")} <= rows
 
 
@@ -123,7 +122,7 @@ def test_what_the_recipe_of_a_build_needs(engine: str, source: Any, flags: Any, 
 def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != folder)
     found = {each.name: each for each in folders.findings(Store())}
-    assert (found["outputs"].severity, found["outputs"].said) == (STOPS, f"{folder} cannot be written")
+    assert (found["outputs"].severity, found["outputs"].text) == (STOPS, f"{folder} cannot be written")
 
 
 def test_what_the_system_does_not_say(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +139,7 @@ def test_restore(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch)
     turbo.parent.mkdir(parents=True)
     turbo.write_text("1")
     before = {"boot": None, "before": {str(turbo.relative_to(folder)): "0"}}
-    tuning_record.path(folder / "lock").write_text(json.dumps(before))
+    tuning.record_path(folder / "lock").write_text(json.dumps(before))
     with host_lock.locked(folder / "lock"):
         assert main(["doctor", "--restore"]) == 3
     said = f"a run measures now (process {os.getpid()}): it puts its settings back when it ends\n"

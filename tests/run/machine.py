@@ -37,7 +37,7 @@ def settings(root: Path) -> dict[str, str]:
 
 if __name__ == "__main__":
     from stepgrid.host.host_lock import host_lock
-    from stepgrid.host.noise.tuning import fixed
+    from stepgrid.host.tuning import fixed
 
     sysfs.ROOT = Path(sys.argv[1])
     with host_lock(shared=False), fixed(Path(sys.argv[2])):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.host.host_lock import path
 from stepgrid.host.locks import LockBusy, locked
-from stepgrid.host.noise.tuning import counted, restore
+from stepgrid.host.tuning import count_files, restore
 from stepgrid.language.site import current_site
 from stepgrid.summarize.formats import json_text
 from stepgrid.workflow import host_plan
@@ -53,7 +53,7 @@ def _restore() -> int:
         who = ", ".join(map(str, busy.holders)) or "unknown"
         print(f"a run measures now (process {who}): it puts its settings back when it ends")
         return STOPPED
-    print(f"put back: {counted(back)}" if back else "there is nothing to put back")
+    print(f"put back: {count_files(back)}" if back else "there is nothing to put back")
     for sentence in failed:
         print(f"not put back: {sentence}")
     return STOPPED if failed else FINE

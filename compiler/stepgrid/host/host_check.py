@@ -1,4 +1,4 @@
-"""One thing that was looked at on this host: how it is, how it should be, and what would mend it."""
+"""Findings about this host: how a thing is, how it should be, and what would mend it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ STOPS: Severity = "stops"  # nothing can run
 class Finding:
     name: str
     severity: Severity
-    said: str  # what was seen, for a person
+    text: str  # the observation, for a person
     value: Any = None  # the same as data; None where it is unknown
     expected: str = ""
     mend: str = ""  # the command, or what to do
     travels: bool = False  # as a warning it goes with the figures into the report
 
     def to_json(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if value not in ("", None, False)}
+        values = {name: value for name, value in asdict(self).items() if value not in ("", None, False)}
+        return {"said" if name == "text" else name: value for name, value in values.items()}
 
 
 def unknown(name: str, why: str = "this host does not say", expected: str = "") -> Finding:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from stepgrid.host.locks import LockBusy, LockFileError, described, locked
 from stepgrid.host.locks import holders as lock_holders
-from stepgrid.host.noise.tuning import restore_left
 from stepgrid.host.processes import cgroup
+from stepgrid.host.tuning import restore_abandoned
 from stepgrid.model.units import duration
 
 NAME = "stepgrid.host.lock"
@@ -23,7 +23,7 @@ OVERRIDE = "STEPGRID_HOST_LOCK"
 def host_lock(shared: bool, wait: bool = True) -> Iterator[None]:
     """Exclusive for measuring, shared for builds; says on stderr when it has to wait, and for whom."""
     with locked(path(), shared=shared, wait=wait, waiting=_say):
-        restore_left(path())  # nobody measures now: what an owner has left is left for good
+        restore_abandoned(path())  # nobody measures now: what an owner has left is left for good
         yield
 
 

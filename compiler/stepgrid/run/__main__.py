@@ -29,9 +29,9 @@ def main(arguments: Sequence[str]) -> int:
 
 def _run(plan: str, stage: str) -> int:
     gc.disable()
-    from stepgrid.host.noise import activity
+    from stepgrid.host import activity
 
-    first = activity.of_job()
+    first = activity.first_reading_of_job()
     from stepgrid.language.problems import SpecError
     from stepgrid.language.site import current_site
     from stepgrid.run.attempt import refuse

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from stepgrid.build.programs import absolute
+from stepgrid.host.activity import FirstReading
 from stepgrid.host.failure import StageError
-from stepgrid.host.noise.activity import FirstReading
 from stepgrid.model.plan import PlannedBuild, PlannedStage
 from stepgrid.model.site import Site
 from stepgrid.plan.files import plan_file

@@ -17,7 +17,7 @@ from stepgrid.host.host_lock import host_lock
 from stepgrid.host.host_lock import path as lock_path
 from stepgrid.host.locks import locked
 from stepgrid.host.machines import mismatch
-from stepgrid.host.noise.inspection import quiet
+from stepgrid.host.noise import quiet
 from stepgrid.host.page_cache import set_up
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.model.plan import PlannedStep

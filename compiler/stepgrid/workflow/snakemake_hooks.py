@@ -16,9 +16,8 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
-from stepgrid.host import cluster_job, host_lock, temporary_files
+from stepgrid.host import cluster_job, host_lock, temporary_files, tuning
 from stepgrid.host.locks import LockBusy
-from stepgrid.host.noise import tuning
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import die_with_parent, ignore_signal
 from stepgrid.language.site import VARIABLE, current_site
@@ -92,7 +91,7 @@ class Hooks:
         if cluster_job.active():
             return
         site = current_site()
-        if sentence := tuning.refused(site):
+        if sentence := tuning.tuning_refusal(site):
             yield sentence
         asked = [stage for node, stage in self.work.stages.items() if node in self.work.lacking]
         yield from collector_tools.sentences(asked, site)

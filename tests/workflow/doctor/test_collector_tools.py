@@ -28,7 +28,7 @@ def test_each_is_told_once_with_what_brings_it(monkeypatch: pytest.MonkeyPatch) 
         "collector fg: there is no perf here, its steps are measured without it; install linux-perf",
         "collector mine: there is no offcputime-bpfcc here, its steps are measured without it",
     ]
-    found = [(each.name, each.said, each.mend) for each in collector_tools.findings([_stage(asked[0])], Site())]
+    found = [(each.name, each.text, each.mend) for each in collector_tools.findings([_stage(asked[0])], Site())]
     mend = "sudo apt install linux-perf, or `tools:` of a site file"
     assert found == [("perf", "not here; for the collector fg", mend)]
 

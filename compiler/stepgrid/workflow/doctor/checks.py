@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stepgrid.host import facts, host_lock
+from stepgrid.host import activity, facts, host_lock
 from stepgrid.host.host_check import OK, STOPS, Finding
 from stepgrid.host.machines import contradicted, foreign
-from stepgrid.host.noise import activity, inspection
+from stepgrid.host.noise import look
 from stepgrid.host.processes import cgroup, launch
 from stepgrid.model.plan import Plan
 from stepgrid.model.site import Site
@@ -30,8 +30,8 @@ def sections(store: Store, site: Site, plan: Plan | None = None) -> Iterator[Sec
     yield Section("where things go", tuple(folders.findings(store)))
     yield Section("what the system allows", tuple(kernel.findings()))
     yield Section("programs", tuple(tools.findings(site, needed)))
-    noise = inspection.look(store.data, site.device, host_lock.path())
-    yield Section(f"noise, over {activity.seconds():g} s", tuple(noise.findings))
+    noise = look(store.data, site.device, host_lock.path())
+    yield Section(f"noise, over {activity.look_seconds():g} s", tuple(noise.findings))
 
 
 def _for(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:

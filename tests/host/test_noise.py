@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from stepgrid.host import sysfs
+from stepgrid.host import activity, sysfs, tuning
+from stepgrid.host import noise as noise_module
+from stepgrid.host.activity import Activity, ActivityReading, Process
 from stepgrid.host.host_check import OK, UNKNOWN, WARNING, Finding
-from stepgrid.host.noise import activity, background_processes, host_settings, inspection, memory, timers
-from stepgrid.host.noise.activity import Activity, ActivityReading
-from stepgrid.host.noise.background_processes import Process
+from stepgrid.host.noise import FRESH, SHORT, Inspection, look, memory_findings, quiet, timer_findings, warning
 from tests.run.machine import CPU, make, settings
 
 OURS = Process(os.getpid(), 1, "python", 5.0)
@@ -27,13 +27,13 @@ def _by_name(findings):
 
 
 def _told(findings):
-    return {each.name: (each.severity, each.said) for each in findings}
+    return {each.name: (each.severity, each.text) for each in findings}
 
 
 def test_settings_of_a_server_as_it_comes(root):
     make(root)
-    found = _by_name(host_settings.findings())
-    assert {name: (each.severity, each.said) for name, each in found.items()} == {
+    found = _by_name(tuning.setting_findings())
+    assert {name: (each.severity, each.text) for name, each in found.items()} == {
         "governor": (WARNING, "powersave"),
         "turbo": (WARNING, "on"),
         "thp": (WARNING, "always"),
@@ -51,11 +51,11 @@ def test_settings_of_a_server_as_it_comes(root):
 
 def test_what_cannot_be_read_is_unknown_and_never_fine(root):
     everything = [
-        *host_settings.findings(),
-        *memory.findings(["md2"]),
-        *timers.findings([]),
-        *background_processes.findings({}, []),
-        *activity.findings(activity.observed(0.01, ["md2"]), 2, ["md2"]),
+        *tuning.setting_findings(),
+        *memory_findings(["md2"]),
+        *timer_findings([]),
+        *activity.process_findings({}, []),
+        *activity.activity_findings(activity.observe(0.01, ["md2"]), 2, ["md2"]),
     ]
     assert {each.name for each in everything if each.severity != UNKNOWN} == set()
     assert len(everything) == 22
@@ -79,7 +79,7 @@ def test_others_at_work(root):
     first = {OURS.pid: OURS, 71: compiler}
     last = {OURS.pid: OURS._replace(cpu=5.5), 71: compiler._replace(cpu=9.9), 72: Process(72, 71, "as", 0.1)}
     busy = {"cpu": {"user": 1.6, "idle": 0.3, "steal": 0.1}, "vda": {"busy_ms": 400, "writes": 65}}
-    found = _told(activity.findings(_between(first, last, **busy, throttles=5.0, celsius=96.0), 2, ["vda"]))
+    found = _told(activity.activity_findings(_between(first, last, **busy, throttles=5.0, celsius=96.0), 2, ["vda"]))
     assert found == {
         "cpu": (WARNING, "others used 110 % of a core; busiest: cc1plus (71) 90 %, as (72) 10 %"),
         "steal": (WARNING, "other virtual machines took 10 % of a core"),
@@ -91,16 +91,16 @@ def test_others_at_work(root):
 
 
 def test_a_quiet_host_and_what_a_large_one_may_do_beside(root):
-    found = activity.findings(_between({7: OURS}, {7: OURS}, cpu={"user": 0.08}), 2, ["vda"])
+    found = activity.activity_findings(_between({7: OURS}, {7: OURS}, cpu={"user": 0.08}), 2, ["vda"])
     assert {each.severity for each in found} == {OK}
     little = _between({7: OURS}, {7: OURS}, cpu={"user": 0.5})
-    severities = [next(activity.findings(little, cpus, [])).severity for cpus in (2, 48)]
+    severities = [next(activity.activity_findings(little, cpus, [])).severity for cpus in (2, 48)]
     assert severities == [WARNING, OK]
 
 
 def test_swapping(root):
     seen = _between({7: OURS}, {7: OURS}, paging={"swapped_out": 3 << 20})
-    assert _told(activity.findings(seen, 2, []))["swapping"] == (WARNING, "3 MiB/s")
+    assert _told(activity.activity_findings(seen, 2, []))["swapping"] == (WARNING, "3 MiB/s")
 
 
 def test_processes_that_are_known_to_disturb(root):
@@ -112,21 +112,21 @@ def test_processes_that_are_known_to_disturb(root):
     found = {pid: Process(pid, 1, name, 0.0) for pid, name in names.items()}
     found |= {11: Process(11, 10, "cron", 0.0), 12: Process(12, 11, "sh", 0.0), OURS.pid: OURS}
     found[40] = Process(40, OURS.pid, "ld", 0.0)  # a program of our own
-    assert _told(background_processes.findings(found, [])) == {
+    assert _told(activity.process_findings(found, [])) == {
         "builds": (WARNING, "cc1plus (20)"),
         "services": (WARNING, "updatedb.plocat (21)"),
         "cron jobs": (WARNING, "sh (12)"),
         "other runs": (WARNING, "python (30)"),  # the other one waits for the host
     }
-    assert _told(background_processes.findings(found, [found[22]]))["services"][1] == "updatedb.plocat (21), snapd (22)"
+    assert _told(activity.process_findings(found, [found[22]]))["services"][1] == "updatedb.plocat (21), snapd (22)"
 
 
 def test_memory_and_raid(root):
     meminfo = "MemTotal: 8388608 kB\nMemAvailable: 2097152 kB\nSwapTotal: 4194304 kB\nSwapFree: 3145728 kB\n"
     make(root, {"proc/meminfo": meminfo, "proc/loadavg": "0.08 0.18 0.62 1/97 2\n"})
     make(root, {"sys/class/block/md2/md/sync_action": "check\n"})
-    found = _by_name(memory.findings(["md2", "nvme0n1"]))
-    assert {name: (each.severity, each.said) for name, each in found.items()} == {
+    found = _by_name(memory_findings(["md2", "nvme0n1"]))
+    assert {name: (each.severity, each.text) for name, each in found.items()} == {
         "memory": (WARNING, "2 GiB of 8 GiB free"),
         "swap": (WARNING, "1 GiB of 4 GiB in use"),
         "reclaim": (UNKNOWN, "this host does not say"),
@@ -140,24 +140,24 @@ def test_a_kernel_that_takes_unread_pages_out_of_memory(root):
     """DAMON, of which all but root see only that it is there."""
     damon = "sys/kernel/mm/damon/admin/kdamonds"
     make(root)
-    assert _told(memory.findings([]))["reclaim"] == (OK, "only when memory is short")
+    assert _told(memory_findings([]))["reclaim"] == (OK, "only when memory is short")
     action = f"{damon}/0/contexts/0/schemes/0/action"
     make(root, {f"{damon}/nr_kdamonds": "1\n", f"{damon}/0/state": "on\n", action: "stat\n"})
-    assert _told(memory.findings([]))["reclaim"][0] == OK
+    assert _told(memory_findings([]))["reclaim"][0] == OK
     make(root, {action: "pageout\n"})
-    found = _by_name(memory.findings([]))["reclaim"]
-    assert (found.severity, found.said) == (WARNING, "DAMON takes what nobody reads out of memory")
+    found = _by_name(memory_findings([]))["reclaim"]
+    assert (found.severity, found.text) == (WARNING, "DAMON takes what nobody reads out of memory")
     assert found.mend == f"`start: warm` in the spec, or echo off | sudo tee /{damon}/*/state"
     make(root, {f"{damon}/0/state": "off\n"})
-    assert _told(memory.findings([]))["reclaim"][0] == OK
+    assert _told(memory_findings([]))["reclaim"][0] == OK
     make(root, {"sys/module/damon_reclaim/parameters/enabled": "Y\n"})
-    assert _told(memory.findings([]))["reclaim"][0] == WARNING
+    assert _told(memory_findings([]))["reclaim"][0] == WARNING
     (root / "sys/module/damon_reclaim/parameters/enabled").unlink()
     for name in (f"{damon}/0/state", action):  # as where they may not be read
         (root / name).unlink()
         (root / name).mkdir()
     said = "DAMON is at work; root may read whether it takes what nobody reads out of memory"
-    assert _told(memory.findings([]))["reclaim"] == (WARNING, said)
+    assert _told(memory_findings([]))["reclaim"] == (WARNING, said)
 
 
 def test_what_may_start_by_itself(root):
@@ -165,35 +165,37 @@ def test_what_may_start_by_itself(root):
     make(root, {f"{wanted}/apt-daily.timer": "", f"{wanted}/systemd-tmpfiles-clean.timer": ""})
     make(root, {"etc/cron.daily/man-db": "", "etc/cron.d/.placeholder": ""})
     alone = [Process(9, 1, "bash", 0.0)]
-    assert {each.severity for each in timers.findings(alone)} == {OK}
+    assert {each.severity for each in timer_findings(alone)} == {OK}
     running = [Process(1, 0, "systemd", 0.0), Process(10, 1, "cron", 0.0)]
-    found = list(timers.findings(running))
-    assert [(each.said, each.mend) for each in found] == [
+    found = list(timer_findings(running))
+    assert [(each.text, each.mend) for each in found] == [
         ("may start: apt-daily.timer", "sudo systemctl stop apt-daily.timer"),
         ("may start: cron.daily/man-db", "sudo systemctl stop cron"),
     ]
 
 
 def test_others_use_no_more_cores_than_there_are(root):
-    cpu, *_ = activity.findings(_between({7: OURS}, {7: OURS}, cpu={"user": 2.05}), 2, [])
-    assert cpu.said == "others used 200 % of a core"
+    cpu, *_ = activity.activity_findings(_between({7: OURS}, {7: OURS}, cpu={"user": 2.05}), 2, [])
+    assert cpu.text == "others used 200 % of a core"
 
 
 def test_of_what_travels_with_a_figure_the_process_ids_do_not(root):
-    cpu, *_ = activity.findings(
+    cpu, *_ = activity.activity_findings(
         _between({7: OURS}, {7: OURS, 71: Process(71, 1, "cc1plus", 0.5)}, cpu={"user": 0.5}), 2, []
     )
-    assert inspection.warning([cpu]) == "others used 50 % of a core; busiest: cc1plus 50 %"
+    assert warning([cpu]) == "others used 50 % of a core; busiest: cc1plus 50 %"
     pair = {pid: Process(pid, 1, "cc1plus", 0.0) for pid in (20, 21)}
-    builds, *_ = background_processes.findings(pair, [])
-    assert inspection.warning([cpu, builds]) == "others used 50 % of a core; busiest: cc1plus 50 %; builds: cc1plus"
-    assert inspection.warning([]) is None
+    builds, *_ = activity.process_findings(pair, [])
+    assert warning([cpu, builds]) == "others used 50 % of a core; busiest: cc1plus 50 %; builds: cc1plus"
+    assert warning([]) is None
 
 
 def test_what_goes_wrong_while_looking_fails_no_stage(tmp_path, monkeypatch):
-    monkeypatch.setattr(inspection, "look", lambda *_: 1 / 0)
-    _, [found] = inspection._looked(tmp_path, None, tmp_path / "lock")
-    assert (found.severity, found.said) == (UNKNOWN, "ZeroDivisionError: division by zero")
+    monkeypatch.setenv(activity.OVERRIDE, "0.01")
+    monkeypatch.setattr(noise_module, "look", lambda *_: 1 / 0)
+    with quiet(tmp_path, None, tmp_path / "lock", fix=False, measured=True) as record:
+        [found] = record["findings"]
+    assert (found["severity"], found["said"]) == (UNKNOWN, "ZeroDivisionError: division by zero")
 
 
 STILL = {
@@ -206,52 +208,52 @@ STILL = {
 def test_where_nothing_is_seen_the_imports_of_a_job_are_most_of_its_look(root, monkeypatch):
     make(root, STILL)
     monkeypatch.setenv(activity.OVERRIDE, "30")
-    first = activity.of_job()
-    found = inspection.look(root, None, root / "lock", first)
-    assert inspection.SHORT <= found.seconds < 1
-    assert inspection.warning(found.findings) is None
+    first = activity.first_reading_of_job()
+    found = look(root, None, root / "lock", first)
+    assert SHORT <= found.seconds < 1
+    assert warning(found.findings) is None
 
 
-@pytest.mark.parametrize(("age", "ticks"), [(0.0, 400), (inspection.FRESH, 0)], ids=["noise", "another time"])
+@pytest.mark.parametrize(("age", "ticks"), [(0.0, 400), (FRESH, 0)], ids=["noise", "another time"])
 def test_it_looks_again_where_the_first_reading_shows_noise_or_is_old(root, monkeypatch, age, ticks):
     """What was at work before is no noise of this stage; what still is would be seen again."""
     make(root, STILL | {"proc/stat": f"cpu 100 0 {100 - ticks / 4:.0f} 1000 0 0 0 0\n"})
     monkeypatch.setenv(activity.OVERRIDE, "0.3")
-    first = activity.of_job()
+    first = activity.first_reading_of_job()
     make(root, STILL)
     first = replace(first, reading=replace(first.reading, at=first.reading.at - age))
-    found = inspection.look(root, None, root / "lock", first)
+    found = look(root, None, root / "lock", first)
     assert 0.3 <= found.seconds < 1
-    assert inspection.warning(found.findings) is None
+    assert warning(found.findings) is None
 
 
 def test_of_nothing_there_is_no_first_reading(root, monkeypatch):
     monkeypatch.setenv(activity.OVERRIDE, "0")
-    assert activity.of_job() is None
+    assert activity.first_reading_of_job() is None
     monkeypatch.setenv(activity.OVERRIDE, "0.3")
-    monkeypatch.setattr(activity, "processes", lambda: 1 / 0)
-    assert activity.of_job() is None
+    monkeypatch.setattr(activity, "read_processes", lambda: 1 / 0)
+    assert activity.first_reading_of_job() is None
 
 
 def test_other_jobs_are_looked_for_once_and_locks_only_where_there_are_some(root, monkeypatch):
     """The kernel takes milliseconds to list its locks; on a host with thousands of processes so did we."""
     found = {pid: Process(pid, 1, "sleep", 0.0) for pid in range(2, 3000)}
     asked = []
-    monkeypatch.setattr(background_processes, "_waiting", lambda: asked.append("locks") or set())
-    monkeypatch.setattr(background_processes, "ours", lambda found: asked.append("ours") or set())
-    list(background_processes.findings(found, []))
+    monkeypatch.setattr(activity, "_lock_waiters", lambda: asked.append("locks") or set())
+    monkeypatch.setattr(activity, "own_pids", lambda found: asked.append("ours") or set())
+    list(activity.process_findings(found, []))
     assert asked == ["ours"]
 
 
 def test_a_real_process_that_works_is_named(tmp_path):
     with subprocess.Popen(["sh", "-c", "exec setsid sh -c 'while :; do :; done'"]) as busy:
         try:
-            seen = activity.observed(0.4, [])
+            seen = activity.observe(0.4, [])
             names = [process.pid for process, _ in seen.busy()]
         finally:
             busy.kill()
     assert busy.pid not in names, "it is ours"
-    assert activity._own(seen) > 0
+    assert seen.own_cpu_seconds() > 0
 
 
 @pytest.mark.parametrize("measured", [True, False])
@@ -272,7 +274,7 @@ def test_a_measured_stage_keeps_what_was_seen(checkout, stage, step, measured):
 def test_a_stage_with_noise_fixed(root, monkeypatch):
     make(root)
     monkeypatch.setenv(activity.OVERRIDE, "0.01")
-    with inspection.quiet(root, None, root / "lock", fix=True, measured=True) as noise:
+    with quiet(root, None, root / "lock", fix=True, measured=True) as noise:
         assert settings(root)["scaling_governor"] == "performance"
     assert settings(root)["scaling_governor"] == "powersave"
     found = {each["name"]: each for each in noise["findings"]}
@@ -288,9 +290,9 @@ def test_what_is_over_after_a_moment_disturbs_nothing(root, tmp_path, monkeypatc
     def seen(least, names, lock, first=None):
         done.append(least)
         cpu = Finding("cpu", WARNING, "others used 80 % of a core", travels=True)
-        return inspection.Inspection(least, [cpu] if len(done) <= noisy else [])
+        return Inspection(least, [cpu] if len(done) <= noisy else [])
 
-    monkeypatch.setattr(inspection, "_inspection", seen)
-    found = inspection.look(tmp_path, "none", tmp_path / "lock")
+    monkeypatch.setattr(noise_module, "inspect_host", seen)
+    found = look(tmp_path, "none", tmp_path / "lock")
     assert len(done) == looks
-    assert (inspection.warning(found.findings) is None) == quiet
+    assert (warning(found.findings) is None) == quiet

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host import sysfs
+from stepgrid.host import sysfs, tuning
 from stepgrid.host.host_lock import OVERRIDE, clear_up, host_lock
-from stepgrid.host.noise import tuning_record
-from stepgrid.host.noise.tuning import fixed, refused, restore
 from stepgrid.host.processes.signals import Interrupted
+from stepgrid.host.tuning import fixed, restore, tuning_refusal
 from stepgrid.model.site import Site
 from tests.run.machine import CPU, make, settings
 
@@ -27,7 +26,7 @@ BEFORE = {
 }
 MEANWHILE = {**BEFORE, "scaling_governor": "performance", "no_turbo": "1", "enabled": "madvise"}
 AFTER = {**BEFORE, "enabled": "always"}  # as it was written; a kernel would show the choice again
-SCRIPT = Path(__file__).parents[2] / "run" / "machine.py"
+SCRIPT = Path(__file__).parents[1] / "run" / "machine.py"
 
 
 @pytest.fixture
@@ -45,9 +44,9 @@ def lock(tmp_path, monkeypatch):
 def test_set_while_it_measures_and_put_back(root, lock):
     with fixed(lock) as done:
         assert settings(root) == MEANWHILE
-        assert tuning_record.is_there(lock)
+        assert tuning.has_record(lock)
     assert settings(root) == AFTER
-    assert not tuning_record.is_there(lock)
+    assert not tuning.has_record(lock)
     assert done.to_json() == {
         "set": {
             "governor": {"before": ["powersave"], "after": "performance", "files": 4},
@@ -67,7 +66,7 @@ def test_what_is_as_it_should_be_is_left_alone(root, lock):
     make(root, dict.fromkeys((f"{CPU}/cpu{n}/cpufreq/scaling_governor" for n in range(4)), "performance"))
     make(root, {f"{CPU}/intel_pstate/no_turbo": "1", "sys/kernel/mm/transparent_hugepage/enabled": "always [never]"})
     with fixed(lock) as done:
-        assert not tuning_record.is_there(lock)
+        assert not tuning.has_record(lock)
     assert done.to_json() == {"set": {}}
 
 
@@ -115,11 +114,11 @@ def killed(root, lock):
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_who_gets_the_lock_next_puts_it_back(root, lock, killed, capsys, shared):
-    record = json.loads(tuning_record.path(lock).read_text())
+    record = json.loads(tuning.record_path(lock).read_text())
     assert (record["pid"], record["boot"], len(record["before"])) == (killed, "6f1a", 6)
     with host_lock(shared=shared):
         assert settings(root) == AFTER
-    assert not tuning_record.is_there(lock)
+    assert not tuning.has_record(lock)
     said = capsys.readouterr().err
     assert said.startswith("settings of a run that was killed are put back: 6 files, such as /sys/kernel/mm/")
 
@@ -135,7 +134,7 @@ def test_a_new_start_of_the_machine_has_put_it_back_already(root, lock, killed):
     make(root, {"proc/sys/kernel/random/boot_id": "77aa\n"})
     with host_lock(shared=True):
         assert settings(root)["scaling_governor"] == "performance"
-    assert not tuning_record.is_there(lock)
+    assert not tuning.has_record(lock)
 
 
 def test_only_known_files_and_values_are_put_back(root, lock):
@@ -146,21 +145,21 @@ def test_only_known_files_and_values_are_put_back(root, lock):
         f"{CPU}/intel_pstate/no_turbo": "0; rm",
         f"{CPU}/cpu0/cpufreq/scaling_governor": "userspace",
     }
-    tuning_record.path(lock).write_text(json.dumps({"boot": "6f1a", "pid": 1, "before": before}))
+    tuning.record_path(lock).write_text(json.dumps({"boot": "6f1a", "pid": 1, "before": before}))
     assert restore(lock) == ([f"{CPU}/cpu0/cpufreq/scaling_governor"], [])
     assert (root / "etc/passwd").read_text() == "root"
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"boot": "6f1a"}', '{"boot": "6f1a", "before": [1]}'])
 def test_half_a_record_is_of_one_that_had_not_begun(root, lock, text):
-    tuning_record.path(lock).write_text(text)
+    tuning.record_path(lock).write_text(text)
     assert restore(lock) == ([], [])
-    assert not tuning_record.is_there(lock)
+    assert not tuning.has_record(lock)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file of another user")
 def test_the_record_of_another_user_is_neither_believed_nor_overwritten(root, lock):
-    record = tuning_record.path(lock)
+    record = tuning.record_path(lock)
     record.write_text(json.dumps({"boot": "6f1a", "before": {f"{CPU}/intel_pstate/no_turbo": "1"}}))
     os.chown(record, 65534, 65534)
     with host_lock(shared=False), fixed(lock) as done:
@@ -177,10 +176,12 @@ def test_without_a_record_nothing_is_set(root, tmp_path):
 
 
 def test_what_may_not_be_written_is_said_in_a_sentence(root, monkeypatch):
-    assert refused(Site(noise="fix")) == ""
+    assert tuning_refusal(Site(noise="fix")) == ""
     monkeypatch.setattr(os, "access", lambda path, mode: "governor" not in str(path))
-    assert refused(Site()) == ""
-    assert refused(Site(noise="fix")) == "noise: governor may not be set here; `stepgrid doctor` shows the commands"
+    assert tuning_refusal(Site()) == ""
+    assert (
+        tuning_refusal(Site(noise="fix")) == "noise: governor may not be set here; `stepgrid doctor` shows the commands"
+    )
 
 
 def test_at_the_end_of_a_run_with_a_killed_job(root, lock, killed):

@@ -1,0 +1,288 @@
+"""Activity of other processes on this host between two readings; our own does not count."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from stepgrid.host import counters, sysfs
+from stepgrid.host.counters import TICK, Sensors
+from stepgrid.host.host_check import OK, WARNING, Finding, unknown
+from stepgrid.model.number_format import percent, size
+
+LOOK = 0.2  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
+OVERRIDE = "STEPGRID_LOOK"  # of the tests
+BLOCK = "sys/class/block"
+IDLE_TIMES = ("idle", "iowait", "steal")
+ALLOWED_CORES, ALLOWED_SHARE = 0.1, 0.02  # of one core, or of all: whichever is more
+ALLOWED_STEAL = 0.02
+ALLOWED_DEVICE = 0.05
+HOT = 90  # °C: from about there processors slow down
+NAMED_PROCESSES = 3
+
+
+class Process(NamedTuple):
+    pid: int
+    parent: int
+    name: str
+    cpu: float  # seconds so far
+
+
+@dataclass(frozen=True, slots=True)
+class ActivityReading:
+    """The counters at one moment."""
+
+    at: float
+    host: Mapping[str, Any]
+    processes: Mapping[int, Process]
+    sensors: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """The difference between two readings."""
+
+    first: ActivityReading
+    last: ActivityReading
+
+    @property
+    def seconds(self) -> float:
+        return self.last.at - self.first.at
+
+    def busy(self) -> list[tuple[Process, float]]:
+        """List other processes that used the processors, the busiest first, with the cores that each took."""
+        own = own_pids(self.last.processes)
+        uses = [(process, self._cpu_seconds(pid)) for pid, process in self.last.processes.items() if pid not in own]
+        return sorted([(process, cpu / self.seconds) for process, cpu in uses if cpu > 0], key=lambda pair: -pair[1])
+
+    def own_cpu_seconds(self) -> float:
+        own = own_pids(self.last.processes) & self.first.processes.keys()
+        return sum(self._cpu_seconds(pid) for pid in own)
+
+    def _cpu_seconds(self, pid: int) -> float:
+        earlier = self.first.processes.get(pid)
+        return self.last.processes[pid].cpu - (earlier.cpu if earlier else 0.0)
+
+    def grown(self, *path: str) -> float | None:
+        """Tell by how much a counter has grown; None where it cannot be read."""
+        first, last = _counter(self.first.host, path), _counter(self.last.host, path)
+        return None if first is None or last is None else float(last) - float(first)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstReading:
+    sensors: Sensors
+    reading: ActivityReading
+
+    @property
+    def age(self) -> float:
+        return time.monotonic() - self.reading.at
+
+
+def look_seconds() -> float:
+    """Tell how long a look takes; 0: there is none."""
+    return float(os.environ.get(OVERRIDE) or LOOK)
+
+
+def first_reading_of_job() -> FirstReading | None:
+    """Read at the start of a job, before its imports: their time is that of the look."""
+    with suppress(Exception):  # watching is no reason for a stage to fail
+        return first_reading() if look_seconds() else None
+    return None
+
+
+def first_reading(devices: Sequence[str] | None = None) -> FirstReading:
+    """Read all devices where it is not known yet on which ones databases are."""
+    sensors = Sensors()
+    return FirstReading(sensors, _read(sensors, sysfs.names(BLOCK) if devices is None else devices))
+
+
+def observe(seconds: float, devices: Sequence[str], first: FirstReading | None = None) -> Activity:
+    """Compare a first reading, now or before, with another one at least so many seconds later."""
+    first = first or first_reading(devices)
+    time.sleep(max(seconds - first.age, 0.0))
+    return Activity(first.reading, _read(first.sensors, devices))
+
+
+def _read(sensors: Sensors, devices: Sequence[str]) -> ActivityReading:
+    return ActivityReading(time.monotonic(), counters.host(None, devices), read_processes(), sensors.read())
+
+
+def activity_findings(activity: Activity, cpus: int, devices: Sequence[str]) -> Iterator[Finding]:
+    yield _cpu(activity, cpus)
+    yield _steal(activity)
+    yield from (_device(activity, name) for name in devices)
+    if not devices:
+        yield unknown("device", "it is not known which one databases are on")
+    yield from (_swapping(activity), _throttling(activity), _temperature(activity))
+
+
+def _cpu(activity: Activity, cpus: int) -> Finding:
+    """Subtract our use from that of all processors: others may be processes which nobody sees from here."""
+    times = [activity.grown("cpu", name) for name in counters.CPU if name not in IDLE_TIMES]
+    limit = max(ALLOWED_CORES, ALLOWED_SHARE * cpus)
+    expected = f"others use less than {percent(limit)} of a core"
+    if times[0] is None or not activity.last.processes:
+        return unknown("cpu", expected=expected)
+    total, busy = sum(filter(None, times)), activity.busy()[:NAMED_PROCESSES]
+    cores = min(max(total - activity.own_cpu_seconds(), 0.0) / activity.seconds, cpus)  # the kernel counts in ticks
+    names = ", ".join(f"{process.name} ({process.pid}) {percent(share)}" for process, share in busy)
+    text = f"others used {percent(round(cores, 3))} of a core{f'; busiest: {names}' if names else ''}"
+    busiest = [{"pid": process.pid, "name": process.name, "cores": round(share, 3)} for process, share in busy]
+    value = {"cores": round(cores, 3), "busiest": busiest}
+    noisy = cores > limit
+    mend = f"ps -o pid,user,args -p {','.join(str(process.pid) for process, _ in busy)}" if noisy and busy else ""
+    return Finding("cpu", WARNING if noisy else OK, text, value, expected, mend, noisy)
+
+
+def _steal(activity: Activity) -> Finding:
+    stolen, expected = activity.grown("cpu", "steal"), f"less than {percent(ALLOWED_STEAL)} of a core"
+    if stolen is None:
+        return unknown("steal", expected=expected)
+    share = stolen / activity.seconds
+    noisy = share > ALLOWED_STEAL
+    text = f"other virtual machines took {percent(share)} of a core"
+    mend = "another machine, or processors of its own for this one" if noisy else ""
+    return Finding("steal", WARNING if noisy else OK, text, round(share, 3), expected, mend, noisy)
+
+
+def _device(activity: Activity, name: str) -> Finding:
+    busy_ms = activity.grown("devices", name, "busy_ms")
+    expected = f"busy for less than {percent(ALLOWED_DEVICE)} of the time"
+    if busy_ms is None:
+        return unknown(f"device {name}", expected=expected)
+    share = min(busy_ms / 1000 / activity.seconds, 1.0)
+    rates = {key: (activity.grown("devices", name, key) or 0.0) / activity.seconds for key in ("reads", "writes")}
+    text = f"{name} was busy for {percent(share)} of the time ({rates['reads']:.0f} r/s, {rates['writes']:.0f} w/s)"
+    value = {"busy": round(share, 3), **{key: round(rate, 1) for key, rate in rates.items()}}
+    noisy = share > ALLOWED_DEVICE
+    mend = "wait until it is idle; `iotop -o` tells who" if noisy else ""
+    return Finding(f"device {name}", WARNING if noisy else OK, text, value, expected, mend, noisy)
+
+
+def _swapping(activity: Activity) -> Finding:
+    swapped_in, swapped_out = activity.grown("paging", "swapped_in"), activity.grown("paging", "swapped_out")
+    if swapped_in is None or swapped_out is None:
+        return unknown("swapping", expected="none")
+    rate = (swapped_in + swapped_out) / activity.seconds
+    noisy = rate > 0
+    mend = "end what needs the memory, or sudo swapoff -a" if noisy else ""
+    text = f"{size(rate)}/s" if noisy else "none"
+    return Finding("swapping", WARNING if noisy else OK, text, rate, "none", mend, noisy)
+
+
+def _throttling(activity: Activity) -> Finding:
+    first, last = (reading.sensors.get("throttles") for reading in (activity.first, activity.last))
+    if first is None or last is None:
+        return unknown("throttling", expected="none")
+    noisy = last > first
+    text = f"slowed down {last - first:.0f} times just now" if noisy else f"none now, {last:.0f} since the start"
+    mend = "look after the cooling" if noisy else ""
+    return Finding("throttling", WARNING if noisy else OK, text, last, "none", mend, noisy)
+
+
+def _temperature(activity: Activity) -> Finding:
+    celsius, expected = activity.last.sensors.get("celsius"), f"less than {HOT} °C"
+    if celsius is None:
+        return unknown("temperature", expected=expected)
+    noisy = celsius >= HOT
+    mend = "let it cool down" if noisy else ""
+    return Finding("temperature", WARNING if noisy else OK, f"{celsius:.0f} °C", celsius, expected, mend, noisy)
+
+
+def _counter(sample: Mapping[str, Any], path: Sequence[str]) -> Any:
+    value: Any = sample
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+# The processes of this host: whose they are, and which of them are known to disturb.
+
+COMPILERS = ("cc1", "cc1plus", "clang", "clang++", "lto1", "ld", "ld.lld", "rustc", "cargo", "ninja", "javac", "bazel")
+SERVICES = (
+    *("updatedb", "updatedb.mlocat", "updatedb.plocat", "mandb", "apt", "apt-get", "aptitude", "dpkg", "dnf", "yum"),
+    *("zypper", "rpm", "packagekitd", "unattended-upgr", "snapd", "fstrim", "e2scrub", "xfs_scrub", "btrfs"),
+    *("rsync", "restic", "borg", "duplicity", "tar", "clamscan", "freshclam", "aide", "rkhunter"),
+    *("tracker-miner-f", "tracker-extract", "baloo_file", "baloo_file_extr", "localsearch-3"),
+)  # as the kernel cuts names: 15 bytes
+WAITING_SERVICES = ("packagekitd", "snapd", "unattended-upgr", "tracker-miner-f", "baloo_file", "localsearch-3")
+CRON = ("cron", "crond", "anacron", "atd")
+JOBS = frozenset({"stepgrid.run", "stepgrid.build"})
+NAMED_DISTURBERS = 5
+
+
+def read_processes() -> dict[int, Process]:
+    return {process.pid: process for pid in sysfs.pids() if (process := _read_process(pid))}
+
+
+def _read_process(pid: int) -> Process | None:
+    head, _, tail = (sysfs.text(f"proc/{pid}/stat") or "").rpartition(") ")
+    fields = tail.split()
+    if len(fields) < 13:
+        return None
+    return Process(pid, int(fields[1]), head.partition(" (")[2], (int(fields[11]) + int(fields[12])) / TICK)
+
+
+def own_pids(processes: Mapping[int, Process]) -> set[int]:
+    """List this process, its ancestors and its descendants: their noise is that of the tool, not of others."""
+    ancestors = {process.pid for process in _ancestry(processes, os.getpid())}
+    return ancestors | {
+        pid for pid in processes if any(process.pid == os.getpid() for process in _ancestry(processes, pid))
+    }
+
+
+def _ancestry(processes: Mapping[int, Process], pid: int) -> Iterator[Process]:
+    """List a process and its ancestors, but not the first of all."""
+    visited: set[int] = set()
+    while pid > 1 and pid in processes and pid not in visited:
+        visited.add(pid)
+        yield processes[pid]
+        pid = processes[pid].parent
+
+
+def process_findings(processes: Mapping[int, Process], busy: Sequence[Process]) -> Iterator[Finding]:
+    """Judge what is known by its name; `busy`: those that did something just now."""
+    if not processes:
+        yield from map(unknown, ("builds", "services", "cron jobs", "other runs"))
+        return
+    own = own_pids(processes)
+    others = [process for pid, process in processes.items() if pid not in own]
+    active = {process.pid for process in busy}
+    compilers = [process for process in others if process.name in COMPILERS]
+    yield _disturbers("builds", "no compiler runs", compilers, "let it finish")
+    services = [p for p in others if p.name in SERVICES and (p.pid in active or p.name not in WAITING_SERVICES)]
+    yield _disturbers("services", "none at work", services, "let it finish, or stop it")
+    cron_jobs = [
+        process
+        for process in others  # not the workers that cron itself leads, which have its name
+        if process.name not in CRON and any(a.name in CRON for a in _ancestry(processes, process.parent))
+    ]
+    yield _disturbers("cron jobs", "none", cron_jobs, "let it finish, or stop it")
+    yield _disturbers("other runs", "none", _other_jobs(others), "one host lock for all: see STEPGRID_HOST_LOCK")
+
+
+def _disturbers(name: str, none: str, processes: Sequence[Process], mend: str) -> Finding:
+    if not processes:
+        return Finding(name, OK, none, [], none)
+    names = ", ".join(dict.fromkeys(f"{process.name} ({process.pid})" for process in processes[:NAMED_DISTURBERS]))
+    unnamed = len(processes) - NAMED_DISTURBERS
+    value = [{"pid": process.pid, "name": process.name} for process in processes]
+    text = f"{names} and {unnamed} more" if unnamed > 0 else names
+    return Finding(name, WARNING, text, value, none, mend, travels=True)
+
+
+def _other_jobs(processes: Iterable[Process]) -> list[Process]:
+    """List jobs of stepgrid that this host's lock does not keep waiting."""
+    jobs = [p for p in processes if JOBS.intersection((sysfs.text(f"proc/{p.pid}/cmdline") or "").split("\0"))]
+    waiting = _lock_waiters() if jobs else set()  # the kernel takes 10 ms to list its locks
+    return [process for process in jobs if process.pid not in waiting]
+
+
+def _lock_waiters() -> set[int]:
+    rows = [line.split() for line in (sysfs.text("proc/locks") or "").splitlines() if "->" in line]
+    return {int(row[5]) for row in rows if len(row) > 5 and row[5].isdecimal()}

@@ -1,0 +1,209 @@
+"""Noise on this host: a look before a measured stage, whose findings go with its figures."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stepgrid.host import devices, sysfs, tuning
+from stepgrid.host.activity import (
+    CRON,
+    FirstReading,
+    Process,
+    activity_findings,
+    first_reading,
+    look_seconds,
+    observe,
+    process_findings,
+)
+from stepgrid.host.host_check import OK, WARNING, Finding, unknown
+from stepgrid.host.processes import cgroup
+from stepgrid.model.number_format import percent, size
+
+SHORT = 0.15  # where nothing is seen, with a first reading from the start of the job: its imports fill most of it
+LOOKS = 3  # what is over after a moment, such as the end of another measurement, disturbs no stage
+FRESH = 2.0  # an older first reading is of a time in which another stage may have been measured
+
+
+class Inspection(NamedTuple):
+    seconds: float  # of the look
+    findings: list[Finding]
+
+
+@contextmanager
+def quiet(
+    data: Path, device: str | None, lock: Path, fix: bool, measured: bool, first: FirstReading | None = None
+) -> Iterator[Mapping[str, Any]]:
+    """Keep settings right while the block runs, which gets a record. The host lock is held."""
+    with suppress(OSError):
+        cgroup.sweep()
+    with tuning.fixed(lock) if fix else nullcontext() as outcome:
+        if not (measured and look_seconds()):
+            yield {}
+            return
+        try:
+            inspection = look(data, device, lock, first)
+        except Exception as error:  # watching is no reason for a stage to fail
+            inspection = Inspection(0.0, [unknown("all", f"{type(error).__name__}: {error}")])
+        findings = [finding.to_json() for finding in inspection.findings]
+        record: dict[str, Any] = {"seconds": inspection.seconds, "findings": findings}
+        if text := warning(inspection.findings):
+            record["warning"] = text
+        yield record if outcome is None else {**record, "fixed": outcome.to_json()}
+
+
+def look(data: Path, device: str | None, lock: Path, first: FirstReading | None = None) -> Inspection:
+    """Look for noise since a fresh first reading; look again at noise, in a moment in which we do nothing."""
+    name = devices.device(data, device)
+    names = devices.members(name) if name else []
+    if first and first.age < FRESH:
+        inspection = inspect_host(min(SHORT, look_seconds()), names, lock, first)
+        if not warning(inspection.findings):
+            return inspection
+    for _ in range(LOOKS):
+        inspection = inspect_host(look_seconds(), names, lock)
+        if not warning(inspection.findings):
+            break
+    return inspection
+
+
+def inspect_host(least: float, names: Sequence[str], lock: Path, first: FirstReading | None = None) -> Inspection:
+    first = first or first_reading(names)
+    settings = [*memory_findings(names), *tuning.setting_findings(), tuning.record_finding(lock)]  # while time passes
+    activity = observe(least, names, first)
+    processes = activity.last.processes
+    findings = [
+        *activity_findings(activity, os.cpu_count() or 1, names),
+        *process_findings(processes, [process for process, _ in activity.busy()]),
+        *timer_findings(processes.values()),
+        *settings,
+    ]
+    return Inspection(round(activity.seconds, 3), findings)
+
+
+def warning(findings: Sequence[Finding]) -> str | None:
+    """Say what a reader of the figures must know: process ids tell him nothing."""
+    parts = []
+    for finding in findings:
+        if finding.travels and isinstance(finding.value, list):
+            parts.append(f"{finding.name}: {', '.join(dict.fromkeys(process['name'] for process in finding.value))}")
+        elif finding.travels:
+            parts.append(re.sub(r" \(\d+\)", "", finding.text))
+    return "; ".join(parts) or None
+
+
+# Memory, load and RAID of this host before a step.
+
+LEAST_FREE = 0.5  # of the memory: below that, others hold what a page cache would
+TINY_SWAP = 0.01  # of the memory in swap: what was never used again
+DAMON = "sys/kernel/mm/damon/admin/kdamonds"
+DAMON_RECLAIM = "sys/module/damon_reclaim/parameters/enabled"
+PAGES_OUT = "pageout"  # an action of DAMON
+
+
+def memory_findings(device_names: Sequence[str]) -> Iterator[Finding]:
+    total = sysfs.memory("MemTotal") or 0
+    yield _free_memory(total, sysfs.memory("MemAvailable"))
+    yield _swap(total, sysfs.memory("SwapTotal"), sysfs.memory("SwapFree"))
+    yield _reclaim()
+    yield _load()
+    yield from (_raid(name) for name in device_names if name.startswith("md"))
+
+
+def _free_memory(total: int, available: int | None) -> Finding:
+    expected = f"at least {percent(LEAST_FREE)} of it"
+    if not total or available is None:
+        return unknown("memory", expected=expected)
+    little = available < LEAST_FREE * total
+    text = f"{size(available)} of {size(total)} free"
+    mend = "end what holds it: ps aux --sort=-rss | head" if little else ""
+    return Finding("memory", WARNING if little else OK, text, available, expected, mend)
+
+
+def _swap(memory: int, total: int | None, free: int | None) -> Finding:
+    if total is None or free is None or not memory:
+        return unknown("swap", expected="none in use")
+    used = total - free
+    much = used > TINY_SWAP * memory
+    text = f"{size(used)} of {size(total)} in use" if total else "there is none"
+    return Finding("swap", WARNING if much else OK, text, used, "none in use", "sudo swapoff -a" if much else "")
+
+
+def _reclaim() -> Finding:
+    """Warn of DAMON: the page cache of a restored database depends on how long ago somebody read it."""
+    expected = "only when memory is short"
+    if not sysfs.names("sys/kernel/mm"):
+        return unknown("reclaim", expected=expected)
+    actions = list(_damon_actions())
+    if not actions:
+        return Finding("reclaim", OK, expected, [], expected)
+    text = "DAMON takes what nobody reads out of memory"
+    if PAGES_OUT not in actions:
+        text = "DAMON is at work; root may read whether it takes what nobody reads out of memory"
+    mend = f"`start: warm` in the spec, or echo off | sudo tee /{DAMON}/*/state"
+    return Finding("reclaim", WARNING, text, actions, expected, mend)
+
+
+def _damon_actions() -> Iterator[str]:
+    """List actions at work that take pages out of memory, or may: only root may read them."""
+    if sysfs.text(DAMON_RECLAIM) == "Y":
+        yield PAGES_OUT
+    for number in filter(str.isdecimal, sysfs.names(DAMON)):
+        if sysfs.text(f"{DAMON}/{number}/state") != "off":
+            actions = (sysfs.text(path) for path in sysfs.matching(f"{DAMON}/{number}/contexts/*/schemes/*/action"))
+            yield from (action or "unknown" for action in actions if action in (None, PAGES_OUT))
+
+
+def _load() -> Finding:
+    """Report the load without a verdict: it still holds what ended minutes ago, such as the stage before."""
+    words = (sysfs.text("proc/loadavg") or "").split()
+    if len(words) < 3:
+        return unknown("load")
+    return Finding("load", OK, f"{', '.join(words[:3])} over 1, 5 and 15 minutes", [float(word) for word in words[:3]])
+
+
+def _raid(name: str) -> Finding:
+    action = sysfs.text(f"sys/class/block/{name}/md/sync_action")
+    if action is None:
+        return unknown(f"raid {name}", expected="idle")
+    noisy = action != "idle"
+    mend = f"echo idle | sudo tee /sys/block/{name}/md/sync_action" if action == "check" else "wait for its end"
+    severity = WARNING if noisy else OK
+    return Finding(f"raid {name}", severity, action, action, "idle", mend if noisy else "", travels=noisy)
+
+
+# Timers of systemd and jobs of cron that may start by themselves while a step is measured.
+
+TIMERS = "etc/systemd/system/timers.target.wants"
+LIGHT_TIMERS = ("systemd-tmpfiles-clean.timer", "motd-news.timer", "phpsessionclean.timer")  # seconds of nothing much
+CRONTABS = ("etc/cron.hourly", "etc/cron.daily", "etc/cron.weekly", "etc/cron.monthly", "etc/cron.d")
+
+
+def timer_findings(processes: Collection[Process]) -> Iterator[Finding]:
+    running = {process.name for process in processes}
+    if not running:
+        yield from (unknown("timers"), unknown("cron"))
+        return
+    yield _timers("systemd" in running)
+    yield _cron(bool(running & {*CRON}))
+
+
+def _timers(by_systemd: bool) -> Finding:
+    names = [name for name in sysfs.names(TIMERS) if name not in LIGHT_TIMERS] if by_systemd else []
+    if not names:
+        return Finding("timers", OK, "none that may start" if by_systemd else "systemd does not run here", [])
+    mend = f"sudo systemctl stop {' '.join(names)}"
+    return Finding("timers", WARNING, f"may start: {', '.join(names)}", names, "none", mend)
+
+
+def _cron(runs: bool) -> Finding:
+    hidden = ".placeholder"
+    paths = [f"{folder}/{name}" for folder in CRONTABS for name in sysfs.names(folder) if name != hidden]
+    if not runs or not paths:
+        return Finding("cron", OK, "does not run here" if not runs else "has nothing to start", [])
+    jobs = ", ".join(path.removeprefix("etc/") for path in paths)
+    return Finding("cron", WARNING, f"may start: {jobs}", paths, "nothing to start", "sudo systemctl stop cron")
