@@ -69,7 +69,7 @@ def _text(found: Iterable[Section]) -> int:
 
 
 def _lines(each: Finding) -> Iterator[str]:
-    yield f"  {each.severity:<8} {each.name:<{WIDTH}} {each.said}"
+    yield f"  {each.severity:<8} {each.name:<{WIDTH}} {each.text}"
     if each.severity not in ("ok", "unknown"):
         yield from (f"  {'':<8} {'':<{WIDTH}} {text}" for text in (_expected(each), each.mend) if text)
 
