@@ -78,6 +78,7 @@ def test_metrics() -> None:
             "rate": {
                 "pattern": r"rate (\d+)",
                 "json": None,
+                "report": None,
                 "file": None,
                 "take": "last",
                 "times": None,

@@ -7,6 +7,7 @@ alone has. Clients of stepgrid also write intervals and histograms in forms of t
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,12 +24,14 @@ MICROSECONDS = 1e6  # of a second
 PERCENTILES: Mapping[str, float] = {
     "p50_us": 50, "p75_us": 75, "p95_us": 95, "p99_us": 99, "p99_9_us": 99.9, "p99_99_us": 99.99,
 }  # fmt: skip
+STANDARD = ("operations", "seconds", "qps", "avg_us", "max_us", *PERCENTILES)  # metrics that all kinds share
 SHORTEST = 0.5  # seconds: the last interval of a step is a part of a second
 TAIL = 65_536  # bytes of the end of a report that is still written: a minute of a few clients
 
 Line: TypeAlias = Mapping[str, Any]
 Series: TypeAlias = Sequence[tuple[float, float]]
 
+_LINE = re.compile(r'^[ \t]*\{.*"report".*$', re.MULTILINE)
 _INTERVALS = ("interval", "client", "rate")  # kinds of lines that are intervals
 _HISTOGRAMS = ("histogram", "role", "latency")
 _COUNTS: Mapping[str, tuple[str, str]] = {  # of an interval: count -> operation, name of its longest time
@@ -96,9 +99,9 @@ def read(path: Path) -> Report:
 
 def parse(path: Path, text: str) -> Report:
     lines: dict[str, list[Line]] = {}
-    for line in text.split("\n"):
+    for match in _LINE.finditer(text):
         try:
-            record = json.loads(line) if line.lstrip().startswith("{") else None
+            record = json.loads(match[0])
         except (ValueError, RecursionError):
             continue
         if isinstance(record, dict) and isinstance(kind := record.get("report"), str):
@@ -106,10 +109,10 @@ def parse(path: Path, text: str) -> Report:
     return Report(path, lines)
 
 
-def live(folder: Path, *operations: str) -> Series:
+def live(folder: Path, *operations: str, file: str = FILE) -> Series:
     """Read the rates of a step that runs from the end of its report: of the first of these operations that has any."""
     try:
-        intervals = parse(folder / FILE, tail(folder / FILE, TAIL)).intervals
+        intervals = parse(folder / file, tail(folder / file, TAIL)).intervals
     except OSError:
         return ()
     return next((rates for name in operations or (None,) if (rates := series(intervals, name))), ())
@@ -137,6 +140,32 @@ def client_rates(intervals: Sequence[Interval]) -> list[ClientRate]:
         for interval in intervals
         if interval.client is not None and interval.length > 0
     ]
+
+
+def standard_metrics(report: Report) -> dict[str, float]:
+    """Give the metrics that all kinds share: those that the report names, else those that follow from its lines."""
+    lines, counts = report.histograms, bucket_counts(report.histograms)
+    operations = float(sum(counts.values()) or sum(interval.operations for interval in report.intervals))
+    metrics = {"operations": operations} if operations else {}
+    if report.of("end"):
+        metrics["seconds"] = report.seconds
+        if operations and report.seconds > 0:
+            metrics["qps"] = operations / report.seconds
+    if counts and all("seconds" in line for line in lines):
+        metrics["avg_us"] = sum(line["seconds"] for line in lines) / operations * MICROSECONDS
+    if counts and all("longest" in line for line in lines):
+        metrics["max_us"] = max(line["longest"] for line in lines) * MICROSECONDS
+    named = {line["name"]: float(line["value"]) for line in report.of("metric") if line["name"] in STANDARD}
+    return {**metrics, **percentiles(counts), **named}
+
+
+def histograms(report: Report) -> list[Buckets]:
+    """Merge the histograms of a report by operation."""
+    lines: dict[str, list[Line]] = {}
+    for line in report.histograms:
+        lines.setdefault(str(line.get("operation", "")), []).append(line)
+    counts = {operation: bucket_counts(group) for operation, group in lines.items()}
+    return [histogram(operation, counts[operation]) for operation in counts if counts[operation]]
 
 
 def bucket_counts(lines: Sequence[Line]) -> dict[int, int]:

@@ -36,8 +36,8 @@ def _metric(**given: Any) -> dict[str, Any]:
         (_metric(pattern="(a)", better="more"), "metrics", "Input should be 'higher' or 'lower'"),
         (_metric(name="step", pattern="(a)"), "metrics", "`step` is a column of the tables: choose another name"),
         (_metric(name="Rate", pattern="(a)"), "metrics", "String should match pattern '^[a-z][a-z0-9_]*$'"),
-        (_metric(unit="s"), "metrics", "a metric has `pattern` or `json`, one of them"),
-        (_metric(pattern="(a)", json="$.a"), "metrics", "a metric has `pattern` or `json`, one of them"),
+        (_metric(unit="s"), "metrics", "a metric has `pattern`, `json` or `report`, one of them"),
+        (_metric(pattern="(a)", json="$.a"), "metrics", "a metric has `pattern`, `json` or `report`, one of them"),
         (_metric(json="jobs[0]"), "metrics", "`jobs[0]` is no path: it begins with $"),
         (
             _metric(json="$.jobs[?(@.x)]"),

@@ -1,4 +1,4 @@
-"""Steps of kind command: any program, its metrics found by pattern."""
+"""Steps of kind command: any program, whose figures are in its report or are found by patterns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ USUAL_SECONDS = 10.0  # of a program that does not say how long it takes
 class AnyCommand(PackageRunner):
     kind = "command"
     revision = 1
-    parser = 2
+    parser = 3
     reading = ("metrics", "series")
     tables = ("relative",)
 
@@ -46,6 +46,11 @@ class AnyCommand(PackageRunner):
         words = argv(settings["argv"], options, context, server.placeholders() if server else None)
         return Command(words, _client_environment(server) if server else {}, settings["duration"])
 
+    def live(self, folder: Path) -> Sequence[tuple[float, float]]:
+        from stepgrid.drivers import client_report
+
+        return client_report.live(folder) or client_report.live(folder, file="stdout")
+
     def own_metrics(self, settings: Mapping[str, Any]) -> Mapping[str, Metric]:
         from stepgrid.drivers.command.parser import own_metrics
 
@@ -53,8 +58,8 @@ class AnyCommand(PackageRunner):
 
 
 def _client_environment(server: Access) -> Mapping[str, str]:
-    found = engine(server.engine)
-    return found.client_environment(server) if isinstance(found, ClientEnvironment) else {}
+    server_engine = engine(server.engine)
+    return server_engine.client_environment(server) if isinstance(server_engine, ClientEnvironment) else {}
 
 
 DRIVER: Runner = AnyCommand()

@@ -1,81 +1,144 @@
-"""The metrics of a command: what its patterns and paths find in what it printed and wrote."""
+"""Figures of a command: its report, and what patterns and paths of the spec find in what it printed and wrote."""
 
 from __future__ import annotations
 
+import csv
+import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from stepgrid.drivers.command import patterns
-from stepgrid.drivers.command.jsonpath import find
-from stepgrid.drivers.command.outputs import PRINTED, Outputs
-from stepgrid.drivers.command.patterns import PatternError
-from stepgrid.drivers.command.series import series
+from stepgrid.drivers import client_report
+from stepgrid.drivers.client_report import Report
+from stepgrid.drivers.command import selectors
+from stepgrid.drivers.command.selectors import PatternError
 from stepgrid.model.figures import Figures, ParseError, decimal
 from stepgrid.model.metrics.metric import STEP, Metric
+from stepgrid.plugins import raw_output
+from stepgrid.plugins.raw_output import RawOutputError, is_inside
 
+PRINTED = ("stdout", "stderr")
 TAKE: Mapping[str, Callable[[Sequence[float]], float]] = {
-    "first": lambda found: found[0],
-    "last": lambda found: found[-1],
+    "first": lambda numbers: numbers[0],
+    "last": lambda numbers: numbers[-1],
     "sum": math.fsum,
     "mean": fmean,
     "min": min,
     "max": max,
 }
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+_BEGINS = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """The files of a step, each read once for all of its metrics."""
+
+    folder: Path
+    _texts: dict[str, str | None] = field(default_factory=dict)
+    _documents: dict[str, Any] = field(default_factory=dict)
+
+    def text(self, name: str) -> str | None:
+        """Read a file; None if it does not exist."""
+        if name not in self._texts:
+            if not is_inside(self.folder, name):
+                raise ParseError(f"{name} cannot be read: a link leads out of the step's folder")
+            self._texts[name] = _read(self.folder / name)
+        return self._texts[name]
+
+    def document(self, name: str) -> Any:
+        """Read the first JSON value that begins a line: programs print other text before it. None: no such file."""
+        if name not in self._documents:
+            text = self.text(name)
+            self._documents[name] = None if text is None else _document(name, text)
+        return self._documents[name]
+
+    def report(self) -> Report:
+        """Read the report that the program wrote, or else printed."""
+        text = self.text(client_report.FILE)
+        return client_report.parse(
+            self.folder / client_report.FILE, self.text("stdout") or "" if text is None else text
+        )
 
 
 def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     outputs = Outputs(folder)
-    metrics: dict[str, float] = {}
+    report = outputs.report()
+    metrics = client_report.standard_metrics(report)
     for name, metric in settings["metrics"].items():
-        numbers = [_number(name, metric, value) for value in _found(metric, outputs)]
+        numbers = [_number(name, metric, value) for value in _values(metric, outputs, report)]
         if numbers:
             metrics[name] = TAKE[metric.get("take") or "last"](numbers) * (metric.get("times") or 1.0)
         elif metric["required"]:
             raise ParseError(f"metric `{name}`: {_lacking(metric, outputs)}")
-    said = settings.get("series")
-    return Figures(metrics, qps=series(outputs, said) if said else ())
+    declared = settings.get("series")
+    return Figures(
+        metrics,
+        {str(line["name"]): str(line["value"]) for line in report.of("fact")},
+        qps=_series(outputs, declared) if declared else client_report.series(report.intervals),
+        histograms=client_report.histograms(report),
+        rates=client_report.client_rates(report.intervals),
+    )
 
 
-def _found(metric: Mapping[str, Any], outputs: Outputs) -> list[Any]:
+def own_metrics(settings: Mapping[str, Any]) -> dict[str, Metric]:
+    """Describe the metrics that a spec names."""
+    return {
+        name: Metric(
+            name,
+            metric["unit"],
+            metric["better"],
+            f"A figure of the command's own, found {_origin(metric)}.",
+            STEP,
+        )
+        for name, metric in (settings.get("metrics") or {}).items()
+    }
+
+
+def _origin(metric: Mapping[str, Any]) -> str:
+    if metric.get("report"):
+        return f"in its report as `{metric['report']}`"
+    return f"at {metric['json']}" if metric.get("json") else f"by the pattern {metric['pattern']}"
+
+
+def _values(metric: Mapping[str, Any], outputs: Outputs, report: Report) -> list[Any]:
+    if metric.get("report"):
+        return [line.get("value") for line in report.of("metric") if line.get("name") == metric["report"]]
     if metric.get("json"):
         document = outputs.document(metric.get("file") or PRINTED[0])
-        return [] if document is None else find(document, metric["json"])
-    return _matches(metric["pattern"], [outputs.text(name) for name in _files(metric)])
+        return [] if document is None else selectors.find(document, metric["json"])
+    texts = (outputs.text(name) or "" for name in _files(metric))  # stdout goes before stderr
+    try:
+        return next(filter(None, (selectors.matches(metric["pattern"], text) for text in texts)), [])
+    except PatternError as error:
+        raise ParseError(str(error)) from None
 
 
 def _files(metric: Mapping[str, Any]) -> Sequence[str]:
     return (metric["file"],) if metric.get("file") else PRINTED
 
 
-def _matches(pattern: str, texts: Sequence[str | None]) -> list[str]:
-    """What the group held, of the first text where it held anything: stdout goes before stderr."""
-    try:
-        return next(filter(None, (patterns.matches(pattern, text or "") for text in texts)), [])
-    except PatternError as error:
-        raise ParseError(str(error)) from None
-
-
 def _number(name: str, metric: Mapping[str, Any], value: Any) -> float:
-    """A number that is written as text is one; true is none."""
+    """Convert a number, or one that is written as text; true is none."""
     if isinstance(value, str):
         number = decimal(value)
     else:
         number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     if not math.isfinite(number):
-        where = metric["json"] if metric.get("json") else "its pattern"
-        raise ParseError(f"metric `{name}`: {where} found {_shown(value)}, which is no number")
+        source = "the report" if metric.get("report") else metric.get("json") or "its pattern"
+        kinds = {dict: "an object", list: "a list", bool: str(value).lower()}
+        raise ParseError(f"metric `{name}`: {source} found {kinds.get(type(value), f'`{value}`')}, which is no number")
     return number
 
 
-def _shown(value: Any) -> str:
-    kinds = {dict: "an object", list: "a list", bool: str(value).lower()}
-    return kinds.get(type(value), f"`{value}`")
-
-
 def _lacking(metric: Mapping[str, Any], outputs: Outputs) -> str:
+    if metric.get("report"):
+        return f"the report has no metric `{metric['report']}`"
     if metric.get("file") and outputs.text(metric["file"]) is None:
         return f"there is no file {metric['file']}"
     if metric.get("json"):
@@ -83,14 +146,57 @@ def _lacking(metric: Mapping[str, Any], outputs: Outputs) -> str:
     return f"nothing in {' or '.join(_files(metric))} matches {metric['pattern']}"
 
 
-# Its metrics: a spec gives them their names.
+def _read(path: Path) -> str | None:
+    try:
+        return raw_output.read(path).decode("utf-8", errors="replace")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except RawOutputError as error:
+        raise ParseError(f"{path.name} cannot be read: {error}") from None
 
 
-def own_metrics(settings: Mapping[str, Any]) -> dict[str, Metric]:
-    return {name: _metric(name, said) for name, said in (settings.get("metrics") or {}).items()}
+def _document(name: str, text: str) -> Any:
+    begins = _BEGINS.search(text)
+    if begins is None:
+        raise ParseError(f"{name} holds no JSON: no line begins with {{ or [")
+    try:
+        return json.JSONDecoder().raw_decode(text, begins.end() - 1)[0]
+    except json.JSONDecodeError as error:
+        raise ParseError(f"{name} is no JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
+    except RecursionError:
+        raise ParseError(f"{name} is no JSON: it is nested too deep") from None
+    except ValueError:  # of Python itself: turning digits into a number takes quadratic time
+        raise ParseError(f"{name} has a number of more than {sys.get_int_max_str_digits():,} digits") from None
 
 
-def _metric(name: str, said: Mapping[str, Any]) -> Metric:
-    where = f"at {said['json']}" if said.get("json") else f"by the pattern {said['pattern']}"
-    definition = f"A figure of the command's own, found {where}."
-    return Metric(name, said["unit"], said["better"], definition, STEP)
+# Operations per second over time, of a table that a command wrote: columns by name.
+
+
+def _series(outputs: Outputs, declared: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """Read seconds and rate in the order of time; rows of one time are parts of one rate, such as reads and writes."""
+    text = outputs.text(declared["file"])
+    if text is None:
+        raise ParseError(f"series: there is no file {declared['file']}")
+    unit, factor = UNITS[declared.get("unit") or "s"], declared.get("times") or 1.0
+    rates: dict[float, float] = {}
+    for moment, value in _rows(text.splitlines(), declared):
+        rates[moment * unit] = rates.get(moment * unit, 0.0) + value * factor
+    return sorted(rates.items())
+
+
+def _rows(lines: Sequence[str], declared: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
+    file, head = declared["file"], declared.get("head")
+    rows = csv.reader([head, *lines] if head else lines, skipinitialspace=True)
+    columns = next(rows, [])
+    for name in (declared["time"], declared["rate"]):
+        if name not in columns:
+            raise ParseError(f"series: {file} has no column `{name}`; it has: {', '.join(columns) or 'none'}")
+    indices = columns.index(declared["time"]), columns.index(declared["rate"])
+    for row in filter(None, rows):
+        texts = [row[index] if index < len(row) else "" for index in indices]
+        moment, value = map(decimal, texts)
+        for text, number in zip(texts, (moment, value), strict=True):
+            if not math.isfinite(number):
+                line = rows.line_num - bool(head)
+                raise ParseError(f"series: line {line} of {file} has `{text}`, which is no number")
+        yield moment, value

@@ -1,4 +1,4 @@
-"""What a step of kind command may say."""
+"""Settings of a step of kind command."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from stepgrid.drivers.command import patterns
-from stepgrid.drivers.command.jsonpath import PathError, parts
-from stepgrid.drivers.command.patterns import PatternError
+from stepgrid.drivers.command import selectors
+from stepgrid.drivers.command.selectors import PathError, PatternError
 from stepgrid.model import result_schema
 from stepgrid.plugins.command_line import misplaced
 from stepgrid.plugins.quantity import Nested
@@ -37,7 +36,7 @@ def _words(argv: tuple[str, ...]) -> tuple[str, ...]:
 
 def _pattern(text: str) -> str:
     try:
-        groups = patterns.groups(text)
+        groups = selectors.groups(text)
     except PatternError as error:
         context = {"text": text, "why": str(error)}
         raise PydanticCustomError("pattern", "`{text}` is no pattern: {why}", context) from None
@@ -49,7 +48,7 @@ def _pattern(text: str) -> str:
 
 def _path(text: str) -> str:
     try:
-        parts(text)
+        selectors.parts(text)
     except PathError as error:
         context = {"text": text, "why": str(error)}
         raise PydanticCustomError("path", "`{text}` is no path: {why}", context) from None
@@ -90,6 +89,10 @@ class Metric(Model):
         Path | None,
         Field(alias="json", description="where the number stands in JSON: $ and then .key ['any key'] [0] [-1] [*]"),
     ] = None
+    report: Annotated[
+        str | None,
+        Field(min_length=1, description="its name in the report that the program writes (how-to/own-figures.md)"),
+    ] = None
     file: Annotated[
         File | None, Field(description="of {folder}, where it is looked for; else stdout (a pattern: then stderr)")
     ] = None
@@ -103,9 +106,9 @@ class Metric(Model):
     required: Annotated[bool, Field(description="the step has failed when there is no such number")] = False
 
     @model_validator(mode="after")
-    def _one_of_them(self) -> Metric:
-        if (self.pattern is None) == (self.json_ is None):
-            raise PydanticCustomError("one_of", "a metric has `pattern` or `json`, one of them")
+    def _has_one_selector(self) -> Metric:
+        if [self.pattern, self.json_, self.report].count(None) != 2:
+            raise PydanticCustomError("one_of", "a metric has `pattern`, `json` or `report`, one of them")
         return self
 
 
@@ -133,7 +136,7 @@ class Settings(Model):
     metrics: Annotated[
         dict[MetricName, Metric],
         Nested(),
-        Field(default_factory=dict, description="figures by name, each {pattern: …} or {json: …}"),
+        Field(default_factory=dict, description="figures by name, each {pattern: …}, {json: …} or {report: …}"),
     ]
     series: Annotated[Series | None, Nested(), Field(description="operations per second over time")] = None
     files: Annotated[

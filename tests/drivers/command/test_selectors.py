@@ -1,14 +1,15 @@
-"""Patterns of strangers: what cannot be searched for in bounded time is refused or given up."""
+"""Patterns that cannot be searched for in bounded time are refused or given up; paths name entries of JSON."""
 
 import re
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.drivers.command import patterns
-from stepgrid.drivers.command.patterns import PatternError, groups, matches
+from stepgrid.drivers.command import selectors
+from stepgrid.drivers.command.selectors import PathError, PatternError, find, groups, matches, parts
 
 AS_PYTHON = (r"^keys=(\d+)", r"latency:\n.*\n +([0-9.]+)", r"(?i)QPS: (\S+)$", r"(?P<n>\d+)(?: ms|us)", r"a|(b)")
 
@@ -42,7 +43,7 @@ def test_a_pattern_that_other_engines_never_end_with(pattern: str) -> None:
 
 
 def test_matches_that_each_look_at_all_of_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns, "SECONDS", 0.2)
+    monkeypatch.setattr(selectors, "SECONDS", 0.2)
     with pytest.raises(PatternError, match=re.escape("the pattern (a)(?:[^z]*z)? takes more than 1 s")):
         matches("(a)(?:[^z]*z)?", "a" * 300_000)
 
@@ -51,3 +52,50 @@ def test_matches_that_each_look_at_all_of_the_text(monkeypatch: pytest.MonkeyPat
 def test_what_is_found_is_what_python_finds(text: str, pattern: str) -> None:
     expected = [match[1] for match in re.finditer(pattern, text, re.MULTILINE) if match[1] is not None]
     assert matches(pattern, text) == expected
+
+
+# Paths in JSON.
+
+FIO = {"jobs": [{"read": {"iops": 1.5, "clat_ns": {"percentile": {"99.000000": 7}}}}, {"read": {"iops": 2}}, {}]}
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("$.jobs[0].read.iops", [1.5]),
+        ("$.jobs[-2].read.iops", [2]),
+        ("$.jobs[*].read.iops", [1.5, 2]),
+        ("$['jobs'][0][\"read\"].iops", [1.5]),
+        ("$.jobs[0].read.clat_ns.percentile['99.000000']", [7]),
+        ("$.jobs[3].read", []),
+        ("$.jobs[-4]", []),
+        ("$.jobs.read", []),
+        ("$.jobs[0][0]", []),
+        ("$.nothing[*]", []),
+    ],
+)
+def test_what_stands_there(path: str, found: list[Any]) -> None:
+    assert find(FIO, path) == found
+
+
+def test_the_whole_and_null() -> None:
+    assert find([1, None, 3], "$[*]") == [1, 3]
+    assert find(5, "$") == [5]
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("jobs", "it begins with $"),
+        ("$jobs", "`jobs` is none of .key ['key'] [0] [*]"),
+        ("$.a..b", "`..b` is none of .key ['key'] [0] [*]"),
+        ("$.a[1:2]", "`[1:2]` is none of .key ['key'] [0] [*]"),
+        ("$.a['b]", "`['b]` is none of .key ['key'] [0] [*]"),
+        (f"$[{'1' * 5000}]", "an index has too many digits"),
+        ("$.99.0", "`.99.0` is none of .key ['key'] [0] [*]"),
+    ],
+)
+def test_what_is_no_path(path: str, why: str) -> None:
+    with pytest.raises(PathError) as caught:
+        parts(path)
+    assert str(caught.value) == why
