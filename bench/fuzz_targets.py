@@ -12,7 +12,7 @@ from stepgrid.language.expressions import ExpressionError, evaluate
 from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import read_spec
 from stepgrid.model.figures import ParseError
-from stepgrid.plugins.drivers import driver, parsed, running
+from stepgrid.plugins.registry import driver, parse_step, require_runner
 
 NAMES = {"params": {"keys": 1000}, "version": "9.10.0", "cache": "lru", "x": 3, "y": None, "z": [1, 2.5, "a"]}
 METRICS = {
@@ -44,7 +44,7 @@ def targets(folder: Path) -> dict[str, Target]:
     """`folder`: where files are put, in memory."""
     logs = {kind: Target(partial(_log, kind, folder), (ParseError, LookupError), 4096) for kind in _LOGS}
     steps = {kind: Target(partial(_step, kind, folder), (ParseError, OSError), 2048) for kind in SETTINGS}
-    model = running("command").settings_model()  # type: ignore[attr-defined]
+    model = require_runner("command").settings_model()  # type: ignore[attr-defined]
     settings = model.model_validate(OF_COMMAND).model_dump(mode="json")
     command = Target(partial(_command, folder, settings), (ParseError, OSError), 1024)
     spec = Target(partial(_spec, folder), (), 4096)
@@ -66,7 +66,7 @@ def _log(kind: str, folder: Path, content: bytes) -> object:
 def _step(kind: str, folder: Path, content: bytes) -> object:
     (folder / "stdout").write_bytes(b"")
     (folder / REPORTED.get(kind, "stdout")).write_bytes(content)
-    return parsed(running(kind), folder, SETTINGS[kind])
+    return parse_step(require_runner(kind), folder, SETTINGS[kind])
 
 
 def _digits(error: ValueError) -> None:
@@ -78,7 +78,7 @@ def _digits(error: ValueError) -> None:
 def _command(folder: Path, settings: Mapping[str, Any], content: bytes) -> object:
     (folder / "stdout").write_bytes(content)
     (folder / "stderr").write_bytes(b"")
-    return parsed(running("command"), folder, settings)
+    return parse_step(require_runner("command"), folder, settings)
 
 
 def _spec(folder: Path, content: bytes) -> object:

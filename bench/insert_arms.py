@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from bench import client_arms, insert_python
 from bench.client_arms import Cost, Lab, Lines
 from stepgrid.drivers.insert_benchmark import InsertBenchmark
-from stepgrid.plugins import engines
+from stepgrid.plugins import registry
 
 TABLE, BATCH = "pi1", 100
 SHAPES = (  # index, columns, how the first is compared, values of the first
@@ -86,7 +86,7 @@ def _queries(lab: Lab) -> Sequence[tuple[str, int]]:
 
 def _make_table(lab: Lab, work: Work) -> None:
     """Empty, for inserts."""
-    engine = engines.served(lab.server)
+    engine = registry.server_engine(lab.server)
     assert engine
     if work.action == "insert":
         connection = engine.connect(lab.access)

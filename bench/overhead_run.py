@@ -13,7 +13,7 @@ from bench.small_tree import SMALL_TREE
 from bench.spent import ROOT, Spent, stepgrid
 from stepgrid.model.plan import PlannedStage
 from stepgrid.plan.files import plan_file
-from stepgrid.plugins.drivers import running
+from stepgrid.plugins.registry import require_runner
 from stepgrid.store.store import ATTEMPT, Store
 
 SPEC = (
@@ -95,7 +95,9 @@ def _sampler(result: Path) -> float:
 
 def rates(folders: Sequence[Path], stage: PlannedStage) -> dict[str, float]:
     """Step -> QPS, as stepgrid's parser reads it."""
-    parsed = [running(step.kind).parse(each, step.settings) for each, step in zip(folders, stage.steps, strict=True)]
+    parsed = [
+        require_runner(step.kind).parse(each, step.settings) for each, step in zip(folders, stage.steps, strict=True)
+    ]
     return {step.name: found.metrics["qps"] for step, found in zip(stage.steps, parsed, strict=True)}
 
 

@@ -12,7 +12,7 @@ from stepgrid.build.programs import programs
 from stepgrid.host.processes import supervision
 from stepgrid.host.processes.supervision import User, environment, give_files, server_user, supervise
 from stepgrid.model.command import Command
-from stepgrid.plugins import engines
+from stepgrid.plugins import registry
 from stepgrid.plugins.server import Access, ServerEngine, ServerHome
 from stepgrid.run.server import readiness
 from stepgrid.run.server.process import Server
@@ -27,7 +27,7 @@ def serving(
     build: Path, record: Mapping[str, Any], folder: Path, options: Mapping[str, Any], storage: str
 ) -> Iterator[Access]:
     """Of that build, with its database and its logs in the folder: the one that is there already, or a new one."""
-    engine = engines.served(str(record["engine"]))
+    engine = registry.server_engine(str(record["engine"]))
     assert engine is not None
     known = programs(build)
     data, own = folder / "data", folder / "server"

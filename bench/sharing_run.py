@@ -11,7 +11,7 @@ from typing import NamedTuple
 from bench.spent import Spent, stepgrid
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStage
 from stepgrid.plan.files import plan_file
-from stepgrid.plugins.drivers import running
+from stepgrid.plugins.registry import require_runner
 from stepgrid.store.store import Store
 
 KEPT = ("builds", "plans", "locks")
@@ -66,7 +66,7 @@ def _rate(store: Store, stage: PlannedStage) -> float:
     """Of its last step, which is the measured one."""
     index, step = len(stage.steps) - 1, stage.steps[-1]
     folder = next((_result(store, stage) / "steps").glob(f"{index}-*"))
-    return running(step.kind).parse(folder, step.settings).metrics["qps"]
+    return require_runner(step.kind).parse(folder, step.settings).metrics["qps"]
 
 
 def _result(store: Store, stage: PlannedStage) -> Path:

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, get_args
 
 from stepgrid.language.sources import SOURCES
-from stepgrid.plugins import drivers, engines
-from stepgrid.plugins.quantity import Quantity
+from stepgrid.plugins import registry
 from stepgrid.plugins.registry import DRIVERS, ENGINES
-from stepgrid.plugins.settings import ActionSettings
+from stepgrid.plugins.settings import ActionSettings, Quantity
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -39,9 +38,9 @@ def page() -> str:
 
 def _kinds() -> Iterator[str]:
     for kind in DRIVERS.built_in():
-        found = drivers.driver(kind)
+        found = registry.driver(kind)
         yield from ("", f"## {kind}", "", _summary(found))
-        if drivers.runnable(kind) is None:
+        if registry.runner(kind) is None:
             yield from ("", NOT_YET)
         yield from ("", *_table(found.settings_model()))
         yield from _nested(found.settings_model())
@@ -122,10 +121,10 @@ def _engines() -> Iterator[str]:
         "engine", "step kinds", "storage engines", "`has(…)`, by version", "options that a spec may not give"
     )
     for name in ENGINES.built_in():
-        found = engines.engine(name)
+        found = registry.engine(name)
         known = ", ".join(sorted(found.capabilities(ANY_VERSION)))
         yield _row(name, ", ".join(found.kinds), ", ".join(found.storage_engines), known, ", ".join(found.reserved))
-    missing = [name for name in ENGINES.built_in() if not engines.runnable(name)]
+    missing = [name for name in ENGINES.built_in() if not registry.is_runnable(name)]
     if missing:
         yield from ("", f"Checked and planned, not run yet: {', '.join(missing)}.")
 
@@ -140,7 +139,7 @@ def _sources() -> Iterator[str]:
         yield _row(kind, ", ".join(form.required), takes, "yes" if kind in ROUTES else "not yet")
     yield ""
     yield "URLs are https, ssh or file, no password. `extensions: {NAME: VERSION}` of a build adds to its engine:"
-    offers = {name: " and ".join(engines.engine(name).extensions) for name in ENGINES.built_in()}
+    offers = {name: " and ".join(registry.engine(name).extensions) for name in ENGINES.built_in()}
     yield f"{'; '.join(f'{offered} to {name}' for name, offered in offers.items() if offered)}."
 
 

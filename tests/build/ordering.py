@@ -12,7 +12,7 @@ from stepgrid.build.recipes import registry
 from stepgrid.build.task import Order
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
-from stepgrid.plugins.engines import building
+from stepgrid.plugins.registry import require_builder
 from tests.build.snake import Snake
 
 
@@ -30,9 +30,9 @@ def order(folder: Path, source: Mapping[str, Any], *programs: str, **fields: Any
     build = PlannedBuild(
         **{"id": "b-0", "name": "snake-1", "engine": "snake", "version": "", "source": source, **fields}
     )
-    engine = Engine(*programs) if build.engine == "snake" else building(build.engine)
+    engine = Engine(*programs) if build.engine == "snake" else require_builder(build.engine)
     return Order(build, engine, folder, Commands(folder / "build.log", folder), site)
 
 
 def recipe_of(build: PlannedBuild) -> Recipe | None:
-    return registry.recipe_of(build, building(build.engine))
+    return registry.recipe_of(build, require_builder(build.engine))

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main, new
-from stepgrid.plugins import drivers, engines
+from stepgrid.plugins import registry
+from stepgrid.plugins.registry import ENGINES
 
 Capture = pytest.CaptureFixture[str]
 
@@ -27,16 +28,16 @@ def test_a_new_spec_is_fine_as_it_is(engine: str, scale: list[str], capsys: Capt
 
 
 def test_every_engine_but_the_client_is_offered() -> None:
-    assert set(new.engines()) == set(engines.names()) - {"sysbench"}
+    assert set(new.engines()) == set(ENGINES.names()) - {"sysbench"}
 
 
 @pytest.mark.parametrize("engine", new.engines())
 def test_what_cannot_be_run_is_said_in_the_spec(engine: str, capsys: Capture) -> None:
     assert main(["new", engine]) == 0
     text = Path(f"specs/{engine}.yaml").read_text(encoding="utf-8")
-    planned = "kind: sysbench" in text and drivers.runnable("sysbench") is None
+    planned = "kind: sysbench" in text and registry.runner("sysbench") is None
     assert ("it does not run sysbench yet" in " ".join(text.replace("#", "").split())) is planned
-    assert engines.runnable(engine)
+    assert registry.is_runnable(engine)
 
 
 @pytest.mark.parametrize("engine", new.engines())

@@ -10,7 +10,7 @@ import pytest
 from stepgrid.collect import job
 from stepgrid.collect.job import collect
 from stepgrid.plan.files import plan_file
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 from stepgrid.store import plans
 from stepgrid.summarize.data.parquet_reader import load
 from tests.summarize.synthetic import Experiment

@@ -6,7 +6,7 @@ import pytest
 from stepgrid.collect import __main__ as command
 from stepgrid.collect.job import collect
 from stepgrid.model.result_schema import SCHEMA
-from stepgrid.plugins import drivers
+from stepgrid.plugins import registry
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import DRIVERS
 from tests.summarize.synthetic import ASSERTIONS, Experiment
@@ -167,7 +167,7 @@ def test_the_command_says_what_is_missing(experiment, monkeypatch, capsys):
 def test_a_kind_that_is_not_installed_is_a_sentence(experiment, monkeypatch, capsys):
     monkeypatch.chdir(experiment.root)
     monkeypatch.delitem(DRIVERS.points, "db_bench")
-    for known in (drivers.driver, drivers.runnable):
+    for known in (registry.driver, registry.runner):
         known.cache_clear()
     assert command.main(["p-synthetic"]) == 1
     said = "collect: kind `db_bench` is not installed; `pip install PACKAGE` adds one (docs/plugins.md)\n"

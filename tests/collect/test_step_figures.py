@@ -5,7 +5,7 @@ import pytest
 
 from stepgrid.collect import step_figures
 from stepgrid.collect.step_figures import read_result, stored_figures, stored_samples
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 from stepgrid.store.status.results import read
 from tests.collect.reading import figures
 from tests.summarize.synthetic import Experiment

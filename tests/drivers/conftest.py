@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 
 Refusals = Callable[[str, dict[str, Any]], list[tuple[str, str]]]
 

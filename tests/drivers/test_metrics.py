@@ -3,7 +3,7 @@
 from stepgrid.collect import counts
 from stepgrid.drivers.db_bench import engine_statistics, output
 from stepgrid.model.result_schema import LEVELS
-from stepgrid.plugins.metrics import METRICS, PUBLISHED, SECTIONS, own_name
+from stepgrid.plugins.metrics import METRICS, PUBLISHED, SECTIONS, metric_name
 
 
 def test_a_name_is_defined_once():
@@ -26,7 +26,7 @@ def test_published_columns_are_of_metrics_that_there_are():
         assert len(set(columns.values())) == len(columns)
     assert METRICS["compaction_seconds"].legacy == {"db_bench": "c_wsecs"}
     assert METRICS["host_cpu_us_per_op"].legacy == {"sysbench": "cpu/o", "insert_benchmark": "cpupq"}
-    assert (own_name("c_wsecs"), own_name("qps"), own_name("p99"), own_name("w_amp")) == (
+    assert (metric_name("c_wsecs"), metric_name("qps"), metric_name("p99"), metric_name("w_amp")) == (
         "compaction_seconds",
         "qps",
         "p99_us",

@@ -8,8 +8,8 @@ import pytest
 
 from stepgrid.language.problems import Location
 from stepgrid.language.yaml import Map, Node, Seq, Text
-from stepgrid.plugins.drivers import driver, kinds
-from stepgrid.plugins.quantity import Nested, Quantity
+from stepgrid.plugins.registry import DRIVERS, driver
+from stepgrid.plugins.settings import Nested, Quantity
 
 HERE = Location("a.yaml", 1, 1)
 
@@ -33,7 +33,7 @@ def _kept(kind: str, **given: Any) -> dict[str, Any]:
 def test_what_is_nested_says_so() -> None:
     nested = {
         f"{kind}.{name}"
-        for kind in kinds()
+        for kind in DRIVERS.names()
         for name, field in driver(kind).settings_model().model_fields.items()
         if any(isinstance(item, Nested) for item in field.metadata)
     }
@@ -42,7 +42,7 @@ def test_what_is_nested_says_so() -> None:
     assert nested == known
 
 
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", DRIVERS.names())
 def test_every_number_says_what_it_is_of(kind: str) -> None:
     for name, field in driver(kind).settings_model().model_fields.items():
         if not any(isinstance(item, Nested) for item in field.metadata) and _is_number(field.annotation):

@@ -3,8 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from scripts.kinds_page import page
-from stepgrid.plugins.drivers import kinds
-from stepgrid.plugins.engines import names
+from stepgrid.plugins.registry import DRIVERS, ENGINES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/kinds.md"
 
@@ -15,5 +14,5 @@ def test_the_page_is_made_of_the_models() -> None:
 
 def test_it_has_every_kind_and_engine() -> None:
     text = page()
-    assert all(f"\n## {kind}\n" in text for kind in kinds())
-    assert all(f"\n| {name} |" in text for name in names())
+    assert all(f"\n## {kind}\n" in text for kind in DRIVERS.names())
+    assert all(f"\n| {name} |" in text for name in ENGINES.names())

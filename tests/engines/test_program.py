@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.engines.program import ENGINE, Program
 from stepgrid.engines.recipes.program import environment
-from stepgrid.plugins.engines import building, runnable
+from stepgrid.plugins.registry import is_runnable, require_builder
 from tests.conftest import Compile, Complaints
 
 
@@ -21,8 +21,8 @@ def test_nothing_is_asked_of_a_program_that_nobody_knows() -> None:
 
 
 def test_it_is_built_and_run() -> None:
-    assert building("program") is ENGINE
-    assert runnable("program")
+    assert require_builder("program") is ENGINE
+    assert is_runnable("program")
 
 
 PROGRAM = Program()

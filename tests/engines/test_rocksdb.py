@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from stepgrid.engines import rocksdb
 from stepgrid.engines.rocksdb import tree_levels
 from stepgrid.plugins.engine import IdentityError, OptionInfo, Run
-from stepgrid.plugins.engines import engine
+from stepgrid.plugins.registry import engine
 
 ROCKSDB = engine("rocksdb")
 RELEASES = (

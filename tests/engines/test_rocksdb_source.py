@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from stepgrid.drivers.db_bench.benchmarks import FIRST_RELEASES
 from stepgrid.drivers.db_bench.sequence_lints import DEFAULT_CHANGES
 from stepgrid.engines.rocksdb import SINCE as OPTIONS_SINCE
-from stepgrid.plugins.capabilities import Release, release
+from stepgrid.plugins.engine import Release, release_numbers
 
 CLONE = os.environ["STEPGRID_ROCKSDB_GIT"]
 SPECS = Path(__file__).resolve().parents[2] / "specs"
@@ -28,7 +28,7 @@ def git(*argv: str) -> str:
 @pytest.fixture(scope="module")
 def sources() -> dict[Release, str]:
     tags = re.findall(r"^v(?:[5-9]|1\d)\.\d+\.\d+$", git("tag"), re.MULTILINE)
-    return {release(tag): git("show", f"{tag}:{SOURCE}") for tag in tags}
+    return {release_numbers(tag): git("show", f"{tag}:{SOURCE}") for tag in tags}
 
 
 def stands(name: str) -> str:

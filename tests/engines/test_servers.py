@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.plugins.engines import engine
+from stepgrid.plugins.registry import engine
 
 
 @pytest.mark.parametrize(

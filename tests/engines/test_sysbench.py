@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from stepgrid.plugins.engine import IdentityError, Run
-from stepgrid.plugins.engines import building
+from stepgrid.plugins.registry import require_builder
 
-SYSBENCH = building("sysbench")
+SYSBENCH = require_builder("sysbench")
 GENERAL = """\
 Usage:
   sysbench [options]... [testname] [command]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.drivers import kinds
-from stepgrid.plugins.registry import IMPORTERS
+from stepgrid.plugins.registry import DRIVERS, IMPORTERS
 from stepgrid.transfer.published_folder import read
 
 KINDS = IMPORTERS.names()
@@ -16,7 +15,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "legacy.md"
 
 
 def test_a_kind_is_a_driver_of_ours() -> None:
-    assert set(KINDS) <= set(kinds())
+    assert set(KINDS) <= set(DRIVERS.names())
     assert [IMPORTERS.get(name).kind for name in KINDS] == list(KINDS)
 
 

@@ -17,8 +17,7 @@ from stepgrid.build.programs import programs
 from stepgrid.drivers.sysbench import Sysbench
 from stepgrid.host.processes.supervision import environment
 from stepgrid.plugins.driver import Context
-from stepgrid.plugins.drivers import driver
-from stepgrid.plugins.engines import served
+from stepgrid.plugins.registry import driver, server_engine
 from stepgrid.plugins.server import Access, Connection
 from stepgrid.run.step_files import attach
 
@@ -175,7 +174,7 @@ def bench(builds: Path, engine: str, storage: str, folder: Path) -> Iterator[Ben
     lacks = ("userstat",) if engine == "mysql" else ()
     options = {name: value for name, value in OPTIONS[storage].items() if name not in lacks}
     with serving(build, about, folder, options, storage) as access:
-        found = served(engine)
+        found = server_engine(engine)
         assert found is not None
         connection = found.connect(access)
         try:

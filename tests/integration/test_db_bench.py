@@ -12,10 +12,9 @@ import pytest
 from stepgrid.drivers.db_bench.benchmarks import TIMED
 from stepgrid.model.figures import Figures
 from stepgrid.plugins.driver import Context
-from stepgrid.plugins.drivers import driver
 from stepgrid.plugins.engine import Run
-from stepgrid.plugins.engines import engine
 from stepgrid.plugins.metrics import METRICS
+from stepgrid.plugins.registry import driver, engine
 
 DRIVER, ENGINE = driver("db_bench"), engine("rocksdb")
 OPTIONS = {"write_buffer_size": 1 << 20, "cache_size": 8 << 20, "statistics": True, "compression_type": "none"}

@@ -13,7 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from stepgrid.plugins.drivers import running
+from stepgrid.plugins.registry import require_runner
 from tests.integration.conftest import BUILD, Lab
 from tests.integration.servers import MARIADB, MYSQL, POSTGRES
 
@@ -88,7 +88,7 @@ def steps(lab: Lab, kind: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
 
 def test_all_of_them_end_quiet(measured: Lab):
     quiet = [
-        running("quiesce").parse(folder, {})
+        require_runner("quiesce").parse(folder, {})
         for folder, record in steps(measured, "quiesce")
         if record["name"] == "settle"
     ]

@@ -15,7 +15,7 @@ import pytest
 
 from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.plan.files import plan_file
-from stepgrid.plugins.hit_rate import expected
+from stepgrid.plugins.hit_rate import expected_percent
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.store import plans
 from stepgrid.store.status.results import read
@@ -201,4 +201,4 @@ def test_as_many_keys_are_found_as_are_expected(checkout: Path, load: str) -> No
     result = store.result("s-load")
     assert result is not None
     found = [each.metrics.get("found_pct") for each in figures(read(result, stage), stage.steps)]
-    assert found == pytest.approx(expected(stage.steps), abs=3)
+    assert found == pytest.approx(expected_percent(stage.steps), abs=3)

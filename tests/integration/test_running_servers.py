@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from bench.server import serving
-from stepgrid.plugins.engines import engine, served
+from stepgrid.plugins.registry import engine, server_engine
 from stepgrid.plugins.server import Access, Connection, ServerHome
 from tests.integration import servers
 from tests.integration.conftest import Lab
@@ -114,7 +114,7 @@ def _running(builds: Path, name: str, storage: str, folder: Path) -> Iterator[tu
     build, about = record(builds, name)
     options = {"shared_buffers": "64MB"} if name == "postgres" else {"innodb_buffer_pool_size": "64MiB"}
     with serving(build, about, folder, options, storage) as access:
-        known = served(name)
+        known = server_engine(name)
         assert known is not None
         connection = known.connect(access)
         try:

@@ -25,7 +25,7 @@ from stepgrid.drivers.vector_search import DRIVER
 from stepgrid.host.processes.supervision import environment
 from stepgrid.model.figures import Figures
 from stepgrid.plugins.driver import Context
-from stepgrid.plugins.engines import served
+from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access
 from stepgrid.run.step_files import attach
 from tests.integration.conftest import Lab
@@ -161,7 +161,7 @@ def aborted(server: Server) -> str | None:
     """Connections whose clients vanished, where the server counts them."""
     if server.postgres:
         return None
-    engine = served(server.access.engine)
+    engine = server_engine(server.access.engine)
     assert engine is not None
     connection = engine.connect(server.access)
     (row,) = connection.query("SHOW GLOBAL STATUS LIKE 'Aborted_clients'")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
-from stepgrid.plugins.drivers import driver
-from stepgrid.plugins.quantity import Quantity
+from stepgrid.plugins.registry import driver
+from stepgrid.plugins.settings import Quantity
 
 ROOT = Path(__file__).resolve().parents[2]
 SETUP = ("launch", "start")  # of the whole spec; of a step in a plan

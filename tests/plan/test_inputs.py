@@ -15,7 +15,7 @@ from stepgrid.model.plan import FILES, INPUTS, Plan
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.plan.difference.stage_difference import differences
 from stepgrid.plan.verification import faults
-from stepgrid.plugins.command_line import on_path
+from stepgrid.plugins.driver import find_on_path
 from tests.conftest import HOST
 from tests.plan.difference.test_stage_difference import Compile, chain, named
 
@@ -239,7 +239,7 @@ def test_results_of_before_stay_until_what_is_named_changes(ids: Callable[..., l
 def upgraded_libc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of libc that the loader takes, so that it can be another one."""
     shared_libraries.cache_clear()
-    program = on_path("sh")
+    program = find_on_path("sh")
     assert program
     (tmp_path / "lib").mkdir()
     copy = tmp_path / "lib" / "libc.so.6"

@@ -4,15 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plugins.command_line import argv
-from stepgrid.plugins.driver import Context
-from stepgrid.plugins.drivers import running
+from stepgrid.plugins.driver import Context, command_words
+from stepgrid.plugins.registry import require_runner
 
 CONTEXT = Context({"db_bench": ("ld.so", "--library-path", "lib", "db_bench")}, "1.0", Path("/d"), Path("/f"), 7)
 
 
 def _argv(*words: str, **options: object) -> tuple[str, ...]:
-    return running("command").command({"argv": list(words), "duration": 5.0}, options, CONTEXT).argv
+    return require_runner("command").command({"argv": list(words), "duration": 5.0}, options, CONTEXT).argv
 
 
 def test_placeholders_are_filled_in_and_nothing_else() -> None:
@@ -31,7 +30,10 @@ def test_options_are_words_of_their_own() -> None:
 
 def test_a_value_is_never_filled_in_twice() -> None:
     context = Context({}, "1.0", Path("/{seed}"), Path("/f"), 7)
-    assert running("command").command({"argv": ["x", "{data}"], "duration": None}, {}, context).argv == ("x", "/{seed}")
+    assert require_runner("command").command({"argv": ["x", "{data}"], "duration": None}, {}, context).argv == (
+        "x",
+        "/{seed}",
+    )
 
 
 def test_a_program_that_the_build_lacks() -> None:
@@ -41,14 +43,14 @@ def test_a_program_that_the_build_lacks() -> None:
 
 
 def test_the_declared_duration_is_the_deadlines() -> None:
-    command = running("command").command({"argv": ["x"], "duration": 5.0}, {}, CONTEXT)
+    command = require_runner("command").command({"argv": ["x"], "duration": 5.0}, {}, CONTEXT)
     assert command.duration == 5.0
     assert command.env == {}
 
 
 def test_options_as_a_server_takes_them() -> None:
     options, form = {"save": "", "io-threads": 2, "sync": True}, ("--{name}", "{value}")
-    assert argv(("x", "{options}"), options, CONTEXT, option=form) == (
+    assert command_words(("x", "{options}"), options, CONTEXT, option_form=form) == (
         "x", "--save", "", "--io-threads", "2", "--sync", "true",
     )  # fmt: skip
-    assert argv(("x", "{options}"), {"a": "{name}"}, CONTEXT) == ("x", "--a={name}")
+    assert command_words(("x", "{options}"), {"a": "{name}"}, CONTEXT) == ("x", "--a={name}")

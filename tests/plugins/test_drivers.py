@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from stepgrid.model.command import Command
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins.driver import Context
-from stepgrid.plugins.drivers import driver, kinds, parsed, runnable, running, unrunnable
 from stepgrid.plugins.metrics import METRICS
+from stepgrid.plugins.registry import DRIVERS, driver, parse_step, require_runner, runner, unrunnable_kinds
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def test_an_unknown_kind_says_how_to_install_it() -> None:
         driver("db_bensh")
 
 
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", DRIVERS.names())
 def test_every_driver_has_what_the_protocol_asks_for(kind: str) -> None:
     found = driver(kind)
     model = found.settings_model()
@@ -124,28 +124,28 @@ def test_every_driver_has_what_the_protocol_asks_for(kind: str) -> None:
     assert all(field.description for field in model.model_fields.values())
 
 
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", DRIVERS.names())
 def test_a_driver_has_both_methods_of_the_running_half_or_neither(kind: str) -> None:
     found = driver(kind)
-    assert {hasattr(found, name) for name in ("parser", "command", "parse")} == {runnable(kind) is not None}
+    assert {hasattr(found, name) for name in ("parser", "command", "parse")} == {runner(kind) is not None}
 
 
 def test_a_kind_that_runs_is_given_whole() -> None:
-    found = running("db_bench")
-    assert found is runnable("db_bench") is driver("db_bench")
+    found = require_runner("db_bench")
+    assert found is runner("db_bench") is driver("db_bench")
     assert found.parser >= 1
 
 
 def test_a_kind_that_is_only_declared_says_so() -> None:
-    declared = [kind for kind in kinds() if runnable(kind) is None]
-    assert unrunnable([*declared, *declared, "db_bench", "command"]) == tuple(declared)
+    declared = [kind for kind in DRIVERS.names() if runner(kind) is None]
+    assert unrunnable_kinds([*declared, *declared, "db_bench", "command"]) == tuple(declared)
     for kind in declared:
         with pytest.raises(LookupError) as caught:
-            running(kind)
+            require_runner(kind)
         assert str(caught.value) == f"this version checks and plans steps of kind {kind}; it cannot run them yet"
 
 
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", DRIVERS.names())
 @given(data=st.data())
 def test_settings_survive_the_plan(kind: str, data: st.DataObject) -> None:
     """What a plan keeps of a step gives the same step again, the same seed, and some time that it takes."""
@@ -161,7 +161,7 @@ def test_settings_survive_the_plan(kind: str, data: st.DataObject) -> None:
     assert found.estimate(kept) > 0 or kind == "db_bench"  # of which a benchmark may take no time at all
 
 
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", DRIVERS.names())
 @given(data=st.data())
 def test_a_default_that_is_written_out_is_no_other_step(kind: str, data: st.DataObject) -> None:
     model = driver(kind).settings_model()
@@ -172,11 +172,11 @@ def test_a_default_that_is_written_out_is_no_other_step(kind: str, data: st.Data
     )
 
 
-@pytest.mark.parametrize("kind", kinds())
+@pytest.mark.parametrize("kind", DRIVERS.names())
 def test_a_command_needs_no_heavy_import(kind: str) -> None:
     """A job makes commands: it must not pay for pydantic."""
     program = (
-        "import sys; from stepgrid.plugins.drivers import driver; "
+        "import sys; from stepgrid.plugins.registry import driver; "
         f"driver({kind!r}); print([m for m in ('pydantic', 'duckdb', 'numpy', 'snakemake') if m in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -190,30 +190,30 @@ def test_metric_names_are_plain_words() -> None:
 def test_what_a_parser_meets_in_a_damaged_output_is_told(tmp_path: Path) -> None:
     (tmp_path / "stdout").write_text('{"end": 3}\n')
     with pytest.raises(ParseError, match=r"^its output cannot be read: IndexError: list index out of range$"):
-        parsed(running("quiesce"), tmp_path, {})
+        parse_step(require_runner("quiesce"), tmp_path, {})
 
 
 @pytest.mark.parametrize("rate", [-5.0, -1e-300, math.inf, math.nan])
 def test_a_rate_below_0_is_refused_whatever_driver_has_it(tmp_path: Path, rate: float) -> None:
     with pytest.raises(ParseError) as caught:
-        parsed(Printing(Figures({"qps": rate})), tmp_path, {})
+        parse_step(Printing(Figures({"qps": rate})), tmp_path, {})
     assert str(caught.value) == f"metric `qps`: {rate:g} operations per second; a rate is 0 or more"
 
 
 def test_a_second_below_0_is_refused_whatever_driver_has_it(tmp_path: Path) -> None:
     with pytest.raises(ParseError) as caught:
-        parsed(Printing(Figures({"qps": 5.0}, qps=[(1.0, 10.0), (2.0, -3.0)])), tmp_path, {})
+        parse_step(Printing(Figures({"qps": 5.0}, qps=[(1.0, 10.0), (2.0, -3.0)])), tmp_path, {})
     assert str(caught.value) == "series: -3 operations per second at 2 s; a rate is 0 or more"
 
 
 def test_a_rate_of_0_is_a_figure_and_other_metrics_may_be_below_it(tmp_path: Path) -> None:
     figures = Figures({"qps": 0.0, "celsius": -5.0}, qps=[(1.0, 0.0)])
-    assert parsed(Printing(figures), tmp_path, {}) is figures
+    assert parse_step(Printing(figures), tmp_path, {}) is figures
 
 
 def test_a_negative_rate_of_a_command_is_refused(tmp_path: Path) -> None:
     (tmp_path / "stdout").write_text("qps: -5\n")
-    kind = running("command")
+    kind = require_runner("command")
     said = {"argv": ["x"], "metrics": {"qps": {"pattern": r"qps: (\S+)"}}}
     with pytest.raises(ParseError, match=r"^metric `qps`: -5 operations per second; a rate is 0 or more$"):
-        parsed(kind, tmp_path, kind.settings_model().model_validate(said).model_dump(mode="json"))
+        parse_step(kind, tmp_path, kind.settings_model().model_validate(said).model_dump(mode="json"))

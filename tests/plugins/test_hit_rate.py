@@ -24,9 +24,9 @@ def metrics(found: float, operations: float | None = 400_000) -> dict[str, float
 
 def test_kinds_that_find_nothing_expect_nothing() -> None:
     steps = [step("fillseq", fresh=True), PlannedStep("q", "quiesce", 1, {}, Options([]), 7), READ]
-    assert hit_rate.expected(steps) == [None, None, 100]
-    assert hit_rate.expected([PlannedStep("c", "command", 1, {"argv": ["x"]}, Options([]), 7)]) == [None]
-    assert hit_rate.expected([]) == []
+    assert hit_rate.expected_percent(steps) == [None, None, 100]
+    assert hit_rate.expected_percent([PlannedStep("c", "command", 1, {"argv": ["x"]}, Options([]), 7)]) == [None]
+    assert hit_rate.expected_percent([]) == []
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_what_chance_does_is_not_low() -> None:
     ],
 )
 def test_nothing_found(found: float, operations: float | None, wanted: float, nothing: bool) -> None:
-    assert hit_rate.is_nothing(metrics(found, operations), wanted, READ) is nothing
+    assert hit_rate.is_zero(metrics(found, operations), wanted, READ) is nothing

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.layouts import arms, counters, figures, insert_benchmark, microbenchmarks
-from stepgrid.plugins.drivers import tables
 from stepgrid.plugins.layout import Block, Layout, LayoutCell
-from stepgrid.plugins.registry import LAYOUTS
+from stepgrid.plugins.registry import LAYOUTS, default_tables
 from tests.layouts.made import compared, spot, subjects, texts
 
 
@@ -39,8 +38,8 @@ def test_a_layout_that_there_is_not() -> None:
 
 @pytest.mark.parametrize("kind", ["db_bench", "sysbench", "insert_benchmark", "linkbench", "vector_search", "command"])
 def test_what_a_kind_shows_without_being_asked_is_a_layout(kind: str) -> None:
-    assert tables(kind)
-    assert set(tables(kind)) <= set(LAYOUTS.names())
+    assert default_tables(kind)
+    assert set(default_tables(kind)) <= set(LAYOUTS.names())
 
 
 def test_groups_of_microbenchmarks_with_short_names() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from stepgrid.model.plan import Value
-from stepgrid.plugins.option_values import wrong
+from stepgrid.plugins.engine import option_fault
+from stepgrid.plugins.registry import engine as engine_named
 
 BUFFERS = {"type": "number", "least": "16", "most": "1073741823"}
 LEVELS = {"type": "enum", "choices": ["minimal", "replica", "logical"]}
@@ -42,7 +43,7 @@ METHODS = {"type": "enum", "choices": ["fsync", "O_DIRECT", "O_DIRECT_NO_FSYNC"]
     ],
 )
 def test_what_is_taken(engine: str, info: dict[str, Any], value: Value) -> None:
-    assert wrong(engine, info, value) is None
+    assert option_fault(engine_named(engine), info, value) is None
 
 
 @pytest.mark.parametrize(
@@ -84,4 +85,4 @@ def test_what_is_taken(engine: str, info: dict[str, Any], value: Value) -> None:
     ],
 )
 def test_what_is_not(engine: str, info: dict[str, Any], value: Value, said: str) -> None:
-    assert wrong(engine, info, value) == said
+    assert option_fault(engine_named(engine), info, value) == said

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.plugins import raw_output
-from stepgrid.plugins.raw_output import RawOutputError, read
+from stepgrid.plugins import driver
+from stepgrid.plugins.driver import RawOutputError, read_output
 
 Capture = pytest.CaptureFixture[str]
 
@@ -18,10 +18,10 @@ Capture = pytest.CaptureFixture[str]
 def test_plain_and_gzipped(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"one\n")
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"two\n"))
-    assert read(tmp_path / "a") == b"one\n"
-    assert read(tmp_path / "a.gz") == b"two\n"
+    assert read_output(tmp_path / "a") == b"one\n"
+    assert read_output(tmp_path / "a.gz") == b"two\n"
     with pytest.raises(FileNotFoundError):
-        read(tmp_path / "b")
+        read_output(tmp_path / "b")
 
 
 def test_what_is_not_read(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_what_is_not_read(tmp_path: Path) -> None:
         ("cut.gz", 1 << 20, "Compressed file ended before the end-of-stream marker was reached"),
     ):
         with pytest.raises(RawOutputError) as caught:
-            read(tmp_path / name, largest)
+            read_output(tmp_path / name, largest)
         assert str(caught.value) == why
 
 
@@ -45,8 +45,8 @@ def test_what_is_not_read(tmp_path: Path) -> None:
 def test_parse_says_so(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     assert main(["parse", kind, "/dev/zero"]) == 2
     assert capsys.readouterr().err == "/dev/zero cannot be read: it is no regular file\n"
-    monkeypatch.setattr(raw_output, "LARGEST", 1 << 10)
-    monkeypatch.setattr(raw_output.read, "__defaults__", (1 << 10,))
+    monkeypatch.setattr(driver, "LARGEST", 1 << 10)
+    monkeypatch.setattr(driver.read_output, "__defaults__", (1 << 10,))
     (tmp_path / "a.gz").write_bytes(gzip.compress(bytes(1 << 20)))
     assert main(["parse", kind, str(tmp_path / "a.gz")]) == 2
     assert capsys.readouterr().err == f"{tmp_path}/a.gz cannot be read: it has more than 1 KiB\n"

@@ -110,10 +110,10 @@ def test_a_plugin_that_lacks_something_is_a_sentence(install: Install, say: Say,
 
 def test_an_installation_without_entry_points_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.metadata, "distributions", list)
-    registry._points.cache_clear()
+    registry._entry_points.cache_clear()
     with pytest.raises(registry.PluginError, match=r"^no plug-in is registered: .*; run `make setup`$"):
         registry.Registry("engines", "engine", "stepgrid.plugins.engine:Engine").names()
-    registry._points.cache_clear()
+    registry._entry_points.cache_clear()
 
 
 DRIVER = "[stepgrid.drivers]\ntoy = {}:DRIVER"

@@ -6,9 +6,13 @@ from typing import Any, cast
 
 import pytest
 
-from stepgrid.plugins.server import ServerEngine
-from stepgrid.plugins.server_counters import difference, snapshot
-from stepgrid.plugins.server_statistics import ServerStatistics, StatisticsReader
+from stepgrid.plugins.server import (
+    ServerEngine,
+    ServerStatistics,
+    StatisticsReader,
+    counter_differences,
+    snapshot_counters,
+)
 
 TABLES: dict[str, list[Mapping[str, Any]]] = {
     "perf_context": [{"STAT_TYPE": "SKIPPED", "VALUE": 7}, {"STAT_TYPE": "SEEKS", "VALUE": Decimal(2)}],
@@ -64,21 +68,21 @@ class Late(Asked):
 )
 def test_what_a_name_stands_for(named: str, found: dict[str, float]) -> None:
     server = cast(Any, Asked())
-    assert snapshot(cast(ServerEngine, server), server, [named]) == (found, [])
+    assert snapshot_counters(cast(ServerEngine, server), server, [named]) == (found, [])
 
 
 def test_several_names_and_those_that_stand_for_nothing() -> None:
     server = cast(Any, Asked())
     names = ["a.b", "Uptime", "one", "innodb_metrics.typo"]
     expected = ({"Uptime": 1.0, "commits": 3.0}, ["a.b", "innodb_metrics.typo"])
-    assert snapshot(cast(ServerEngine, server), server, names) == expected
+    assert snapshot_counters(cast(ServerEngine, server), server, names) == expected
 
 
 def test_a_session_that_reports_late_is_asked_to_first() -> None:
     server = cast(Any, Late())
-    snapshot(cast(ServerEngine, server), server, ["Uptime"])
+    snapshot_counters(cast(ServerEngine, server), server, ["Uptime"])
     assert server.reported == 1
 
 
 def test_what_was_there_once_or_is_not_supported_has_no_difference() -> None:
-    assert difference({"a": 1.0, "b": 2.0, "c": -1.0}, {"a": 4.0, "c": -1.0, "d": 5.0}) == {"a": 3.0}
+    assert counter_differences({"a": 1.0, "b": 2.0, "c": -1.0}, {"a": 4.0, "c": -1.0, "d": 5.0}) == {"a": 3.0}

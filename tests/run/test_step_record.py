@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.host.processes.supervision import ProcessEnd
 from stepgrid.model.plan import PlannedStep
-from stepgrid.plugins.drivers import running
+from stepgrid.plugins.registry import require_runner
 from stepgrid.run.step_record import complaint, record
 
 FATAL = (
@@ -40,7 +40,7 @@ def test_a_program_that_says_why_is_quoted(
     kind: str, status: int, output: str, said: str | None, tmp_path: Path
 ) -> None:
     (tmp_path / "stdout").write_text(output)
-    assert complaint(_ended(status), 10.0, tmp_path, tmp_path, None, running(kind), []) == said
+    assert complaint(_ended(status), 10.0, tmp_path, tmp_path, None, require_runner(kind), []) == said
 
 
 def test_a_step_over_which_the_host_was_suspended_carries_a_warning() -> None:
@@ -56,7 +56,9 @@ def test_a_full_disk_that_only_the_engines_own_log_tells(tmp_path: Path) -> None
     (tmp_path / "stderr").write_text("db_bench: db/db_impl.cc:1: Assertion `s.ok()' failed.\n")
     (tmp_path / "LOG").write_text("[WARN] Background IO error IO error: No space left on device: While appending\n")
     aborted = _ended(-6)
-    said = complaint(aborted, 10.0, tmp_path, tmp_path, None, running("db_bench"), ["LOG"])
+    said = complaint(aborted, 10.0, tmp_path, tmp_path, None, require_runner("db_bench"), ["LOG"])
     assert said is not None
     assert said.startswith(f"the disk of {tmp_path} is full: ")
-    assert complaint(aborted, 10.0, tmp_path, tmp_path, None, running("db_bench"), []) == "it was killed by SIGABRT"
+    assert (
+        complaint(aborted, 10.0, tmp_path, tmp_path, None, require_runner("db_bench"), []) == "it was killed by SIGABRT"
+    )

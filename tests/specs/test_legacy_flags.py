@@ -13,7 +13,7 @@ import pytest
 from stepgrid.model.plan import Plan, PlannedStep
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.plugins.driver import Context
-from stepgrid.plugins.drivers import running
+from stepgrid.plugins.registry import require_runner
 
 LIBRARY = Path(__file__).resolve().parents[2] / "specs" / "library"
 HOST = {"cpu": "a", "cores": 48, "memory": 2**37, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
@@ -131,7 +131,7 @@ def given(step: PlannedStep, version: str) -> Flags:
     """What the step's command line gives, booleans as 0 and 1."""
     options = {name: option.value for name, option in step.options.items()}
     context = Context({"db_bench": ("db_bench",)}, version, Path("data"), Path("step"), 1)
-    argv = running(step.kind).command(step.settings, options, context).argv[1:]
+    argv = require_runner(step.kind).command(step.settings, options, context).argv[1:]
     pairs = (word.removeprefix("--").split("=", 1) for word in argv)
     spoken = {"true": "1", "false": "0"}
     return {name: spoken.get(value, value) for name, value in pairs if name not in OURS}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepgrid.model.plan import PlannedBuild, PlannedStage, PlannedStep
-from stepgrid.plugins.drivers import kinds, unrunnable
+from stepgrid.plugins.registry import DRIVERS, unrunnable_kinds
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from stepgrid.workflow.support_check import of_builds, refusals
@@ -19,11 +19,15 @@ MADE = PlannedBuild("b-1", "rocksdb", "rocksdb", "9.10.0", {"system": "db_bench"
 def declared_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kinds, engines and sources that this version runs, whatever a later one can."""
     import stepgrid.build.sources as sources
-    from stepgrid.plugins import drivers, engines
+    from stepgrid.plugins import registry
 
-    monkeypatch.setattr(drivers, "unrunnable", lambda given: tuple(k for k in dict.fromkeys(given) if k == "sysbench"))
-    monkeypatch.setattr(engines, "runnable", lambda name: None if name == "mysql" else object())
-    monkeypatch.setattr(engines, "unrunnable", lambda given: tuple(n for n in dict.fromkeys(given) if n == "mysql"))
+    monkeypatch.setattr(
+        registry, "unrunnable_kinds", lambda given: tuple(k for k in dict.fromkeys(given) if k == "sysbench")
+    )
+    monkeypatch.setattr(registry, "is_runnable", lambda name: None if name == "mysql" else object())
+    monkeypatch.setattr(
+        registry, "unrunnable_engines", lambda given: tuple(n for n in dict.fromkeys(given) if n == "mysql")
+    )
     monkeypatch.setattr(sources, "ROUTES", ("system", "debian"))
 
 
@@ -113,4 +117,4 @@ def test_nothing_starts_of_a_plan_that_cannot_be_run(tmp_path: Path) -> None:
 
 
 def test_unrunnable_knows_every_kind() -> None:
-    assert set(unrunnable(kinds())) <= set(kinds())
+    assert set(unrunnable_kinds(DRIVERS.names())) <= set(DRIVERS.names())

@@ -16,7 +16,7 @@ from stepgrid.build.task import Order
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import Built, VersionedTrees
-from stepgrid.plugins.engines import engine
+from stepgrid.plugins.registry import engine
 
 GIT = "git"
 _DIGITS = 10  # of a commit, in a name

@@ -67,7 +67,7 @@ def _refuse_several(step: str, cells: Sequence[PlannedCell], axes: Sequence[Axis
 
 def better(plan: Plan, metric: str) -> str:
     """Which way is better."""
-    own = metrics.own(step for stage in plan.stages for step in stage.steps)
+    own = metrics.step_metrics(step for stage in plan.stages for step in stage.steps)
     known: Mapping[str, Metric] = {**metrics.METRICS, **own}
     if metric not in known:
         raise SearchError(f"there is no metric `{metric}`: {nearest(metric, known)}")

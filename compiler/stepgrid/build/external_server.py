@@ -11,7 +11,7 @@ from stepgrid.language.problems import nearest
 from stepgrid.language.site import DEFAULT
 from stepgrid.model.plan import SERVER, PlannedBuild, runs_already
 from stepgrid.model.site import Site, SiteServer
-from stepgrid.plugins import engines
+from stepgrid.plugins import registry
 from stepgrid.plugins.server import Access, Connection, ExternalServerEngine
 
 _LOCAL = ("localhost", "127.0.0.1")  # by the first, MySQL's library means a socket of its own choice
@@ -62,14 +62,14 @@ def access(build: PlannedBuild, said: SiteServer, storage: str = "") -> Access:
         user=said.user,
         password=said.secret(),
         database=said.database,
-        storage_engine=storage or engines.engine(build.engine).default_storage_engine,
+        storage_engine=storage or registry.engine(build.engine).default_storage_engine,
         host=_LOCAL[1] if said.host == _LOCAL[0] else said.host or "",
         running=True,
     )
 
 
 def answering(name: str) -> ExternalServerEngine:
-    found = engines.engine(name)
+    found = registry.engine(name)
     if not isinstance(found, ExternalServerEngine):
         raise LookupError(f"this version measures no server of {name} that already runs")
     return found

@@ -28,7 +28,7 @@ from stepgrid.language.sources import source_key, source_parts
 from stepgrid.model import number_format
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import IdentityError
-from stepgrid.plugins.engines import building
+from stepgrid.plugins.registry import require_builder
 from stepgrid.store.store import Store
 
 
@@ -71,7 +71,7 @@ def _attempt(store: Store, build: PlannedBuild) -> int:
 def produce(build: PlannedBuild, folder: Path) -> str:
     """Obtains, checks and records a build in its folder; gives the line for the end."""
     began, folder = time.monotonic(), folder.absolute()  # commands run in several folders
-    order = Order(build, building(build.engine), folder, Commands(folder / LOG, folder), current_site())
+    order = Order(build, require_builder(build.engine), folder, Commands(folder / LOG, folder), current_site())
     source, recipe = source_of(build.source), recipe_of(build, order.engine)
     if recipe is None:
         raise BuildError(f"there is no recipe that makes {build.engine} from {source.describe(build.source)}")

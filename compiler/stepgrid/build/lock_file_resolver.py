@@ -17,7 +17,7 @@ from stepgrid.language.sources import can_move, source_key, source_parts
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.model.site import Site
 from stepgrid.plugins.engine import Built
-from stepgrid.plugins.engines import engine
+from stepgrid.plugins.registry import engine
 
 _SHA256 = 64  # digits
 

@@ -144,8 +144,7 @@ def _options(step: PlannedStep, known: Catalogue) -> Iterator[str]:
 
 def _left_alone(step: PlannedStep, build: PlannedBuild, known: Mapping[str, Any]) -> Iterator[str]:
     """What the driver or the runner sets is neither the spec's nor the build's."""
-    from stepgrid.plugins.drivers import driver
-    from stepgrid.plugins.engines import engine
+    from stepgrid.plugins.registry import driver, engine
 
     set_by_us = {*driver(step.kind).reserved, *engine(build.engine).reserved}
     left = sorted(known.keys() - step.options.keys() - set_by_us)

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 from stepgrid.language.problems import nearest
-from stepgrid.plugins.engines import names
 from stepgrid.plugins.registry import ENGINES
 
 SCHEMA = Path("specs/spec.schema.json")
@@ -51,7 +50,7 @@ def _list() -> int:
 
 def engines() -> list[str]:
     """Those with a text to start from."""
-    return [name for name in names() if _starting(name).is_file()]
+    return [name for name in ENGINES.names() if _starting(name).is_file()]
 
 
 def _starting(engine: str) -> Path:
@@ -68,7 +67,7 @@ def _title(engine: str) -> str:
 
 
 def _instead(engine: str) -> str:
-    if engine in names():
+    if engine in ENGINES.names():
         return f"it is a client, which asks a server; name one of {', '.join(engines())}"
     return nearest(engine, engines())
 

@@ -12,7 +12,8 @@ from stepgrid.language.schema import defined_names, setting_texts, site_schema, 
 from stepgrid.language.site_file import SiteFile
 from stepgrid.language.yaml import load
 from stepgrid.model.package_data import SPECS, TEMPLATES
-from stepgrid.plugins import drivers, engines
+from stepgrid.plugins import registry
+from stepgrid.plugins.registry import DRIVERS, ENGINES
 from stepgrid.summarize.formats import json_text
 
 
@@ -47,8 +48,8 @@ def _names(library: Path) -> dict[str, list[str]]:
     files = [load(str(path), Problems()) for path in sorted(library.glob("**/*.yaml"))]
     found = defined_names([each for each in files if each is not None])
     singular = {"workload": found.get("workloads", [])}
-    return {**found, **singular, "kind": list(drivers.kinds()), "engine": list(engines.names())}
+    return {**found, **singular, "kind": list(DRIVERS.names()), "engine": list(ENGINES.names())}
 
 
 def _settings() -> list[Any]:
-    return [drivers.driver(kind).settings_model() for kind in drivers.kinds()]
+    return [registry.driver(kind).settings_model() for kind in DRIVERS.names()]

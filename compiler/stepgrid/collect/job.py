@@ -30,7 +30,7 @@ from stepgrid.model.metrics.metric import Metric
 from stepgrid.model.plan import CellStep, Option, Options, Plan, PlannedStage, PlannedStep, Value
 from stepgrid.model.status import BrokenRecord, NodeStatus, Result, Status
 from stepgrid.plugins import hit_rate
-from stepgrid.plugins.metrics import METRICS, own
+from stepgrid.plugins.metrics import METRICS, step_metrics
 from stepgrid.store import build_record, checksums, retractions
 from stepgrid.store.paths import IMPORTED
 from stepgrid.store.run_lock import NAME as RUN
@@ -55,7 +55,7 @@ def collect(store: Store, plan: Plan) -> dict[str, NodeStatus]:
         metrics = {
             **METRICS,
             **probe_metrics(plan.stages),
-            **own(step for stage in plan.stages for step in stage.steps),
+            **step_metrics(step for stage in plan.stages for step in stage.steps),
         }
         attempts = {stage.id: nodes[stage.id].attempt for stage in plan.stages}
         fixed = {
@@ -184,7 +184,7 @@ def quarantine(store: Store, broken: BrokenRecord) -> bool:
 def with_expected_rates(stage: PlannedStage, stages: Stages, steps: Sequence[StepFigures]) -> list[StepFigures]:
     """Add the expected rate, and a warning to those that found fewer."""
     chain = _steps_from_empty(stage, stages) if any(hit_rate.FOUND in step.metrics for step in steps) else []
-    rates = hit_rate.expected(chain)[-len(steps) :] if chain else [None] * len(steps)
+    rates = hit_rate.expected_percent(chain)[-len(steps) :] if chain else [None] * len(steps)
     return [_with_expected_rate(*parts) for parts in zip(stage.steps, steps, rates, strict=True)]
 
 
@@ -193,7 +193,7 @@ def _with_expected_rate(step: PlannedStep, figures: StepFigures, rate: float | N
         return figures
     metrics = {**figures.metrics, hit_rate.EXPECTED: rate}
     is_low = hit_rate.is_low(metrics, rate, step)
-    warnings = [*figures.warnings, hit_rate.words(metrics, rate)] if is_low else figures.warnings
+    warnings = [*figures.warnings, hit_rate.hit_warning(metrics, rate)] if is_low else figures.warnings
     return replace(figures, metrics=metrics, warnings=warnings)
 
 

@@ -39,8 +39,8 @@ from stepgrid.model.rate_target import met
 from stepgrid.model.searched_step import as_run
 from stepgrid.model.status import Result
 from stepgrid.plugins.driver import RateTargets
-from stepgrid.plugins.drivers import driver, parsed, read_settings, runnable, running
 from stepgrid.plugins.importer import ImportedStep
+from stepgrid.plugins.registry import driver, parse_step, read_settings, require_runner, runner
 
 REVISION = 15  # of what is worked out beside the drivers' own figures
 Record = Mapping[str, Any]  # step.json
@@ -94,7 +94,7 @@ def read_step(folder: Path, step: PlannedStep, record: Record) -> Reading:
         planned = as_run(step, record)
         files = frozenset(os.listdir(folder))  # noqa: PTH208 - names: most steps have none of what is looked for
         stated = stated_figures(folder) if STATED in files else None
-        output = stated or parsed(running(planned.kind), folder, planned.settings)
+        output = stated or parse_step(require_runner(planned.kind), folder, planned.settings)
         samples = read_samples(folder)
         return Reading(_step_figures(_Raw(folder, files, record, samples), planned, output), series(samples))
     except _FAULTS as error:
@@ -268,7 +268,7 @@ class ResultFigures:
 
 def reading_key(steps: Sequence[PlannedStep]) -> str:
     """Imported results may be of a kind that this version does not run."""
-    parsers = [[step.kind, getattr(runnable(step.kind), "parser", 0), read_settings(step)] for step in steps]
+    parsers = [[step.kind, getattr(runner(step.kind), "parser", 0), read_settings(step)] for step in steps]
     return hashlib.sha256(json.dumps([REVISION, parsers], sort_keys=True).encode()).hexdigest()[:12]
 
 

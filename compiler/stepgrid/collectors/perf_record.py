@@ -8,7 +8,7 @@ from typing import Any
 
 from stepgrid.collectors import differential_flame, flame, perf_process, stacks
 from stepgrid.collectors.stacks import Stack
-from stepgrid.plugins.collector import Recording, Target, listed
+from stepgrid.plugins.collector import Recording, Target, pid_list
 
 FREQUENCY = 99  # not a round number: nothing that runs by the clock is always, or never, met
 DATA, FOLDED, GRAPH = "perf.data", "stacks.txt", "flamegraph.svg"
@@ -23,7 +23,7 @@ class PerfRecord:
     def argv(self, tool: str, settings: Mapping[str, Any], target: Target) -> Sequence[str]:
         rate, how = str(settings.get("frequency", FREQUENCY)), str(settings.get("call_graph", "fp"))
         words = ["-F", rate, "--call-graph", how, "--no-buildid-cache", "-o", str(target.folder / DATA)]
-        return [tool, "record", *words, "-p", listed(target.pids)]
+        return [tool, "record", *words, "-p", pid_list(target.pids)]
 
     def attached(self, pid: int) -> bool:
         return perf_process.attached(pid)

@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.collectors import perf_process
 from stepgrid.model.metrics.metric import STEP, Metric, MetricSet
-from stepgrid.plugins.collector import Target, listed
+from stepgrid.plugins.collector import Target, pid_list
 
 FILE = "perf.json"
 METRICS = {  # event -> metric
@@ -47,7 +47,7 @@ class PerfStat:
 
     def argv(self, tool: str, settings: Mapping[str, Any], target: Target) -> Sequence[str]:
         events = ",".join(settings.get("events") or METRICS)
-        return [tool, "stat", "-j", "-o", str(target.folder / FILE), "-e", events, "-p", listed(target.pids)]
+        return [tool, "stat", "-j", "-o", str(target.folder / FILE), "-e", events, "-p", pid_list(target.pids)]
 
     def attached(self, pid: int) -> bool:
         return perf_process.attached(pid)

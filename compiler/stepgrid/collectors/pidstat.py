@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.plugins.collector import Target, interval, listed
+from stepgrid.plugins.collector import Target, interval, pid_list
 
 
 class Pidstat:
@@ -15,7 +15,7 @@ class Pidstat:
     settings: tuple[str, ...] = ("every",)
 
     def argv(self, tool: str, settings: Mapping[str, Any], target: Target) -> Sequence[str]:
-        return [tool, "-h", "-H", "-u", "-r", "-d", "-w", "-p", listed(target.pids), interval(settings)]
+        return [tool, "-h", "-H", "-u", "-r", "-d", "-w", "-p", pid_list(target.pids), interval(settings)]
 
     def parse(self, folder: Path) -> Mapping[str, float]:
         return {}

@@ -17,9 +17,9 @@ from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins import driver as protocols
 from stepgrid.plugins import metrics
 from stepgrid.plugins.driver import DefaultTables, ForeignEngines, LiveThroughput, StandaloneOutput
-from stepgrid.plugins.drivers import client, runnable, runs_on
 from stepgrid.plugins.metrics import METRICS, MetricProvider, OwnMetrics
-from stepgrid.plugins.registry import DRIVERS, ENGINES, LAYOUTS
+from stepgrid.plugins.registry import DRIVERS, ENGINES, LAYOUTS, client_engine, runs_on
+from stepgrid.plugins.registry import runner as runnable
 
 HEAVY = ("duckdb", "numpy", "pydantic", "snakemake")
 
@@ -51,7 +51,9 @@ def test_it_runs_on_an_engine_that_is_installed(driver: str) -> None:
     named = found.engines if isinstance(found, ForeignEngines) else ()
     refuse("engines that are not installed", [name for name in named if name not in ENGINES.names()])
     assert any(runs_on(driver, engine) for engine in ENGINES.names()), "no installed engine has steps of this kind"
-    assert client(driver) is None or client(driver) in ENGINES.names(), f"its client {client(driver)} is no engine"
+    assert client_engine(driver) is None or client_engine(driver) in ENGINES.names(), (
+        f"its client {client_engine(driver)} is no engine"
+    )
 
 
 def test_its_settings_are_strict_and_frozen(driver: str) -> None:

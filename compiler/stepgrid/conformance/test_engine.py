@@ -16,9 +16,7 @@ from stepgrid.conformance.sweep import Sweep
 from stepgrid.lint import rule
 from stepgrid.plugins import engine as protocols
 from stepgrid.plugins import server
-from stepgrid.plugins.drivers import runs_on
-from stepgrid.plugins.engines import building, served
-from stepgrid.plugins.registry import DRIVERS, ENGINES
+from stepgrid.plugins.registry import DRIVERS, ENGINES, require_builder, runs_on, server_engine
 
 HEAVY = ("duckdb", "jinja2", "numpy", "pydantic", "snakemake", "subprocess")
 VERSIONS = ("", "0.1", "1.2.3", "99")
@@ -47,7 +45,7 @@ def test_its_storage_engine_is_one_of_its_own(engine: str) -> None:
 
 
 def test_a_server_can_be_run(engine: str) -> None:
-    assert ENGINES.get(engine).server == (served(engine) is not None), "`server` says otherwise than its methods"
+    assert ENGINES.get(engine).server == (server_engine(engine) is not None), "`server` says otherwise than its methods"
 
 
 def test_what_a_version_can_do_is_a_set_of_names(engine: str) -> None:
@@ -80,7 +78,7 @@ def test_its_builds_list_their_options(engine: str, sweep: Sweep) -> None:
     assert found, f"the spec has no build of engine {engine}"
     for folder, record in found:
         assert record["version"], f"{folder}: the build has no version"
-        lacking = sorted({*building(engine).programs} - {*record["programs"]})
+        lacking = sorted({*require_builder(engine).programs} - {*record["programs"]})
         refuse(f"{folder}: the build lacks programs of the engine", lacking)
         if (folder / "catalogue.json").is_file():
             listed = json.loads((folder / "catalogue.json").read_text(encoding="utf-8"))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 
 from stepgrid.host.log_tail import tail
 from stepgrid.model.figures import Buckets, ClientRate, ParseError
-from stepgrid.plugins import raw_output
+from stepgrid.plugins import driver
 
 FILE = "report.jsonl"
 PER_DOUBLING = 32  # buckets of a histogram, by the logarithm of a time, from 1 µs on
@@ -91,7 +91,7 @@ def read_whole(path: Path) -> Report:
 def read(path: Path) -> Report:
     """Read a report; lines that are damaged or cut off are skipped."""
     try:
-        text = raw_output.read(path).decode("utf-8", "replace")
+        text = driver.read_output(path).decode("utf-8", "replace")
     except OSError as error:
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
     return parse(path, text)

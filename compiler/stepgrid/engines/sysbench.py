@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run, last
+from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run, last_lines
 
 if TYPE_CHECKING:
     from stepgrid.build.recipe import InstalledPrograms, Recipe
@@ -46,7 +46,7 @@ class Sysbench:
         stdout, stderr = run("sysbench", ("--version",))
         match = re.search(r"^sysbench (\d+(?:\.\d+)+).*$", stdout, re.MULTILINE)
         if match is None:
-            raise IdentityError(f"sysbench --version does not say which it is; it said: {last(stdout + stderr)}")
+            raise IdentityError(f"sysbench --version does not say which it is; it said: {last_lines(stdout + stderr)}")
         drivers = re.findall(r"^  (\w+) - \w+ driver$", run("sysbench", ("--help",))[0], re.MULTILINE)
         return Identity(match[1], facts={"said": match[0], "drivers": ", ".join(drivers)})
 
@@ -54,7 +54,7 @@ class Sysbench:
         stdout, stderr = run("sysbench", ("--help",))
         options = _options(stdout)
         if "threads" not in options:
-            raise IdentityError(f"sysbench --help does not list its options; it said: {last(stdout + stderr)}")
+            raise IdentityError(f"sysbench --help does not list its options; it said: {last_lines(stdout + stderr)}")
         for test in _TESTS:
             options = {**_options(run("sysbench", (test, "help"))[0]), **options}
         return options

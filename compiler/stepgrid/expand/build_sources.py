@@ -17,7 +17,7 @@ from stepgrid.language.sources import SOURCES, TREES, Fault, complete_source, so
 from stepgrid.language.yaml import Map, key_location, node_location, width
 from stepgrid.model.plan import SERVER, runs_already
 from stepgrid.plugins.engine import DeclaredBuilds, Published
-from stepgrid.plugins.engines import engine
+from stepgrid.plugins.registry import engine
 
 LISTED = frozenset({"debian"})  # takes several names
 # which of many is fetched, or what a server must say that it is: the source says it, or the build

@@ -16,11 +16,10 @@ from stepgrid.language.problems import Location, Problems, close_names, nearest
 from stepgrid.language.sources import SOURCES, extension_faults
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, key_location, node_location
+from stepgrid.plugins.driver import SERVER_PLACEHOLDERS, SERVICE_PLACEHOLDERS
 from stepgrid.plugins.engine import DeclaredBuilds
-from stepgrid.plugins.engines import engine as engine_named
-from stepgrid.plugins.engines import systems
-from stepgrid.plugins.placeholders import OF_SERVERS, OF_SERVICES
-from stepgrid.plugins.registry import ENGINES
+from stepgrid.plugins.registry import ENGINES, build_systems
+from stepgrid.plugins.registry import engine as engine_named
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,8 +42,8 @@ class Build:
     def reached(self) -> tuple[str, ...]:
         """The placeholders by which a command finds the server of its stage."""
         if engine_named(self.engine).server:
-            return OF_SERVERS
-        return () if self.service is None else OF_SERVICES
+            return SERVER_PLACEHOLDERS
+        return () if self.service is None else SERVICE_PLACEHOLDERS
 
 
 def resolve(document: Document, defined: ResolvedDefinitions, problems: Problems) -> list[Build]:
@@ -101,7 +100,7 @@ def _members(
     recipe = {kind: said for kind in ("flags", "extensions") if (said := _joined(links, kind))}
     for fault in extension_faults(recipe.get("extensions", {}), str(engine), engine_named(str(engine)).extensions):
         problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
-    flags, known_systems = recipe.get("flags", {}), systems(str(engine))
+    flags, known_systems = recipe.get("flags", {}), build_systems(str(engine))
     of_systems, found = flag_faults(flags, known_systems) if known_systems else (), engine_named(str(engine))
     for fault in found.flag_faults(flags) if isinstance(found, DeclaredBuilds) else of_systems:
         key = str(fault.key)

@@ -15,7 +15,7 @@ from stepgrid.expand.hardware import Machines
 from stepgrid.language.expressions import ExpressionError
 from stepgrid.language.problems import nearest
 from stepgrid.language.scalars import Version
-from stepgrid.plugins.engines import engine
+from stepgrid.plugins.registry import engine
 
 _ANY_VERSION = "9999"
 

@@ -13,7 +13,7 @@ from stepgrid.language.expressions import references
 from stepgrid.language.models import OptionSet, Spec
 from stepgrid.language.problems import MOST_SHOWN, Location, Problems, close_names, nearest
 from stepgrid.language.yaml import Text, node_location
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 
 _COMMA = "a number has no comma, which begins another entry: 20000, 20_000 or 20k"
 

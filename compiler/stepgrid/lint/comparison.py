@@ -11,7 +11,7 @@ from stepgrid.lint.rule import Finding, Rule
 from stepgrid.lint.subject import Subject
 from stepgrid.model.plan import CLIENT
 from stepgrid.plugins.engine import Published
-from stepgrid.plugins.engines import engine, systems
+from stepgrid.plugins.registry import build_systems, engine
 
 _QUALITY = ("suite", "server")  # of a source: another suite is another compiler, of two servers nothing is known
 # of flags: what decides how fast the code is; the rest says what is in it
@@ -92,7 +92,7 @@ def _how(build: Build) -> str:
     source = build.source
     kind = source_kind(source) or ""
     if kind in TREES and (kind != "pypi" or source.get("kind") == "sdist"):
-        default = {"system": (*systems(build.engine), "")[0], "assertions": "false"}
+        default = {"system": (*build_systems(build.engine), "")[0], "assertions": "false"}
         flags = {**default, **{name: str(said) for name, said in build.recipe.get("flags", {}).items()}}
         chosen = sorted(name for name in _FLAGS & flags.keys() if flags[name] != default.get(name))
         return ", ".join(["compiled from source", *(f"{name} {flags[name]}" for name in chosen)])

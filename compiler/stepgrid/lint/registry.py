@@ -7,21 +7,22 @@ from collections.abc import Iterable
 from stepgrid.lint import checkpoints, comparison, refs, step_limits
 from stepgrid.lint.rule import Rule, RuleProvider
 from stepgrid.lint.step_rules import StepRule
-from stepgrid.plugins import drivers, engines
+from stepgrid.plugins import registry
+from stepgrid.plugins.registry import DRIVERS, ENGINES
 
 _OF_ANY_SPEC = (step_limits, comparison, refs, checkpoints)
 
 
 def rules(engine_names: Iterable[str], kinds: Iterable[str]) -> list[Rule]:
     """Each once, in no particular order."""
-    owners = (*map(engines.engine, engine_names), *map(drivers.driver, kinds))
+    owners = (*map(registry.engine, engine_names), *map(registry.driver, kinds))
     own = (rule for owner in owners if isinstance(owner, RuleProvider) for rule in owner.rules())
     return list(dict.fromkeys((*own, *(rule for family in _OF_ANY_SPEC for rule in family.RULES))))
 
 
 def every_rule() -> list[Rule]:
     """One of each code."""
-    found = rules(engines.names(), drivers.kinds())
+    found = rules(ENGINES.names(), DRIVERS.names())
     return list({rule.code: rule for rule in found}.values())
 
 

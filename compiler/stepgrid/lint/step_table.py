@@ -11,7 +11,7 @@ from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Cell
 from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
 from stepgrid.plugins.driver import StepDescriber
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 
 Place: TypeAlias = tuple[int, int]
 _OF_ANY_STEP: Mapping[str, Callable[[Row], Any]] = {

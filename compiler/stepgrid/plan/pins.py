@@ -12,7 +12,7 @@ from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems
 from stepgrid.language.sources import can_move, source_key, source_parts
 from stepgrid.plugins.engine import DeclaredBuilds
-from stepgrid.plugins.engines import buildable
+from stepgrid.plugins.registry import builder
 
 OfMachine: TypeAlias = Callable[[Mapping[str, Any]], str]  # the content of a system's program, of a local tree
 
@@ -46,7 +46,7 @@ def siblings(engine: str, source: Mapping[str, Any], recipe: Mapping[str, Any]) 
     """List the other programs of a `system` source, which stand beside the first or are on PATH as well."""
     if "system" not in source:
         return []
-    kind, first = buildable(engine), PurePath(str(source["system"]))
+    kind, first = builder(engine), PurePath(str(source["system"]))
     if kind is None:
         return []
     names = tuple(kind.program_paths(recipe)) if isinstance(kind, DeclaredBuilds) else kind.programs

@@ -14,7 +14,7 @@ from stepgrid.expand.steps.settings import identity_text
 from stepgrid.model.canonical_json import encode
 from stepgrid.model.plan import CLIENT, FILES, INPUTS, NAMED, Json, Plan, PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.plan import identity
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 
 
 def faults(plan: Plan) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a driver is: one module per step kind.
+"""What a driver is: one module per step kind; and what drivers make commands and read outputs with.
 
 Its planning half is all that `check` and `plan` need. The running half, a command and the parser of its output, is
 there for the kinds that this version runs: a kind that is only declared does not have it.
@@ -6,23 +6,30 @@ there for the kinds that this version runs: a kind that is only declared does no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from stepgrid.model.command import Command
-from stepgrid.model.figures import Figures, PrintedStep
+from stepgrid.model.package_data import PACKAGE
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from stepgrid.model.figures import Figures, PrintedStep
     from stepgrid.model.plan import PlannedStep
     from stepgrid.plugins.server import Access
 
 
 class Context(NamedTuple):
-    """What the runner gives a driver to make a command of."""
+    """Facts of a stage that the runner gives a driver to make a command of."""
 
     programs: Mapping[str, Sequence[str]]  # program name -> argv prefix, from the build record
     version: str  # of the binary
@@ -37,7 +44,7 @@ class Context(NamedTuple):
 
 
 class RefusedError(Exception):
-    """Why a step is not started, as a sentence."""
+    """A step that is not started: a sentence that says why."""
 
 
 class Driver(Protocol):
@@ -50,16 +57,16 @@ class Driver(Protocol):
     def settings_model(self) -> type[BaseModel]: ...
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
-        """What the step does, for seeds: equal in every arm of a comparison (db_bench: the first benchmark)."""
+        """Name what the step does, for seeds: equal in every arm of a comparison (db_bench: the first benchmark)."""
         ...
 
     def estimate(self, settings: Mapping[str, Any]) -> float:
-        """Seconds that the step will take, roughly."""
+        """Estimate the seconds that the step will take, roughly."""
         ...
 
 
 class PackageDriver:
-    """What drivers that are packages have in common: a module of each part, imported when the part is asked for."""
+    """Base of drivers that are packages: a module of each part, imported when the part is asked for."""
 
     reserved: Mapping[str, str] = {}
 
@@ -69,7 +76,7 @@ class PackageDriver:
 
 
 class PackageRunner(PackageDriver):
-    """The same of a kind that this version runs."""
+    """Base of packages of a kind that this version runs."""
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
         figures: Figures = import_module(f"{self.__module__}.parser").parse(folder, settings)
@@ -85,7 +92,7 @@ class RunningDriver(Protocol):
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command: ...
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
-        """Reads the step's folder (stdout, stderr, and files of its own that the command named there)."""
+        """Read the step's folder: stdout, stderr, and files of its own that the command named there."""
         ...
 
 
@@ -108,9 +115,9 @@ class LiveThroughput(Protocol):
     """A kind that can tell how fast a step is while it runs."""
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
-        """(Seconds since the start, operations per second) of the newest intervals, oldest first.
+        """List (seconds since the start, operations per second) of the newest intervals, oldest first.
 
-        Asked every second beside a measurement: of a file it reads the end and no more.
+        Called every second beside a measurement: of a file it reads the end and no more.
         """
         ...
 
@@ -120,12 +127,12 @@ class LiveWait(Protocol):
     """A kind that waits, and can tell for what while it does."""
 
     def waits_for(self, folder: Path) -> str:
-        """Empty while there is nothing to tell. Asked as often as `LiveThroughput.live`."""
+        """Say what the step waits for; empty while that is unknown. Called as often as `LiveThroughput.live`."""
         ...
 
 
 class DeclaredBuild(Protocol):
-    """A build, as far as the spec tells."""
+    """A build, as the spec declares it."""
 
     @property
     def engine(self) -> str: ...
@@ -140,7 +147,7 @@ class StepDescriber(Protocol):
     """A kind that knows more of a step than its settings say: for rules about steps."""
 
     def facts(self, settings: Mapping[str, Any], build: DeclaredBuild) -> Mapping[str, Any]:
-        """The same names for every step; None where it is not known."""
+        """Return the same names for every step, and None for what is unknown."""
         ...
 
 
@@ -149,7 +156,7 @@ class FailureExplainer(Protocol):
     """A kind whose program says in its output why it failed."""
 
     def complaint(self, folder: Path) -> str | None:
-        """Of a program that ended with an error, as a sentence; None where its output has none."""
+        """Find why a program ended with an error, as a sentence; None if its output does not say it."""
         ...
 
 
@@ -158,7 +165,7 @@ class HitRates(Protocol):
     """A kind that says how many of its lookups should find a key: a read that finds nothing is no figure of a read."""
 
     def hit_rates(self, steps: Sequence[PlannedStep]) -> Sequence[float | None]:
-        """Of each step of a sequence that begins without a database: a share; None where it is unknown."""
+        """Compute a share for each step of a sequence that begins without a database; None if it is unknown."""
         ...
 
 
@@ -167,7 +174,7 @@ class RateTargets(Protocol):
     """A kind whose steps may be asked for a rate."""
 
     def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
-        """What a step was asked for, by metric."""
+        """Return the requested rates by metric."""
         ...
 
 
@@ -189,10 +196,10 @@ class Client(Protocol):
 class StepFiles(Protocol):
     """A kind whose steps need files: they are in the step's folder when its command starts."""
 
-    def files(self, settings: Mapping[str, Any], own: Callable[[str], str]) -> Mapping[str, str]:
-        """Name in the step's folder -> text. Asked when the spec is planned: what a file holds is part of the identity.
+    def files(self, settings: Mapping[str, Any], read_file: Callable[[str], str]) -> Mapping[str, str]:
+        """Name in the step's folder -> text. Called when the spec is planned: the text is part of the identity.
 
-        `own` gives the text of a file that the spec brings, by its name, or raises: what it raises is the caller's.
+        `read_file` gives the text of a file that the spec brings, by its name; what it raises is the caller's.
         """
         ...
 
@@ -205,11 +212,11 @@ class InputFiles(Protocol):
     """
 
     def words(self, settings: Mapping[str, Any]) -> Sequence[str]:
-        """Those that may name a file."""
+        """List the words that may name a file."""
         ...
 
     def listed(self, settings: Mapping[str, Any]) -> Sequence[str]:
-        """Files and folders that there must be."""
+        """List the files and folders that must exist."""
         ...
 
 
@@ -240,3 +247,206 @@ class StandaloneOutput(Protocol):
 
 class Runner(Driver, RunningDriver, Protocol):
     """Both halves: a kind that this version runs."""
+
+
+# The words of a command: placeholders replaced, never a shell
+
+OPTION_FORM = ("--{name}={value}",)  # how one option is written
+PLACEHOLDERS = ("data", "folder", "seed", "options", "program:NAME")
+SERVER_PLACEHOLDERS = ("host", "socket", "sockets", "port", "user", "database")
+SERVICE_PLACEHOLDERS = ("host", "port", "socket", "sockets")  # of a build's `service`, which is told where to listen
+PID_PLACEHOLDER = "pid"  # of a collector: the engine's process
+
+_PLACEHOLDER = re.compile(r"\{(data|folder|seed|options|program:([^{}]+))\}")
+_SIMILAR = re.compile(r"(?<![$%#@\\])\{([A-Za-z_]\w*)(:[^{}]*)?\}")  # other programs have ${x} and %{x}
+_SCRIPT_CUTOFF = 0.8  # how near to a placeholder a name in the braces of a script must be: it may be the script's own
+_ESCAPE = "`{ … }` with a space inside is left as it is"
+
+
+def command_words(
+    words: Sequence[str],
+    options: Mapping[str, Any],
+    context: Context,
+    extra: Mapping[str, str] | None = None,
+    option_form: Sequence[str] = OPTION_FORM,
+) -> tuple[str, ...]:
+    """Fill in placeholders; `extra`: further ones with their values."""
+    filled = [_fill(word, extra) for word in words] if extra else words
+    written = [
+        _fill(word, {"name": name, "value": as_text(value)}) for name, value in options.items() for word in option_form
+    ]
+    return tuple(text for word in filled for text in _expand(word, written, context))
+
+
+def as_text(value: Any) -> str:
+    """Write a value as programs read it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def possible_files(words: Sequence[str]) -> list[str]:
+    """Select words that may name a file: few files have neither a dot nor a slash; the program is found on PATH."""
+    named = [word for n, word in enumerate(words) if "/" in word or (n and "." in word)]
+    return [word for word in named if not _PLACEHOLDER.search(word)]
+
+
+def possible_file_names(words: Sequence[str]) -> list[str]:
+    """List whatever may be the name of a file: each word, and what follows its `=`."""
+    parts = [part for word in words for part in dict.fromkeys((word, word.partition("=")[2]))]
+    return [part for part in parts if part.strip("./") and "\n" not in part and not _PLACEHOLDER.search(part)]
+
+
+def find_on_path(program: str) -> str | None:
+    """Find a program of PATH."""
+    if not program or "/" in program or _PLACEHOLDER.search(program):
+        return None
+    paths = [f"{folder}/{program}" for folder in os.get_exec_path()]  # some folders of PATH may be closed to us
+    return next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), None)  # noqa: PTH113
+
+
+def named_programs(words: Sequence[str]) -> list[str]:
+    """List the programs of the build that words name."""
+    return [match[2] for word in words for match in _PLACEHOLDER.finditer(word) if match[2] is not None]
+
+
+def misplaced_placeholder(words: Sequence[str]) -> str | None:
+    """Find a placeholder that stands for several words inside of one."""
+    for word in words:
+        for match in _PLACEHOLDER.finditer(word):
+            if (match[1] == "options" or match[2] is not None) and match[0] != word:
+                return match[0]
+    return None
+
+
+def unknown_placeholders(word: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """List unknown placeholders, each with a hint; in a script, which has braces of its own, only near misses."""
+    from difflib import get_close_matches
+
+    heads = {name.partition(":")[0]: name for name in names}
+    is_script = bool(re.search(r"\s", word))
+    for match in _SIMILAR.finditer(word):
+        name, argument = match[1], match[2]
+        if name in heads and (":" in heads[name]) == bool(argument and len(argument) > 1):
+            continue
+        near = get_close_matches(name, heads, 1, _SCRIPT_CUTOFF if is_script else 0.6)
+        if near or not is_script:
+            hint = f"known here: {' '.join(f'{{{known_name}}}' for known_name in names)}; {_ESCAPE}"
+            if name in SERVER_PLACEHOLDERS and not {*SERVER_PLACEHOLDERS} & {*names}:
+                hint = f"only servers have it; {hint}"
+            elif near:
+                hint = f"did you mean `{{{heads[near[0]]}}}`? {hint}"
+            yield match[0], hint
+
+
+def _fill(word: str, values: Mapping[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), word)
+
+
+def _expand(word: str, options: Sequence[str], context: Context) -> Iterator[str]:
+    match = _PLACEHOLDER.fullmatch(word)
+    if word in context.inputs:
+        yield context.inputs[word]
+    elif match and match[2] is not None:
+        if match[2] not in context.programs:
+            programs = ", ".join(context.programs) or "none"
+            raise LookupError(f"the build has no program `{match[2]}`; it has: {programs}")
+        yield from context.programs[match[2]]
+    elif match and match[1] == "options":
+        yield from options
+    else:
+        values = {"data": context.data, "folder": context.folder, "seed": context.seed}
+        yield _PLACEHOLDER.sub(lambda match: str(values[match[1]]), word)
+
+
+# Requests: a step asks a server by a program of ours, told what to do by a file that only its owner may read
+
+REQUEST = "request.json"
+
+
+def server_request(module: str, context: Context, request: Mapping[str, Any], duration: float | None = None) -> Command:
+    """Make `python -m MODULE` in the step's folder. ValueError if no server was started."""
+    if context.server is None:
+        raise ValueError("it needs a server, and the engine of this build is none")
+    return program_request(module, context, request, duration)
+
+
+def program_request(
+    module: str, context: Context, request: Mapping[str, Any], duration: float | None = None
+) -> Command:
+    """Make the same of a program that can do without a server."""
+    access = context.server._asdict() if context.server else None
+    text = json.dumps({"access": access, **request}, default=str, indent=1)
+    # where this program is, and what it was started with: little else of our environment reaches a step
+    paths = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))
+    return Command((sys.executable, "-m", module), {"PYTHONPATH": paths}, duration, {REQUEST: f"{text}\n"})
+
+
+def read_request(folder: Path) -> tuple[Access | None, dict[str, Any]]:
+    """Read, in that program, the request of its folder."""
+    from stepgrid.plugins.server import Access
+
+    request = take_request(folder)
+    access = request.pop("access")
+    if access is None:
+        return None, request
+    return Access(**{**access, "sockets": Path(access["sockets"]), "socket": Path(access["socket"])}), request
+
+
+def take_request(folder: Path) -> dict[str, Any]:
+    """Read a request, and write it again without the password."""
+    path = folder / REQUEST
+    request: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if (access := request["access"]) is not None and access["password"]:
+        public = {**request, "access": {**access, "password": ""}}
+        path.write_text(json.dumps(public, indent=1) + "\n", encoding="utf-8")
+    return request
+
+
+def forget_password(folder: Path) -> None:
+    """Remove the password of a request that no program came to read."""
+    with suppress(OSError, ValueError, KeyError):
+        take_request(folder)
+
+
+def last_complaint(folder: Path, beginning: str) -> str | None:
+    """Find why that program failed: the last sentence of this beginning in stderr."""
+    try:
+        lines = (folder / "stderr").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    return next((line for line in reversed(lines) if line.startswith(beginning)), None)
+
+
+# Raw output: plain or gzipped, of regular files alone, and no more than a bound
+
+LARGEST = 512 << 20  # bytes, unpacked: a gigabyte of zeros is a megabyte of gzip
+GZ = ".gz"
+
+
+class RawOutputError(OSError):
+    """A file that is not read: a sentence that says why."""
+
+
+def is_inside(folder: Path, name: str) -> bool:
+    """Check that what a program wrote is read from its own folder, wherever links lead."""
+    root = os.path.realpath(folder)
+    return os.path.commonpath((root, os.path.realpath(f"{root}/{name}"))) == root
+
+
+def read_output(path: Path, largest: int = LARGEST) -> bytes:
+    """Read a file. FileNotFoundError if it does not exist; RawOutputError says what else is wrong with it."""
+    import gzip
+    import zlib
+
+    from stepgrid.model.number_format import size
+
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would wait for its writer
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise RawOutputError("it is no regular file")
+        try:
+            content = gzip.GzipFile(fileobj=file).read(largest + 1) if path.suffix == GZ else file.read(largest + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise RawOutputError(getattr(error, "strerror", None) or str(error)) from None
+    if len(content) > largest:
+        raise RawOutputError(f"it has more than {size(largest)}")
+    return content

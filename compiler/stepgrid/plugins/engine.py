@@ -1,4 +1,4 @@
-"""What an engine is: how its files behave, what its programs are, what they say about themselves.
+"""Protocols of an engine: how its files behave, what its programs are, what they say about themselves.
 
 Its planning half is all that `check` and `plan` need. The building half is there for the engines that this version
 builds: one that is only declared does not have it.
@@ -6,11 +6,14 @@ builds: one that is only declared does not have it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from stepgrid.language.sources import Fault, PublishedLibrary
+if TYPE_CHECKING:
+    from stepgrid.language.sources import Fault, PublishedLibrary
+    from stepgrid.model.plan import Value
 
 # runs a program of the build with arguments and gives (stdout, stderr); never a shell
 Run: TypeAlias = Callable[[str, Sequence[str]], tuple[str, str]]
@@ -29,7 +32,7 @@ class OptionInfo(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """What a binary says it is."""
+    """A binary, as it describes itself."""
 
     version: str  # empty: it was not asked, and what the spec declares is believed
     warnings: tuple[str, ...] = ()  # e.g. "Assertions are enabled": travels with every figure
@@ -54,7 +57,7 @@ class Engine(Protocol):
     reserved: Mapping[str, str]  # options that a spec may not give -> the param that it is; "" = stepgrid sets it
 
     def capabilities(self, version: str) -> frozenset[str]:
-        """By a table of versions, never the binary: planning is pure."""
+        """Look up a table of versions, never the binary: planning is pure."""
         ...
 
 
@@ -67,7 +70,7 @@ class EngineBuilder(Protocol):
     def identify(self, run: Run) -> Identity: ...
 
     def catalogue(self, run: Run) -> Mapping[str, OptionInfo] | None:
-        """Every option that the binary accepts; None of a program that nobody knows how to ask."""
+        """List every option that the binary accepts; None if there is no way to ask it."""
         ...
 
 
@@ -88,15 +91,15 @@ class DeclaredBuilds(Protocol):
     def flag_faults(self, flags: Mapping[str, Any]) -> Iterable[Fault]: ...
 
     def lacking(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> str | None:
-        """What a build does not say, as a sentence's end."""
+        """Name what a build does not say, as a sentence's end."""
         ...
 
     def only_choose(self, flags: Mapping[str, Any]) -> bool:
-        """Whether flags only choose among programs, which a source may have made already."""
+        """Tell whether flags only choose among programs, which a source may have made already."""
         ...
 
     def program_paths(self, recipe: Mapping[str, Any]) -> Mapping[str, str]:
-        """Its programs by name: what they are called in their tree."""
+        """Map its programs to their paths in their tree."""
         ...
 
 
@@ -107,7 +110,7 @@ class VersionedTrees(Protocol):
     version_file: str
 
     def version_in(self, text: str) -> str:
-        """Empty where the file does not say it."""
+        """Find the version; empty if the file does not say it."""
         ...
 
 
@@ -123,7 +126,7 @@ class Spelling(Protocol):
     """An engine that takes its options under more names than it lists."""
 
     def meant(self, name: str, catalogue: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
-        """Of a name that is not listed: what is known of its value; None where the binary would not take it."""
+        """Describe an option that is not listed; None if the binary would not take it."""
         ...
 
 
@@ -142,7 +145,7 @@ class Checking(Protocol):
     counts_choices: bool  # whether the names of an enumeration have numbers, from 0
 
     def value_fault(self, info: Mapping[str, Any], text: str) -> str | None:
-        """Of an option that is neither a boolean nor an enumeration: why not, as the end of a sentence."""
+        """Say, of an option that is neither a boolean nor an enumeration, why not, as the end of a sentence."""
         ...
 
 
@@ -158,7 +161,7 @@ class TreeReader(Protocol):
     """An engine whose files say how its LSM tree is made up, while no program has them open."""
 
     def levels(self, database: Path) -> Sequence[Mapping[str, float | str]]:
-        """By columns of the table `levels`; ValueError: they cannot be read."""
+        """List rows by columns of the table `levels`; ValueError if they cannot be read."""
         ...
 
 
@@ -166,6 +169,57 @@ class Built(Engine, EngineBuilder, Protocol):
     """Both halves: an engine that this version builds."""
 
 
-def last(text: str) -> str:
+def last_lines(text: str) -> str:
+    """Join the last three lines of an output, for a message."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return " / ".join(lines[-3:]) or "nothing"
+
+
+# Capabilities, by a table of releases
+
+Release: TypeAlias = tuple[int, ...]
+
+
+def release_numbers(version: str) -> Release:
+    """Split `9.10.0` into numbers, as 9.10 comes after 9.9. What follows the numbers is not compared."""
+    match = re.match(r"v?(\d+(?:\.\d+)*)", version)
+    return tuple(int(part) for part in match[1].split(".")) if match else ()
+
+
+def release_capabilities(version: str, since: Mapping[str, Release]) -> frozenset[str]:
+    """Select capabilities whose first release is reached; one that a later release lost has no place in the table."""
+    numbers = release_numbers(version)
+    return frozenset(name for name, first in since.items() if numbers >= first)
+
+
+# Values of options, as far as the binary and its engine tell: booleans, names of an enumeration, numbers
+
+
+def option_fault(engine: Engine, info: Mapping[str, Any], value: Value) -> str | None:
+    """Say why the binary would not take a value, as the end of a sentence; None if nothing speaks against it."""
+    text = str(value).lower() if isinstance(value, bool) else str(value).strip()
+    if not isinstance(engine, Checking):
+        return None
+    if info.get("type") == "enum":
+        return _choice_fault(engine, [str(choice) for choice in info.get("choices") or ()], text)
+    if info.get("type") != "bool":
+        return engine.value_fault(info, text)
+    return None if text.lower() in engine.booleans else f"takes {' or '.join(engine.booleans[:2])}, not `{text}`"
+
+
+def range_fault(kind: str, least: object, most: object, text: str) -> str:
+    return f"takes {least} to {most}{f' ({kind})' if kind else ''}, not `{text}`"
+
+
+def _choice_fault(engine: Checking, choices: Sequence[str], text: str) -> str | None:
+    names, name = {choice.lower() for choice in choices}, text.lower()
+    if not names or name in names:
+        return None
+    if {"on", "off"} & names and name in engine.booleans:
+        return None
+    if engine.counts_choices and name.isdecimal() and int(name) < len(names):
+        return None
+    from difflib import get_close_matches
+
+    nearest = "".join(f"; did you mean {match}?" for match in get_close_matches(text, choices, 1))
+    return f"takes one of {', '.join(choices)}, not `{text}`{nearest}"

@@ -1,4 +1,4 @@
-"""How many of its lookups a step found, and how many it should find: reads of missing keys are another benchmark."""
+"""Lookups of a step that find a key, and how many should: reads of missing keys are another benchmark."""
 
 from __future__ import annotations
 
@@ -7,58 +7,57 @@ from collections.abc import Mapping, Sequence
 
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins.driver import HitRates
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 
 FOUND, EXPECTED = "found_pct", "found_expected_pct"  # metrics
-SAID = "% of the keys that it looked up"  # by a warning of this kind, and no other
-LEAST = 0.99  # of what is expected
+WARNING = "% of the keys that it looked up"  # in a warning of this kind, and no other
+LEAST = 0.99  # of the expected share
 SIGMAS = 4.0  # of a random draw of keys, below which it is not by chance
 HITS = 20.0  # so many are not all missed by chance
 
 
-def expected(steps: Sequence[PlannedStep]) -> list[float | None]:
-    """Percent, of each step of a sequence that begins without a database; None where it is unknown."""
-    found: list[float | None] = [None] * len(steps)
+def expected_percent(steps: Sequence[PlannedStep]) -> list[float | None]:
+    """Ask the drivers about a sequence of steps that begins without a database; None if a share is unknown."""
+    shares: list[float | None] = [None] * len(steps)
     for kind in {step.kind for step in steps}:
-        of = driver(kind)
-        rates = of.hit_rates(steps) if isinstance(of, HitRates) else ()
+        plugin = driver(kind)
+        rates = plugin.hit_rates(steps) if isinstance(plugin, HitRates) else ()
         for at, rate in enumerate(rates):
             if steps[at].kind == kind and rate is not None:
-                found[at] = 100 * rate
-    return found
+                shares[at] = 100 * rate
+    return shares
 
 
-def is_low(metrics: Mapping[str, float], wanted: float, step: PlannedStep) -> bool:
-    """Fewer than 99 % of what is expected, and not by chance."""
-    found, lookups = metrics.get(FOUND), _lookups(metrics, step)
-    if found is None or found >= LEAST * wanted:
+def is_low(metrics: Mapping[str, float], expected: float, step: PlannedStep) -> bool:
+    """Tell whether a step found fewer than 99 % of the expected keys, and not by chance."""
+    percent, lookups = metrics.get(FOUND), _lookups(metrics, step)
+    if percent is None or percent >= LEAST * expected:
         return False
-    if wanted >= 100:
+    if expected >= 100:
         return True
-    return lookups is not None and found < wanted - SIGMAS * _deviation(wanted, lookups, step)
+    if lookups is None:
+        return False
+    share = expected / 100  # of the keys that are drawn, and of those that a random load drew
+    deviation = 100 * math.sqrt(share * (1 - share) * (1 / lookups + 1 / _count(step, "keys")))
+    return percent < expected - SIGMAS * deviation
 
 
-def is_nothing(metrics: Mapping[str, float], wanted: float, step: PlannedStep) -> bool:
+def is_zero(metrics: Mapping[str, float], expected: float, step: PlannedStep) -> bool:
+    """Tell whether a step found no key, and not by chance."""
     lookups = _lookups(metrics, step)
     if metrics.get(FOUND) != 0:
         return False
-    return wanted >= 100 if lookups is None else lookups * wanted / 100 >= HITS
+    return expected >= 100 if lookups is None else lookups * expected / 100 >= HITS
 
 
-def words(metrics: Mapping[str, float], wanted: float) -> str:
-    return f"found {metrics[FOUND]:.3g} {SAID}; {wanted:.3g} % were expected"
+def hit_warning(metrics: Mapping[str, float], expected: float) -> str:
+    return f"found {metrics[FOUND]:.3g} {WARNING}; {expected:.3g} % were expected"
 
 
 def _lookups(metrics: Mapping[str, float], step: PlannedStep) -> float | None:
-    """Of one client: what is printed is of one."""
+    """Lookups of one client, whose hits the output has."""
     operations = metrics.get("operations")
     return operations / _count(step, "threads") if operations else None
-
-
-def _deviation(wanted: float, lookups: float, step: PlannedStep) -> float:
-    """Percent: of the keys that are drawn, and of those that a random load drew."""
-    share, keys = wanted / 100, _count(step, "keys")
-    return 100 * math.sqrt(share * (1 - share) * (1 / lookups + 1 / keys))
 
 
 def _count(step: PlannedStep, name: str) -> int:

@@ -1,4 +1,4 @@
-"""What a kind of published results is: a folder read to typed records; results and summary files made of these."""
+"""Protocol of an importer of published results, and the problems of a folder that it reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Records = TypeVar("Records")
 
 @dataclass(frozen=True, slots=True)
 class ImportedStep:
-    """One step of one run: what the store gets of it."""
+    """One step of one run, as the store gets it."""
 
     build: str  # the column of the published tables: build.config
     step: str
@@ -35,7 +35,7 @@ class ImportedStep:
 
 @dataclass(frozen=True, slots=True)
 class PublishedFigure:
-    """A published figure and ours, where the published rule is another one."""
+    """A published figure and ours, if the published rule is another one."""
 
     file: str  # of the summary
     row: str
@@ -49,11 +49,11 @@ class Importer(Protocol[Records]):
     kind: str  # the driver of the steps
 
     def read(self, folder: Path, faults: Faults) -> Records:
-        """All of the folder; every fault goes to `faults`, and nothing is half read for it."""
+        """Read the whole folder to typed records; every fault goes to `faults`, and nothing is half read for it."""
         ...
 
     def measured(self, records: Records) -> Sequence[ImportedStep]:
-        """In the order that tables have them: builds in theirs, the first is the base; steps in theirs."""
+        """List steps in the order of tables: by build, of which the first is the base, and by step."""
         ...
 
     def legacy(self, records: Records) -> Mapping[str, str]:
@@ -63,11 +63,11 @@ class Importer(Protocol[Records]):
     def beside(self, records: Records) -> Sequence[PublishedFigure]: ...
 
     def unsummarized(self, records: Records) -> Sequence[ImportProblem]:
-        """Results that the published summaries have no place for."""
+        """List results that the published summaries have no place for."""
         ...
 
     def aside(self, name: str) -> bool:
-        """Whether a file of that name, which was not read, is made of those that were, or never holds a result."""
+        """Tell whether a file of that name, which was not read, is made of others, or never holds a result."""
         ...
 
 
@@ -88,76 +88,71 @@ class ImportProblem(NamedTuple):
         return f"{where}: {self.message}"
 
     def __str__(self) -> str:
-        return f"{self.sentence}\n  | {_shown(self.text)}" if self.text.strip() else self.sentence
+        if not self.text.strip():
+            return self.sentence
+        plain = "".join(character if character.isprintable() else " " for character in self.text.strip("\n"))
+        return f"{self.sentence}\n  | {plain if len(plain) <= LONGEST else f'{plain[: LONGEST - 1]}…'}"
 
 
-def in_order(mistakes: Iterable[ImportProblem]) -> tuple[ImportProblem, ...]:
-    return tuple(sorted(mistakes, key=lambda each: (str(each.path), each.line or 0)))
+def sort_problems(problems: Iterable[ImportProblem]) -> tuple[ImportProblem, ...]:
+    return tuple(sorted(problems, key=lambda problem: (str(problem.path), problem.line or 0)))
 
 
 class FolderError(Exception):
     """A folder that cannot be imported, with everything that is wrong with it. `unknown`: it may be left out."""
 
     def __init__(self, faults: Iterable[ImportProblem], unknown: bool = False) -> None:
-        self.faults = in_order(faults)
+        self.faults = sort_problems(faults)
         self.unknown = unknown
         super().__init__("\n".join(map(str, self.faults)))
 
 
 class Faults:
-    """Collects what is wrong, what is not understood, and which files were read."""
+    """Collection of what is wrong, what is not understood, and which files were read."""
 
     def __init__(self) -> None:
         self.refused: list[ImportProblem] = []  # of files that are not read, so that the others can be
-        self._found: dict[ImportProblem, None] = {}
+        self._problems: dict[ImportProblem, None] = {}
         self._unknown: dict[tuple[Path, str], list[ImportProblem]] = {}
         self.left_out: list[ImportProblem] = []  # told, and no reason to refuse the folder
         self.read: set[Path] = set()
         self.cut: list[Path] = []  # whose last line is half a line, which is not read
 
     def add(self, path: Path, line: int | None, message: str, text: str = "") -> None:
-        self._found[ImportProblem(path, line, message, text)] = None
+        self._problems[ImportProblem(path, line, message, text)] = None
 
     def add_unknown(self, path: Path, line: int | None, message: str, text: str = "") -> None:
-        """What is not understood. Lines of a file that lack the same are told once, and counted."""
+        """Add what is not understood. Lines of a file with one problem are reported once, and counted."""
         self._unknown.setdefault((path, message), []).append(ImportProblem(path, line, message, text))
 
     def add_left_out(self, path: Path, line: int | None, message: str, text: str = "") -> None:
         self.left_out.append(ImportProblem(path, line, message, text))
 
     def refuses(self, path: Path) -> bool:
-        return any(each.path == path for each in self.refused)
+        return any(problem.path == path for problem in self.refused)
 
     def of_files(self) -> list[ImportProblem]:
-        """What is wrong with files that are not refused yet."""
-        return [each for each in self._found if each.path.is_file() and not self.refuses(each.path)]
+        """List problems of files that are not refused yet."""
+        return [problem for problem in self._problems if problem.path.is_file() and not self.refuses(problem.path)]
 
     def begin_again(self, refused: Iterable[ImportProblem]) -> None:
-        """Forgets all but the files that are refused, these as well, which count as read."""
+        """Forget everything but the refused files, these included, which count as read."""
         self.refused += refused
-        for kept in (self._found, self._unknown, self.left_out, self.cut):
-            kept.clear()
-        self.read = {each.path for each in self.refused}
+        for collection in (self._problems, self._unknown, self.left_out, self.cut):
+            collection.clear()
+        self.read = {problem.path for problem in self.refused}
 
     def __iter__(self) -> Iterator[ImportProblem]:
-        return iter(self._found)
+        return iter(self._problems)
 
     @property
     def unknown(self) -> list[ImportProblem]:
-        return [_first_of(alike) for alike in self._unknown.values()]
+        problems = []
+        for first, *copies in self._unknown.values():
+            count = f"; {counted(len(copies) + 1, 'such line')}, this is the first" if copies else ""
+            problems.append(first._replace(message=f"{first.message}{count}"))
+        return problems
 
     def stop(self) -> None:
-        if self._found:
-            raise FolderError((*self._found, *self.refused, *self.unknown))
-
-
-def _first_of(alike: list[ImportProblem]) -> ImportProblem:
-    first, many = alike[0], len(alike)
-    if many == 1:
-        return first
-    return first._replace(message=f"{first.message}; {counted(many, 'such line')}, this is the first")
-
-
-def _shown(text: str) -> str:
-    plain = "".join(character if character.isprintable() else " " for character in text.strip("\n"))
-    return plain if len(plain) <= LONGEST else f"{plain[: LONGEST - 1]}…"
+        if self._problems:
+            raise FolderError((*self._problems, *self.refused, *self.unknown))

@@ -1,4 +1,4 @@
-"""What a layout lays out: the spots of a grid with the figures of each, or why it has none."""
+"""A layout of a report's table, and the block that it lays out: spots of a grid with their figures, or a reason."""
 
 from __future__ import annotations
 
@@ -57,31 +57,31 @@ class Block:
         return self.spots.get((row, column), NOWHERE)
 
     def row(self, index: int) -> str:
-        return named(self.rows[index], self.row_axes)
+        return join_labels(self.rows[index], self.row_axes)
 
     def column(self, index: int) -> str:
-        return named(self.columns[index], self.column_axes)
+        return join_labels(self.columns[index], self.column_axes)
 
     def subjects(self) -> list[tuple[str, LayoutCell]]:
-        """Row by row, where a layout has a line for each spot: those that the sweep has."""
-        places = [(row, column) for row in range(len(self.rows)) for column in range(len(self.columns))]
-        named_spots = [(self._subject(*place), self.spot(*place)) for place in places]
+        """List the spots that the sweep has, row by row, for a layout with a line for each."""
+        positions = [(row, column) for row in range(len(self.rows)) for column in range(len(self.columns))]
+        named_spots = [(self._subject(*at), self.spot(*at)) for at in positions]
         return [(name, spot) for name, spot in named_spots if spot.status != ABSENT]
 
     def line(self, row: int) -> list[LayoutCell]:
-        """All of a row."""
+        """List the spots of a row."""
         return [self.spot(row, column) for column in range(len(self.columns))]
 
     def heads(self, unnamed: str = "") -> list[str]:
-        """What the columns are called, and one that no axis names."""
+        """Name the columns, and one that no axis names."""
         return [self.column(index) or unnamed for index in range(len(self.columns))]
 
     def ratio(self, at: At, base: At, metric: str) -> float | None:
-        """As everywhere in the report, which knows the loads: the geometric mean over them."""
+        """Ask the report, which knows the loads and takes the geometric mean over them."""
         if self.ratio_of is not None:
             return self.ratio_of(at, base, metric)
-        mine, theirs = (self.spot(*place).values.get(metric) for place in (at, base))
-        return None if mine is None or theirs is None else number_format.quotient(mine, theirs)
+        value, base_value = (self.spot(*position).values.get(metric) for position in (at, base))
+        return None if value is None or base_value is None else number_format.quotient(value, base_value)
 
     def table(
         self,
@@ -91,7 +91,7 @@ class Block:
         before: Sequence[str] = (),
         notes: Sequence[str] | None = None,
     ) -> Table:
-        """One of the block; `parts`: of which of its parts."""
+        """Make a table of the block, or of some of its parts."""
         point = ", ".join(part for part in (self.point, *parts) if part)
         lines = tuple(map(tuple, rows))
         return Table(
@@ -99,36 +99,36 @@ class Block:
         )
 
     def _subject(self, row: int, column: int) -> str:
-        """An axis that makes rows and columns is said once."""
-        own = [at for at, axis in enumerate(self.column_axes) if axis not in self.row_axes]
-        labels = self.columns[column]
-        apart = len(own) == len(labels) or len(self.column_axes) != len(labels)
-        beside = (
-            self.column(column) if apart else named([labels[at] for at in own], [self.column_axes[at] for at in own])
-        )
-        return " ".join(part for part in (self.row(row), beside) if part) or self.unnamed
+        """Name a spot by its row and column; an axis that makes both is named once."""
+        labels, name = self.columns[column], self.column(column)
+        if len(self.column_axes) == len(labels):
+            pairs = zip(self.column_axes, labels, strict=True)
+            only_columns = [(axis, label) for axis, label in pairs if axis not in self.row_axes]
+            if len(only_columns) < len(labels):
+                name = join_labels([label for _, label in only_columns], [axis for axis, _ in only_columns])
+        return " ".join(part for part in (self.row(row), name) if part) or self.unnamed
 
     def call(self, metric: str) -> str:
         return self.called.get(metric, metric)
 
 
-def named(labels: Sequence[str], axes: Sequence[str] = ()) -> str:
-    """rocksdb-7.8.3 cache=lru: beside others, a label needs its axis; what a build or a step is called says it."""
+def join_labels(labels: Sequence[str], axes: Sequence[str] = ()) -> str:
+    """Write rocksdb-7.8.3 cache=lru: among several, a label needs its axis unless it is a build's or a step's."""
     if len(labels) < 2 or len(axes) != len(labels):
         return " ".join(label for label in labels if label)
-    said = [label if axis in OWN else f"{axis}={label}" for axis, label in zip(axes, labels, strict=True) if label]
-    return " ".join(said)
+    pairs = zip(axes, labels, strict=True)
+    return " ".join(label if axis in OWN else f"{axis}={label}" for axis, label in pairs if label)
 
 
 def cell(spot: LayoutCell, text: str | None, value: float | None = None) -> Cell:
-    """What stands for a figure that a spot has or not."""
+    """Make a cell of a figure, or of the reason why a spot has none."""
     if spot.status:
         return status_cell(spot.status)
     return Cell(NOTHING, "missing") if text is None else Cell(text, value=value)
 
 
 def legend(names: Sequence[str], room: int = ROOM) -> tuple[list[str], tuple[str, ...]]:
-    """Headings of arms, by numbers where the names are too long; and the lines above them, which say them then."""
+    """Make headings of arms, by numbers if the names are too long; then also the lines above, which name them."""
     if sum(len(name) + 2 for name in names) <= room:
         return list(names), ()
     heads = [f"col-{number}" for number in range(1, len(names) + 1)]
@@ -139,7 +139,7 @@ def fixed(spot: LayoutCell, value: float | None, digits: int) -> Cell:
     return cell(spot, number_format.fixed(value, digits))
 
 
-# What a layout is: the figures that it shows, how a table that says no more is arranged, what makes it.
+# A layout: the figures that it shows, how a table is arranged by default, what makes it.
 
 STEP = "step"
 RANGE = "range"  # of microbenchmarks: a part of their published names

@@ -1,11 +1,11 @@
-"""Every metric, once: its unit, which way is better, what it is, over which window. docs/metrics.md is made of it.
+"""Table of all metrics: unit, which way is better, meaning, window. docs/metrics.md is made of it.
 
 `python -m scripts.metrics_page > docs/metrics.md`
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
@@ -19,8 +19,7 @@ from stepgrid.model.metrics.processes import PROCESSES
 from stepgrid.model.metrics.throughput import ANSWERS, THROUGHPUT, VARIANCE
 from stepgrid.model.metrics.work import SIZES, STALLS, TREE, WORK
 from stepgrid.model.plan import PlannedStep
-from stepgrid.plugins import drivers
-from stepgrid.plugins.registry import COLLECTORS, DRIVERS
+from stepgrid.plugins.registry import COLLECTORS, DRIVERS, driver
 
 
 @runtime_checkable
@@ -37,13 +36,11 @@ class OwnMetrics(Protocol):
     def own_metrics(self, settings: Mapping[str, Any]) -> Mapping[str, Metric]: ...
 
 
-def _of_plugins() -> Iterator[MetricSet]:
-    """By name, drivers first."""
-    every = [*map(DRIVERS.get, sorted(DRIVERS.names())), *map(COLLECTORS.get, sorted(COLLECTORS.names()))]
-    yield from (each.metrics() for each in every if isinstance(each, MetricProvider))
-
-
-_PLUGINS = tuple(_of_plugins())
+_PLUGINS = tuple(
+    plugin.metrics()
+    for plugin in (*map(DRIVERS.get, DRIVERS.names()), *map(COLLECTORS.get, COLLECTORS.names()))
+    if isinstance(plugin, MetricProvider)
+)
 
 _SECTIONS: Mapping[str, tuple[Metric, ...]] = {
     "Throughput": THROUGHPUT,
@@ -69,48 +66,45 @@ _SECTIONS: Mapping[str, tuple[Metric, ...]] = {
 
 # Titles that only plug-ins fill are above for their place on the page: those of other plug-ins come last.
 SECTIONS: Mapping[str, tuple[Metric, ...]] = {
-    title: (*_SECTIONS.get(title, ()), *(metric for each in _PLUGINS for metric in each.sections.get(title, ())))
-    for title in dict.fromkeys((*_SECTIONS, *(title for each in _PLUGINS for title in each.sections)))
+    title: (*_SECTIONS.get(title, ()), *(metric for plugin in _PLUGINS for metric in plugin.sections.get(title, ())))
+    for title in dict.fromkeys((*_SECTIONS, *(title for plugin in _PLUGINS for title in plugin.sections)))
 }
 
 PUBLISHED: Mapping[str, Mapping[str, str]] = {
-    layout: columns for each in _PLUGINS for layout, columns in each.published.items()
+    layout: columns for plugin in _PLUGINS for layout, columns in plugin.published.items()
 }
 
 
-def _columns(metric: str) -> dict[str, str]:
-    """Layout -> its column."""
-    return {layout: columns[metric] for layout, columns in PUBLISHED.items() if metric in columns}
+def _with_columns(metric: Metric) -> Metric:
+    """Add the metric's columns in published tables, by layout."""
+    columns = {layout: columns[metric.name] for layout, columns in PUBLISHED.items() if metric.name in columns}
+    return replace(metric, legacy=columns) if columns else metric
 
 
 METRICS: Mapping[str, Metric] = MappingProxyType(
-    {
-        metric.name: replace(metric, legacy=columns) if (columns := _columns(metric.name)) else metric
-        for section in SECTIONS.values()
-        for metric in section
-    }
+    {metric.name: _with_columns(metric) for section in SECTIONS.values() for metric in section}
 )
 
 
 def unit(metric: str) -> str:
-    """Nothing of one that is not ours."""
+    """Look up a unit; empty for a metric that is not in the table."""
     return METRICS[metric].unit if metric in METRICS else ""
 
 
-def own(steps: Iterable[PlannedStep]) -> dict[str, Metric]:
-    """The metrics that steps give their names, without those that are called like one of ours: they are that one."""
-    found: dict[str, Metric] = {}
+def step_metrics(steps: Iterable[PlannedStep]) -> dict[str, Metric]:
+    """Collect the metrics that steps name themselves, without those that have the name of one in the table."""
+    metrics: dict[str, Metric] = {}
     for step in steps:
-        kind = drivers.driver(step.kind)
-        for name, metric in kind.own_metrics(step.settings).items() if isinstance(kind, OwnMetrics) else ():
-            found.setdefault(name, metric)
-    return {name: found[name] for name in sorted(found.keys() - METRICS.keys())}
+        plugin = driver(step.kind)
+        for name, metric in plugin.own_metrics(step.settings).items() if isinstance(plugin, OwnMetrics) else ():
+            metrics.setdefault(name, metric)
+    return {name: metrics[name] for name in sorted(metrics.keys() - METRICS.keys())}
 
 
-def own_name(name: str) -> str | None:
-    """Of a metric, by its name or by that of a published column; None where there is none.
+def metric_name(name: str) -> str | None:
+    """Find a metric by its name or by that of a published column.
 
-    Of a column that several layouts have for different things, what the first means.
+    If several layouts have the column for different things, the first counts.
     """
-    columns = ((metric, column) for each in PUBLISHED.values() for metric, column in each.items())
+    columns = ((metric, column) for layout in PUBLISHED.values() for metric, column in layout.items())
     return name if name in METRICS else next((metric for metric, column in columns if column == name), None)

@@ -1,24 +1,40 @@
-"""Engines, drivers, collectors, layouts and importers by the entry points of the installed packages.
+"""Plug-ins by name: found by the entry points of the installed packages, and what each can do in this version.
 
-Those of stepgrid itself are found the same way. Names cost one look at the installed packages; a plug-in is imported
-when somebody asks for it.
+stepgrid's own are found the same way. Names cost one look at the installed packages; a plug-in is imported when
+it is asked for.
 """
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from stepgrid.plugins.driver import (
+    Client,
+    DefaultTables,
+    Driver,
+    ForeignEngines,
+    InputFiles,
+    OutputReader,
+    Runner,
+    RunningDriver,
+    StepFiles,
+)
+from stepgrid.plugins.engine import Built, CompiledEngine, Engine, EngineBuilder
+from stepgrid.plugins.server import ServerEngine
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+    from stepgrid.model.figures import Figures
+    from stepgrid.model.plan import PlannedStep
     from stepgrid.plugins.collector import Collector
-    from stepgrid.plugins.driver import Driver
-    from stepgrid.plugins.engine import Engine
     from stepgrid.plugins.importer import Importer
     from stepgrid.plugins.layout import Layout
 
@@ -36,19 +52,20 @@ class PluginError(LookupError):
 class Registry(Generic[Plugin]):
     """The plug-ins of one group of entry points."""
 
-    def __init__(self, group: str, what: str, protocol: str, install: str = INSTALL) -> None:
+    def __init__(self, group: str, noun: str, protocol: str, install: str = INSTALL) -> None:
         """`protocol`: module and name, as few processes need more than one of them."""
-        self.group, self.what, self._protocol, self._install = f"{OWN}.{group}", what, protocol, install
-        self._whole: set[str] = set()  # those of other packages that have all that their protocol asks for
+        self.group, self.noun, self._protocol, self._install = f"{OWN}.{group}", noun, protocol, install
+        self._complete: set[str] = set()  # those of other packages that have all that their protocol asks for
 
     @cached_property
     def points(self) -> dict[str, EntryPoint]:
-        found: dict[str, EntryPoint] = {}
-        for point in sorted(_points()[self.group], key=lambda each: each.name):
-            if found.get(point.name, point).value != point.value:  # equal: one package, met twice on the path
-                raise PluginError(self._twice(found[point.name], point))
-            found[point.name] = point
-        return found
+        points: dict[str, EntryPoint] = {}
+        for point in sorted(_entry_points()[self.group], key=lambda point: point.name):
+            first = points.setdefault(point.name, point)
+            if first.value != point.value:  # equal: one package, met twice on the path
+                both = f"{package_version(first)} and {package_version(point)}"
+                raise PluginError(f"two packages bring the {self.noun} `{point.name}`: {both}; uninstall one of them")
+        return points
 
     def names(self) -> tuple[str, ...]:
         return tuple(sorted(self.points))
@@ -57,87 +74,41 @@ class Registry(Generic[Plugin]):
         return tuple(name for name in self.names() if _is_own(self.points[name]))
 
     def folder(self, name: str) -> Path:
-        """Of its module, which is not imported."""
+        """Find the folder of a plug-in's module without importing it."""
         spec = find_spec(self.points[name].module)
         return Path(spec.origin).parent if spec and spec.origin else Path()
 
     def get(self, name: str) -> Plugin:
         if name not in self.points:
-            raise PluginError(f"{self.what} `{name}` is not installed; {self._install}")
+            raise PluginError(f"{self.noun} `{name}` is not installed; {self._install}")
         point = self.points[name]
+        label = f"{self.noun} `{name}` of {package_version(point)}"
         try:
-            found: Plugin = getattr(import_module(point.module), point.attr)
+            plugin: Plugin = getattr(import_module(point.module), point.attr)
         except Exception as error:  # whatever the module of another package does when it is imported
-            why = f"{type(error).__name__}: {error}"
-            raise PluginError(f"{self.what} `{name}` of {brought_by(point)} cannot be imported: {why}") from error
-        if not _is_own(point) and name not in self._whole:
-            self._check(point, found)
-            self._whole.add(name)
-        return found
-
-    def _check(self, point: EntryPoint, found: Plugin) -> None:
-        if lacking := [name for name in self.members() if not hasattr(found, name)]:
-            what = f"{self.what} `{point.name}` of {brought_by(point)}"
-            raise PluginError(f"{what} has no {', '.join(lacking)}; {CONFORMANCE}")
+            raise PluginError(f"{label} cannot be imported: {type(error).__name__}: {error}") from error
+        if not _is_own(point) and name not in self._complete:
+            if missing := [member for member in self.members() if not hasattr(plugin, member)]:
+                raise PluginError(f"{label} has no {', '.join(missing)}; {CONFORMANCE}")
+            self._complete.add(name)
+        return plugin
 
     def members(self) -> list[str]:
-        """The attributes and methods that each plug-in of this group has."""
+        """List the attributes and methods that each plug-in of this group has."""
         module, _, name = self._protocol.partition(":")
         protocol = getattr(import_module(module), name)
-        return [each for each in {**protocol.__annotations__, **vars(protocol)} if not each.startswith("_")]
+        return [member for member in {**protocol.__annotations__, **vars(protocol)} if not member.startswith("_")]
 
     def unknown(self, name: str) -> tuple[str, str, int]:
-        """What a spec is told: the message, the name that was probably meant or how to install it, the width."""
+        """Make the problem of a spec: its message, the nearest name or how to install it, its width."""
         from stepgrid.language.problems import nearest
 
         hint = nearest(name, self.points)
         return (
-            f"there is no {self.what} `{name}`",
+            f"there is no {self.noun} `{name}`",
             hint if hint.endswith("?") else f"{hint}; {self._install}",
             len(name),
         )
-
-    def _twice(self, first: EntryPoint, second: EntryPoint) -> str:
-        both = f"{brought_by(first)} and {brought_by(second)}"
-        return f"two packages bring the {self.what} `{first.name}`: {both}; uninstall one of them"
-
-
-@cache
-def _points() -> dict[str, list[EntryPoint]]:
-    from importlib.metadata import distributions  # 40 ms, of which a job that asks for no plug-in is spared
-
-    found: dict[str, list[EntryPoint]] = defaultdict(list)
-    for point in (point for package in distributions() for point in package.entry_points):
-        if point.group.startswith(f"{OWN}."):
-            found[point.group].append(point)
-    if not found:
-        raise PluginError("no plug-in is registered: the installation is older than pyproject.toml; run `make setup`")
-    return found
-
-
-def _is_own(point: EntryPoint) -> bool:
-    return point.dist is None or point.module.partition(".")[0] == OWN
-
-
-def brought_by(point: EntryPoint) -> str:
-    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-
-
-def foreign(*registries: Registry[Any]) -> dict[str, set[Path]]:
-    """Packages beside stepgrid itself, with their versions -> where the code of their plug-ins is."""
-    found: dict[str, set[Path]] = defaultdict(set)
-    for point in (point for registry in registries for point in registry.points.values()):
-        if not _is_own(point):
-            found[brought_by(point)].update(_folder(point.module.partition(".")[0]))
-    return dict(sorted(found.items()))
-
-
-def _folder(package: str) -> list[Path]:
-    """Of a package that need not be imported for it; a single module is a file."""
-    spec = find_spec(package)
-    if spec is None:
-        return []
-    return list(map(Path, spec.submodule_search_locations or [spec.origin or package]))
 
 
 ENGINES: Registry[Engine] = Registry("engines", "engine", "stepgrid.plugins.engine:Engine")
@@ -150,3 +121,171 @@ IMPORTERS: Registry[Importer[Any]] = Registry(
     "stepgrid.plugins.importer:Importer",
     "`pip install 'stepgrid[importers]'` (in a checkout `make setup`) adds some",
 )
+
+
+def foreign_packages(*registries: Registry[Any]) -> dict[str, set[Path]]:
+    """Map packages beside stepgrid itself, with their versions, to the code of their plug-ins."""
+    folders: dict[str, set[Path]] = defaultdict(set)
+    for point in (point for registry in registries for point in registry.points.values()):
+        if not _is_own(point):
+            spec = find_spec(point.module.partition(".")[0])
+            paths = (spec.submodule_search_locations or [spec.origin or spec.name]) if spec else []
+            folders[package_version(point)].update(map(Path, paths))  # a single module is a file
+    return dict(sorted(folders.items()))
+
+
+def package_version(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+
+
+@cache
+def _entry_points() -> dict[str, list[EntryPoint]]:
+    from importlib.metadata import distributions  # 40 ms, of which a job that asks for no plug-in is spared
+
+    points: dict[str, list[EntryPoint]] = defaultdict(list)
+    for point in (point for package in distributions() for point in package.entry_points):
+        if point.group.startswith(f"{OWN}."):
+            points[point.group].append(point)
+    if not points:
+        raise PluginError("no plug-in is registered: the installation is older than pyproject.toml; run `make setup`")
+    return points
+
+
+def _is_own(point: EntryPoint) -> bool:
+    return point.dist is None or point.module.partition(".")[0] == OWN
+
+
+# Drivers by step kind
+
+
+@cache
+def driver(kind: str) -> Driver:
+    """Import the planning half of a kind."""
+    return DRIVERS.get(kind)
+
+
+@cache
+def runner(kind: str) -> Runner | None:
+    """Import both halves of a kind; None if this version only checks and plans it."""
+    plugin = driver(kind)
+    return cast("Runner", plugin) if isinstance(plugin, RunningDriver) else None
+
+
+def require_runner(kind: str) -> Runner:
+    plugin = runner(kind)
+    if plugin is None:
+        raise LookupError(f"this version checks and plans steps of kind {kind}; it cannot run them yet")
+    return plugin
+
+
+def unrunnable_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
+    """Select the kinds that this version only checks and plans."""
+    return tuple(kind for kind in dict.fromkeys(kinds) if runner(kind) is None)
+
+
+@cache
+def runs_on(kind: str, engine_name: str) -> bool:
+    """Ask the engine for the kinds that run on it; the kind of another package may name the engine instead."""
+    plugin = driver(kind)
+    engines = plugin.engines if isinstance(plugin, ForeignEngines) else ()
+    return kind in ENGINES.get(engine_name).kinds or engine_name in engines
+
+
+@cache
+def default_tables(kind: str) -> tuple[str, ...]:
+    """List the layouts that the report of a kind of step shows if the spec names no tables."""
+    plugin = driver(kind)
+    return plugin.tables if isinstance(plugin, DefaultTables) else ()
+
+
+@cache
+def client_engine(kind: str) -> str | None:
+    """Name the engine of whose builds a kind's client is one; None if the engine's own build has all programs."""
+    plugin = driver(kind)
+    return plugin.client if isinstance(plugin, Client) else None
+
+
+@cache
+def step_files(kind: str) -> StepFiles | None:
+    """Import a kind whose steps need files."""
+    plugin = driver(kind)
+    return plugin if isinstance(plugin, StepFiles) else None
+
+
+@cache
+def input_files(kind: str) -> InputFiles | None:
+    """Import a kind whose commands read files of the spec's author."""
+    plugin = driver(kind)
+    return plugin if isinstance(plugin, InputFiles) else None
+
+
+def read_settings(step: PlannedStep) -> dict[str, Any]:
+    """Select the settings that decide what is read of a step's output, and nothing of what is run."""
+    return {name: step.settings.get(name) for name in reading_names(step.kind)}
+
+
+@cache
+def reading_names(kind: str) -> tuple[str, ...]:
+    plugin = driver(kind)
+    return plugin.reading if isinstance(plugin, OutputReader) else ()
+
+
+_PARSER_ERRORS = (ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError)
+
+
+def parse_step(kind: RunningDriver, folder: Path, settings: Mapping[str, Any]) -> Figures:
+    """Parse a step's output; ParseError for whatever the parser of any package meets in a damaged one."""
+    from stepgrid.model.figures import ParseError, check_rates
+
+    for name in ("stdout", "stderr"):
+        if os.path.islink(f"{folder}/{name}"):  # noqa: PTH114 - of ten thousand
+            raise ParseError(f"{name} is a link: a step's output is read from its own files")
+    try:
+        figures = kind.parse(folder, settings)
+    except _PARSER_ERRORS as error:
+        raise ParseError(f"its output cannot be read: {type(error).__name__}: {str(error)[:200]}") from None
+    check_rates(figures)
+    return figures
+
+
+# Engines by name
+
+
+@cache
+def engine(name: str) -> Engine:
+    """Import the planning half of an engine."""
+    return ENGINES.get(name)
+
+
+def builder(name: str) -> Built | None:
+    """Import both halves of an engine; None if this version only checks and plans it."""
+    plugin = engine(name)
+    return cast(Built, plugin) if isinstance(plugin, EngineBuilder) else None
+
+
+def require_builder(name: str) -> Built:
+    plugin = builder(name)
+    if plugin is None:
+        raise LookupError(f"this version checks and plans the engine {name}; it cannot build it yet")
+    return plugin
+
+
+def build_systems(name: str) -> tuple[str, ...]:
+    """List the build systems that compile an engine, the default first; none of one that is never compiled."""
+    plugin = engine(name)
+    return plugin.systems if isinstance(plugin, CompiledEngine) else ()
+
+
+def server_engine(name: str) -> ServerEngine | None:
+    """Import the running half of an engine that is a server; None if it lives in the step's own program."""
+    plugin = engine(name)
+    return plugin if isinstance(plugin, ServerEngine) else None
+
+
+def is_runnable(name: str) -> bool:
+    """Tell whether this version builds an engine and, if it is a server, starts it."""
+    return builder(name) is not None and (not engine(name).server or server_engine(name) is not None)
+
+
+def unrunnable_engines(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name for name in dict.fromkeys(names) if not is_runnable(name))

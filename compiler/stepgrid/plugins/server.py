@@ -1,28 +1,33 @@
-"""The running half of a server engine: how one is set up, started, reached, looked at and ended."""
+"""The running half of a server engine: how one is set up, started, reached, read and ended; and its statistics."""
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal
+from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from stepgrid.model.command import Command
-from stepgrid.model.package_data import TEMPLATES
 from stepgrid.plugins.engine import Identity, OptionInfo
-from stepgrid.plugins.server_statistics import Looks
 
 if TYPE_CHECKING:
+    import signal
+    from contextlib import AbstractContextManager
+
     from jinja2 import Environment
 
 LOCAL = "127.0.0.1"  # where a build's `service` listens
 
 
 class Access(NamedTuple):
-    """How a client reaches a server: a private socket and a password of its own. Only one that already runs may be
-    reached by the network."""
+    """Access of a client to a server: a private socket and a password of its own.
+
+    Only a server that already runs may be reached by the network.
+    """
 
     engine: str
     sockets: Path  # the folder that the socket is in
@@ -36,7 +41,7 @@ class Access(NamedTuple):
     running: bool = False  # it ran before: nothing beyond the database is set, changed or ended
 
     def placeholders(self) -> Mapping[str, str]:
-        """What the words of a command may name; the password has no place in a command line."""
+        """Values that the words of a command may name; the password has no place in a command line."""
         if not self.user:  # a build's `service`, which is told where to listen
             return {"host": LOCAL, **{name: str(getattr(self, name)) for name in ("port", "socket", "sockets")}}
         names = ("host", "port") if self.host else ("socket", "sockets", "port")
@@ -44,7 +49,7 @@ class Access(NamedTuple):
 
 
 class ServerHome(NamedTuple):
-    """Where one server lives."""
+    """Files and access of one server."""
 
     programs: Mapping[str, Sequence[str]]  # program name -> argv prefix, from the build record
     version: str  # of the binary
@@ -57,7 +62,7 @@ class ServerHome(NamedTuple):
 
 
 class IdleReading(NamedTuple):
-    """One thing that must be idle before an engine is quiet, as it is now."""
+    """A thing that must be idle before an engine is quiet, as it is now."""
 
     what: str  # "pending compactions", "dirty pages"
     value: float
@@ -70,29 +75,83 @@ class IdleReading(NamedTuple):
 
 
 class Effective(NamedTuple):
-    """The settings that a server really runs with."""
+    """Settings that a server really runs with."""
 
     values: Mapping[str, str]  # all of them
     differs: Mapping[str, str]  # of those that were asked for: name -> a sentence about what became of it
 
 
 class ServerDescription(NamedTuple):
-    """What a server that already runs says that it is."""
+    """A server that already runs, as it describes itself."""
 
     identity: Identity
     options: Mapping[str, OptionInfo]  # its settings; what each has now stands for a default
 
 
 class ServerStart(NamedTuple):
-    """Since when a server runs, and as which process, as it says."""
+    """Start of a server, and its process, as it says."""
 
     seconds: float  # that it has been up
     pid: int | None = None  # its own or that of a child of it; on whatever machine it is
     data: str | None = None  # where its files are there
 
 
+NO_FIGURES: Mapping[str, float] = MappingProxyType({})
+
+
+class ObjectSize(NamedTuple):
+    """A row of the table `sizes`: a table, or one of its indexes. What an engine does not know is None."""
+
+    schema_name: str
+    table_name: str
+    index_name: str | None = None  # None: of the table
+    family: str | None = None  # column family
+    rows: float | None = None
+    bytes: float | None = None
+    dead_rows: float | None = None
+    tombstones: float | None = None
+    bloat_bytes: float | None = None
+
+
+class ServerStatistics(NamedTuple):
+    """Figures of a server beside a step: what it has counted, its state, how large its tables are."""
+
+    counters: Mapping[str, float] = NO_FIGURES  # what only grows: the difference says something
+    gauges: Mapping[str, float] = NO_FIGURES  # what is as it is at the moment
+    sizes: Mapping[str, float] = NO_FIGURES  # by metric: how large things are at the moment
+    text: str = ""  # for people: kept as it is
+    garbage: Mapping[str, float] = NO_FIGURES  # by metric: what the engine has yet to clean up
+    work: Mapping[str, float] = NO_FIGURES  # by metric, and only grows: what it came to over a step is that metric
+    objects: Sequence[ObjectSize] = ()
+    levels: Sequence[Mapping[str, float | str]] | None = None  # of LSM trees, by columns of the table `levels`
+    state: Mapping[str, float] = NO_FIGURES  # by the names of model.step_start: of what no metric says
+
+
+class StatisticsReader(NamedTuple):
+    name: str  # in a warning, and of the file of its text
+    read: Callable[[], ServerStatistics]  # LookupError: the server has no such view, which is said once
+    after_only: bool = False  # it says what a step has left, and nothing before it
+
+
+# What leaves the least trace in the others' counters comes last: after a step they are read in the opposite order.
+StatisticsReaders: TypeAlias = Sequence[StatisticsReader]
+
+
+def split_gauges(values: Mapping[str, float], gauges: Sequence[str]) -> ServerStatistics:
+    """Tell gauges, by patterns of their names, from counters."""
+    current = {name: value for name, value in values.items() if any(fnmatchcase(name, pattern) for pattern in gauges)}
+    return ServerStatistics({name: value for name, value in values.items() if name not in current}, current)
+
+
+def json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Write rows as text for people, one a line."""
+    import json
+
+    return "".join(f"{json.dumps(row, default=str)}\n" for row in rows)
+
+
 class Connection(Protocol):
-    """What is asked of a server: rows by column name; none of a statement that gives none.
+    """A connection to a server: rows by column name; none of a statement that gives none.
 
     A server is ready once it has answered `select 1`.
     """
@@ -103,15 +162,17 @@ class Connection(Protocol):
 
 
 def templates(engine: str) -> Environment:
-    """Of an engine's configuration files."""
+    """Open an engine's configuration files."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    from stepgrid.model.package_data import TEMPLATES
 
     loader = FileSystemLoader(TEMPLATES / engine)
     return Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)
 
 
 def for_each(tables: Sequence[str], connect: Callable[[], Connection], statement: str) -> None:
-    """A statement with each of some tables as its `{}`, as many at a time as there are processors."""
+    """Run a statement with each table as its `{}`, as many at a time as there are processors."""
     import os
     from concurrent.futures import ThreadPoolExecutor  # brings logging along
 
@@ -139,41 +200,41 @@ class ServerEngine(Protocol):
         ...
 
     def initialize(self, home: ServerHome) -> Sequence[Command]:
-        """What makes an empty data directory; run one after the other, once for a database."""
+        """Make an empty data directory; run one after the other, once for a database."""
         ...
 
     def prepare(self, home: ServerHome) -> Sequence[Command]:
-        """What is run before each start, also on a restored database: its password is another one by now."""
+        """Prepare each start, also on a restored database: its password is another one by now."""
         ...
 
     def serve(self, home: ServerHome) -> Command:
-        """The server, in the foreground."""
+        """Run the server in the foreground."""
         ...
 
     def connect(self, access: Access) -> Connection:
-        """OSError or ConnectionError while it is not ready; it does not wait for long."""
+        """Connect, without a long wait; OSError or ConnectionError while it is not ready."""
         ...
 
     def effective(self, connection: Connection, asked: Mapping[str, Any]) -> Effective: ...
 
     def counters(self, connection: Connection) -> Mapping[str, float]:
-        """What the server has counted so far, by its own names."""
+        """Read what the server has counted so far, by its own names."""
         ...
 
-    def looks(self, connection: Connection) -> Looks:
-        """What it can say of itself beside a step; what this release lacks is not among them."""
+    def looks(self, connection: Connection) -> StatisticsReaders:
+        """List the readers of its statistics beside a step, without those that this release lacks."""
         ...
 
     def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:
-        """Asks for what it would do some day, a flush, a checkpoint; what that needs is put back when it is left."""
+        """Request what it would do some day, a flush, a checkpoint; put back what that needs at the end."""
         ...
 
     def analyze(self, connection: Connection, access: Access) -> None:
-        """Brings the optimizer's statistics up to date; vacuums where there is something to vacuum."""
+        """Bring the optimizer's statistics up to date; vacuum if there is something to vacuum."""
         ...
 
     def busy(self, connection: Connection, access: Access) -> Sequence[IdleReading]:
-        """What is looked at until all of it is idle."""
+        """Read what must be idle."""
         ...
 
 
@@ -191,7 +252,7 @@ class DelayedCounters(Protocol):
     """A server engine whose sessions report what they did some time after they did it."""
 
     def report_counters(self, connection: Connection) -> None:
-        """What this session did until now is in the counters when it returns."""
+        """Return when the counters have what this session did until now."""
         ...
 
 
@@ -203,7 +264,7 @@ class ServerTimeouts(Protocol):
     stop_within: float
 
     def ending(self, access: Access) -> Command | None:
-        """What asks it to end, in place of the signal."""
+        """Ask it to end, in place of the signal."""
         ...
 
 
@@ -214,17 +275,89 @@ class ExternalServerEngine(Protocol):
     port: int
 
     def socket_of(self, given: Path, port: int) -> tuple[Path, int]:
-        """The socket that a site file means, and the port."""
+        """Find the socket that a site file means, and the port."""
         ...
 
     def connect(self, access: Access) -> Connection: ...
 
     def described(self, connection: Connection) -> ServerDescription:
-        """IdentityError where it is another engine's."""
+        """Describe it; IdentityError if it is another engine's."""
         ...
 
     def since(self, connection: Connection) -> ServerStart: ...
 
     def compared(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
-        """Its settings are whatever somebody gave it: those asked for are held against them by value."""
+        """Compare requested settings by value: it runs with whatever somebody gave it."""
         ...
+
+
+# Counters by what a spec calls them: one of the server's own, several by pattern, or a table that holds some
+
+_TABLE = re.compile(r"\w+(\.\w+)*")
+_VIEWS = "information_schema."
+
+
+class Snapshot(NamedTuple):
+    """Counters as they are at one moment."""
+
+    values: Mapping[str, float]
+    missing: Sequence[str]  # of the names in the request: this server has nothing of that name
+
+
+def snapshot_counters(engine: ServerEngine, connection: Connection, names: Iterable[str]) -> Snapshot:
+    if isinstance(engine, DelayedCounters):
+        engine.report_counters(connection)
+    counters, values, missing = engine.counters(connection), dict[str, float](), []
+    for name in names:
+        matches = _match(counters, name) or _read_view(engine, connection, name)
+        if matches is None and _TABLE.fullmatch(name):
+            try:
+                matches = row_counters(connection.query(f"select * from {name}"))
+            except Exception:  # of each client its own
+                missing.append(name)
+        values |= matches or {}
+    return Snapshot(values, missing)
+
+
+def counter_differences(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
+    """Subtract counters that exist both times. A server says -1 of what it does not count: that is missing."""
+    return {name: after[name] - value for name, value in before.items() if name in after and value >= 0}
+
+
+def row_counters(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Read rows as counters; add up several of one name."""
+    counters: dict[str, float] = {}
+    for row in rows:
+        for name, value in _named_values(row):
+            counters[name] = counters.get(name, 0.0) + value
+    return counters
+
+
+def _match(values: Mapping[str, float], pattern: str) -> dict[str, float]:
+    return {name: value for name, value in values.items() if name == pattern or fnmatchcase(name, pattern)}
+
+
+def _read_view(engine: ServerEngine, connection: Connection, name: str) -> Mapping[str, float] | None:
+    """Read a view as the engine itself does for the table `counters`: the whole view, or names of that table."""
+    if "." not in name:
+        return None
+    is_whole = name.lower().startswith(_VIEWS)
+    view = name.lower().removeprefix(_VIEWS) if is_whole else name.partition(".")[0]
+    reader = next((reader for reader in engine.looks(connection) if reader.name == view), None)
+    if reader is None:
+        return None
+    counters = reader.read().counters
+    if is_whole:
+        return {counter.removeprefix(f"{view}."): value for counter, value in counters.items()}
+    return _match(counters, name) or None
+
+
+def _named_values(row: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """Name the numbers of a row by its texts; where there are several, by their columns, too."""
+    numbers = {column: value for column, value in row.items() if isinstance(value, int | float | Decimal)}
+    texts = [str(value) for column, value in row.items() if column not in numbers and isinstance(value, str)]
+    if not numbers and len(texts) == 2:  # global_status has its values as text
+        with suppress(ValueError):
+            yield texts[0], float(texts[1])
+    for column, value in numbers.items():
+        yield ".".join([*texts, *([column] if len(numbers) > 1 or not texts else [])]), float(value)

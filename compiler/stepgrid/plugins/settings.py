@@ -1,22 +1,30 @@
-"""Settings of a kind whose steps do one of several things.
-
-What an action does not use is left out of its settings: a param that is meant for the searches must not make
-the load another one.
-"""
+"""Settings of steps: types that several kinds share, and the base of kinds whose steps do one of several actions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from stepgrid.language.validation import quantity
-from stepgrid.plugins.quantity import Quantity
 
-# What the settings of several kinds have in common: the types of numbers and names, and the server's part.
+
+class Quantity(NamedTuple):
+    """What a settings field is of: says how the language reads its text (100M, 2MiB, 30m).
+
+    A count is an int, a size int bytes, a rate int bytes/s; a duration is float seconds.
+    """
+
+    kind: Literal["count", "size", "rate", "duration", "percent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """Mark a settings field whose value may be a map: its leaves are values, the map itself is no `{when:, value:}`."""
+
 
 Count: TypeAlias = Annotated[int, Field(ge=1, strict=True)]
 Flag: TypeAlias = Annotated[bool, Field(strict=True)]
@@ -43,7 +51,7 @@ class ServerSettings(Settings):
 
 @dataclass(frozen=True, slots=True)
 class ActionFields:
-    """What an action must be given, and what it may be."""
+    """Settings that an action requires, and those that it may have."""
 
     required: frozenset[str]
     optional: frozenset[str]
@@ -54,7 +62,11 @@ def uses(required: str, optional: str = "") -> ActionFields:
 
 
 class ActionSettings(ServerSettings):
-    """The field ACTION comes first; with a value that ACTIONS lacks, everything is used."""
+    """Settings of which each action uses some: the field ACTION comes first.
+
+    What an action does not use is left out: a param for the searches must not make the load another one. With an
+    action that ACTIONS lacks, everything is used.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
@@ -64,19 +76,19 @@ class ActionSettings(ServerSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_what_is_not_used(cls, given: Any) -> Any:
-        found = cls.ACTIONS.get(str(given.get(cls.ACTION))) if isinstance(given, dict) else None
-        if found is None:
-            return given
-        used = found.required | found.optional | cls.ALWAYS | {cls.ACTION}
-        return {name: value for name, value in given.items() if name in used or name not in cls.model_fields}
+    def _remove_unused(cls, values: Any) -> Any:
+        fields = cls.ACTIONS.get(str(values.get(cls.ACTION))) if isinstance(values, dict) else None
+        if fields is None:
+            return values
+        used = fields.required | fields.optional | cls.ALWAYS | {cls.ACTION}
+        return {name: value for name, value in values.items() if name in used or name not in cls.model_fields}
 
     @field_validator("*")
     @classmethod
-    def _with_what_is_required(cls, value: Any, info: ValidationInfo) -> Any:
+    def _require(cls, value: Any, info: ValidationInfo) -> Any:
         action = info.data.get(cls.ACTION)
-        found = cls.ACTIONS.get(str(action))
-        if value is None and found is not None and info.field_name in found.required:
+        fields = cls.ACTIONS.get(str(action))
+        if value is None and fields is not None and info.field_name in fields.required:
             context = {"action": str(action), "name": info.field_name}
             raise PydanticCustomError("missing_for_action", "`{action}` needs `{name}`", context)
         return value

@@ -11,7 +11,8 @@ from stepgrid.host.failure import StageError, UnsupportedError
 from stepgrid.model.plan import Option, PlannedStage, PlannedStep, Value
 from stepgrid.plan.checks.option_check import described
 from stepgrid.plan.files import plan_file
-from stepgrid.plugins.option_values import wrong
+from stepgrid.plugins import registry
+from stepgrid.plugins.engine import option_fault
 from stepgrid.run.job_context import Job
 
 Catalogue = Mapping[str, Any]
@@ -81,7 +82,7 @@ def _refuse(job: Job, step: PlannedStep, name: str, option: Option, catalogue: C
 
 def _refuse_value(job: Job, step: PlannedStep, name: str, option: Option, info: Mapping[str, Any]) -> None:
     """A slip such as 64MB, which some programs take for 64, others for nothing, and others not at all."""
-    if said := wrong(job.build.engine, info, option.value):
+    if said := option_fault(registry.engine(job.build.engine), info, option.value):
         prefix = f"{option.where}: " if option.where else ""
         raise StageError(f"{prefix}{name} {said}", step.name)
 

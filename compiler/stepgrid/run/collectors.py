@@ -19,8 +19,7 @@ from stepgrid.host.processes.supervision import Watch, environment
 from stepgrid.host.sampling import ProcessGroup
 from stepgrid.model.site import Site
 from stepgrid.plugins.collector import AttachingCollector, Collector, Target
-from stepgrid.plugins.command_line import argv
-from stepgrid.plugins.driver import Context
+from stepgrid.plugins.driver import Context, command_words
 from stepgrid.plugins.registry import COLLECTORS
 from stepgrid.run.step_files import is_real
 
@@ -105,7 +104,9 @@ class ActiveCollectors:
         if (found := _kind(asked)) is not None:
             return found.argv(self.site.tool(found.tool), asked, target)
         try:
-            return argv(asked["command"], {}, self.context._replace(folder=target.folder), {"pid": str(engine)})
+            return command_words(
+                asked["command"], {}, self.context._replace(folder=target.folder), {"pid": str(engine)}
+            )
         except LookupError as error:
             raise CollectorError(str(error.args[0])) from None
 

@@ -10,7 +10,7 @@ from typing import cast
 from stepgrid.host.failure import StageError
 from stepgrid.language.files import checksum, holds_data, reuse_checksums
 from stepgrid.model.plan import FILES, INPUTS, PlannedStage, PlannedStep, paths_of
-from stepgrid.plugins.drivers import with_inputs
+from stepgrid.plugins.registry import input_files
 from stepgrid.store.store import Store
 
 BEFORE, MEANWHILE = "after this run was planned", "while the stage ran"
@@ -59,7 +59,7 @@ def unnamed(paths: Iterable[str], step: PlannedStep, known_paths: Iterable[str])
     names = (
         f"{', '.join(files[:SHOWN_FILES])}{f' and {len(files) - SHOWN_FILES} more' if len(files) > SHOWN_FILES else ''}"
     )
-    hint = "; list them under `files:`" if with_inputs(step.kind) else ""
+    hint = "; list them under `files:`" if input_files(step.kind) else ""
     return f"it had files open that nothing names, whose changes go unnoticed: {names}{hint}"
 
 

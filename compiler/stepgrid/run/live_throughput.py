@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stepgrid.plugins.driver import LiveThroughput, LiveWait
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 
 
 def readings(kind: str, folder: Path) -> Sequence[tuple[float, float]]:

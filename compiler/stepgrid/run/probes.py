@@ -13,10 +13,9 @@ from stepgrid.host.failure import StageError
 from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes.supervision import MissingError, environment, supervise
 from stepgrid.model.command import Command
-from stepgrid.plugins import server_request
-from stepgrid.plugins.command_line import argv
-from stepgrid.plugins.driver import Context
-from stepgrid.plugins.server_counters import difference
+from stepgrid.plugins import driver
+from stepgrid.plugins.driver import Context, command_words
+from stepgrid.plugins.server import counter_differences
 from stepgrid.run.server.process import LAST_WORDS
 from stepgrid.run.server.server_handle import ReachedServer
 from stepgrid.run.step_files import attach, is_real
@@ -59,12 +58,12 @@ class ProbeRunner:
         """The time of the statement, without the connection's."""
         self._supervised(self._sql([probe["sql"]], _counters(probe)), name, folder)
         said = self._said(name, folder)
-        return ProbeReading(float(said["seconds"]), difference(said.get("before", {}), said.get("after", {})))
+        return ProbeReading(float(said["seconds"]), counter_differences(said.get("before", {}), said.get("after", {})))
 
     def _commanded(self, probe: Mapping[str, Any], name: str, folder: Path) -> ProbeReading:
         before = self._counted(probe, name, folder / "counters-before")
         seconds = self._supervised(Command(self._argv(probe["command"], name)), name, folder)
-        return ProbeReading(seconds, difference(before, self._counted(probe, name, folder / "counters-after")))
+        return ProbeReading(seconds, counter_differences(before, self._counted(probe, name, folder / "counters-after")))
 
     def _counted(self, probe: Mapping[str, Any], name: str, folder: Path) -> Mapping[str, float]:
         if not _counters(probe):
@@ -82,11 +81,11 @@ class ProbeRunner:
 
     def _sql(self, statements: Sequence[str], counters: Sequence[str]) -> Command:
         asked = {"sql": list(statements), "timeout": self.deadline, "counters": list(counters)}
-        return server_request.command(SQL, self.context, asked)
+        return driver.server_request(SQL, self.context, asked)
 
     def _argv(self, words: Sequence[str], name: str) -> tuple[str, ...]:
         try:
-            return argv(words, {}, self.context)
+            return command_words(words, {}, self.context)
         except LookupError as error:
             raise StageError(f"probe {name}: {error.args[0]}", self.step) from None
 

@@ -16,7 +16,7 @@ from stepgrid.model.plan import PlannedStep
 from stepgrid.model.units import duration
 from stepgrid.plugins import hit_rate
 from stepgrid.plugins.driver import FailureExplainer, Runner
-from stepgrid.plugins.drivers import parsed
+from stepgrid.plugins.registry import parse_step
 from stepgrid.run.probes import ProbeReading
 from stepgrid.run.server.client_errors import refused
 from stepgrid.run.server.server_handle import ReachedServer
@@ -62,15 +62,15 @@ def complaint(
 def wrong_output(kind: Runner, step: PlannedStep, folder: Path, data: Path, ran: Ran) -> str | None:
     """Why it cannot be read, or measures something else. `ran`: the steps from an empty database on, up to this one."""
     try:
-        found = parsed(kind, folder, step.settings).metrics
+        found = parse_step(kind, folder, step.settings).metrics
     except ParseError as error:
         return disk_full(data, folder) if met_full_disk(folder, data) else str(error)
     except OSError as error:
         if is_disk_full(error):
             raise
         return f"its output cannot be read: {error}"
-    wanted = hit_rate.expected(ran())[-1] if found.get(hit_rate.FOUND) == 0 else None
-    return FOUND_NOTHING.format(wanted) if wanted and hit_rate.is_nothing(found, wanted, step) else None
+    wanted = hit_rate.expected_percent(ran())[-1] if found.get(hit_rate.FOUND) == 0 else None
+    return FOUND_NOTHING.format(wanted) if wanted and hit_rate.is_zero(found, wanted, step) else None
 
 
 def record(

@@ -23,12 +23,10 @@ from stepgrid.host.processes.supervision import MissingError, ProcessEnd, Watch,
 from stepgrid.host.sampling import Sampler
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.model.searched_step import with_value
-from stepgrid.plugins.driver import Context, RefusedError, Runner
-from stepgrid.plugins.drivers import runnable, running
+from stepgrid.plugins.driver import Context, RefusedError, Runner, forget_password
 from stepgrid.plugins.engine import TreeReader
-from stepgrid.plugins.engines import engine, served
+from stepgrid.plugins.registry import engine, require_runner, runner, server_engine
 from stepgrid.plugins.server import ClientEnvironment
-from stepgrid.plugins.server_request import forget_password
 from stepgrid.run import axis_search, inputs, progress, starting_tree, step_record, step_timeout
 from stepgrid.run.accepted_options import AcceptedOptions
 from stepgrid.run.attempt import Attempt
@@ -91,7 +89,7 @@ class Bench:
 def refuse_what_cannot_run(stage: PlannedStage) -> None:
     """A plan of another version: the run that starts the jobs refuses what this one cannot run."""
     for step in stage.steps:
-        if runnable(step.kind) is None:
+        if runner(step.kind) is None:
             said = f"this version checks and plans steps of kind {step.kind}; it cannot run them yet"
             raise StageError(said, step.name)
 
@@ -118,7 +116,7 @@ class _Step:
             raise
 
     def _run(self) -> Mapping[str, Any]:
-        kind = running(self.step.kind)
+        kind = require_runner(self.step.kind)
         done, seen = self._command(kind), dict[str, Any]()
         deadline = step_timeout.seconds_allowed(done.command, kind.estimate(self.settings))
         timed = self._probe(BEFORE)
@@ -283,7 +281,7 @@ class _Step:
         if self.bench.replay:
             return
         if self.server:
-            if found := served(self.server.access.engine):
+            if found := server_engine(self.server.access.engine):
                 server_statistics.keep(found, self.server, self.folder, when)
             return
         embedded = engine(self.bench.attempt.job.build.engine)

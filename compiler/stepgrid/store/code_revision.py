@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from stepgrid.model.package_data import PACKAGE, TEMPLATES
-from stepgrid.plugins.registry import COLLECTORS, DRIVERS, LAYOUTS, foreign
+from stepgrid.plugins.registry import COLLECTORS, DRIVERS, LAYOUTS, foreign_packages
 
 PARTS = ("model", "plugins", "drivers", "collectors", "collect", "layouts", "store/status", "summarize")
 LENGTH = 12
@@ -23,7 +23,7 @@ def revision() -> str:
     sources = [path for part in PARTS for path in (PACKAGE / part).rglob("*.py")]
     sources += [path for path in (TEMPLATES / "report").rglob("*") if path.is_file()]
     own = digest(PACKAGE.parents[1], sources)
-    others = foreign(DRIVERS, COLLECTORS, LAYOUTS)
+    others = foreign_packages(DRIVERS, COLLECTORS, LAYOUTS)
     return with_others(own, others) if others else own
 
 

@@ -16,7 +16,7 @@ from stepgrid.host.durable_writes import remove_tree
 from stepgrid.host.locks import locked
 from stepgrid.plan.identity import build_id
 from stepgrid.plugins.engine import IdentityError
-from stepgrid.plugins.engines import building
+from stepgrid.plugins.registry import require_builder
 from stepgrid.store.store import Store
 from stepgrid.transfer import bundle, manifest
 from stepgrid.transfer.build_export import CONTENT, FORMAT
@@ -108,7 +108,7 @@ def _check_programs(file: Path, record: Mapping[str, Any], content: Path, staged
         return done.stdout, done.stderr
 
     try:
-        version = building(record["engine"]).identify(run).version
+        version = require_builder(record["engine"]).identify(run).version
     except (IdentityError, LookupError, BuildError) as error:
         raise BuildError(f"{file} is not imported: its programs do not run on this machine: {error}") from None
     if version and version != record["version"]:  # some programs cannot be asked

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stepgrid.model.units import counted
-from stepgrid.plugins.importer import Faults, FolderError, ImportedStep, ImportProblem, PublishedFigure, in_order
+from stepgrid.plugins.importer import Faults, FolderError, ImportedStep, ImportProblem, PublishedFigure, sort_problems
 from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.transfer.published_plan import PublishedPlan, planned, several
 
@@ -45,8 +45,8 @@ def read(name: str, folder: Path, skip_unknown: bool = False) -> PublishedFolder
     unknown = [*faults.unknown, *_unknown(folder, [path for path in unread if path not in aside])]
     if unknown and not skip_unknown:
         raise FolderError([*unknown, *faults.refused], unknown=True)
-    left_out = in_order([*unknown, *faults.left_out, *_cut(folder, faults.cut)])
-    refused = in_order(faults.refused)
+    left_out = sort_problems([*unknown, *faults.left_out, *_cut(folder, faults.cut)])
+    refused = sort_problems(faults.refused)
     told = [*(f"refused: {each.sentence}" for each in refused), *(f"left out: {each.sentence}" for each in left_out)]
     found = _planned(name, folder, measured, told)
     legacy, beside = each.legacy(records), each.beside(records)

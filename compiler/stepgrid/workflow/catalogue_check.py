@@ -11,7 +11,7 @@ from stepgrid.language.problems import Problem
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.plan.checks import option_check, program_check
 from stepgrid.plugins.engine import Checking, DeclaredBuilds, KnownOptions
-from stepgrid.plugins.engines import engine
+from stepgrid.plugins.registry import engine
 from stepgrid.store.builds import catalogue, ids, record
 from stepgrid.store.status.results import Results
 from stepgrid.store.store import Store

@@ -22,7 +22,7 @@ from stepgrid.model.package_data import PACKAGE, TEMPLATES
 from stepgrid.model.plan import Plan
 from stepgrid.plan.files import plan_file
 from stepgrid.plan.files.integrity import DAMAGED, intact
-from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign
+from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign_packages
 from stepgrid.store.store import Store
 
 LIBRARIES = ("jinja2", "pydantic", "pydantic_core", "ruamel.yaml")  # that take part in what a spec means
@@ -124,7 +124,7 @@ def code() -> str:
     found = hashlib.sha256(sys.version.encode())
     for folder in (PACKAGE, TEMPLATES):
         found.update("".join(sorted(_sources(str(folder)))).encode())
-    for package, folders in foreign(ENGINES, DRIVERS, COLLECTORS, LAYOUTS).items():
+    for package, folders in foreign_packages(ENGINES, DRIVERS, COLLECTORS, LAYOUTS).items():
         found.update(package.encode())
         for folder in sorted(folders):
             found.update("".join(sorted(_sources(str(folder)))).encode() if folder.is_dir() else _mark(str(folder)))

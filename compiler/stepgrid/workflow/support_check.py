@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from stepgrid.language.sources import READY
 from stepgrid.model.plan import PlannedBuild, PlannedStage, PlannedStep
-from stepgrid.plugins import drivers, engines
+from stepgrid.plugins import registry
 from stepgrid.plugins.engine import DeclaredBuilds
 
 MADE_ALREADY = ("debian", "system", "server")
@@ -19,7 +19,7 @@ def refusals(spec: str, builds: Iterable[PlannedBuild], stages: Iterable[Planned
     kinds = (step.kind for stage in staged for step in stage.steps)
     said = [
         f"{spec}: this version checks and plans steps of kind {kind}; it cannot run them yet"
-        for kind in drivers.unrunnable(kinds)
+        for kind in registry.unrunnable_kinds(kinds)
     ]
     return [*said, *_engines(made_of), *_sources(made_of), *_recipes(made_of), *_probes(spec, made_of, staged)]
 
@@ -30,7 +30,7 @@ def of_builds(builds: Iterable[PlannedBuild]) -> list[str]:
 
 
 def _engines(builds: list[PlannedBuild]) -> Iterator[str]:
-    for engine in engines.unrunnable(build.engine for build in builds):
+    for engine in registry.unrunnable_engines(build.engine for build in builds):
         first = next(build for build in builds if build.engine == engine)
         yield f"{_place(first)}this version checks and plans the engine {engine}; it cannot run it yet"
 
@@ -44,7 +44,7 @@ def _sources(builds: list[PlannedBuild]) -> Iterator[str]:
     said = set(ROUTES)
     for build in builds:
         kind = source_kind(build.source)
-        if kind is not None and kind not in said and engines.runnable(build.engine):
+        if kind is not None and kind not in said and registry.is_runnable(build.engine):
             said.add(kind)
             yield f"{_place(build)}this version checks and plans builds from {kind}; it cannot make them yet"
 
@@ -63,7 +63,7 @@ def _recipes(builds: list[PlannedBuild]) -> Iterator[str]:
 
 def _only_choose(build: PlannedBuild, asked: list[str]) -> bool:
     """Which of the programs that are made already are run."""
-    found, flags = engines.engine(build.engine), build.recipe.get("flags")
+    found, flags = registry.engine(build.engine), build.recipe.get("flags")
     chosen = isinstance(found, DeclaredBuilds) and isinstance(flags, Mapping) and found.only_choose(flags)
     return chosen and asked == ["flags"] and any(kind in build.source for kind in READY)
 
@@ -74,7 +74,7 @@ def _probes(spec: str, builds: list[PlannedBuild], stages: list[PlannedStage]) -
     for build, probe in ((s.build, probe) for s in stages for step in s.steps for probe in _probes_of(step)):
         engine = names.get(build)
         asked = next((key for key in ("sql", "counters") if key in probe), None)
-        if engine and asked and probe["name"] not in said and not getattr(engines.engine(engine), "server", False):
+        if engine and asked and probe["name"] not in said and not getattr(registry.engine(engine), "server", False):
             said.add(probe["name"])
             yield f"{spec}: probe `{probe['name']}` asks for `{asked}`, which needs a server; {engine} is none"
 

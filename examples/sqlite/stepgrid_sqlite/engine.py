@@ -6,7 +6,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 
-from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run, last
+from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run, last_lines
 
 _SAID = re.compile(r"^(3\.\d+(?:\.\d+)+) ")
 _MARK = "pragma:"
@@ -45,7 +45,7 @@ class Sqlite:
         stdout, stderr = run("sqlite3", ("--version",))
         match = _SAID.match(stdout)
         if match is None:
-            raise IdentityError(f"sqlite3 --version does not say which it is; it said: {last(stdout + stderr)}")
+            raise IdentityError(f"sqlite3 --version does not say which it is; it said: {last_lines(stdout + stderr)}")
         options, _ = run("sqlite3", (":memory:", "PRAGMA compile_options"))
         return Identity(match[1], facts={"said": stdout.strip(), "compile options": " ".join(options.split())})
 
@@ -54,7 +54,7 @@ class Sqlite:
         names, stderr = run("sqlite3", (":memory:", "PRAGMA pragma_list"))
         questions = [f"SELECT '{_MARK}{name}'; PRAGMA {name};" for name in names.split() if name not in _STATE]
         if not questions:
-            raise IdentityError(f"sqlite3 lists no pragmas; it said: {last(names + stderr)}")
+            raise IdentityError(f"sqlite3 lists no pragmas; it said: {last_lines(names + stderr)}")
         with tempfile.TemporaryDirectory() as folder:
             stdout, _ = run("sqlite3", (f"{folder}/new.sqlite", " ".join(questions)))
         return {name: OptionInfo(name, "string", value, "") for name, value in _single(stdout)}

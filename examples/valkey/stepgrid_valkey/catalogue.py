@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from stepgrid.plugins.engine import IdentityError, OptionInfo, Run, last
+from stepgrid.plugins.engine import IdentityError, OptionInfo, Run, last_lines
 from stepgrid_valkey.connection import ValkeyConnection
 
 PATIENCE, PAUSE = 60.0, 0.05  # seconds
@@ -25,7 +25,9 @@ def catalogue(run: Run) -> Mapping[str, OptionInfo]:
         try:
             return {name: _info(name, value) for name, value in sorted(settings.result().items())}
         except OSError as error:
-            raise IdentityError(f"valkey-server did not list its options; it said: {last(stdout + stderr)}") from error
+            raise IdentityError(
+                f"valkey-server did not list its options; it said: {last_lines(stdout + stderr)}"
+            ) from error
 
 
 def _asked(path: Path) -> dict[str, str]:

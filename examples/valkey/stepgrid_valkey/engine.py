@@ -9,10 +9,17 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from stepgrid.model.command import Command
-from stepgrid.plugins.capabilities import Release, reached
-from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run, last
-from stepgrid.plugins.server import Access, Connection, Effective, IdleReading, ServerHome
-from stepgrid.plugins.server_statistics import Looks
+from stepgrid.plugins.engine import (
+    Built,
+    Identity,
+    IdentityError,
+    OptionInfo,
+    Release,
+    Run,
+    last_lines,
+    release_capabilities,
+)
+from stepgrid.plugins.server import Access, Connection, Effective, IdleReading, ServerHome, StatisticsReaders
 from stepgrid_valkey import configuration, statistics
 from stepgrid_valkey.connection import ValkeyConnection
 
@@ -46,13 +53,13 @@ class Valkey:
         return f"takes a number, with a unit such as kb, mb or gb, not `{text}`"
 
     def capabilities(self, version: str) -> frozenset[str]:
-        return reached(version, _SINCE)
+        return release_capabilities(version, _SINCE)
 
     def identify(self, run: Run) -> Identity:
         stdout, stderr = run("valkey-server", ("--version",))
         match = _SAID.search(stdout)
         if match is None:
-            said = last(stdout + stderr)
+            said = last_lines(stdout + stderr)
             raise IdentityError(f"valkey-server --version does not say which it is; it said: {said}")
         return Identity(match[1], facts={"said": stdout.strip(), "allocator": match[2]})
 
@@ -100,7 +107,7 @@ class Valkey:
     def counters(self, connection: Connection) -> Mapping[str, float]:
         return statistics.look(connection).read().counters
 
-    def looks(self, connection: Connection) -> Looks:
+    def looks(self, connection: Connection) -> StatisticsReaders:
         return (statistics.look(connection),)
 
     def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:

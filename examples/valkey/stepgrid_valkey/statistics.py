@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepgrid.plugins.server import Connection, IdleReading
-from stepgrid.plugins.server_statistics import DATA, ServerStatistics, StatisticsReader, apart
+from stepgrid.model.step_start import DATA
+from stepgrid.plugins.server import Connection, IdleReading, ServerStatistics, StatisticsReader, split_gauges
 from stepgrid_valkey.connection import ValkeyConnection
 
 COUNTING = ("stats", "cpu", "commandstats")  # sections whose numbers grow, but for the gauges
@@ -38,7 +38,7 @@ def _numbers(info: str) -> Iterator[tuple[str, float]]:
 
 def look(connection: Connection) -> StatisticsReader:
     def read() -> ServerStatistics:
-        told, standing = apart(numbers(connection, COUNTING), GAUGES), numbers(connection, STANDING)
+        told, standing = split_gauges(numbers(connection, COUNTING), GAUGES), numbers(connection, STANDING)
         sizes = {DATA: standing["used_memory_dataset"]} if "used_memory_dataset" in standing else {}
         return ServerStatistics(told.counters, {**told.gauges, **standing}, sizes)
 

@@ -10,7 +10,7 @@ import pytest
 from stepgrid_valkey import configuration, output, statistics
 
 from stepgrid.model.figures import ParseError
-from stepgrid.plugins.option_values import wrong
+from stepgrid.plugins.engine import option_fault
 from stepgrid.plugins.server import Access, ServerHome
 
 SAMPLE = Path(__file__).parent / "samples" / "valkey_benchmark" / "get" / "stdout"
@@ -58,7 +58,7 @@ def test_a_setting_is_compared_by_its_value() -> None:
     ],
 )
 def test_values_that_the_server_would_not_take(kind: str, value: str | bool, expected: str | None) -> None:
-    assert wrong("valkey", {"type": kind}, value) == expected
+    assert option_fault("valkey", {"type": kind}, value) == expected
 
 
 def test_info_has_numbers_alone_and_in_lists() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.drivers.db_bench.benchmarks import DRAINING, PRINTING
-from stepgrid.plugins import raw_output
+from stepgrid.plugins import driver
 from stepgrid.plugins.importer import Faults
 from stepgrid_importers.shared import text_files
 from stepgrid_importers.shared.awk import field, number
@@ -128,7 +128,7 @@ def _beside(path: Path, suffix: str, faults: Faults) -> str:
 
 
 def _engine(folder: Path, faults: Faults) -> str:
-    there = (folder / name for name in ("LOG", f"LOG{raw_output.GZ}"))
+    there = (folder / name for name in ("LOG", f"LOG{driver.GZ}"))
     return next(((text_files.read(path, faults) or "") for path in there if path.is_file()), "")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.plugins import raw_output
+from stepgrid.plugins import driver
 from stepgrid.plugins.importer import Faults
 from stepgrid_importers.insert_benchmark import client_output, outcome
 from stepgrid_importers.insert_benchmark.client_output import Client
@@ -73,7 +73,7 @@ def _clients(folder: Path, clients: str, faults: Faults) -> Iterator[Client]:
 
 
 def _named(folder: Path, name: str) -> Path | None:
-    return next((folder / each for each in (name, name + raw_output.GZ) if (folder / each).is_file()), None)
+    return next((folder / each for each in (name, name + driver.GZ) if (folder / each).is_file()), None)
 
 
 def _vmstat(path: Path | None, faults: Faults) -> vmstat.Vmstat | None:

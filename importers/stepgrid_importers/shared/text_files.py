@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.plugins import raw_output
+from stepgrid.plugins import driver
+from stepgrid.plugins.driver import GZ
 from stepgrid.plugins.importer import Faults
-from stepgrid.plugins.raw_output import GZ
 
 
 def read(path: Path, faults: Faults) -> str | None:
@@ -18,7 +18,7 @@ def read(path: Path, faults: Faults) -> str | None:
     if faults.refuses(path):
         return None
     try:
-        content = raw_output.read(path)
+        content = driver.read_output(path)
     except OSError as error:
         faults.add(path, None, f"cannot be read: {error}")
         return None

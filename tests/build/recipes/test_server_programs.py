@@ -6,7 +6,7 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.programs import absolute
 from stepgrid.build.recipes.server_programs import find, startable
-from stepgrid.plugins.engines import building
+from stepgrid.plugins.registry import require_builder
 from tests.build.ordering import order
 
 
@@ -20,32 +20,34 @@ def there(prefix: Path, *places: str) -> Path:
 def test_a_wrapper_elsewhere_is_not_taken_for_the_client(tmp_path: Path):
     own = "usr/lib/postgresql/17/bin"
     prefix = there(tmp_path, *(f"{own}/{name}" for name in ("postgres", "initdb", "pg_ctl", "psql")), "usr/bin/psql")
-    found = find(prefix, building("postgres"), "debian postgresql-17 (trixie)")
+    found = find(prefix, require_builder("postgres"), "debian postgresql-17 (trixie)")
     assert {name: str(path.relative_to(prefix)) for name, path in found.items()} == {
         name: f"{own}/{name}" for name in ("postgres", "initdb", "pg_ctl", "psql")
     }
 
 
 def test_clients_are_elsewhere_than_the_server(tmp_path: Path):
-    found = find(there(tmp_path, "usr/sbin/mysqld", "usr/bin/mysql"), building("mysql"), "x")
+    found = find(there(tmp_path, "usr/sbin/mysqld", "usr/bin/mysql"), require_builder("mysql"), "x")
     assert found == {"mysqld": tmp_path / "usr/sbin/mysqld", "mysql": tmp_path / "usr/bin/mysql"}
 
 
 def test_names_of_before_mariadb_10_5(tmp_path: Path):
-    found = find(there(tmp_path, "bin/mysqld", "bin/mysql"), building("mariadb"), "x")
+    found = find(there(tmp_path, "bin/mysqld", "bin/mysql"), require_builder("mariadb"), "x")
     assert found == {"mariadbd": tmp_path / "bin/mysqld", "mariadb": tmp_path / "bin/mysql"}
 
 
 def test_a_link_of_merged_folders_is_no_second_place(tmp_path: Path):
     there(tmp_path, "usr/bin/sysbench")
     (tmp_path / "bin").symlink_to("usr/bin")
-    assert find(tmp_path, building("sysbench"), "x") == {"sysbench": tmp_path / "usr/bin/sysbench"}
+    assert find(tmp_path, require_builder("sysbench"), "x") == {"sysbench": tmp_path / "usr/bin/sysbench"}
 
 
 def test_a_server_that_is_not_there(tmp_path: Path):
     with pytest.raises(BuildError) as caught:
         find(
-            there(tmp_path, "usr/bin/mysql", "usr/bin/mysqladmin"), building("mysql"), "debian mysql-client-core (sid)"
+            there(tmp_path, "usr/bin/mysql", "usr/bin/mysqladmin"),
+            require_builder("mysql"),
+            "debian mysql-client-core (sid)",
         )
     assert str(caught.value) == (
         "debian mysql-client-core (sid) has no program mysqld; its programs are: mysql, mysqladmin"

@@ -15,7 +15,7 @@ from stepgrid.build.sources import source as source_named
 from stepgrid.build.verification import check
 from stepgrid.engines.mysql import MySQL
 from stepgrid.model.site import Site, SiteServer
-from stepgrid.plugins.engines import building
+from stepgrid.plugins.registry import require_builder
 from stepgrid.plugins.server import Access, Connection
 from tests.build.ordering import order, recipe_of
 from tests.engines.told import Told
@@ -58,7 +58,7 @@ def test_nothing_is_fetched_or_made(tmp_path: Path, answers: list[Access]) -> No
         "route": "server", "server": "prod", "compiler": "unknown", "optimisation": "unknown", "march": "unknown",
     }  # fmt: skip
     assert {(access.host, access.port, access.running) for access in answers} == {("db1", 3306, True)}
-    assert building("mysql").programs  # which it need not have
+    assert require_builder("mysql").programs  # which it need not have
     assert source_named("server").describe(SOURCE) == "server prod"
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError
 from stepgrid.model.metrics.metric import STEP, Metric
 from stepgrid.model.plan import PlannedStep
-from stepgrid.plugins.drivers import running
-from stepgrid.plugins.metrics import own
+from stepgrid.plugins.metrics import step_metrics
+from stepgrid.plugins.registry import require_runner
 
-DRIVER = running("command")
+DRIVER = require_runner("command")
 
 
 def _metrics(folder: Path, stdout: str, stderr: str = "", **metrics: dict[str, Any]) -> dict[str, float]:
@@ -74,7 +74,7 @@ def test_what_a_command_calls_its_figures() -> None:
         PlannedStep("b", "command", 1, {"metrics": {"rate": at, "other": at}}, {}, 7),
         PlannedStep("c", "db_bench", 1, {"benchmarks": ["fillseq"]}, {}, 7),
     )
-    assert own(steps) == {
+    assert step_metrics(steps) == {
         "other": Metric("other", "", None, "A figure of the command's own, found at $.rate.", STEP),
         "rate": Metric(
             "rate", "KiB", "higher", r"A figure of the command's own, found by the pattern rate (\d+).", STEP

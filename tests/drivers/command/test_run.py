@@ -13,7 +13,7 @@ import pytest
 
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.plan.files import plan_file
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 from stepgrid.store import plans
 from stepgrid.store.status.results import read
 from stepgrid.store.store import Store

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stepgrid.plugins.driver import Context
-from stepgrid.plugins.drivers import running
+from stepgrid.plugins.registry import require_runner
 from stepgrid.plugins.server import Access
 
 MARIADB = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
@@ -16,13 +16,13 @@ def _context(server: Access | None) -> Context:
 
 
 def test_a_client_of_mysql() -> None:
-    made = running("command").command(SETTINGS, {}, _context(MARIADB))
+    made = require_runner("command").command(SETTINGS, {}, _context(MARIADB))
     assert made.argv == ("/b/mariadb", "-uu", "--socket=/s/mysqld.sock", "d")
     assert made.env == {"MYSQL_UNIX_PORT": "/s/mysqld.sock", "MYSQL_PWD": "secret"}
 
 
 def test_a_client_of_postgres() -> None:
-    made = running("command").command({**SETTINGS, "argv": ("psql", "-p{port}")}, {}, _context(POSTGRES))
+    made = require_runner("command").command({**SETTINGS, "argv": ("psql", "-p{port}")}, {}, _context(POSTGRES))
     assert made.argv == ("psql", "-p5432")
     names = {"PGHOST": "/s", "PGPORT": "5432", "PGUSER": "u", "PGPASSWORD": "secret", "PGDATABASE": "d"}
     assert made.env == names
@@ -30,12 +30,12 @@ def test_a_client_of_postgres() -> None:
 
 def test_a_server_that_is_reached_by_its_host() -> None:
     given = {**SETTINGS, "argv": ("psql", "-h{host}", "-p{port}")}
-    made = running("command").command(given, {}, _context(POSTGRES._replace(host="db1")))
+    made = require_runner("command").command(given, {}, _context(POSTGRES._replace(host="db1")))
     assert (made.argv, made.env["PGHOST"]) == (("psql", "-hdb1", "-p5432"), "db1")
-    other = running("command").command(given, {}, _context(MARIADB._replace(host="db1")))
+    other = require_runner("command").command(given, {}, _context(MARIADB._replace(host="db1")))
     assert other.env == {"MYSQL_HOST": "db1", "MYSQL_TCP_PORT": "3306", "MYSQL_PWD": "secret"}
 
 
 def test_without_a_server_nothing_is_told() -> None:
-    made = running("command").command({**SETTINGS, "argv": ("echo", "{user}")}, {}, _context(None))
+    made = require_runner("command").command({**SETTINGS, "argv": ("echo", "{user}")}, {}, _context(None))
     assert (made.argv, made.env) == (("echo", "{user}"), {})

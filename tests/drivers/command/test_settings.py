@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 
 
 def _metric(**given: Any) -> dict[str, Any]:

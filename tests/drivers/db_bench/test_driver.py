@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stepgrid.plugins.driver import Context, LiveThroughput, RunningDriver
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 
 DRIVER = driver("db_bench")
 

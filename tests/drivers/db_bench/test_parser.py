@@ -18,7 +18,7 @@ from stepgrid.drivers.db_bench.parser import (
 )
 from stepgrid.model.figures import ParseError, PrintedStep
 from stepgrid.plugins.driver import StandaloneOutput
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 
 RESULT = "readrandom   :       3.523 micros/op 283840 ops/sec 0.705 seconds 200000 operations;   15.7 MB/s\n"
 HISTOGRAM = """Microseconds per {kind}:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from stepgrid.model.figures import rows
 from stepgrid.plugins.driver import StandaloneOutput
-from stepgrid.plugins.drivers import driver
 from stepgrid.plugins.metrics import METRICS
+from stepgrid.plugins.registry import driver
 
 SAMPLES = Path(os.environ.get("STEPGRID_SAMPLES") or Path(__file__).resolve().parents[3].parent / "shared/samples")
 pytestmark = pytest.mark.skipif(not SAMPLES.is_dir(), reason="STEPGRID_SAMPLES says where the samples are")

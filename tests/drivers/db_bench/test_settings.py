@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from stepgrid.drivers.db_bench.settings import Settings
-from stepgrid.plugins.quantity import Quantity
+from stepgrid.plugins.settings import Quantity
 
 
 def test_defaults() -> None:

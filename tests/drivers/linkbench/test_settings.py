@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepgrid.drivers.linkbench.settings import MIX
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 
 REQUEST = {"action": "request", "ids": 100, "duration": 10.0}
 NEWER = {

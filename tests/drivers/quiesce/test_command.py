@@ -9,10 +9,10 @@ import pytest
 
 from stepgrid.drivers.quiesce.request import read
 from stepgrid.plugins.driver import Context
-from stepgrid.plugins.drivers import driver, running
+from stepgrid.plugins.registry import driver, require_runner
 from tests.engines.postgres.test_server import ACCESS
 
-KIND = running("quiesce")
+KIND = require_runner("quiesce")
 OPTIONS = {"cache_size": 1024, "mmap_read": True}
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from stepgrid.drivers.quiesce.metrics import AMOUNTS, END, START
 from stepgrid.model.figures import Figures, ParseError
-from stepgrid.plugins.drivers import running
 from stepgrid.plugins.metrics import METRICS
+from stepgrid.plugins.registry import require_runner
 
 DUMP = """\
 ** Compaction Stats [default] **
@@ -46,7 +46,7 @@ def end(quiet: bool, since: float | None, seconds: float, *notes: str, device: s
 
 def parsed(folder: Path, *lines: dict[str, Any]) -> Figures:
     (folder / "stdout").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    return running("quiesce").parse(folder, {})
+    return require_runner("quiesce").parse(folder, {})
 
 
 def test_what_there_was_to_do_and_what_is_left(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_the_debt_of_one_that_was_held_open_is_among_its_errors(tmp_path: Path) 
 def test_output_that_is_cut_off(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "stdout").write_text(text)
     with pytest.raises(ParseError) as caught:
-        running("quiesce").parse(tmp_path, {})
+        require_runner("quiesce").parse(tmp_path, {})
     assert str(caught.value) == said
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 
 QUERY = {"lua": "point_query", "rows": 1000, "duration": 10.0}
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 
 NAME = "fashion-mnist-784-euclidean"
 SEARCH = {"action": "search", "dataset": NAME}

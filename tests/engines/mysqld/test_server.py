@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from stepgrid.engines.mysqld.server import MysqldServing, quote, render, system_tables
-from stepgrid.plugins.engines import served
+from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access, ServerHome
 
 TABLES = ("mariadb_system_tables.sql", "mariadb_performance_tables.sql", "mariadb_system_tables_data.sql")
 
 
 def _engine(name: str) -> MysqldServing:
-    found = served(name)
+    found = server_engine(name)
     assert isinstance(found, MysqldServing)
     return found
 

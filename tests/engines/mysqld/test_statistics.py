@@ -13,8 +13,7 @@ from stepgrid.engines.mysql import MySQL
 from stepgrid.engines.mysqld import server
 from stepgrid.engines.mysqld.statistics import GAUGES, looks
 from stepgrid.plugins.metrics import METRICS
-from stepgrid.plugins.server import Access
-from stepgrid.plugins.server_statistics import ObjectSize, ServerStatistics, apart
+from stepgrid.plugins.server import Access, ObjectSize, ServerStatistics, split_gauges
 from tests.engines.told import Told
 
 STATUS = [
@@ -282,7 +281,7 @@ def test_counters_and_what_only_looks_like_one() -> None:
     names = {"Open_tables": 1.0, "Opened_tables": 1.0, "Innodb_data_pending_reads": 1.0, "Innodb_data_reads": 1.0,
              "Innodb_lsn_current": 1.0, "Innodb_checkpoint_age": 1.0, "Max_used_connections": 1.0,
              "rocksdb_memtable_total": 1.0, "rocksdb_stall_micros": 1.0}  # fmt: skip
-    assert [*apart(names, GAUGES).counters] == [
+    assert [*split_gauges(names, GAUGES).counters] == [
         "Opened_tables", "Innodb_data_reads", "Innodb_lsn_current", "rocksdb_stall_micros"
     ]  # fmt: skip
 

@@ -9,7 +9,7 @@ import pytest
 from stepgrid.engines.postgres import connection
 from stepgrid.engines.postgres.connection import amount
 from stepgrid.plugins.engine import IdentityError, OptionInfo
-from stepgrid.plugins.engines import served
+from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import ServerStart
 from tests.engines.told import Told
 
@@ -85,7 +85,7 @@ OVERRIDDEN = [
 
 
 def test_what_comes_after_what_was_asked_for() -> None:
-    postgres = served("postgres")
+    postgres = server_engine("postgres")
     assert postgres is not None
     asked = {"shared_buffers": "64MB", "work_mem": "4MB", "jit": "off", "wal_buffers": -1}
     found = postgres.effective(Told({"pg_settings": OVERRIDDEN}), asked)
@@ -97,7 +97,7 @@ def test_what_comes_after_what_was_asked_for() -> None:
 
 
 def test_counters_are_those_of_the_views_that_it_has() -> None:
-    postgres = served("postgres")
+    postgres = server_engine("postgres")
     assert postgres is not None
     wal = {"seen": {"wal_bytes": 81568000, "wal_fpi": 12, "stats_reset": "2026-11-20"}}
     database = {"seen": {"datid": 16385, "xact_commit": 7, "temp_bytes": 0, "datname": "stepgrid"}}

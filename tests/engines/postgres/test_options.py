@@ -9,9 +9,9 @@ import pytest
 
 from stepgrid.engines.postgres.options import described
 from stepgrid.plugins.engine import IdentityError, Run
-from stepgrid.plugins.engines import building
+from stepgrid.plugins.registry import require_builder
 
-POSTGRES = building("postgres")
+POSTGRES = require_builder("postgres")
 
 # Postgres 18.6, of 348 lines
 LISTING = "\n".join(

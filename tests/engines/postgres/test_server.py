@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.engines.postgres import quote
-from stepgrid.plugins.engines import served
+from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access, ServerHome
 
 SOCKETS = Path("/run/user/7/s")
@@ -32,7 +32,7 @@ ACCOUNT = pwd.getpwuid(os.geteuid()).pw_name
 
 
 def test_the_configuration() -> None:
-    postgres = served("postgres")
+    postgres = server_engine("postgres")
     assert postgres is not None
     options = {"shared_buffers": "64MB", "jit": False, "max_connections": 200}
     files = postgres.configuration(HOME, options)
@@ -54,7 +54,7 @@ def test_values_are_quoted(value: object, text: str) -> None:
 
 
 def test_the_commands() -> None:
-    postgres = served("postgres")
+    postgres = server_engine("postgres")
     assert postgres is not None
     (made,) = postgres.initialize(HOME)
     assert made.argv == (

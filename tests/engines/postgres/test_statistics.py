@@ -10,8 +10,8 @@ import pytest
 
 from stepgrid.engines.postgres import statistics
 from stepgrid.engines.postgres.statistics import bloat, looks, shared_buffers, tables
-from stepgrid.plugins.engines import served
-from stepgrid.plugins.server_statistics import ObjectSize, ServerStatistics
+from stepgrid.plugins.registry import server_engine
+from stepgrid.plugins.server import ObjectSize, ServerStatistics
 from tests.engines.postgres.test_server import ACCESS
 from tests.engines.told import Told
 
@@ -134,7 +134,7 @@ def answers(row: dict[str, Any], due: int) -> Told:
 
 
 def test_an_idle_server() -> None:
-    postgres = served("postgres")
+    postgres = server_engine("postgres")
     assert postgres is not None
     assert all(seen.idle for seen in postgres.busy(answers(IDLE, 0), ACCESS))
 

@@ -2,11 +2,11 @@ import pytest
 
 from stepgrid.language.flags import Flags, flag_faults, read_flags
 from stepgrid.language.sources import Fault
-from stepgrid.plugins.engines import systems
+from stepgrid.plugins.registry import build_systems
 
 
 def faults(engine: str = "rocksdb", **flags: object) -> list[Fault]:
-    return list(flag_faults({name.replace("__", "."): value for name, value in flags.items()}, systems(engine)))
+    return list(flag_faults({name.replace("__", "."): value for name, value in flags.items()}, build_systems(engine)))
 
 
 def test_what_is_said_is_read():
@@ -21,7 +21,7 @@ def test_what_is_said_is_read():
         "Boost_ROOT": "x",
         "env.TZ": "UTC",
     }
-    assert not list(flag_faults(given, systems("rocksdb")))
+    assert not list(flag_faults(given, build_systems("rocksdb")))
     assert read_flags({"flags": given}) == Flags(
         system="cmake",
         cxx="clang++-16",
@@ -43,7 +43,7 @@ def test_an_unknown_name_with_the_nearest():
 
 @pytest.mark.parametrize("name", ["portable", "env.", "A-B", "env.1A"])
 def test_an_unknown_name_with_what_there_is(name: str):
-    (fault,) = flag_faults({name: "x"}, systems("rocksdb"))
+    (fault,) = flag_faults({name: "x"}, build_systems("rocksdb"))
     assert fault.hint == (
         "system, cc, cxx, cflags, cxxflags, ldflags, march, assertions, type, libraries; "
         "NAME for a variable of the build system; env.NAME for one of the environment"

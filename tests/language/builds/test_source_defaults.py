@@ -5,7 +5,7 @@ import pytest
 
 from stepgrid.language.sources import PublishedLibrary, complete_source, source_faults
 from stepgrid.plugins.engine import Published
-from stepgrid.plugins.engines import engine as engine_named
+from stepgrid.plugins.registry import engine as engine_named
 
 URL = "https://host.example/a.git"
 ROCKSDB, SPEEDB = "https://github.com/facebook/rocksdb.git", "https://github.com/speedb-io/speedb.git"

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-import stepgrid.plugins.engines
+import stepgrid.plugins.registry
 from stepgrid.host.failure import StageError
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site, SiteServer
@@ -75,7 +75,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
     module.ENGINE = made = Toy()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "toy_server", module)
     monkeypatch.setitem(ENGINES.points, "trial", EntryPoint("trial", "toy_server:ENGINE", ENGINES.group))
-    monkeypatch.setattr(stepgrid.plugins.engines, "served", lambda _name: made)
+    monkeypatch.setattr(stepgrid.plugins.registry, "server_engine", lambda _name: made)
     monkeypatch.setenv("STEPGRID_READY", "0")
     return made
 

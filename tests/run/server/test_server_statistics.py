@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from stepgrid.plugins.server_statistics import ObjectSize, ServerStatistics, StatisticsReader
+from stepgrid.plugins.server import ObjectSize, ServerStatistics, StatisticsReader
 from stepgrid.run.server import server_statistics
 from stepgrid.run.server.process import Server
 

@@ -17,8 +17,7 @@ from stepgrid.host.failure import StageError
 from stepgrid.host.processes.supervision import User
 from stepgrid.model.command import Command
 from stepgrid.plugins.registry import ENGINES
-from stepgrid.plugins.server import Access, Connection, Effective, IdleReading, ServerHome
-from stepgrid.plugins.server_statistics import Looks
+from stepgrid.plugins.server import Access, Connection, Effective, IdleReading, ServerHome, StatisticsReaders
 from stepgrid.run.accepted_options import AcceptedOptions
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.job_context import Job
@@ -74,7 +73,7 @@ class Toy:
     def counters(self, connection: Connection) -> Mapping[str, float]:
         return {}
 
-    def looks(self, connection: Connection) -> Looks:
+    def looks(self, connection: Connection) -> StatisticsReaders:
         return ()
 
     def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:

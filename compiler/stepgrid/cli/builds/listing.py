@@ -16,7 +16,7 @@ from stepgrid.model.number_format import seconds, size
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
-from stepgrid.plugins.capabilities import release
+from stepgrid.plugins.engine import release_numbers
 from stepgrid.store import builds
 from stepgrid.store.builds import StoredBuild
 from stepgrid.store.store import Store
@@ -82,7 +82,9 @@ def _of_store(store: Store) -> list[Entry]:
 
 def _sorted(found: Sequence[Entry]) -> list[Entry]:
     """As people count: 9.10 comes after 9.9."""
-    return sorted(found, key=lambda entry: (entry.engine, release(entry.version), entry.names[0], entry.kept.id))
+    return sorted(
+        found, key=lambda entry: (entry.engine, release_numbers(entry.version), entry.names[0], entry.kept.id)
+    )
 
 
 def told(found: Sequence[Entry], where: str) -> Iterator[str]:

@@ -13,8 +13,8 @@ from stepgrid.errors import FINE, USAGE
 from stepgrid.language.problems import nearest
 from stepgrid.model.figures import BUCKET, ParseError, PrintedStep, rows
 from stepgrid.plugins.driver import StandaloneOutput
-from stepgrid.plugins.drivers import driver, kinds
 from stepgrid.plugins.metrics import unit
+from stepgrid.plugins.registry import DRIVERS, driver
 from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.formats.csv_format import delimited_text
 
@@ -51,10 +51,10 @@ def _tell_what_has_no_line(steps: Sequence[PrintedStep]) -> None:
 
 
 def _reader(kind: str) -> StandaloneOutput:
-    readable = [name for name in kinds() if isinstance(driver(name), StandaloneOutput)]
+    readable = [name for name in DRIVERS.names() if isinstance(driver(name), StandaloneOutput)]
     if kind not in readable:
-        what = "outputs of kind" if kind in kinds() else "there is no kind"
-        why = f"{what} `{kind}`{' are not read by themselves' if kind in kinds() else ''}"
+        what = "outputs of kind" if kind in DRIVERS.names() else "there is no kind"
+        why = f"{what} `{kind}`{' are not read by themselves' if kind in DRIVERS.names() else ''}"
         raise LookupError(f"{why}\n   = {nearest(kind, readable)}")
     found = driver(kind)
     assert isinstance(found, StandaloneOutput)

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.model.command import Command
-from stepgrid.plugins import placeholders
-from stepgrid.plugins.command_line import argv, candidates
-from stepgrid.plugins.driver import Context, PackageRunner, Runner
-from stepgrid.plugins.engines import engine
+from stepgrid.plugins import driver
+from stepgrid.plugins.driver import Context, PackageRunner, Runner, command_words, possible_files
+from stepgrid.plugins.registry import engine
 from stepgrid.plugins.server import Access, ClientEnvironment
 
 if TYPE_CHECKING:
@@ -27,10 +26,10 @@ class AnyCommand(PackageRunner):
     tables = ("relative",)
 
     def placeholders(self, server: Sequence[str]) -> Mapping[str, Sequence[str]]:
-        return {"argv": (*placeholders.GIVEN, *server)}
+        return {"argv": (*driver.PLACEHOLDERS, *server)}
 
     def words(self, settings: Mapping[str, Any]) -> Sequence[str]:
-        return candidates(settings["argv"])
+        return possible_files(settings["argv"])
 
     def listed(self, settings: Mapping[str, Any]) -> Sequence[str]:
         return tuple(settings["files"])
@@ -43,7 +42,7 @@ class AnyCommand(PackageRunner):
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         server = context.server
-        words = argv(settings["argv"], options, context, server.placeholders() if server else None)
+        words = command_words(settings["argv"], options, context, server.placeholders() if server else None)
         return Command(words, _client_environment(server) if server else {}, settings["duration"])
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:

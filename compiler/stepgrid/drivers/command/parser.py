@@ -19,8 +19,8 @@ from stepgrid.drivers.command import selectors
 from stepgrid.drivers.command.selectors import PatternError
 from stepgrid.model.figures import Figures, ParseError, decimal
 from stepgrid.model.metrics.metric import STEP, Metric
-from stepgrid.plugins import raw_output
-from stepgrid.plugins.raw_output import RawOutputError, is_inside
+from stepgrid.plugins import driver
+from stepgrid.plugins.driver import RawOutputError, is_inside
 
 PRINTED = ("stdout", "stderr")
 TAKE: Mapping[str, Callable[[Sequence[float]], float]] = {
@@ -148,7 +148,7 @@ def _lacking(metric: Mapping[str, Any], outputs: Outputs) -> str:
 
 def _read(path: Path) -> str | None:
     try:
-        return raw_output.read(path).decode("utf-8", errors="replace")
+        return driver.read_output(path).decode("utf-8", errors="replace")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except RawOutputError as error:

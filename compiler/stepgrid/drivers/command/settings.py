@@ -10,9 +10,8 @@ from pydantic_core import PydanticCustomError
 from stepgrid.drivers.command import selectors
 from stepgrid.drivers.command.selectors import PathError, PatternError
 from stepgrid.model import result_schema
-from stepgrid.plugins.command_line import misplaced
-from stepgrid.plugins.quantity import Nested
-from stepgrid.plugins.settings import DURATION, Seconds
+from stepgrid.plugins.driver import misplaced_placeholder
+from stepgrid.plugins.settings import DURATION, Nested, Seconds
 from stepgrid.plugins.settings import Settings as Model
 
 _TAKEN = frozenset(result_schema.steps((), ()))
@@ -28,7 +27,7 @@ def _word(value: object) -> object:
 def _words(argv: tuple[str, ...]) -> tuple[str, ...]:
     if not argv or not argv[0]:
         raise PydanticCustomError("no_program", "a program is needed")
-    if (placeholder := misplaced(argv)) is not None:
+    if (placeholder := misplaced_placeholder(argv)) is not None:
         message = "{placeholder} stands for several words: give it as a word of its own"
         raise PydanticCustomError("misplaced", message, {"placeholder": placeholder})
     return argv

@@ -12,8 +12,7 @@ from typing import Any
 from stepgrid.drivers.db_bench.benchmarks import PRINTING, TIMED
 from stepgrid.model.command import Command
 from stepgrid.model.figures import ParseError
-from stepgrid.plugins.command_line import as_text
-from stepgrid.plugins.driver import Context, RefusedError
+from stepgrid.plugins.driver import Context, RefusedError, as_text
 
 REPORT = "report.csv"
 LOG = "LOG"  # the engine's own log, in the database's folder

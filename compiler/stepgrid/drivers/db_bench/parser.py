@@ -47,7 +47,7 @@ from stepgrid.drivers.db_bench.output import (
 )
 from stepgrid.host import file_reader
 from stepgrid.model.figures import Figures, ParseError, PrintedStep
-from stepgrid.plugins import raw_output
+from stepgrid.plugins import driver
 
 
 def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
@@ -276,7 +276,7 @@ def printed(path: Path) -> list[PrintedStep]:
 def read_log(path: Path) -> tuple[str, tuple[str, ...]]:
     """Read whole lines, as half of one can end in half a number, and a warning about the half that is left out."""
     try:
-        text = raw_output.read(path).decode("utf-8", errors="replace").replace("\r\n", "\n")
+        text = driver.read_output(path).decode("utf-8", errors="replace").replace("\r\n", "\n")
     except FileNotFoundError:
         raise ParseError(f"there is no file {path}") from None
     except OSError as error:

@@ -10,8 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from stepgrid.drivers.db_bench.benchmarks import ALL_BENCHMARKS
 from stepgrid.plugins import settings
-from stepgrid.plugins.quantity import Quantity
-from stepgrid.plugins.settings import COUNT, DURATION, Count, Flag, WholeSeconds
+from stepgrid.plugins.settings import COUNT, DURATION, Count, Flag, Quantity, WholeSeconds
 
 
 def require_benchmark(name: str) -> str:

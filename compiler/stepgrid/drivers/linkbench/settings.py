@@ -11,7 +11,6 @@ from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
 from stepgrid.drivers.sysbench.lua_client import CLIENT
-from stepgrid.plugins.quantity import Nested
 from stepgrid.plugins.settings import (
     COUNT,
     DURATION,
@@ -20,6 +19,7 @@ from stepgrid.plugins.settings import (
     ActionSettings,
     Count,
     InnerCount,
+    Nested,
     WholeSeconds,
     uses,
 )

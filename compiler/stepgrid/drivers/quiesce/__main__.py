@@ -16,7 +16,7 @@ from stepgrid.drivers.quiesce.drain_process import DrainProcess
 from stepgrid.drivers.quiesce.polling import Observation, Outcome, watch
 from stepgrid.drivers.quiesce.request import Request, read, sentence
 from stepgrid.drivers.quiesce.settle_request import SettleRequest, of_server
-from stepgrid.plugins.engines import served
+from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access, IdleReading
 
 
@@ -36,7 +36,7 @@ def main(folder: Path) -> int:
 
 
 def _server(request: Request, device: Device, access: Access) -> Outcome:
-    engine = served(access.engine)
+    engine = server_engine(access.engine)
     if engine is None:
         raise LookupError(f"{access.engine} is no server")
     asking = of_server(engine, access, request.flush, request.analyze)

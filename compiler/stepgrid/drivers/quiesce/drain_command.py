@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from stepgrid.plugins.command_line import as_text
-from stepgrid.plugins.driver import Context
+from stepgrid.plugins.driver import Context, as_text
 
 PROGRAM = "db_bench"
 UNIVERSAL = "1"
@@ -24,7 +23,7 @@ class Drain(NamedTuple):
 
 
 def drain(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Drain:
-    from stepgrid.plugins.engines import engine
+    from stepgrid.plugins.registry import engine
 
     if PROGRAM not in context.programs:
         raise ValueError(f"it needs a server, or a build that has {PROGRAM}")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from stepgrid.drivers.quiesce import drain_command
 from stepgrid.model.command import Command
-from stepgrid.plugins import server_request
+from stepgrid.plugins import driver
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
 
@@ -34,11 +34,11 @@ def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Co
     asked = {name: settings[name] for name in Request._fields if name in settings}
     drain = drain_command.Drain(()) if context.server else drain_command.drain(settings, options, context)
     request = {**drain._asdict(), "data": context.data.absolute(), "device": context.device, **asked}
-    return server_request.program(MODULE, context, request, settings["timeout"] + MARGIN)
+    return driver.program_request(MODULE, context, request, settings["timeout"] + MARGIN)
 
 
 def read(folder: Path) -> Request:
-    access, request = server_request.asked(folder)
+    access, request = driver.read_request(folder)
     return Request(**{**request, "access": access, "data": Path(request["data"])})
 
 
@@ -52,4 +52,4 @@ def sentence(error: Exception) -> str:
 
 
 def complaint(folder: Path) -> str | None:
-    return server_request.last_complaint(folder, BEGINNING)
+    return driver.last_complaint(folder, BEGINNING)

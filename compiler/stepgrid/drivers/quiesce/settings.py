@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from stepgrid.plugins.quantity import Quantity
-from stepgrid.plugins.settings import DURATION, Flag, Seconds, ServerSettings
+from stepgrid.plugins.settings import DURATION, Flag, Quantity, Seconds, ServerSettings
 
 Percent = Annotated[float, Field(ge=0, le=100, strict=True), Quantity("percent")]
 Rate = Annotated[int, Field(ge=0, strict=True), Quantity("rate")]

@@ -31,10 +31,10 @@ class Sql(PackageRunner):
         return min(float(settings["timeout"]), STATEMENT_SECONDS * len(settings["sql"]))
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-        from stepgrid.plugins import server_request
+        from stepgrid.plugins import driver
 
         timeout = float(settings["timeout"])
-        return server_request.command(__name__, context, {"sql": list(settings["sql"]), "timeout": timeout}, timeout)
+        return driver.server_request(__name__, context, {"sql": list(settings["sql"]), "timeout": timeout}, timeout)
 
 
 DRIVER: Runner = Sql()

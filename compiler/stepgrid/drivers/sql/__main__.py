@@ -14,10 +14,9 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
-from stepgrid.plugins.engines import served
-from stepgrid.plugins.server import Connection, ServerEngine
-from stepgrid.plugins.server_counters import snapshot
-from stepgrid.plugins.server_request import asked
+from stepgrid.plugins.driver import read_request
+from stepgrid.plugins.registry import server_engine
+from stepgrid.plugins.server import Connection, ServerEngine, snapshot_counters
 
 SHOWN = 20  # rows of an answer that are kept
 
@@ -27,9 +26,9 @@ class DeadlinePassed(Exception):
 
 
 def main(folder: Path) -> int:
-    access, request = asked(folder)
+    access, request = read_request(folder)
     assert access is not None
-    engine = served(access.engine)
+    engine = server_engine(access.engine)
     assert engine is not None
     _limit(float(request["timeout"]))
     number, sql = 0, "(before the first)"
@@ -61,7 +60,7 @@ def _run(connection: Connection, number: int, sql: str) -> dict[str, object]:
 def _look(engine: ServerEngine, connection: Connection, names: Sequence[str], when: str) -> None:
     """What one server lacks another of the sweep may have."""
     if names:
-        found = snapshot(engine, connection, names)
+        found = snapshot_counters(engine, connection, names)
         _say({when: dict(found.values), "missing": list(found.missing)})
 
 

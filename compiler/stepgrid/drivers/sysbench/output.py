@@ -14,7 +14,7 @@ from pathlib import Path
 
 from stepgrid.drivers.client_report import PERCENTILES
 from stepgrid.model.figures import Buckets, Figures, ParseError, PrintedStep, by_column
-from stepgrid.plugins import raw_output
+from stepgrid.plugins import driver
 
 OUTPUT = "stdout"
 LONGEST = 300  # characters of a message
@@ -60,7 +60,7 @@ class Summary:
 
 def read(path: Path) -> str:
     try:
-        content = raw_output.read(path)
+        content = driver.read_output(path)
     except FileNotFoundError:
         raise ParseError(f"{path}: there is no such file, where sysbench's output was expected") from None
     except OSError as error:

@@ -12,8 +12,17 @@ from pydantic_core import PydanticCustomError
 from stepgrid.drivers.sysbench.lua_client import CLIENT, MOST
 from stepgrid.drivers.sysbench.workload_files import is_own, is_taken
 from stepgrid.language.problems import nearest
-from stepgrid.plugins.quantity import Nested
-from stepgrid.plugins.settings import COUNT, DURATION, ActionFields, ActionSettings, Count, Flag, WholeSeconds, uses
+from stepgrid.plugins.settings import (
+    COUNT,
+    DURATION,
+    ActionFields,
+    ActionSettings,
+    Count,
+    Flag,
+    Nested,
+    WholeSeconds,
+    uses,
+)
 
 _RUN = "threads tables duration events rate prepared distribution primary_key"
 _RANGES = (

@@ -9,11 +9,11 @@ from stepgrid.drivers.client_report import ReportFile
 from stepgrid.drivers.vector_search import actions
 from stepgrid.drivers.vector_search.command import failure
 from stepgrid.drivers.vector_search.datasets import dataset_cache
-from stepgrid.plugins.server_request import asked
+from stepgrid.plugins.driver import read_request
 
 
 def main(folder: Path) -> int:
-    access, request = asked(folder)
+    access, request = read_request(folder)
     assert access is not None
     settings, file = request["settings"], request["file"]
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.vector_search.datasets.shape import file_name, is_file
-from stepgrid.plugins import server_request
+from stepgrid.plugins import driver
 from stepgrid.plugins.driver import RefusedError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ LACKING = "the data set `{name}` is not here: put the file {file} beside the spe
 def command(settings: Mapping[str, Any], context: Context) -> Command:
     cache = str((context.cache or context.folder).absolute())
     request = {"settings": dict(settings), "cache": cache, "file": _file(settings["dataset"], context.inputs)}
-    return server_request.command(MODULE, context, request)
+    return driver.server_request(MODULE, context, request)
 
 
 def files(dataset: str | Mapping[str, Any] | None) -> Sequence[str]:
@@ -44,4 +44,4 @@ def failure(error: Exception) -> str:
 
 
 def complaint(folder: Path) -> str | None:
-    return server_request.last_complaint(folder, BEGINNING)
+    return driver.last_complaint(folder, BEGINNING)

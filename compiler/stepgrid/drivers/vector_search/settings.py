@@ -10,8 +10,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from stepgrid.drivers.vector_search.datasets.shape import DISTANCES, PUBLISHED, SUFFIXES
-from stepgrid.plugins.quantity import Nested
-from stepgrid.plugins.settings import COUNT, ActionFields, ActionSettings, Count, Flag, InnerCount, uses
+from stepgrid.plugins.settings import COUNT, ActionFields, ActionSettings, Count, Flag, InnerCount, Nested, uses
 from stepgrid.plugins.settings import Settings as Model
 
 _EXPECTED = (

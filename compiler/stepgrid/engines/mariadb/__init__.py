@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepgrid.engines.mysqld.server import MysqldServing
-from stepgrid.plugins.capabilities import Release, reached
-from stepgrid.plugins.engine import Built
+from stepgrid.plugins.engine import Built, Release, release_capabilities
 from stepgrid.plugins.server import ServerHome
 
 # the first release that can, from the release notes
@@ -39,7 +38,7 @@ class MariaDB(MysqldServing):
         return ("plugin_load_add = ha_rocksdb",) if wanted else ()
 
     def capabilities(self, version: str) -> frozenset[str]:
-        return reached(version, _SINCE)
+        return release_capabilities(version, _SINCE)
 
 
 ENGINE: Built = MariaDB()

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepgrid.engines.mysqld.server import MysqldServing
-from stepgrid.plugins.capabilities import Release, reached
-from stepgrid.plugins.engine import Built
+from stepgrid.plugins.engine import Built, Release, release_capabilities
 from stepgrid.plugins.server import ServerHome
 
 # the first release that can, from the release notes
@@ -44,7 +43,7 @@ class MySQL(MysqldServing):
         return ("loose_mysqlx = OFF", *(["loose_rocksdb = ON"] if home.access.storage_engine == "rocksdb" else []))
 
     def capabilities(self, version: str) -> frozenset[str]:
-        return reached(version, _SINCE)
+        return release_capabilities(version, _SINCE)
 
 
 ENGINE: Built = MySQL()

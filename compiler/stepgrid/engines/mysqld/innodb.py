@@ -9,8 +9,7 @@ from typing import Any
 
 from stepgrid.engines.mysqld.connection import named_counters, named_variables
 from stepgrid.model.step_start import CACHE, CACHED, HISTORY
-from stepgrid.plugins.server import Connection, IdleReading
-from stepgrid.plugins.server_statistics import ObjectSize
+from stepgrid.plugins.server import Connection, IdleReading, ObjectSize
 
 _HISTORY = "Innodb_history_list_length"  # MariaDB's status variable; MySQL has a metric
 _HISTORY_METRIC = "trx_rseg_history_len"

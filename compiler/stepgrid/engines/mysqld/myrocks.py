@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from stepgrid.engines.mysqld.connection import OWN_TABLES, named_variables
 from stepgrid.model.step_start import CACHE, CACHED
-from stepgrid.plugins.server import Connection, IdleReading
-from stepgrid.plugins.server_statistics import ObjectSize, ServerStatistics, lines
+from stepgrid.plugins.server import Connection, IdleReading, ObjectSize, ServerStatistics, json_lines
 
 LEVELS, FILES = "rocksdb_compaction_stats", "rocksdb_index_file_map"
 _GIB = 2.0**30
@@ -81,7 +80,7 @@ def compactions(connection: Connection) -> ServerStatistics:
 
     work = {metric: value for metric, column in _WORK.items() for value in total(_SUM, column)}
     sizes = {metric: value for metric, (level, column) in _SIZES.items() for value in total(level, column)}
-    return ServerStatistics(gauges=gauges, sizes=sizes, text=lines(rows), levels=[*levels.values()], work=work)
+    return ServerStatistics(gauges=gauges, sizes=sizes, text=json_lines(rows), levels=[*levels.values()], work=work)
 
 
 # metric -> status variables, to the byte: of their sum

@@ -8,7 +8,7 @@ from functools import cache
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, last
+from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, last_lines
 
 if TYPE_CHECKING:
     from stepgrid.lint.rule import Rule
@@ -31,7 +31,9 @@ def identify(run: Run, program: str) -> Identity:
     stdout, stderr = run(program, ("--no-defaults", "--version"))
     match = _VERSION.search(stdout)
     if match is None:
-        raise IdentityError(f"{program} --version does not say which version it is; it said: {last(stdout + stderr)}")
+        raise IdentityError(
+            f"{program} --version does not say which version it is; it said: {last_lines(stdout + stderr)}"
+        )
     facts = {"said": stdout[match.start() :].strip().splitlines()[0], "for": match["host"]}
     return identity(match["version"], match["suffix"], facts)
 
@@ -49,7 +51,9 @@ def catalogue(run: Run, program: str, plugins: Sequence[str] = ()) -> Mapping[st
     stdout, stderr = run(program, arguments)
     options = parse_help(stdout)
     if "datadir" not in options or "max_connections" not in options:
-        raise IdentityError(f"{program} --verbose --help does not list its options; it said: {last(stdout + stderr)}")
+        raise IdentityError(
+            f"{program} --verbose --help does not list its options; it said: {last_lines(stdout + stderr)}"
+        )
     case = "lower_case_table_names"
     if case in options and options[case].default == "2":
         # what MySQL 8 says where there is no data directory: with one, however empty, it looks at the file system

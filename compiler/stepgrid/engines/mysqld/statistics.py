@@ -12,9 +12,16 @@ from typing import Any
 from stepgrid.engines.mysqld import innodb, myrocks
 from stepgrid.engines.mysqld.connection import OTHERS, OWN_TABLES, counters
 from stepgrid.model.step_start import DATA, INDEX
-from stepgrid.plugins.server import Connection
-from stepgrid.plugins.server_counters import in_rows
-from stepgrid.plugins.server_statistics import Looks, ObjectSize, ServerStatistics, StatisticsReader, apart, lines
+from stepgrid.plugins.server import (
+    Connection,
+    ObjectSize,
+    ServerStatistics,
+    StatisticsReader,
+    StatisticsReaders,
+    json_lines,
+    row_counters,
+    split_gauges,
+)
 
 # of the status variables: what is as it is, or the largest so far
 GAUGES = (
@@ -46,7 +53,7 @@ _USER_TABLES = (
 Row = Mapping[str, Any]
 
 
-def looks(connection: Connection) -> Looks:
+def looks(connection: Connection) -> StatisticsReaders:
     views = {name.lower() for name in _existing_views(connection, _VIEWS)}
     engines = {
         str(row["engine"]).upper() for row in connection.query(f"SELECT DISTINCT engine AS engine {_USER_TABLES}")
@@ -62,10 +69,10 @@ def looks(connection: Connection) -> Looks:
         readers.append(StatisticsReader("rocksdb-indexes", read, after_only=True))
     view_readers: Sequence[tuple[str, Callable[[], ServerStatistics]]] = (
         *((name, partial(states, connection, name)) for name in _STATE_VIEWS),
-        (_TEXT_VIEW, lambda: ServerStatistics(text=lines(_rows(connection, _TEXT_VIEW)))),
+        (_TEXT_VIEW, lambda: ServerStatistics(text=json_lines(_rows(connection, _TEXT_VIEW)))),
         (myrocks.LEVELS, partial(myrocks.compactions, connection)),
         (_METRICS, partial(_innodb_metrics, connection, engines)),
-        (_COUNTER_VIEW, lambda: apart(_values(connection, _COUNTER_VIEW), GAUGES)),
+        (_COUNTER_VIEW, lambda: split_gauges(_values(connection, _COUNTER_VIEW), GAUGES)),
     )
     readers += [StatisticsReader(name, read) for name, read in view_readers if name in views]
     return (*readers, StatisticsReader("status", partial(_status, connection, engines)))
@@ -93,7 +100,7 @@ def _rows(connection: Connection, view: str) -> list[Row]:
 
 
 def _values(connection: Connection, view: str) -> dict[str, float]:
-    return {f"{view}.{name}": value for name, value in in_rows(_rows(connection, view)).items()}
+    return {f"{view}.{name}": value for name, value in row_counters(_rows(connection, view)).items()}
 
 
 def states(connection: Connection, view: str) -> ServerStatistics:
@@ -110,12 +117,12 @@ def _innodb_metrics(connection: Connection, engines: set[str]) -> ServerStatisti
     )
     states = [f"{_METRICS}.{row['name']}" for row in rows if row["type"] == "value"]
     values = {f"{_METRICS}.{row['name']}": float(row["value"]) for row in rows}
-    return _add_history(apart(values, (*states, *GAUGES)), engines)
+    return _add_history(split_gauges(values, (*states, *GAUGES)), engines)
 
 
 def _status(connection: Connection, engines: set[str]) -> ServerStatistics:
     values = counters(connection)
-    statistics = _add_history(apart(values, GAUGES), engines)
+    statistics = _add_history(split_gauges(values, GAUGES), engines)
     state = innodb.buffer_pool(statistics.gauges) if engines == {"INNODB"} else {}
     return statistics._replace(work=myrocks.volumes(values), state=state)
 
@@ -145,7 +152,7 @@ _SPARE = 8 * 2**20  # bytes of files that may be empty, whatever the statistics 
 def tables(connection: Connection) -> ServerStatistics:
     rows, current = _table_rows(connection)
     if not current:
-        return ServerStatistics(text=lines(rows))
+        return ServerStatistics(text=json_lines(rows))
     free = [row["free_bytes"] or 0 for row in rows if _is_innodb(row)]
     objects = []
     for row in rows:
@@ -155,7 +162,7 @@ def tables(connection: Connection) -> ServerStatistics:
         objects.append(ObjectSize(str(row["schema"]), str(row["name"]), rows=count, bytes=size, bloat_bytes=bloat))
     return ServerStatistics(
         sizes={name: _sum(rows, name) for name in (DATA, INDEX)},
-        text=lines(rows),
+        text=json_lines(rows),
         garbage={"bloat_bytes": float(sum(free))} if free else {},
         objects=objects,
     )

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.engines.postgres import connection, options, statistics
 from stepgrid.model.command import Command
-from stepgrid.plugins.capabilities import Release, reached
-from stepgrid.plugins.engine import Built
+from stepgrid.plugins.engine import Built, Release, release_capabilities
 from stepgrid.plugins.server import templates
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class Postgres:
     busy = staticmethod(statistics.busy)
 
     def capabilities(self, version: str) -> frozenset[str]:
-        return reached(version, _SINCE)
+        return release_capabilities(version, _SINCE)
 
     def recipes(self) -> Sequence[Recipe]:
         from stepgrid.engines.recipes.postgres import PostgresConfigure, PostgresMeson

@@ -13,8 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, last
-from stepgrid.plugins.option_values import outside
+from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, last_lines, range_fault
 
 ASSERTIONS = "Assertions are enabled (configured with --enable-cassert): they make it slow"
 FACTS = {"block size": "block_size", "WAL block size": "wal_block_size"}  # fact -> the option that tells it
@@ -35,7 +34,9 @@ def identify(run: Run) -> Identity:
     stdout, stderr = run("postgres", ("--version",))
     match = re.search(r"^\S+ \(PostgreSQL\) (?P<version>\S+).*$", stdout, re.MULTILINE)
     if match is None:
-        raise IdentityError(f"postgres --version does not say which version it is; it said: {last(stdout + stderr)}")
+        raise IdentityError(
+            f"postgres --version does not say which version it is; it said: {last_lines(stdout + stderr)}"
+        )
     with _empty_configuration() as folder:
         answer = _value(run, "debug_assertions", folder)
         values = {fact: _value(run, option, folder) for fact, option in FACTS.items()}
@@ -48,7 +49,9 @@ def catalogue(run: Run) -> Mapping[str, OptionInfo]:
     stdout, stderr = run("postgres", ("--describe-config",))
     listed = described(stdout)
     if "shared_buffers" not in listed:
-        raise IdentityError(f"postgres --describe-config does not list its options; it said: {last(stdout + stderr)}")
+        raise IdentityError(
+            f"postgres --describe-config does not list its options; it said: {last_lines(stdout + stderr)}"
+        )
     names = [*(name for name, option in listed.items() if option.type not in ("text", "enum")), *_UNLISTED]
     enumerations = [name for name, option in listed.items() if option.type == "enum"]
     with _empty_configuration() as folder:
@@ -94,7 +97,7 @@ def _value(run: Run, name: str, folder: str) -> str | None:
     """Ask for one option, if it exists. -C comes first: a server that is started by root refuses all else."""
     stdout, stderr = run("postgres", ("-C", name, "-D", folder))
     if not stdout and "unrecognized configuration parameter" not in stderr:
-        raise IdentityError(f"postgres -C {name} gives no value; it said: {last(stderr)}")
+        raise IdentityError(f"postgres -C {name} gives no value; it said: {last_lines(stderr)}")
     return stdout.removesuffix("\n") if stdout else None
 
 
@@ -129,4 +132,4 @@ def value_fault(info: Mapping[str, Any], text: str) -> str | None:
         return None  # with a unit it counts something else than the range does
     if float(least) <= float(text) <= float(most):
         return None
-    return f"{outside('', least, most, text)}: in its own unit, where none is given"
+    return f"{range_fault('', least, most, text)}: in its own unit, where none is given"

@@ -11,8 +11,18 @@ from typing import Any
 
 from stepgrid.engines.postgres.connection import connect, counters, existing_views
 from stepgrid.model.step_start import CACHE, CACHED, DATA, DEAD_ROWS, INDEX, TO_VACUUM, VACUUMS
-from stepgrid.plugins.server import Access, Connection, IdleReading, for_each
-from stepgrid.plugins.server_statistics import Looks, ObjectSize, ServerStatistics, StatisticsReader, apart, lines
+from stepgrid.plugins.server import (
+    Access,
+    Connection,
+    IdleReading,
+    ObjectSize,
+    ServerStatistics,
+    StatisticsReader,
+    StatisticsReaders,
+    for_each,
+    json_lines,
+    split_gauges,
+)
 
 GAUGES = (
     "*.numbackends", "*.n_live_tup", "*.n_dead_tup", "*.n_mod_since_analyze", "*.n_ins_since_vacuum", "*.op_bytes",
@@ -24,7 +34,7 @@ _MOST_STATEMENTS = 100  # that are kept, by their time
 Row = Mapping[str, Any]
 
 
-def looks(connection: Connection) -> Looks:
+def looks(connection: Connection) -> StatisticsReaders:
     views = existing_views(connection, (*_SUMMED_VIEWS, _IO))
     statements = [StatisticsReader(_STATEMENTS, partial(_statements, connection))]
     return (
@@ -35,7 +45,7 @@ def looks(connection: Connection) -> Looks:
         *([StatisticsReader(_IO, partial(_io, connection))] if _IO in views else []),
         StatisticsReader("vacuums", partial(vacuums, connection)),
         StatisticsReader("buffers", partial(shared_buffers, connection)),
-        StatisticsReader("views", lambda: apart(counters(connection), GAUGES)),
+        StatisticsReader("views", lambda: split_gauges(counters(connection), GAUGES)),
     )
 
 
@@ -49,7 +59,7 @@ _NUMBERS = (
 
 def _sum_rows(connection: Connection, view: str) -> ServerStatistics:
     rows = connection.query(_NUMBERS.format(table=view))
-    return apart({f"{view}.{row['name']}": float(row["value"]) for row in rows}, GAUGES)
+    return split_gauges({f"{view}.{row['name']}": float(row["value"]) for row in rows}, GAUGES)
 
 
 def _io(connection: Connection) -> ServerStatistics:
@@ -60,7 +70,7 @@ def _io(connection: Connection) -> ServerStatistics:
         for name, value in row.items():
             if isinstance(value, int | float | Decimal):
                 values[f"{_IO}.{kind}.{name}"] = float(value)
-    return apart(values, GAUGES)
+    return split_gauges(values, GAUGES)
 
 
 _PRELOADED = "SELECT FROM pg_settings WHERE name = 'shared_preload_libraries' AND setting LIKE '%pg_stat_statements%'"
@@ -83,7 +93,7 @@ def _statements(connection: Connection) -> ServerStatistics:
     rows = connection.query(f"SELECT to_jsonb(seen) AS seen FROM {_STATEMENTS} AS seen")
     statements: list[dict[str, Any]] = sorted((row["seen"] for row in rows), key=seconds, reverse=True)
     totals = _sum_rows(connection, _STATEMENTS).counters
-    return ServerStatistics(dict(totals), text=lines(statements[:_MOST_STATEMENTS]))
+    return ServerStatistics(dict(totals), text=json_lines(statements[:_MOST_STATEMENTS]))
 
 
 _BUFFERS = (
@@ -161,7 +171,7 @@ def tables(connection: Connection) -> ServerStatistics:
     return ServerStatistics(
         gauges={name: float(value) for name, value in database.items()},
         sizes={name: float(sum(row[name] for row in rows)) for name in (DATA, INDEX)},
-        text=lines(rows),
+        text=json_lines(rows),
         garbage=garbage,
         objects=objects,
     )
@@ -182,7 +192,7 @@ def bloat(table: Row, width: Row) -> float | None:
 def indexes(connection: Connection) -> ServerStatistics:
     rows = connection.query(_INDEXES)
     objects = [ObjectSize(row["schema"], row["table"], row["name"], bytes=float(row["bytes"])) for row in rows]
-    return ServerStatistics(text=lines(rows), objects=objects)
+    return ServerStatistics(text=json_lines(rows), objects=objects)
 
 
 # Idleness: no checkpoint, no vacuum, no log behind.

@@ -10,9 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.language.sources import PublishedLibrary
-from stepgrid.plugins.capabilities import Release, reached
-from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run, last
-from stepgrid.plugins.option_values import outside
+from stepgrid.plugins.engine import (
+    Built,
+    Identity,
+    IdentityError,
+    OptionInfo,
+    Release,
+    Run,
+    last_lines,
+    range_fault,
+    release_capabilities,
+)
 
 if TYPE_CHECKING:
     from stepgrid.build.recipe import Recipe
@@ -92,7 +100,7 @@ class RocksDB:
         return number_fault(str(info.get("type")), text)
 
     def capabilities(self, version: str) -> frozenset[str]:
-        return reached(version, SINCE)
+        return release_capabilities(version, SINCE)
 
     def identify(self, run: Run) -> Identity:
         with tempfile.TemporaryDirectory(prefix="db_bench.") as folder:
@@ -101,14 +109,14 @@ class RocksDB:
             log = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
         output = f"{stdout}\n{stderr}"
         if "micros/op" not in stdout:
-            raise IdentityError(f"db_bench did not get through a load of 10 keys; it said: {last(output)}")
+            raise IdentityError(f"db_bench did not get through a load of 10 keys; it said: {last_lines(output)}")
         return _identity(log, f"{' '.join(run('db_bench', ('--version',)))}\n{output}")
 
     def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
         stdout, stderr = run("db_bench", ("--help",))
         options = gflags_options(stdout or stderr, _OTHER_PROGRAMS)
         if "benchmarks" not in options:
-            raise IdentityError(f"db_bench --help does not list its options; it said: {last(stdout + stderr)}")
+            raise IdentityError(f"db_bench --help does not list its options; it said: {last_lines(stdout + stderr)}")
         return options
 
     def levels(self, database: Path) -> Sequence[Mapping[str, float | str]]:
@@ -138,7 +146,7 @@ def _identity(log: str, output: str) -> Identity:
         or re.search(r"^RocksDB: +version (\d+(?:\.\d+)+)", output, re.MULTILINE)
     )
     if version is None:
-        raise IdentityError(f"db_bench does not say which RocksDB it is; it said: {last(output)}")
+        raise IdentityError(f"db_bench does not say which RocksDB it is; it said: {last_lines(output)}")
     warnings = tuple(dict.fromkeys(re.findall(r"^WARNING: (.+)$", output, re.MULTILINE)))
     assertions = any("Assertions are enabled" in warning for warning in warnings)
     matches = {
@@ -205,7 +213,9 @@ def number_fault(kind: str, text: str) -> str | None:
     if kind == "double":
         return None
     least, most = _RANGES[kind]
-    return None if least <= int(text, 0 if "x" in text.lower() else 10) <= most else outside(kind, least, most, text)
+    return (
+        None if least <= int(text, 0 if "x" in text.lower() else 10) <= most else range_fault(kind, least, most, text)
+    )
 
 
 def _size_advice(text: str) -> str:

@@ -14,7 +14,7 @@ from stepgrid.model import units
 from stepgrid.model.axis_search import AxisSearch
 from stepgrid.model.searched_step import placeholder
 from stepgrid.plugins.driver import Placeholders
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 
 LEAST_POINTS = 4
 

@@ -12,7 +12,7 @@ from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Seq, Text, node_location
 from stepgrid.model.plan import Json
-from stepgrid.plugins.placeholders import GIVEN, PID
+from stepgrid.plugins.driver import PID_PLACEHOLDER, PLACEHOLDERS
 from stepgrid.plugins.registry import COLLECTORS
 
 FORMS = ("collector", "command")
@@ -34,7 +34,7 @@ def check(document: Document, items: Iterable[StepEntry], problems: Problems) ->
         _check_settings(found.name, found, at, problems)
         _check_steps(found, known, problems)
         words, said = found.command or (), f"collector `{found.name}`: `command`"
-        placeholders.check(said, words, found.name.where, (*GIVEN, PID), problems)
+        placeholders.check(said, words, found.name.where, (*PLACEHOLDERS, PID_PLACEHOLDER), problems)
         if found.name in seen:
             message = f"there is a collector `{found.name}` already"
             problems.add("defined-twice", found.name.where, message, "each has a folder of its name", len(found.name))

@@ -24,8 +24,7 @@ from stepgrid.expand.steps.resolved_step import ResolvedStep, Settings, StepHead
 from stepgrid.language.models import Spec
 from stepgrid.language.problems import Location, Problems
 from stepgrid.model.plan import CLIENT, Options
-from stepgrid.plugins.drivers import client, driver, runs_on, with_files, with_inputs
-from stepgrid.plugins.engines import engine
+from stepgrid.plugins.registry import client_engine, driver, engine, input_files, runs_on, step_files
 
 
 class EvaluationContext(NamedTuple):
@@ -67,7 +66,7 @@ class Frame:
         self._runs = EvaluationCache(whens, self._holds)
         self._settings = EvaluationCache(given, lambda choice: self._given(choice))
         around = reads.axes([(STORAGE_ENGINE, ""), *service.mentioned(build)]).union(setup.axes(there))
-        around |= given if client(item.kind) or with_files(item.kind) or with_inputs(item.kind) else frozenset()
+        around |= given if client_engine(item.kind) or step_files(item.kind) or input_files(item.kind) else frozenset()
         self._setup = EvaluationCache(around, self._set_up)
         grouped = _grouped(names, reads)
         self._parts = [self._part(looked_at, together) for looked_at, together in grouped.items()]
@@ -110,8 +109,8 @@ class Frame:
         points = [point for axis in self._positions if (point := choice.points[axis]) is not None]
         ground = self._ground
         found = setup.resolve(self._item, self._build, points, ground.spec, self._scope(choice), ground.problems)
-        item, kind, reads = self._item, with_files(self._item.kind), with_inputs(self._item.kind)
-        given = self._settings(choice) if kind or reads or client(item.kind) else None
+        item, kind, reads = self._item, step_files(self._item.kind), input_files(self._item.kind)
+        given = self._settings(choice) if kind or reads or client_engine(item.kind) else None
         around = {**ground.inputs.libraries(self._build.source), **ground.inputs.around(found.values)}
         if given is None:
             return found.reading({}, around)
@@ -126,7 +125,7 @@ class Frame:
         return found.along(client_build, files).reading(inputs, named)
 
     def _client(self, given: Settings) -> Build | None:
-        item, wanted = self._item, client(self._item.kind)
+        item, wanted = self._item, client_engine(self._item.kind)
         if wanted is None or not self._fits():
             return None
         at = given.values.at.get(CLIENT)

@@ -18,8 +18,7 @@ from stepgrid.language.files import checksum, holds_data
 from stepgrid.language.problems import Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.model.plan import SERVICE, Json
-from stepgrid.plugins.command_line import file_names, on_path
-from stepgrid.plugins.driver import InputFiles, Placeholders
+from stepgrid.plugins.driver import InputFiles, Placeholders, find_on_path, possible_file_names
 
 
 class Inputs:
@@ -74,7 +73,7 @@ class Inputs:
     def libraries(self, source: Mapping[str, Any]) -> Mapping[str, Input]:
         """Shared libraries of a system's program, which an upgrade replaces below it."""
         name = str(source.get("system", ""))
-        program = name if "/" in name else on_path(name)
+        program = name if "/" in name else find_on_path(name)
         pairs = files.shared_libraries(program).items() if program else ()
         return {
             library: Input(path, digest)
@@ -86,11 +85,11 @@ class Inputs:
         """Folders only by a path below the spec's, which holds the results, too: `data` is a plain word."""
         root = os.path.realpath(os.path.dirname(self._spec) or ".").rstrip("/")  # noqa: PTH120 - an import less
         entries: dict[str, Input] = {}
-        program = on_path(words[0]) if words else None
+        program = find_on_path(words[0]) if words else None
         if program and (digest := self._checksum(program, only_files=True)) is not None:
             files.record_program(words[0], digest)
             entries[words[0]] = Input(program, digest)
-        for name in file_names(words):
+        for name in possible_file_names(words):
             path = resolve(name)
             folder = "/" in name and not name.startswith("/") and os.path.realpath(path).startswith(f"{root}/")
             if (digest := self._checksum(path, only_files=not folder)) is not None:

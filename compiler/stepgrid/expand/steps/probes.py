@@ -12,8 +12,8 @@ from stepgrid.language.models import Probe
 from stepgrid.language.problems import Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Seq
-from stepgrid.plugins.engines import engine
-from stepgrid.plugins.placeholders import GIVEN
+from stepgrid.plugins.driver import PLACEHOLDERS
+from stepgrid.plugins.registry import engine
 
 
 def check(document: Document, items: Iterable[StepEntry], builds: Collection[Build], problems: Problems) -> None:
@@ -33,7 +33,7 @@ def check(document: Document, items: Iterable[StepEntry], builds: Collection[Bui
         if "command" not in given:
             _check_taken(probe, builds, problems)
         words, said = probe.command or (), f"probe `{probe.name}`: `command`"
-        placeholders.check(said, words, probe.name.where, GIVEN, problems)
+        placeholders.check(said, words, probe.name.where, PLACEHOLDERS, problems)
     if document.spec.probes:
         _check_names(document.spec.probes, items, problems)
 

@@ -10,7 +10,7 @@ from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps.setup import Setup
 from stepgrid.model.canonical_json import encode
 from stepgrid.model.plan import Json, Options
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,11 +13,10 @@ from stepgrid.language.models import Readiness, Service, StopRequest
 from stepgrid.language.problems import Problems
 from stepgrid.language.yaml import Seq, node_location, width
 from stepgrid.model.plan import SERVICE, Json
-from stepgrid.plugins.command_line import misplaced
-from stepgrid.plugins.placeholders import OF_SERVICES
+from stepgrid.plugins.driver import SERVICE_PLACEHOLDERS, misplaced_placeholder
 
 TIMEOUT = "timeout"  # how long somebody waits changes no figure: no part of identity
-PLACES = ("data", "folder", *OF_SERVICES)
+PLACES = ("data", "folder", *SERVICE_PLACEHOLDERS)
 IN_COMMANDS = (*PLACES, "program:NAME")
 IN_ARGV = (*PLACES, "options", "program:NAME")
 OF_OPTION = ("name", "value")
@@ -66,7 +65,7 @@ class _Found:
     def words(self, name: str, given: Sequence[Any], known: Sequence[str]) -> list[Json]:
         found = self._scope.items(Seq(list(given), self._build.where))
         self._check(name, found, known)
-        if (wrong := misplaced([str(word) for word in found])) is not None:
+        if (wrong := misplaced_placeholder([str(word) for word in found])) is not None:
             node = next(word for word in found if wrong in str(word))
             message = f"{self._whose(name)}: `{wrong}` stands for several words: give it as a word of its own"
             self._problems.add("wrong-setting", node_location(node, self._build.where), message, width=width(node))

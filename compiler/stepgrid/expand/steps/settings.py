@@ -19,8 +19,8 @@ from stepgrid.model import units
 from stepgrid.model.canonical_json import encode
 from stepgrid.model.plan import CLIENT, FILES
 from stepgrid.plugins.driver import Placeholders
-from stepgrid.plugins.drivers import client, driver, reading_names, with_inputs
-from stepgrid.plugins.quantity import Quantity
+from stepgrid.plugins.registry import client_engine, driver, input_files, reading_names
+from stepgrid.plugins.settings import Quantity
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -106,8 +106,8 @@ def identity_text(kind: str, settings: BaseModel, reading: bool = False) -> str:
 
     `reading`: with those that decide what is read of the output, which earlier ids had.
     """
-    named = {CLIENT} if client(kind) else set()  # a label: its build is what decides
-    named |= {FILES} if with_inputs(kind) else set()  # names: what is in the files decides
+    named = {CLIENT} if client_engine(kind) else set()  # a label: its build is what decides
+    named |= {FILES} if input_files(kind) else set()  # names: what is in the files decides
     named |= set() if reading else {*reading_names(kind)}
     return encode(settings.model_dump(mode="json", exclude_defaults=True, exclude=named))
 

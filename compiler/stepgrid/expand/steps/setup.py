@@ -18,7 +18,7 @@ from stepgrid.language.problems import Problems
 from stepgrid.model.axis_search import SEARCH
 from stepgrid.model.canonical_json import encode
 from stepgrid.model.plan import FILES, INPUTS, NAMED, SERVICE, Json
-from stepgrid.plugins.engines import engine
+from stepgrid.plugins.registry import engine
 
 
 class Input(NamedTuple):

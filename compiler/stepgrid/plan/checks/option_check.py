@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias
 
 from stepgrid.language.problems import Location, Problem
 from stepgrid.model.plan import Option, Options, Plan, PlannedBuild, PlannedStage
-from stepgrid.plugins.engine import Choices, Spelling
-from stepgrid.plugins.engines import engine
-from stepgrid.plugins.option_values import wrong
+from stepgrid.plugins import registry
+from stepgrid.plugins.engine import Choices, Spelling, option_fault
+from stepgrid.plugins.registry import engine
 
 Catalogue: TypeAlias = Mapping[str, Any]
 Catalogues: TypeAlias = Mapping[str, Catalogue | None]  # build -> its options; None: it cannot be told
@@ -87,7 +87,7 @@ class _Check:
             if info is None:
                 if option.unsupported != "drop" and not (option.unsupported == "cell" and self._elsewhere(build, name)):
                     yield Fault("unknown-option", name, option, f"no option `{name}`", self._hint(build, name), build)
-            elif said := wrong(build.engine, info, option.value):
+            elif said := option_fault(registry.engine(build.engine), info, option.value):
                 said, _, hint = said.partition("; ")
                 yield Fault("wrong-option", name, option, f"`{name}` {said}", hint, build)
 
@@ -102,7 +102,7 @@ class _Check:
                     message, hint = f"`{name}` is probably no option of {build.engine}", f"did you mean `{other}`?"
                     yield Fault("unknown-option", name, option, message, hint, build, certain=False)
                 info = described(build.engine, close[0], catalogue) if close else None
-            if info and (message := wrong(build.engine, info, option.value) or ""):
+            if info and (message := option_fault(registry.engine(build.engine), info, option.value) or ""):
                 message, _, hint = message.partition("; ")
                 yield Fault("wrong-option", name, option, f"`{name}` {message}", hint, build, certain=False)
 

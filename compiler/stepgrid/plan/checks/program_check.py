@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from stepgrid.language.problems import Location, Problem, Problems, nearest
 from stepgrid.model.plan import SERVICE, Plan, PlannedStep
-from stepgrid.plugins.command_line import programs
+from stepgrid.plugins.driver import named_programs
 
 Programs: TypeAlias = Mapping[str, Collection[str] | None]  # build -> its programs; None: it cannot be told
 
@@ -34,13 +34,13 @@ def _unknown(asked: Iterable[str], there: Collection[str] | None) -> list[str]:
 
 def _asked(step: PlannedStep) -> Iterator[str]:
     words = step.settings.get("argv")
-    yield from programs([str(word) for word in words]) if isinstance(words, list) else ()
+    yield from named_programs([str(word) for word in words]) if isinstance(words, list) else ()
 
 
 def _of_service(step: PlannedStep) -> Iterator[str]:
     found: Mapping[str, Any] = step.setup.get(SERVICE) or {}  # type: ignore[assignment]
     for said in (found, found.get("ready", {}), found.get("stop", {})):
-        yield from programs([*said.get("argv", ()), *said.get("command", ())])
+        yield from named_programs([*said.get("argv", ()), *said.get("command", ())])
 
 
 def _where(step: PlannedStep, spec: str) -> Location:

@@ -33,10 +33,10 @@ class Vocabulary:
         return {*self.exact, *self.figures}.union(*self.exact.values())
 
     def _add_steps(self, cells: Iterable[PlannedCell], planned: Collection[PlannedStep]) -> None:
-        from stepgrid.plugins.metrics import own
+        from stepgrid.plugins.metrics import step_metrics
 
         lasting: dict[str, float] = {}
-        self._own = set(own(planned))
+        self._own = set(step_metrics(planned))
         for step in planned:
             lasting[step.name] = max(_seconds(step), lasting.get(step.name, 0.0))
         for head in (head for steps in {id(cell.steps): cell.steps for cell in cells}.values() for head in steps):

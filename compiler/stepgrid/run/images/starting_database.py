@@ -13,7 +13,7 @@ from typing import Any
 from stepgrid.host.failure import StageError
 from stepgrid.host.locks import LockBusy
 from stepgrid.model.plan import PlannedStage, runs_already
-from stepgrid.plugins.engines import engine
+from stepgrid.plugins.registry import engine
 from stepgrid.run import accepted_options
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images import image

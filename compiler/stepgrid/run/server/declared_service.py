@@ -14,10 +14,8 @@ from stepgrid.host.log_tail import end_of, telling
 from stepgrid.host.processes.supervision import environment, supervise
 from stepgrid.model.command import Command
 from stepgrid.model.plan import SERVICE, PlannedStage
-from stepgrid.plugins.command_line import OPTION, argv
-from stepgrid.plugins.driver import Context
-from stepgrid.plugins.server import LOCAL, Access, Connection, Effective, IdleReading, ServerHome
-from stepgrid.plugins.server_statistics import Looks
+from stepgrid.plugins.driver import OPTION_FORM, Context, command_words
+from stepgrid.plugins.server import LOCAL, Access, Connection, Effective, IdleReading, ServerHome, StatisticsReaders
 from stepgrid.run.job_context import Job
 
 READY, STOP = 120.0, 600.0  # seconds, where the spec does not say
@@ -84,7 +82,7 @@ class DeclaredService:
     def counters(self, connection: Connection) -> Mapping[str, float]:
         return {}
 
-    def looks(self, connection: Connection) -> Looks:
+    def looks(self, connection: Connection) -> StatisticsReaders:
         return ()
 
     def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:
@@ -100,10 +98,12 @@ class DeclaredService:
         places = access.placeholders()
         given = self.said.get("env") or {}
         env = {name: self._word(value, access) for name, value in given.items()}
-        return Command(argv(words, self.options, self.context, places, self.said.get("option") or OPTION), env)
+        return Command(
+            command_words(words, self.options, self.context, places, self.said.get("option") or OPTION_FORM), env
+        )
 
     def _word(self, word: str, access: Access) -> str:
-        (found,) = argv((word,), {}, self.context, access.placeholders())
+        (found,) = command_words((word,), {}, self.context, access.placeholders())
         return found
 
     def _look(self, command: Command) -> None:

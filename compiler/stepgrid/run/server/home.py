@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stepgrid.host.processes.supervision import User
 from stepgrid.model.plan import PlannedStage
-from stepgrid.plugins import engines
+from stepgrid.plugins import registry
 from stepgrid.plugins.server import Access, ServerEngine, ServerHome
 from stepgrid.run.job_context import Job
 
@@ -38,7 +38,7 @@ def home(
 
 
 def storage_engine(engine: str, stage: PlannedStage) -> str:
-    return str(stage.steps[0].setup.get("storage_engine") or engines.engine(engine).default_storage_engine)
+    return str(stage.steps[0].setup.get("storage_engine") or registry.engine(engine).default_storage_engine)
 
 
 def _places(job: Job) -> Mapping[str, Path]:

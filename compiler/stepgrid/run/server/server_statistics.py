@@ -15,8 +15,7 @@ from threading import Thread
 from typing import NamedTuple
 
 from stepgrid.host.durable_writes import write_json
-from stepgrid.plugins.server import Connection, ServerEngine
-from stepgrid.plugins.server_statistics import ServerStatistics, StatisticsReader
+from stepgrid.plugins.server import Connection, ServerEngine, ServerStatistics, StatisticsReader
 from stepgrid.run.server.server_handle import ReachedServer
 
 FOLDER = "statistics"

@@ -29,7 +29,7 @@ from stepgrid.host.processes.supervision import (
 )
 from stepgrid.model.command import Command
 from stepgrid.model.plan import PlannedStage, runs_already
-from stepgrid.plugins import engines
+from stepgrid.plugins import registry
 from stepgrid.plugins.server import Connection, ServerEngine, ServerHome, ServerTimeouts
 from stepgrid.run.accepted_options import AcceptedOptions
 from stepgrid.run.attempt import Attempt
@@ -55,7 +55,9 @@ def serving(
 ) -> Iterator[ReachedServer | None]:
     """None for an engine that lives in the step's own program. StageError for everything that goes wrong with it."""
     own = folder.resolve() / FOLDER
-    engine = declared(attempt.job, stage, data, own, _options(accepted)) or engines.served(attempt.job.build.engine)
+    engine = declared(attempt.job, stage, data, own, _options(accepted)) or registry.server_engine(
+        attempt.job.build.engine
+    )
     if engine is None:
         yield None
         return

@@ -159,7 +159,7 @@ def own_name(metric: str) -> str:
     """A published name stands for our own."""
     from stepgrid.plugins import metrics
 
-    return metrics.own_name(metric) or metric
+    return metrics.metric_name(metric) or metric
 
 
 def _without(point: Point, metric: str) -> str | None:

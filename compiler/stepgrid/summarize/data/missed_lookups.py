@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from stepgrid.model.number_format import percent
-from stepgrid.plugins.hit_rate import EXPECTED, FOUND, SAID
+from stepgrid.plugins.hit_rate import EXPECTED, FOUND, WARNING
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run
 
@@ -34,7 +34,7 @@ def sentences(runs: Iterable[Run]) -> Iterator[str]:
 
 
 def has_missed(run: Run) -> bool:
-    return EXPECTED in run.metrics and any(SAID in text for text in run.warnings)
+    return EXPECTED in run.metrics and any(WARNING in text for text in run.warnings)
 
 
 def _percent(runs: Iterable[Run], metric: str) -> str:

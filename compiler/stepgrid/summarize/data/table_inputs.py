@@ -11,7 +11,7 @@ from typing import Any
 from stepgrid.collect.counts import PROBE
 from stepgrid.collect.query import open_tables
 from stepgrid.collect.step_figures import ENGINE
-from stepgrid.plugins import drivers
+from stepgrid.plugins import registry
 from stepgrid.plugins.layout import FIGURES, Layout, Level, Object
 from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.summarize.data import time_windows
@@ -34,7 +34,9 @@ def load(folder: Path, header: Mapping[str, Any], found: Tables) -> Extras:
     """`folder`: of the tables."""
     asked = header["report"]["tables"]
     wanted = (tuple(table["window"]) for table in asked if "window" in table)
-    named = asked or [{"layout": name} for kind in {run.kind for run in found.runs} for name in drivers.tables(kind)]
+    named = asked or [
+        {"layout": name} for kind in {run.kind for run in found.runs} for name in registry.default_tables(kind)
+    ]
     times = shares(folder) if _of_times(named) else {}
     probes = probe_names(folder)
     objects = _objects(folder) if any(_layout(table).objects for table in asked) else {}

@@ -103,12 +103,12 @@ def _leaves(asked: str | None) -> bool:
 
 def _set_by_us(tables: Tables) -> set[str]:
     """By the driver, or by whoever runs a server."""
-    from stepgrid.plugins import drivers, engines
+    from stepgrid.plugins import registry
 
     used = {facts["engine"] for facts in tables.facts.get("build", {}).values() if "engine" in facts}
     kinds = {run.kind for run in tables.runs}
-    theirs = {name for kind in kinds for name in drivers.driver(kind).reserved}
-    return theirs.union(*(engines.engine(name).reserved for name in used))
+    theirs = {name for kind in kinds for name in registry.driver(kind).reserved}
+    return theirs.union(*(registry.engine(name).reserved for name in used))
 
 
 def _differ(one: str | None, other: str | None) -> bool:

@@ -7,7 +7,7 @@ from statistics import median
 
 from stepgrid.model.number_format import seconds
 from stepgrid.plugins.driver import Waiting
-from stepgrid.plugins.drivers import driver
+from stepgrid.plugins.registry import driver
 from stepgrid.summarize.data.parquet_reader import Run
 
 

@@ -11,9 +11,9 @@ from stepgrid.model.plan import FILES, Axis, PlannedStep
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plan.difference import input_text
 from stepgrid.plan.difference.stage_difference import Link
-from stepgrid.plugins import drivers
-from stepgrid.plugins.quantity import Quantity
+from stepgrid.plugins import registry
 from stepgrid.plugins.registry import PluginError
+from stepgrid.plugins.settings import Quantity
 from stepgrid.summarize.data.measurements import Point
 
 if TYPE_CHECKING:
@@ -143,6 +143,6 @@ def _value(name: str, value: Any, field: FieldInfo | None) -> str:
 
 def _fields(kind: str) -> Mapping[str, FieldInfo]:
     try:
-        return drivers.driver(kind).settings_model().model_fields
+        return registry.driver(kind).settings_model().model_fields
     except PluginError:  # it is not installed here
         return {}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from stepgrid.model.units import counted
 from stepgrid.plan.base_stages import BUILD
-from stepgrid.plugins.hit_rate import SAID
+from stepgrid.plugins.hit_rate import WARNING
 from stepgrid.summarize.comparisons import measurement_gap
 from stepgrid.summarize.comparisons.build_quality import spread
 from stepgrid.summarize.comparisons.builds import Build
@@ -76,7 +76,7 @@ def _said_by_steps(runs: Sequence[Run], known: set[str]) -> Iterator[str]:
     names: dict[str, dict[str, None]] = {}
     for run in runs:
         for text in run.warnings:
-            if _sentence(text) not in known and SAID not in text:
+            if _sentence(text) not in known and WARNING not in text:
                 names.setdefault(text, {})[f"{run.step} of {run.build}"] = None
     for text, said in names.items():
         yield f"{', '.join(list(said)[:3])}{' and others' if len(said) > 3 else ''}: {_sentence(text)}"

@@ -53,7 +53,7 @@ def _metric(name: str) -> str:
     """By our own name: a published one stands for it."""
     from stepgrid.plugins import metrics
 
-    return metrics.own_name(name) or name
+    return metrics.metric_name(name) or name
 
 
 def _varies(axis: str, points: Iterable[Point]) -> bool:

@@ -12,7 +12,7 @@ from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, LACKING, ROWS, Cell, Table
 from stepgrid.plan.base_stages import BUILD
-from stepgrid.plugins import drivers
+from stepgrid.plugins import registry
 from stepgrid.plugins.layout import FIGURES, STEP
 from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.summarize.comparisons.comparison_axes import most_able, touching
@@ -138,11 +138,11 @@ def _defaults(axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[str, str]
     """By the kinds of the steps, in their order; a layout is about the steps of its kinds that have its figures."""
     measured = [run for run in runs if run.measured]
     kinds = dict.fromkeys(run.kind for run in measured)
-    for name in dict.fromkeys(name for kind in kinds for name in drivers.tables(kind)):
+    for name in dict.fromkeys(name for kind in kinds for name in registry.default_tables(kind)):
         if LAYOUTS.get(name).sizes:
             steps = load_steps(runs, LAYOUTS.get(name).metrics)
         else:
-            about = {kind for kind in kinds if name in drivers.tables(kind)}
+            about = {kind for kind in kinds if name in registry.default_tables(kind)}
             steps = _about(name, (run for run in measured if run.kind in about))
         if steps:
             yield {"layout": name, "where": {STEP: steps}, **_base(name, axes, measured, base)}

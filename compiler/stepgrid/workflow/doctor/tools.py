@@ -11,7 +11,7 @@ from stepgrid.host.host_check import OK, STOPS, WARNING, Finding
 from stepgrid.host.processes import launch
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.site import Site
-from stepgrid.plugins.engines import engine
+from stepgrid.plugins.registry import engine
 
 USES = {
     "numactl": "`launch: {numa}`",
