@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.plan.files import plan_file
 from stepgrid.plan.fleet.fleet_plan import Fleet, fleet

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.victims import working_in
-from stepgrid.host.locks import holders
+from stepgrid.host.locks import lock_holders
 from stepgrid.plan.files.plan_file import read as read_plan
 from stepgrid.store.status.integrity import full_fault
 from stepgrid.store.store import Store
@@ -79,7 +79,7 @@ def _left(checkout: Path) -> Iterator[str]:
         hidden = [name for name in (*folders, *names) if name.startswith(".") and name not in OWN]
         yield from (f"a leftover: {Path(parent, name)}" for name in hidden)
     for lock in [*outputs.glob("locks/*"), checkout / "host.lock"]:
-        yield from (f"the lock {lock} is held by {pid}" for pid in holders(lock))
+        yield from (f"the lock {lock} is held by {pid}" for pid in lock_holders(lock))
     yield from (f"a temporary file: {path}" for path in (checkout / "tmp").rglob("*"))
 
 

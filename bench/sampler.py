@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from stepgrid.host import devices, sysfs
+from stepgrid.host import disk, sysfs
 from stepgrid.host.sampling import Sampler
 
 DEFAULTS = (300, 100, 5000, 30)
@@ -54,8 +54,8 @@ def main(processes: int, threads: int, files: int, seconds: int) -> None:
 
 def measure(folder: Path, data: Path, client: int, server: int, seconds: int) -> None:
     sampler = Sampler(folder / "samples.jsonl", data, server=server)
-    device = devices.device(data)
-    sampler._devices = [*(devices.members(device) if device else []), *sysfs.names("sys/class/block")][:32]
+    device = disk.device(data)
+    sampler._devices = [*(disk.members(device) if device else []), *sysfs.names("sys/class/block")][:32]
     sampler.start(client)
     time.sleep(seconds)
     sampler.stop(client)

@@ -15,8 +15,7 @@ import time
 from pathlib import Path
 
 from bench.fleet import SPEC
-from stepgrid.host.durable_writes import write_json
-from stepgrid.host.file_reader import sha256
+from stepgrid.host.files import sha256, write_json
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.store import checksums, plans
 from stepgrid.store.paths import IMPORTED

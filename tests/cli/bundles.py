@@ -12,7 +12,7 @@ import pytest
 
 from stepgrid.cli import export as exporting
 from stepgrid.cli import main
-from stepgrid.host.durable_writes import make_folder, write_json
+from stepgrid.host.files import make_folder, write_json
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.store import checksums
 from stepgrid.store.store import Store

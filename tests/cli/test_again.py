@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.files import write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan
 from stepgrid.store import redo_requests, timestamps
@@ -226,7 +226,7 @@ def image(stage: str, content: bytes = b"x" * 5000, **more: object) -> Path:
 
 
 def test_images_are_listed_verified_and_removed(plan: Plan, capsys: Capture) -> None:
-    from stepgrid.host.file_tree import scan
+    from stepgrid.host.files import scan
     from stepgrid.store.images.checksums import sums_of
 
     assert out(capsys, "images") == "there is no image\n"

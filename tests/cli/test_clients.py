@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.build.lock_file_resolver import wanted
 from stepgrid.cli import main
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store

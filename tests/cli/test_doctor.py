@@ -12,7 +12,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.cli.doctor import verdict
-from stepgrid.host import host_lock, noise, sysfs, tuning
+from stepgrid.host import locks, noise, sysfs, tuning
 from stepgrid.host.host_check import STOPS, UNKNOWN, WARNING, Finding
 from stepgrid.model.plan import Plan, PlannedBuild, Report
 from stepgrid.store.store import Store
@@ -28,7 +28,7 @@ SECTIONS = ["where things go", "what the system allows", "programs", "noise, ove
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("STEPGRID_LOOK", "0.01")
-    monkeypatch.setenv(host_lock.OVERRIDE, str(tmp_path / "lock"))
+    monkeypatch.setenv(locks.HOST_LOCK_OVERRIDE, str(tmp_path / "lock"))
     (tmp_path / "a.yaml").write_text(SPEC)
     return tmp_path
 
@@ -140,7 +140,7 @@ def test_restore(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch)
     turbo.write_text("1")
     before = {"boot": None, "before": {str(turbo.relative_to(folder)): "0"}}
     tuning.record_path(folder / "lock").write_text(json.dumps(before))
-    with host_lock.locked(folder / "lock"):
+    with locks.locked(folder / "lock"):
         assert main(["doctor", "--restore"]) == 3
     said = f"a run measures now (process {os.getpid()}): it puts its settings back when it ends\n"
     assert (capsys.readouterr().out, turbo.read_text()) == (said, "1")

@@ -13,7 +13,7 @@ import pytest
 
 from stepgrid.cli import export as exporting
 from stepgrid.cli import main
-from stepgrid.host.durable_writes import make_folder, write_json
+from stepgrid.host.files import make_folder, write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan
 from stepgrid.store import plans, redo_requests, retractions

@@ -10,7 +10,7 @@ import pytest
 from snakemake.cli import parse_config
 
 from stepgrid.cli import main, run
-from stepgrid.host.host_lock import host_lock
+from stepgrid.host.locks import host_lock
 from stepgrid.workflow import plan_cache, run_request
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.files import write_json
 from stepgrid.store.store import Store
 from tests.cli import bundles
 from tests.cli.test_import import listed

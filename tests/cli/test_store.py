@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.host.file_reader import sha256
+from stepgrid.host.files import sha256
 from stepgrid.store import plans
 from stepgrid.store.paths import IMPORTED
 from stepgrid.store.store import Store

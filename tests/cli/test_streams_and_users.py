@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host import temporary_files
+from stepgrid.host import files
 from stepgrid.workflow import snakemake_metadata
 
 SPEC = """
@@ -66,7 +66,7 @@ def test_temporary_folders_of_killed_runs_go(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     ended = subprocess.Popen(["true"])
     ended.wait()
-    host = temporary_files.own().partition("@")[2]
+    host = files.temporary_suffix().partition("@")[2]
     for name, mark in (
         ("snakemakedead", f"{ended.pid}@{host}"),
         ("snakemakealive", f"{os.getppid()}@{host}"),
@@ -84,5 +84,5 @@ def test_temporary_folders_of_killed_runs_go(tmp_path: Path, monkeypatch: pytest
         "snakemakeours",
     ]
     assert [path.name for path in (tmp_path / "snakemakeours").iterdir()] == [
-        f"{snakemake_metadata.OWNER}{temporary_files.own()}"
+        f"{snakemake_metadata.OWNER}{files.temporary_suffix()}"
     ]

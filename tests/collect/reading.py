@@ -7,13 +7,13 @@ from pathlib import Path
 
 from stepgrid.collect.samples import Usage, read_samples, series
 from stepgrid.collect.step_figures import StepFigures, read_result
-from stepgrid.host import file_reader
+from stepgrid.host import files
 from stepgrid.model.plan import PlannedStep
 from stepgrid.model.status import Result
 
 
 def step_usage(folder: Path) -> Usage:
-    return Usage(file_reader.read(folder / "step.json"), read_samples(folder))
+    return Usage(files.read_json(folder / "step.json"), read_samples(folder))
 
 
 def usage(folder: Path, operations: float | None) -> dict[str, float]:

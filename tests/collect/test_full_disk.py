@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.files import write_json
 from stepgrid.store.disk_reserve import HINT, is_refusal
 from tests.needs import needs
 from tests.run.conftest import ROOT

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host import devices, facts, sysfs
+from stepgrid.host import disk as disk_module
+from stepgrid.host import facts, sysfs
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def elsewhere(tmp_path, monkeypatch):
     _link(tmp_path, "sys/class/block/md2", "sys/devices/virtual/md2")
     _link(tmp_path, "sys/dev/block/9:2", "sys/devices/virtual/md2")
     monkeypatch.setattr(sysfs, "ROOT", tmp_path)
-    monkeypatch.setattr(devices, "existing", lambda path: path)
+    monkeypatch.setattr(disk_module, "existing", lambda path: path)
     return tmp_path
 
 
@@ -98,7 +99,7 @@ def test_this_host(tmp_path):
     assert found["storage"]["filesystem"]
     assert found == facts.hardware(tmp_path / "not" / "there" / "yet")
     assert facts.facts(tmp_path)["kernel"] == os.uname().release
-    assert facts.mismatch(found, found) == []
+    assert facts.differences(found, found) == []
 
 
 def test_it_is_quick(tmp_path):
@@ -121,7 +122,7 @@ def test_every_declared_difference_is_a_sentence():
     }
     storage = {"device": "vda", "kind": "virtual", "filesystem": "xfs"}
     actual = {"cpu": "AMD EPYC", "cores": 2, "smt": True, "memory": 24 << 30, "storage": storage}
-    assert facts.mismatch(declared, actual) == [
+    assert facts.differences(declared, actual) == [
         "cores: the spec says 48, this host has 2",
         "smt: the spec says off, this host has on",
         "memory: the spec says 128 GiB, this host has 24 GiB",
@@ -132,6 +133,6 @@ def test_every_declared_difference_is_a_sentence():
 
 
 def test_only_what_is_declared_is_compared_and_memory_within_a_tenth():
-    assert facts.mismatch({"memory": 128 << 30, "smt": "off"}, {"memory": 126 << 30, "smt": False, "cores": 3}) == []
-    assert facts.mismatch({}, {}) == []
-    assert facts.mismatch({"memory": 100}, {}) == ["memory: the spec says 100 B, this host does not say"]
+    assert facts.differences({"memory": 128 << 30, "smt": "off"}, {"memory": 126 << 30, "smt": False, "cores": 3}) == []
+    assert facts.differences({}, {}) == []
+    assert facts.differences({"memory": 100}, {}) == ["memory: the spec says 100 B, this host does not say"]

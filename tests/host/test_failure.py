@@ -2,42 +2,41 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host.disk_errors import read_only
-from stepgrid.host.failure import StageError, is_from_outside
-from stepgrid.host.log_tail import end_of, telling
+from stepgrid.host.disk import read_only
+from stepgrid.host.failure import StageError, end_of_log, explaining_log, is_from_outside
 from stepgrid.host.processes.supervision import describe_signal
 
 
 def test_the_end_of_a_log_is_its_last_lines_with_something_on_them(tmp_path):
     log = tmp_path / "stderr"
     log.write_text("".join(f"line {n}\n\n" for n in range(30)) + "... 10 ops\r... 20 ops\r\n\x1b[31mred\x1b[0m\n")
-    assert end_of(log).splitlines() == [*(f"line {n}" for n in range(17, 30)), "... 20 ops", "red"]
+    assert end_of_log(log).splitlines() == [*(f"line {n}" for n in range(17, 30)), "... 20 ops", "red"]
 
 
 def test_a_progress_line_counts_as_its_last_state(tmp_path):
     (tmp_path / "stderr").write_text("1%\r50%\r99%")
-    assert end_of(tmp_path / "stderr") == "99%"
+    assert end_of_log(tmp_path / "stderr") == "99%"
 
 
 def test_of_a_long_line_both_ends_are_shown(tmp_path):
     (tmp_path / "stderr").write_text(f"FATAL: error 1114 for {'x' * 10_000}: table full\n{'y' * 400}\n")
-    long, short = end_of(tmp_path / "stderr").splitlines()
+    long, short = end_of_log(tmp_path / "stderr").splitlines()
     assert (len(long), short) == (403, "y" * 400)
     assert long == f"FATAL: error 1114 for {'x' * 228} … {'x' * 138}: table full"
 
 
 def test_no_log_has_no_end(tmp_path):
-    assert end_of(tmp_path / "none") == ""
+    assert end_of_log(tmp_path / "none") == ""
 
 
 def test_the_log_that_says_most(tmp_path):
-    assert telling(tmp_path) == tmp_path / "stderr"
+    assert explaining_log(tmp_path) == tmp_path / "stderr"
     (tmp_path / "stdout").write_text("words")
-    assert telling(tmp_path) == tmp_path / "stdout"
+    assert explaining_log(tmp_path) == tmp_path / "stdout"
     (tmp_path / "stderr").write_text("complaint")
-    assert telling(tmp_path) == tmp_path / "stderr"
+    assert explaining_log(tmp_path) == tmp_path / "stderr"
     (tmp_path / "stdout").write_text("put error: No space left on device\n")
-    assert telling(tmp_path) == tmp_path / "stdout"
+    assert explaining_log(tmp_path) == tmp_path / "stdout"
 
 
 def test_what_a_person_sees():
@@ -83,6 +82,6 @@ def test_a_folder_that_can_be_written_is_not_read_only(tmp_path):
 def test_a_log_is_named_as_from_here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     inside, outside = tmp_path / "outputs" / "stderr", tmp_path.parent / "stderr"
-    assert StageError("x", log=inside).place == Path("outputs/stderr")
+    assert StageError("x", log=inside).relative_log == Path("outputs/stderr")
     assert StageError("x", log=outside).block("t") == f"failed: t\n  x\n  log: {outside}"
-    assert StageError("x").place is None
+    assert StageError("x").relative_log is None

@@ -7,24 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host import file_reader
-from stepgrid.host.file_reader import content
+from stepgrid.host import files
+from stepgrid.host.files import read_bytes
 
 
 @pytest.mark.parametrize("size", [0, 1, 2**16 - 1, 2**16, 2**16 + 1, 200_000])
 def test_all_of_it_or_its_beginning(tmp_path: Path, size: int) -> None:
     file, text = tmp_path / "a", bytes(at % 251 for at in range(size))
     file.write_bytes(text)
-    assert content(file) == content(str(file)) == text
+    assert read_bytes(file) == read_bytes(str(file)) == text
     for most in (0, 1, 2**16, 2**16 + 1, 300_000):
-        assert content(file, most) == text[:most]
+        assert read_bytes(file, most) == text[:most]
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        content(tmp_path / "none")
+        read_bytes(tmp_path / "none")
     with pytest.raises(IsADirectoryError):
-        content(tmp_path)
+        read_bytes(tmp_path)
 
 
 TEXTS = (
@@ -37,19 +37,19 @@ TEXTS = (
 def test_a_few_files_and_many_are_parsed_alike(text: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     def parsed() -> str:
         try:
-            return repr(file_reader.parsed(text))
+            return repr(files.parse_json(text))
         except ValueError:
             return "no JSON"
 
-    monkeypatch.setattr(file_reader, "_parser", None)
-    monkeypatch.setattr(file_reader, "_few", iter(range(1)))
+    monkeypatch.setattr(files, "_parser", None)
+    monkeypatch.setattr(files, "_few", iter(range(1)))
     assert parsed() == parsed(), "the second was one of many"
 
 
 def test_a_few_files_need_no_library(tmp_path: Path) -> None:
     """Its import takes longer than a job reads files."""
     (tmp_path / "a.json").write_text('{"a": 1}')
-    code = "import sys; from stepgrid.host import file_reader; print(file_reader.read('a.json'), *sys.modules)"
+    code = "import sys; from stepgrid.host import files; print(files.read_json('a.json'), *sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert done.stdout.startswith("{'a': 1} ")
     assert "pydantic_core" not in done.stdout.split()
@@ -57,10 +57,10 @@ def test_a_few_files_need_no_library(tmp_path: Path) -> None:
 
 def test_a_device_is_empty(tmp_path: Path) -> None:
     (tmp_path / "attempt.json").symlink_to("/dev/zero")
-    assert file_reader.content(tmp_path / "attempt.json") == b""
+    assert files.read_bytes(tmp_path / "attempt.json") == b""
 
 
 def test_a_pipe_is_empty_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "result.json")
-    assert file_reader.content(tmp_path / "result.json") == b""
-    assert file_reader.read(tmp_path / "result.json") == {}
+    assert files.read_bytes(tmp_path / "result.json") == b""
+    assert files.read_json(tmp_path / "result.json") == {}

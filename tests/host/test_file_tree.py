@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepgrid.host.file_tree import Tree, scan, size
+from stepgrid.host.files import Tree, scan, tree_size
 from stepgrid.run.images.clone import clone
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=20).filter(
@@ -48,7 +48,7 @@ def test_a_list_of_files_survives_json_and_a_copy_equals_it(entries):
         clone(root / "data", root / "copy", again, ["*.sst", "a*"])
         assert scan(root / "copy") == tree
         assert _content(root / "copy", tree) == _content(root / "data", tree)
-        assert size(root / "copy") == tree.bytes
+        assert tree_size(root / "copy") == tree.bytes
 
 
 def test_names_that_are_no_text(tmp_path):
@@ -64,4 +64,4 @@ def test_what_belongs_to_a_process_is_left_out(tmp_path):
 
 def test_a_folder_that_is_not_there_has_no_files(tmp_path):
     assert scan(tmp_path / "none") == Tree((), {}, {})
-    assert size(tmp_path / "none") == 0
+    assert tree_size(tmp_path / "none") == 0

@@ -7,17 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host.host_lock import OVERRIDE, host_lock, path, user_folder
+from stepgrid.host.locks import HOST_LOCK_OVERRIDE, host_lock, host_lock_path, user_folder
 from tests.waiting import LONG
 
-HOLD = (
-    "import sys; from stepgrid.host.host_lock import host_lock\nwith host_lock(False): print('x', flush=True); input()"
-)
+HOLD = "import sys; from stepgrid.host.locks import host_lock\nwith host_lock(False): print('x', flush=True); input()"
 
 
 @pytest.fixture
 def lock(tmp_path, monkeypatch):
-    monkeypatch.setenv(OVERRIDE, str(tmp_path / "lock"))
+    monkeypatch.setenv(HOST_LOCK_OVERRIDE, str(tmp_path / "lock"))
     return tmp_path / "lock"
 
 
@@ -42,7 +40,7 @@ def test_who_waits_is_told_for_whom(lock, capfd):
     env = {**os.environ, "PYTHONPATH": root}
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as holder:
         assert holder.stdout.readline() == "x\n"
-        code = "from stepgrid.host.host_lock import host_lock\nwith host_lock(True): print('in')"
+        code = "from stepgrid.host.locks import host_lock\nwith host_lock(True): print('in')"
         waiter = subprocess.Popen(
             [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
         )
@@ -54,10 +52,10 @@ def test_who_waits_is_told_for_whom(lock, capfd):
 
 
 def test_one_file_for_the_host_where_it_has_a_folder_for_that(monkeypatch):
-    monkeypatch.delenv(OVERRIDE, raising=False)
+    monkeypatch.delenv(HOST_LOCK_OVERRIDE, raising=False)
     shared = Path("/run/lock")
     there = shared.is_dir() and shared.stat().st_mode & stat.S_IWOTH
-    assert path() == (shared if there else user_folder()) / "stepgrid.host.lock"
+    assert host_lock_path() == (shared if there else user_folder()) / "stepgrid.host.lock"
 
 
 def test_else_each_user_has_one(tmp_path, monkeypatch):

@@ -6,17 +6,17 @@ import re
 
 import pytest
 
-from stepgrid.host.locks import LockBusy, LockFileError, holders, locked
+from stepgrid.host.locks import LockBusy, LockFileError, lock_holders, locked
 
 
 def test_a_lock_excludes_and_names_its_holder(tmp_path):
     path = tmp_path / "locks" / "run"
     with locked(path):
-        assert holders(path) == [os.getpid()]
+        assert lock_holders(path) == [os.getpid()]
         with pytest.raises(LockBusy) as busy, locked(path, wait=False):
             pass
         assert busy.value.holders == [os.getpid()]
-    assert holders(path) == []
+    assert lock_holders(path) == []
     with locked(path, wait=False):
         pass
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from stepgrid.host import cluster_job, machines
+from stepgrid.host import cluster_job, facts
 from stepgrid.language.site import VARIABLE
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
 from stepgrid.store.status.reader import StatusReader
@@ -79,10 +79,10 @@ def test_on_a_cluster_a_stage_is_elsewhere_where_the_site_file_names_no_nodes(pl
 
 def test_on_a_cluster_a_node_is_also_held_against_the_machine_that_started_the_run(monkeypatch):
     here, other = {"declared": False, "cores": 2}, {"cores": 4}
-    assert machines.mismatch(here, other) == ""
+    assert facts.machine_difference(here, other) == ""
     monkeypatch.setenv(cluster_job.ON, cluster_job.CLUSTER)
-    assert machines.mismatch(here, {"cores": 2}) == ""
-    assert machines.mismatch(here, other) == (
+    assert facts.machine_difference(here, {"cores": 2}) == ""
+    assert facts.machine_difference(here, other) == (
         "`hardware: here` is the machine that started the run, and this node is another: "
         "cores: the spec says 2, this host has 4"
     )

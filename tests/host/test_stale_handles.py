@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli.shared import internal_error
-from stepgrid.host.stale_handles import TRIES, retried
+from stepgrid.host.files import TRIES, retry_stale
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from tests.needs import needs
@@ -21,11 +21,11 @@ STALE = OSError(errno.ESTALE, "Stale file handle", "outputs/plans")
 CODE = """\
 import os, sys
 from pathlib import Path
-from stepgrid.host import file_reader
+from stepgrid.host import files
 from stepgrid.store.folders import below
 folder, wrong = Path(sys.argv[1]), 0
 for _ in range(2000):
-    wrong += file_reader.read(folder / "a.json") != {"a": 1} or below(folder) != [folder / "b"]
+    wrong += files.read_json(folder / "a.json") != {"a": 1} or below(folder) != [folder / "b"]
 print(wrong)
 """
 
@@ -39,7 +39,7 @@ def failing(*errors: Exception) -> list[int]:
             raise left.pop(0)
         return [1]
 
-    return retried(look)
+    return retry_stale(look)
 
 
 def test_what_is_stale_is_looked_for_again() -> None:

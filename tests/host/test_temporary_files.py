@@ -2,8 +2,8 @@ import os
 import subprocess
 import time
 
-from stepgrid.host import temporary_files
-from stepgrid.host.durable_writes import write_cache, write_text
+from stepgrid.host import files
+from stepgrid.host.files import write_cache, write_text
 from stepgrid.store.store import Store
 
 DEAD = 2**22 + 1  # no process has that number
@@ -20,7 +20,7 @@ def test_what_a_dead_process_was_writing_goes_when_the_file_is_written_again(tmp
 def test_a_link_that_somebody_put_in_the_way_is_not_followed(tmp_path):
     (tmp_path / "victim").write_text("theirs")
     for write, name in ((write_text, "a.json"), (write_cache, "b.json")):
-        (tmp_path / f".{name}.{temporary_files.own()}").symlink_to("victim")
+        (tmp_path / f".{name}.{files.temporary_suffix()}").symlink_to("victim")
         write(tmp_path / name, "ours")
         assert (tmp_path / name).read_text() == "ours"
         assert not (tmp_path / name).is_symlink()
@@ -36,7 +36,7 @@ def test_a_run_sweeps_plans_and_marks_that_were_never_published(tmp_path):
     store.mark(f".s-1.{DEAD}").symlink_to("nowhere")
     requests = store.remembered("r").parent
     requests.mkdir()
-    temporary_files.everywhere(store.root)
+    files.sweep_store(store.root)
     assert [*store.plan("p").parent.iterdir()] == [requests]
     assert [*store.mark("s-1").parent.iterdir()] == []
 
@@ -62,7 +62,7 @@ def test_what_a_killed_collect_and_summarize_began_goes_before_the_next_one_writ
 def test_a_run_sweeps_the_summaries_of_other_plans_too(tmp_path):
     store = Store(tmp_path)
     left = [*begun(store, "old"), *begun(store, "new")]
-    temporary_files.everywhere(store.root)
+    files.sweep_store(store.root)
     assert [path for path in left if path.exists()] == []
 
 
@@ -71,21 +71,21 @@ def test_a_writer_that_nobody_waits_for_is_dead(tmp_path):
     os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)  # its number stays until its parent asks
     (tmp_path / f".metrics.{killed.pid}.json").touch()
     (tmp_path / f".metrics.{os.getpid()}.json").touch()
-    temporary_files.sweep(tmp_path)
+    files.sweep_temporary(tmp_path)
     killed.wait()
     assert [path.name for path in tmp_path.iterdir()] == [f".metrics.{os.getpid()}.json"]
 
 
 def test_a_folder_that_is_not_there(tmp_path):
-    temporary_files.sweep(tmp_path / "none")
+    files.sweep_temporary(tmp_path / "none")
 
 
 def test_what_another_host_writes_is_left_for_a_day(tmp_path):
     """Its processes have numbers that nobody, or somebody else, has here."""
     young, old = (tmp_path / f".{name}.json.{DEAD}@0123abcd" for name in ("young", "old"))
-    own = tmp_path / f".own.json.{temporary_files.own().replace(str(os.getpid()), str(DEAD))}"
+    own = tmp_path / f".own.json.{files.temporary_suffix().replace(str(os.getpid()), str(DEAD))}"
     for path in (young, old, own):
         path.touch()
     os.utime(old, (time.time() - 2 * 86400,) * 2)
-    temporary_files.sweep(tmp_path)
+    files.sweep_temporary(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [young.name]

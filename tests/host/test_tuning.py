@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host import sysfs, tuning
-from stepgrid.host.host_lock import OVERRIDE, clear_up, host_lock
+from stepgrid.host.locks import HOST_LOCK_OVERRIDE, clear_up_host, host_lock
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.host.tuning import fixed, restore, tuning_refusal
 from stepgrid.model.site import Site
@@ -37,7 +37,7 @@ def root(tmp_path, monkeypatch):
 
 @pytest.fixture
 def lock(tmp_path, monkeypatch):
-    monkeypatch.setenv(OVERRIDE, str(tmp_path / "lock"))
+    monkeypatch.setenv(HOST_LOCK_OVERRIDE, str(tmp_path / "lock"))
     return tmp_path / "lock"
 
 
@@ -100,7 +100,7 @@ def test_a_kernel_that_does_not_take_it(root, lock, monkeypatch):
 @pytest.fixture
 def killed(root, lock):
     """A process that had set everything, and was killed with SIGKILL."""
-    env = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[2] / "compiler"), OVERRIDE: str(lock)}
+    env = {**os.environ, "PYTHONPATH": str(SCRIPT.parents[2] / "compiler"), HOST_LOCK_OVERRIDE: str(lock)}
     owner = subprocess.Popen(
         [sys.executable, str(SCRIPT), str(root), str(lock)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env,
@@ -185,7 +185,7 @@ def test_what_may_not_be_written_is_said_in_a_sentence(root, monkeypatch):
 
 
 def test_at_the_end_of_a_run_with_a_killed_job(root, lock, killed):
-    clear_up()
+    clear_up_host()
     assert settings(root) == AFTER
     with host_lock(shared=False):
-        clear_up()  # somebody else measures already: it was done when they got the lock
+        clear_up_host()  # somebody else measures already: it was done when they got the lock

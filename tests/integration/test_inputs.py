@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.host import file_reader
+from stepgrid.host import files
 from tests.integration.conftest import Lab
 
 SPEC = """\
@@ -34,7 +34,7 @@ def test_a_script_and_its_data(tmp_path: Path) -> None:
     folder = tmp_path / "outputs/results" / result.rpartition("/result.json")[0]
     (output,) = folder.glob("**/steps/0-put/stdout")
     assert output.read_text() == f"2 rows in {tmp_path}/my.sh\n"
-    contents = file_reader.read(output.parents[2] / "attempt.json")["contents"]
+    contents = files.read_json(output.parents[2] / "attempt.json")["contents"]
     assert [name for name in contents if ".so." not in name] == ["0/./my.sh", "0/data.csv"]
     assert measured() == 1
     (tmp_path / "data.csv").write_text("1\n2\n3\n")

@@ -18,7 +18,7 @@ import pytest
 
 from stepgrid.build.apt.bootstrap import fetch
 from stepgrid.collect.samples import AVERAGED, GAUGES, SUMS
-from stepgrid.host import devices
+from stepgrid.host import disk
 from stepgrid.host.sampling import Sampler
 from tests.collect.reading import usage
 from tests.integration import tools
@@ -92,7 +92,7 @@ def iostat(tmp_path_factory: pytest.TempPathFactory) -> str:
 def load(tmp_path: Path, db_bench: Path) -> Iterator[tuple[Path, str, int]]:
     """Where it works, on which device, and the process group of a busy db_bench."""
     require("vmstat")
-    device = devices.device(tmp_path)
+    device = disk.device(tmp_path)
     if device is None:
         pytest.skip("the temporary folder is on no block device")
     (tmp_path / "direct").mkdir()

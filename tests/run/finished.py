@@ -6,7 +6,7 @@ import os
 import time
 from pathlib import Path
 
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.store.report_files import Products
 from stepgrid.store.store import Store

@@ -36,7 +36,7 @@ def settings(root: Path) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    from stepgrid.host.host_lock import host_lock
+    from stepgrid.host.locks import host_lock
     from stepgrid.host.tuning import fixed
 
     sysfs.ROOT = Path(sys.argv[1])

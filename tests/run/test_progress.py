@@ -17,8 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.host.durable_writes import write_json
-from stepgrid.host.file_tree import Tree
+from stepgrid.host.files import Tree, write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.model.status import Eta
@@ -214,7 +213,7 @@ def test_in_a_log_a_line_when_a_stage_starts_and_when_it_ends(
 
 
 HOLD = """
-from stepgrid.host.host_lock import host_lock
+from stepgrid.host.locks import host_lock
 with host_lock(shared=False):
     print(flush=True)
     input()

@@ -163,7 +163,7 @@ def test_a_restored_database_that_fits_is_read_as_after_its_load(tmp_path, monke
 
 
 def _has_a_device(path: Path) -> bool:
-    from stepgrid.host.devices import mount
+    from stepgrid.host.disk import mount
 
     found = mount(path)
     return found is not None and found.filesystem in ("ext4", "xfs", "btrfs")

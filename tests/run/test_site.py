@@ -10,7 +10,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.host import facts
-from stepgrid.host.machines import contradicted
+from stepgrid.host.facts import hardware_contradiction
 from stepgrid.language.problems import Problems, SpecError
 from stepgrid.model.plan import Plan
 from stepgrid.model.site import Site
@@ -166,8 +166,8 @@ def test_so_is_a_plan_for_several_machines_that_this_host_is_none_of(capsys: Cap
 
 def test_one_that_it_is_contradicts_nothing() -> None:
     machines = {"a": {"declared": True}, "b": {"declared": True, "cores": 4000}}
-    assert contradicted(machines, Path(), Site()) == ""
-    assert contradicted({}, Path(), Site()) == ""
+    assert hardware_contradiction(machines, Path(), Site()) == ""
+    assert hardware_contradiction({}, Path(), Site()) == ""
 
 
 def test_a_plan_that_is_remembered_depends_on_what_of_the_site_file_changes_it(folder: Path) -> None:

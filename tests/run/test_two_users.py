@@ -23,7 +23,7 @@ PYTHONS = (
 
 MEASURE = "import sys, time; print('up', flush=True); time.sleep(3)"  # while another one starts
 WAIT = """
-from stepgrid.host.host_lock import host_lock
+from stepgrid.host.locks import host_lock
 with host_lock(shared=True):
     print("it is my turn")
 """

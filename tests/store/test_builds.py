@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.host.durable_writes import make_folder, write_json
+from stepgrid.host.files import make_folder, write_json
 from stepgrid.model.status import Status
 from stepgrid.store import builds
 from stepgrid.store.store import Store

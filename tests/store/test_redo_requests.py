@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.files import write_json
 from stepgrid.model.status import ActiveWork, NodeStatus, Result, Status
 from stepgrid.store import redo_requests, retractions
 from stepgrid.store.status.attempts import tried

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from stepgrid.host.locks import LockBusy, holders
+from stepgrid.host.locks import LockBusy, lock_holders
 from stepgrid.store import run_lock
 from stepgrid.store.store import Store
 
@@ -49,4 +49,4 @@ def test_holders_outside_this_container_have_no_number(store, monkeypatch, tmp_p
     monkeypatch.setattr(
         type(path), "read_text", lambda p, *a, **k: rows if str(p) == "/proc/locks" else read(p, *a, **k)
     )
-    assert holders(path) == []
+    assert lock_holders(path) == []

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from stepgrid.host.durable_writes import remove_tree, write_json
+from stepgrid.host.files import remove_tree, write_json
 from stepgrid.store.store import Store
 
 

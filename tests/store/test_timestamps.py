@@ -1,7 +1,7 @@
 import os
 from datetime import UTC, datetime, timedelta
 
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.files import write_json
 from stepgrid.store import timestamps
 from stepgrid.store.store import Store
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stepgrid.bisect import report_words
 from stepgrid.bisect.findings import Findings
-from stepgrid.host.durable_writes import write_text
+from stepgrid.host.files import write_text
 from stepgrid.model.package_data import TEMPLATES
 from stepgrid.summarize.formats import html, text
 from stepgrid.summarize.page import content_policy

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.bisect.request import Candidate, Request
-from stepgrid.host import file_reader
-from stepgrid.host.durable_writes import make_folder, write_json
+from stepgrid.host import files
+from stepgrid.host.files import make_folder, write_json
 from stepgrid.store.store import Store
 
 
@@ -46,7 +46,7 @@ class State:
 def kept(store: Store, request: Request) -> State | None:
     """None where there is none, or an older version's."""
     folder = store.bisect(request.key)
-    said = file_reader.read(folder / "search.json")
+    said = files.read_json(folder / "search.json")
     try:
         candidates = [Candidate(*map(str, each)) for each in said["candidates"]]
         decisions = [Decision(tuple(map(int, each)), int(loads), str(why)) for each, loads, why in said["decisions"]]

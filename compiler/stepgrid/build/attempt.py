@@ -12,8 +12,8 @@ from typing import Any
 
 from stepgrid.build.environment_variables import COOKIE, TEMPORARY
 from stepgrid.host import cluster_job
-from stepgrid.host.durable_writes import write_json
-from stepgrid.host.log_tail import end_of
+from stepgrid.host.failure import end_of_log
+from stepgrid.host.files import write_json
 from stepgrid.host.processes.signals import kill_marked
 from stepgrid.store.heartbeat import beating
 from stepgrid.store.status.running_attempt import RECORD
@@ -29,7 +29,7 @@ def fail(attempt: Path, build: str, status: str, message: str) -> str:
     """Keeps why and the log, drops the rest; gives the end of the log."""
     end(attempt)
     log = attempt / LOG
-    tail = end_of(log)
+    tail = end_of_log(log)
     clear(attempt)
     failure = {"node": build, "attempt": attempt.name, "status": status, "step": None, "message": message}
     write_json(attempt / FAILURE, {**failure, "tail": tail, "log": str(log)})

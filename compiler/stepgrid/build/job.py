@@ -18,10 +18,9 @@ from stepgrid.build.recipes.registry import recipe_of
 from stepgrid.build.sources import source_of
 from stepgrid.build.task import Order
 from stepgrid.build.verification import check
-from stepgrid.host.disk_errors import disk_full, is_disk_full
-from stepgrid.host.host_lock import host_lock
-from stepgrid.host.locks import locked
-from stepgrid.host.log_tail import DISK_FULL, end_of
+from stepgrid.host.disk import disk_full, is_disk_full
+from stepgrid.host.failure import DISK_FULL, end_of_log
+from stepgrid.host.locks import host_lock, locked
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.language.site import current_site
 from stepgrid.language.sources import source_key, source_parts
@@ -121,7 +120,7 @@ def _no_room(attempt: Path, error: Exception) -> str:
     said = str(error)
     if (isinstance(error, OSError) and is_disk_full(error)) or DISK_FULL in said:
         said = ""
-    elif DISK_FULL not in end_of(attempt / LOG):
+    elif DISK_FULL not in end_of_log(attempt / LOG):
         return ""
     return "; ".join(filter(None, (said, disk_full(attempt, hint="free some, or use another disk"))))
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host.file_reader import sha256
+from stepgrid.host.files import sha256
 from stepgrid.language import files
 from stepgrid.language.files import tree_checksum, tree_mark
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import spec_arguments
-from stepgrid.host.host_lock import path
-from stepgrid.host.locks import LockBusy, locked
+from stepgrid.host.locks import LockBusy, host_lock_path, locked
 from stepgrid.host.tuning import count_files, restore
 from stepgrid.language.site import current_site
 from stepgrid.summarize.formats import json_text
@@ -47,8 +46,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _restore() -> int:
     try:
-        with locked(path(), shared=True, wait=False):
-            back, failed = restore(path())
+        with locked(host_lock_path(), shared=True, wait=False):
+            back, failed = restore(host_lock_path())
     except LockBusy as busy:
         who = ", ".join(map(str, busy.holders)) or "unknown"
         print(f"a run measures now (process {who}): it puts its settings back when it ends")

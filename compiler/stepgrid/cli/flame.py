@@ -9,7 +9,7 @@ from pathlib import Path
 from stepgrid.cli.compare import put
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.cli.shared.cell_selection import SelectionError, found, plan_of, refused
-from stepgrid.host import file_reader
+from stepgrid.host import files
 from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.plugins.collector import ComparingCollector, Recording
 from stepgrid.store.store import Store
@@ -68,6 +68,6 @@ def _recordings(store: Store, plan: Plan, cell: PlannedCell, name: str, collecto
             continue
         operations = figures.steps[step.index].metrics.get("operations")
         for path in sorted(result.glob(f"steps/{step.index}-*/{RECORDS}")):
-            record = file_reader.read(path)
+            record = files.read_json(path)
             if operations and record.get("collector") == collector:
                 yield Recording(path.parent, record, operations)

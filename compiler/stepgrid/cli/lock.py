@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from stepgrid.build.lock_file_resolver import ask, wanted
 from stepgrid.cli.shared import spec_arguments
-from stepgrid.host.durable_writes import write_text
+from stepgrid.host.files import write_text
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problem, Problems, SpecError, format_problems, nearest
 from stepgrid.language.site import current_site

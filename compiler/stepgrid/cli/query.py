@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stepgrid.cli.shared import output_file, row_output, spec_arguments
 from stepgrid.errors import FINE, PROBLEMS, USAGE
-from stepgrid.host.durable_writes import replacing
+from stepgrid.host.files import replacing
 from stepgrid.plan.files import plan_file
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats.text import aligned

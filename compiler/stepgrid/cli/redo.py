@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from stepgrid.cli.shared import cell_selection
 from stepgrid.cli.shared.cell_selection import SelectionError
-from stepgrid.host import file_reader
+from stepgrid.host import files
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
 from stepgrid.plan import stage_selection
@@ -69,7 +69,7 @@ def _disturbed(store: Store, plan: Plan, stages: Sequence[str]) -> list[str]:
 
 def _was_disturbed(store: Store, stage: str) -> bool:
     result = store.result(stage)
-    return result is not None and "warning" in (file_reader.read(result / "attempt.json").get("noise") or {})
+    return result is not None and "warning" in (files.read_json(result / "attempt.json").get("noise") or {})
 
 
 def _asked(store: Store, plan: Plan, stages: Sequence[str], why: str) -> Iterator[str]:

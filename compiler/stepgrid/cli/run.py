@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.shared import claim_gate, spec_arguments
 from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
-from stepgrid.host import host_lock
+from stepgrid.host import locks
 
 if TYPE_CHECKING:
     from stepgrid.model.plan import Plan
@@ -64,7 +64,7 @@ def _run(args: argparse.Namespace, more: Sequence[str]) -> int:
     if args.dry_run and not args.on and not more:  # Snakemake's graph of 50,000 jobs takes a gigabyte
         print("\n".join(work.jobs))
         return FINE
-    if args.no_wait and not args.on and (users := host_lock.users()):
+    if args.no_wait and not args.on and (users := locks.host_users_with_age()):
         print(f"the host is in use by {', '.join(users)}; `--no-wait`: nothing was started", file=sys.stderr)
         return FAILED
     status = _started(request, args, [*_profile(args), *more])

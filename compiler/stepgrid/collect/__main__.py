@@ -7,8 +7,8 @@ import sys
 from collections.abc import Mapping
 
 from stepgrid.collect.job import collect
+from stepgrid.host.files import retry_stale
 from stepgrid.host.processes.signals import exit_now
-from stepgrid.host.stale_handles import retried
 from stepgrid.host.terminal_output import screened
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import ENDED, NodeStatus
@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"collect: there is no plan {options.plan} under {store.root}/plans; start a run first", file=sys.stderr)
         return 1
     try:
-        nodes = with_reserve(store, lambda: retried(lambda: _collected(store, plan)))
+        nodes = with_reserve(store, lambda: retry_stale(lambda: _collected(store, plan)))
     except (DiskFull, PluginError) as error:
         print(f"collect: {error}", file=sys.stderr)
         return 1

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import file_reader
+from stepgrid.host.files import read_json
 from stepgrid.model.metrics.metric import Metric
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.result_schema import LEVEL_STATES
@@ -47,7 +47,7 @@ class ServerFigures:
 
 
 def server_figures(step: Path, operations: float | None) -> ServerFigures:
-    before, after = (file_reader.read(step / STATISTICS / f"{when}.json") for when in ("before", "after"))
+    before, after = (read_json(step / STATISTICS / f"{when}.json") for when in ("before", "after"))
     counters, work = _growth(before, after, "counters"), _growth(before, after, "work")
     metrics = {name: value for kind in _AT_THE_END for name, value in _numbers(after, kind).items()} | work
     ingested = work.get(INGESTED)
@@ -144,7 +144,7 @@ def collector_warnings(step: Path) -> Iterator[str]:
 
 def _collector_records(step: Path) -> Iterator[tuple[Path, Row]]:
     for path in sorted(step.glob(f"{COLLECTED}/*/collector.json")):
-        record = file_reader.read(path)
+        record = read_json(path)
         if "name" in record:
             yield path.parent, record
 

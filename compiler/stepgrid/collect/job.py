@@ -23,8 +23,8 @@ from stepgrid.collect.step_figures import (
     stored_samples,
 )
 from stepgrid.collect.tables import GROWING, ResultTables
-from stepgrid.host import file_reader
-from stepgrid.host.locks import LockBusy, holders, locked
+from stepgrid.host.files import read_json
+from stepgrid.host.locks import LockBusy, lock_holders, locked
 from stepgrid.model import result_schema
 from stepgrid.model.metrics.metric import Metric
 from stepgrid.model.plan import CellStep, Option, Options, Plan, PlannedStage, PlannedStep, Value
@@ -119,7 +119,7 @@ def _add_result(stage: PlannedStage, stages: Stages, result: Result, reading: Re
     figures, samples = reading
     steps, names = with_expected_rates(stage, stages, figures.steps), [step.name for step in stage.steps]
     imported = result.folder / IMPORTED
-    signer = {"signer": str(file_reader.read(imported).get("signer") or "")} if imported.exists() else {}
+    signer = {"signer": str(read_json(imported).get("signer") or "")} if imported.exists() else {}
     environment = [*fact_rows("imported", None, signer), *figures.environment]
     tables.add(stage.id, result.folder, names, replace(figures, steps=steps, environment=environment))
     tables.add_samples(stage.id, result.folder, names, samples)
@@ -165,7 +165,7 @@ def quarantine(store: Store, broken: BrokenRecord) -> bool:
     """Move a damaged result to the attempts, unless another run goes on: its jobs may wait for the mark."""
     from stepgrid.store.status.integrity import set_aside  # much to import, and seldom needed
 
-    running = holders(store.lock(RUN))
+    running = lock_holders(store.lock(RUN))
     if running and os.getppid() not in running:  # a run starts the collecting itself, as a child
         return False
     try:
@@ -256,7 +256,7 @@ def _unknown_contents(store: Store, stage: PlannedStage) -> Rows:
     """Results that do not say what was in the files that their commands read."""
     files = sorted({name.partition("/")[2] for name in stage.contents})
     for result in store.results(stage.id) if files else ():
-        if "contents" not in file_reader.read(result / "attempt.json"):
+        if "contents" not in read_json(result / "attempt.json"):
             yield from _facts("unknown contents", f"{stage.id}/{result.name}", {"files": ", ".join(files)})
 
 
@@ -299,7 +299,7 @@ def history_rows(store: Store, plan: Plan, attempts: Mapping[str, str | None]) -
     stages = {stage.id: stage for stage in plan.stages}
     for key, steps, result in islice(_older_results(store, plan, attempts), MOST):
         figures = _older_figures(result, stages[str(key["stage"])])
-        host = (file_reader.read(result / "attempt.json").get("host") or {}).get("hostname")
+        host = (read_json(result / "attempt.json").get("host") or {}).get("hostname")
         for step in steps:
             value = figures[step.index].metrics.get(FIGURE) if figures else None
             if value is not None:

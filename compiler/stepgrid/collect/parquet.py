@@ -10,8 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.host import temporary_files
-from stepgrid.host.durable_writes import replacing
+from stepgrid.host.files import replacing, temporary_suffix
 from stepgrid.model.result_schema import SCHEMA
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def registered(
 @contextmanager
 def selectable_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row]) -> Iterator[str]:
     """Rows as something to select from, while it lasts; `path`: of the table that they are for."""
-    written = path.with_name(f".{path.stem}.{temporary_files.own()}.json")
+    written = path.with_name(f".{path.stem}.{temporary_suffix()}.json")
     types = ", ".join(f"{quoted(name)}: {quoted(kind)}" for name, kind in columns.items())
     try:
         with written.open("w", encoding="utf-8") as file:

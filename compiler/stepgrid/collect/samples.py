@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.host import counters
-from stepgrid.host.file_reader import content
+from stepgrid.host.files import read_bytes
 
 NAME = "samples.jsonl"
 MISSING = math.nan
@@ -57,7 +57,7 @@ def read_samples(folder: Path) -> list[Row]:
     """Read the samples of a step; a last line that a kill has cut is left out. ValueError: one holds no numbers."""
     path = f"{folder}/{NAME}"
     try:
-        lines = content(path).split(b"\n")[:-1]
+        lines = read_bytes(path).split(b"\n")[:-1]
     except OSError:
         return []
     try:

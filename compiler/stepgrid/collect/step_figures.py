@@ -30,8 +30,7 @@ from stepgrid.collect.counts import (
 )
 from stepgrid.collect.samples import Row, Usage, read_samples, series
 from stepgrid.collect.series import series_figures, series_warnings, stall_figures
-from stepgrid.host import file_reader
-from stepgrid.host.durable_writes import write_cache
+from stepgrid.host.files import parse_json, read_bytes, read_json, write_cache
 from stepgrid.model.axis_search import SEARCH, AxisSearch, Trial
 from stepgrid.model.figures import Bucket, Buckets, ClientRate, Figures, ParseError, by_column, check_rates, rows
 from stepgrid.model.plan import PlannedStep
@@ -320,11 +319,11 @@ def _write(path: Path, value: Any) -> None:
 def _read(path: str) -> Any:
     """Read what was written; None of a file that is missing or damaged."""
     try:
-        content = file_reader.content(path)
+        content = read_bytes(path)
         body = content[_BODY:-1]
         if hashlib.sha256(body).hexdigest().encode() != content[len(_HEAD) : len(_HEAD) + 64]:
             return None
-        return file_reader.parsed(body)
+        return parse_json(body)
     except (OSError, ValueError):
         return None
 
@@ -352,7 +351,7 @@ _encoded = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 
 def environment_rows(result: Result, steps: Sequence[StepFigures]) -> Iterator[EnvironmentRow]:
     """Rows of the table `environment` about a result: text as it is, everything else as JSON."""
-    attempt = file_reader.read(f"{result.folder}/attempt.json")
+    attempt = read_json(f"{result.folder}/attempt.json")
     start, noise = attempt.get("cache") or {}, attempt.get("noise") or {}
     scopes: dict[str, Mapping[str, Any]] = {
         "host": attempt.get("host") or {},
@@ -373,7 +372,7 @@ def environment_rows(result: Result, steps: Sequence[StepFigures]) -> Iterator[E
 
 def _command(folder: Path) -> Mapping[str, Any]:
     """Read what has the type that a run writes: the program of the step could put another command.json there."""
-    record = file_reader.read(folder / "command.json")
+    record = read_json(folder / "command.json")
     argv, variables = record.get("argv"), {name: record.get(name) for name in ("env", "environment")}
     return {
         **({"argv": argv} if isinstance(argv, list) and _are_texts(argv) else {}),

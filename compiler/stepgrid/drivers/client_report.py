@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
 
-from stepgrid.host.log_tail import tail
+from stepgrid.host.failure import tail
 from stepgrid.model.figures import Buckets, ClientRate, ParseError
 from stepgrid.plugins import driver
 

@@ -1,4 +1,4 @@
-"""What this host is: stable facts for identity, everything else for the record, and where a spec disagrees."""
+"""Facts of this host: stable ones for identity, all others for the record, and where a spec's machines differ."""
 
 from __future__ import annotations
 
@@ -6,105 +6,118 @@ import os
 import platform
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import devices, sysfs
+from stepgrid.host import cluster_job, disk, sysfs
+from stepgrid.host.counters import CPUS
 from stepgrid.model.number_format import size
 from stepgrid.model.site import Site
 
 FIRST_CPU = 8192  # bytes of /proc/cpuinfo: on a large host all of it takes long
 COMPARED = ("cpu", "cores", "smt")
 COMPARED_STORAGE = ("device", "filesystem", "max_sectors_kb")
+UNNAMED = "the site file's `slurm: machines` has no entry for it"
+
+Machines = Mapping[str, Mapping[str, Any]]
 
 
-def here(outputs: Path, site: Site) -> dict[str, Any]:
-    """Of this host, with the storage that databases are on."""
+def host_hardware(outputs: Path, site: Site) -> dict[str, Any]:
+    """Describe this host with the storage that databases are on."""
     return hardware(Path(site.data or outputs), site.device)
 
 
 def hardware(path: Path, device: str | None = None) -> dict[str, Any]:
-    """Stable facts only: never the kernel, free space or text that an update may change."""
-    topology = _topology()
-    return _known(
+    """Collect stable facts only: never the kernel, free space or text that an update may change."""
+    mount, name, memory = disk.mount(path), disk.device(path, device), sysfs.memory("MemTotal")
+    storage = _without_none(
+        device=name,
+        kind=disk.kind(name) if name else "unknown",
+        filesystem=mount.filesystem if mount else None,
+        max_sectors_kb=sysfs.number(f"sys/class/block/{name}/queue/max_sectors_kb") if name else None,
+    )
+    return _without_none(
         cpu=_cpuinfo("model name") or _cpuinfo("cpu model") or _cpuinfo("CPU part"),
-        **topology,
-        memory=_memory(),
+        **_topology(),
+        memory=None if memory is None else round(memory / 2**30) * 2**30,
         architecture=platform.machine(),
-        storage=_storage(path, device),
+        storage=storage,
     )
 
 
 def facts(path: Path, device: str | None = None) -> dict[str, Any]:
-    """What may differ from run to run, for the record; a fact that cannot be read is absent."""
-    cpu0 = "sys/devices/system/cpu/cpu0/cpufreq"
-    release = _release()
-    return _known(
+    """Collect what may differ from run to run, for the record; a fact that cannot be read is absent."""
+    release_lines = (sysfs.text("etc/os-release") or "").splitlines()
+    release = {name: value.strip('"') for name, _, value in (line.partition("=") for line in release_lines)}
+    load, uptime = ((sysfs.text(f"proc/{name}") or "").split() for name in ("loadavg", "uptime"))
+    mount, name = disk.mount(path), disk.device(path, device)
+    queue = f"sys/class/block/{name}/queue"
+    return _without_none(
         hostname=platform.node(),
         kernel=platform.release(),
         os=release.get("PRETTY_NAME"),
         microcode=_cpuinfo("microcode"),
-        governor=sysfs.text(f"{cpu0}/scaling_governor"),
-        frequency_driver=sysfs.text(f"{cpu0}/scaling_driver"),
+        governor=sysfs.text(f"{CPUS}/cpu0/cpufreq/scaling_governor"),
+        frequency_driver=sysfs.text(f"{CPUS}/cpu0/cpufreq/scaling_driver"),
         turbo=_turbo(),
-        smt=sysfs.text("sys/devices/system/cpu/smt/control"),
+        smt=sysfs.text(f"{CPUS}/smt/control"),
         transparent_hugepages=sysfs.chosen("sys/kernel/mm/transparent_hugepage/enabled"),
         numa_nodes=len([n for n in sysfs.names("sys/devices/system/node") if re.fullmatch(r"node\d+", n)]) or None,
         swap_bytes=sysfs.memory("SwapTotal"),
-        load_average=_load(),
-        uptime=_uptime(),
-        **_storage_facts(path, device),
+        load_average=[float(word) for word in load[:3]] or None,
+        uptime=float(uptime[0]) if uptime else None,
+        mount_options=mount.options if mount else None,
+        scheduler=sysfs.chosen(f"{queue}/scheduler"),
+        read_ahead_kb=sysfs.number(f"{queue}/read_ahead_kb"),
+        max_sectors_kb=sysfs.number(f"{queue}/max_sectors_kb"),
+        devices=disk.members(name) if name else None,
+        free_bytes=_free(path),
     )
 
 
-def mismatch(declared: Mapping[str, Any], actual: Mapping[str, Any]) -> list[str]:
-    """A sentence for each declared fact that this host contradicts; facts that it cannot tell count as contradicted."""
-    sentences = [_differs(name, declared.get(name), actual.get(name)) for name in COMPARED]
-    sentences.append(_memory_differs(declared.get("memory"), actual.get("memory")))
-    said, found = declared.get("storage") or {}, actual.get("storage") or {}
-    sentences += [_differs(name, said.get(name), found.get(name)) for name in COMPARED_STORAGE]
+def differences(declared: Mapping[str, Any], actual: Mapping[str, Any]) -> list[str]:
+    """List a sentence for each declared fact that this host contradicts, or cannot tell."""
+    sentences = [_difference(name, declared.get(name), actual.get(name)) for name in COMPARED]
+    memory, actual_memory = declared.get("memory"), actual.get("memory")
+    if memory is not None and (actual_memory is None or abs(float(memory) - actual_memory) > 0.1 * float(memory)):
+        actual_size = None if actual_memory is None else size(actual_memory)
+        sentences.append(_difference("memory", size(float(memory)), actual_size))
+    storage, actual_storage = declared.get("storage") or {}, actual.get("storage") or {}
+    sentences += [_difference(name, storage.get(name), actual_storage.get(name)) for name in COMPARED_STORAGE]
     return [sentence for sentence in sentences if sentence]
 
 
-def _differs(name: str, said: Any, found: Any) -> str | None:
-    if said is None or _plain(said) == _plain(found):
+def _difference(name: str, declared: Any, actual: Any) -> str | None:
+    declared_text, actual_text = _show(declared), _show(actual)
+    if declared is None or declared_text.casefold().split() == actual_text.casefold().split():
         return None
-    return f"{name}: the spec says {_show(said)}, this host {_has(found)}"
-
-
-def _memory_differs(said: Any, found: Any) -> str | None:
-    if said is None or (found is not None and abs(float(said) - found) <= 0.1 * float(said)):
-        return None
-    shown = None if found is None else size(found)
-    return f"memory: the spec says {size(float(said))}, this host {_has(shown)}"
-
-
-def _plain(value: Any) -> str:
-    return " ".join(_show(value).casefold().split())
+    return (
+        f"{name}: the spec says {declared_text}, this host {'does not say' if actual is None else f'has {actual_text}'}"
+    )
 
 
 def _show(value: Any) -> str:
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
-def _has(found: Any) -> str:
-    return "does not say" if found is None else f"has {_show(found)}"
-
-
-def _known(**values: Any) -> dict[str, Any]:
+def _without_none(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
 def _cpuinfo(key: str) -> str | None:
-    found = re.search(rf"^{re.escape(key)}\s*: (.*)$", sysfs.text("proc/cpuinfo", FIRST_CPU) or "", re.MULTILINE)
-    return found[1].strip() if found else None
+    match = re.search(rf"^{re.escape(key)}\s*: (.*)$", sysfs.text("proc/cpuinfo", FIRST_CPU) or "", re.MULTILINE)
+    return match[1].strip() if match else None
 
 
 def _topology() -> dict[str, Any]:
-    """Sockets, physical cores and threads of the processors that are online."""
-    base = "sys/devices/system/cpu"
-    processors = [name for name in sysfs.names(base) if re.fullmatch(r"cpu\d+", name)]
-    pairs = [_place(f"{base}/{name}/topology") for name in processors]
+    """Count sockets, physical cores and threads of the processors that are online."""
+    pairs = []
+    for name in sysfs.names(CPUS):
+        if re.fullmatch(r"cpu\d+", name):
+            folder = f"{CPUS}/{name}/topology"  # the threads of a core had another name before Linux 5.3
+            core = sysfs.text(f"{folder}/core_cpus_list") or sysfs.text(f"{folder}/thread_siblings_list")
+            pairs.append((sysfs.text(f"{folder}/physical_package_id"), core))
     online = [(package, core) for package, core in pairs if package is not None and core is not None]
     if not online:
         return {"threads": os.cpu_count()}
@@ -112,64 +125,84 @@ def _topology() -> dict[str, Any]:
     return {"sockets": len({p for p, _ in online}), "cores": cores, "threads": len(online), "smt": len(online) > cores}
 
 
-def _place(topology: str) -> tuple[str | None, str | None]:
-    """(socket, the threads of its core): the second file had another name before Linux 5.3."""
-    core = sysfs.text(f"{topology}/core_cpus_list") or sysfs.text(f"{topology}/thread_siblings_list")
-    return sysfs.text(f"{topology}/physical_package_id"), core
-
-
-def _memory() -> int | None:
-    total = sysfs.memory("MemTotal")
-    return None if total is None else round(total / 2**30) * 2**30
-
-
-def _storage(path: Path, device: str | None) -> dict[str, Any]:
-    at, name = devices.mount(path), devices.device(path, device)
-    return _known(
-        device=name,
-        kind=devices.kind(name) if name else "unknown",
-        filesystem=at.filesystem if at else None,
-        max_sectors_kb=sysfs.number(f"sys/class/block/{name}/queue/max_sectors_kb") if name else None,
-    )
-
-
-def _storage_facts(path: Path, device: str | None) -> dict[str, Any]:
-    at, name = devices.mount(path), devices.device(path, device)
-    queue = f"sys/class/block/{name}/queue"
-    return _known(
-        mount_options=at.options if at else None,
-        scheduler=sysfs.chosen(f"{queue}/scheduler"),
-        read_ahead_kb=sysfs.number(f"{queue}/read_ahead_kb"),
-        max_sectors_kb=sysfs.number(f"{queue}/max_sectors_kb"),
-        devices=devices.members(name) if name else None,
-        free_bytes=_free(path),
-    )
-
-
 def _free(path: Path) -> int | None:
     try:
-        found = os.statvfs(devices.existing(path))
+        status = os.statvfs(disk.existing(path))
     except OSError:
         return None
-    return found.f_bavail * found.f_frsize
+    return status.f_bavail * status.f_frsize
 
 
 def _turbo() -> bool | None:
-    disabled = sysfs.number("sys/devices/system/cpu/intel_pstate/no_turbo")
-    boost = sysfs.number("sys/devices/system/cpu/cpufreq/boost")
-    return not disabled if disabled is not None else None if boost is None else bool(boost)
+    disabled, boost = sysfs.number(f"{CPUS}/intel_pstate/no_turbo"), sysfs.number(f"{CPUS}/cpufreq/boost")
+    if disabled is not None:
+        return not disabled
+    return None if boost is None else bool(boost)
 
 
-def _load() -> list[float] | None:
-    words = (sysfs.text("proc/loadavg") or "").split()
-    return [float(word) for word in words[:3]] or None
+# A plan for several machines: which stages this host leaves to the others.
 
 
-def _uptime() -> float | None:
-    words = (sysfs.text("proc/uptime") or "").split()
-    return float(words[0]) if words else None
+def foreign_machines(machines: Machines, path: Path, site: Site) -> dict[str, str]:
+    """Map each of several machines that this host is not to where it differs."""
+    if len(machines) < 2:
+        return {}
+    if cluster_job.active():
+        return machines_without_nodes(machines, site)
+    sentences = _differing_machines(machines, path, site)
+    return {name: sentence for name, sentence in sentences.items() if sentence}
 
 
-def _release() -> dict[str, str]:
-    pairs = (line.partition("=") for line in (sysfs.text("etc/os-release") or "").splitlines())
-    return {name: value.strip('"') for name, _, value in pairs}
+def machines_without_nodes(machines: Machines, site: Site) -> dict[str, str]:
+    """List machines that the site file gives no nodes on the cluster; where it gives none at all, any may exist."""
+    slurm = site.slurm
+    if slurm is None:
+        return {}
+    return {name: UNNAMED for name, facts in machines.items() if slurm.of(name, bool(facts.get("declared"))) is None}
+
+
+def hardware_contradiction(machines: Machines, path: Path, site: Site) -> str:
+    """Say where this host differs from every machine of a plan; empty when it is one of them."""
+    sentences = _differing_machines(machines, path, site)
+    if not sentences or not all(sentences.values()):
+        return ""
+    lines = "\n".join(f"  {name}: {sentence}" for name, sentence in sentences.items())
+    return f"this is not the hardware of the spec:\n{lines}"
+
+
+def _differing_machines(machines: Machines, path: Path, site: Site) -> dict[str, str]:
+    actual = host_hardware(path, site)
+    return {name: machine_difference(machine, actual) for name, machine in machines.items()}
+
+
+def machine_difference(machine: Mapping[str, Any], actual: Mapping[str, Any]) -> str:
+    """Compare only what the spec declares; on a cluster, also the machine that compiled it."""
+    if not machine.get("declared") and not cluster_job.active():
+        return ""
+    sentence = "; ".join(differences(machine, actual))
+    if sentence and not machine.get("declared"):
+        return f"`hardware: here` is the machine that started the run, and this node is another: {sentence}"
+    return sentence
+
+
+# The name under which a host goes in what this machine exports.
+
+_PSEUDONYM = re.compile(r"host-[0-9a-f]{10}")
+
+
+def pseudonym(host: str) -> str:
+    """Derive the same for all that this machine exports, so that the results of one host stay together."""
+    import hashlib
+    import hmac
+
+    if _PSEUDONYM.fullmatch(host):
+        return host
+    return f"host-{hmac.new(_secret(), host.encode(), hashlib.sha256).hexdigest()[:10]}"
+
+
+@cache
+def _secret() -> bytes:
+    """Use a key that nobody else knows: the name of a host is too easily guessed for a mere checksum of it."""
+    import secrets
+
+    return (sysfs.text("etc/machine-id") or secrets.token_hex()).encode()

@@ -1,15 +1,23 @@
-"""Why a stage has no result: one sentence, the step, and the end of the log that says more."""
+"""Failures of stages: one sentence, the step, and the end of the log that says more."""
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from stepgrid.errors import StepgridError
-from stepgrid.host.disk_errors import OUTSIDE
-from stepgrid.host.log_tail import DISK_FULL
+from stepgrid.host import files
 
 FOUND_NOTHING = "it found none of the keys that it looked up; {:.3g} % were expected"
+DISK_FULL = "No space left on device"
+OUTSIDE = (
+    "is full:",
+    "is read-only now:",
+    "ran out of memory",
+    *(f"was killed by {name}" for name in ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGXFSZ")),
+)
 
 
 @dataclass(slots=True)
@@ -22,16 +30,16 @@ class StageError(StepgridError):
     exited_well: bool = False  # the program ended with exit status 0: its figures are what failed
 
     def block(self, title: str) -> str:
-        """What a person sees on stderr."""
+        """Lay it out for a person who reads stderr."""
         lines = [f"failed: {title}", f"  {self.step}: {self.message}" if self.step else f"  {self.message}"]
         lines += [f"  | {line}" for line in self.tail.splitlines()]
-        return "\n".join(lines + ([f"  log: {self.place}"] if self.log else []))
+        return "\n".join(lines + ([f"  log: {self.relative_log}"] if self.log else []))
 
     @property
-    def place(self) -> Path | None:
+    def relative_log(self) -> Path | None:
         """The log, as one writes it in this folder: a server needs the whole path, a person does not."""
-        here = Path.cwd()
-        return self.log.relative_to(here) if self.log and self.log.is_relative_to(here) else self.log
+        folder = Path.cwd()
+        return self.log.relative_to(folder) if self.log and self.log.is_relative_to(folder) else self.log
 
 
 class UnsupportedError(StepgridError):
@@ -44,5 +52,42 @@ def is_from_outside(failure: StageError) -> bool:
 
 
 def is_of_missing_keys(failure: StageError) -> bool:
-    """The database lacks what was loaded, whichever step notices."""
+    """Tell whether the database lacks what was loaded, whichever step notices."""
     return FOUND_NOTHING.partition(";")[0] in failure.message
+
+
+# The end of a log.
+
+LINES = 15
+LONGEST, LAST = 400, 150  # characters of a line, and how many of them are of its end
+LOOK_BACK = 1 << 16
+
+
+def end_of_log(log: Path) -> str:
+    """Return the last lines with text; a progress line that is rewritten with \\r counts as its last state."""
+    text = last_bytes(log).replace("\r\n", "\n")
+    lines = [line.rpartition("\r")[2].rstrip() for line in text.split("\n")]
+    # a client may say its whole statement, of a thousand rows
+    short = [line if len(line) <= LONGEST else f"{line[: LONGEST - LAST]} … {line[-LAST:]}" for line in lines if line]
+    return "\n".join(short[-LINES:])
+
+
+def explaining_log(folder: Path) -> Path:
+    """Choose the log that says why: the one with the disk's complaint, else stderr, else stdout."""
+    logs = [folder / "stderr", folder / "stdout"]
+    full = [log for log in logs if DISK_FULL in last_bytes(log)]
+    return (full + [log for log in logs if end_of_log(log)] + logs)[0]
+
+
+def last_bytes(log: Path) -> str:
+    try:
+        return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", tail(log, LOOK_BACK))
+    except OSError:
+        return ""
+
+
+def tail(path: Path, most: int) -> str:
+    """Read the last bytes of a regular file, as text."""
+    with os.fdopen(files.open_regular(path), "rb") as file:
+        file.seek(max(file.seek(0, os.SEEK_END) - most, 0))
+        return file.read().decode("utf-8", "replace")

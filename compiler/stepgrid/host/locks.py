@@ -1,4 +1,7 @@
-"""File locks between processes, users and checkouts: flock, so that the kernel frees them when a process dies."""
+"""File locks between processes, users and checkouts: flock, so that the kernel frees them when a process dies.
+
+One of them is the host lock: a measured stage has the host to itself, builds share it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import fcntl
 import os
 import pwd
 import stat
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +18,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from stepgrid.errors import StepgridError
+from stepgrid.model.units import duration
+
+HOST_LOCK = "stepgrid.host.lock"
+HOST_LOCK_OVERRIDE = "STEPGRID_HOST_LOCK"
+LOCKS = Path("/proc/locks")
 
 Waiting = Callable[[list[int]], None]
 
@@ -30,12 +39,16 @@ class LockFileError(OSError):
     """Something else is in the file's place: somebody else may have put it there."""
 
     def __init__(self, path: Path, kind: str) -> None:
-        super().__init__(f"the lock file `{path}` is {kind}{_owner(path)}: remove it")
+        try:
+            owner = f" of user {pwd.getpwuid(path.lstat().st_uid).pw_name}"
+        except (KeyError, OSError):
+            owner = ""
+        super().__init__(f"the lock file `{path}` is {kind}{owner}: remove it")
 
 
 @contextmanager
 def locked(path: Path, *, shared: bool = False, wait: bool = True, waiting: Waiting | None = None) -> Iterator[None]:
-    """Holds the lock while the block runs; `waiting` is told the holders before the first wait."""
+    """Hold the lock while the block runs; `waiting` gets the holders before the first wait."""
     descriptor = _acquire(path, shared, wait, waiting)
     try:
         yield
@@ -43,15 +56,46 @@ def locked(path: Path, *, shared: bool = False, wait: bool = True, waiting: Wait
         os.close(descriptor)
 
 
-def holders(path: Path) -> list[int]:
-    """The processes that hold the lock, as far as the kernel tells us."""
+class HeldLock:
+    """The locks that are held now, and by whom: one look at what the kernel lists, which disturbs nobody."""
+
+    def __init__(self) -> None:
+        self._by_inode = _holders_by_inode()
+
+    def of(self, path: Path) -> tuple[int, ...]:
+        try:
+            return self._by_inode.get(path.stat().st_ino, ())
+        except OSError:
+            return ()
+
+    def inside(self, folder: Path) -> dict[str, tuple[int, ...]]:
+        """Map the names of the lock files of a folder that are held to their holders."""
+        if not self._by_inode:
+            return {}
+        try:
+            with os.scandir(folder) as entries:
+                holders = {entry.name: self._by_inode.get(entry.inode(), ()) for entry in entries}
+        except OSError:
+            return {}
+        return {name: pids for name, pids in holders.items() if pids}
+
+
+def lock_holders(path: Path) -> list[int]:
+    """List the processes that hold a lock, as far as the kernel tells us."""
+    return list(HeldLock().of(path))
+
+
+def _holders_by_inode() -> Mapping[int, tuple[int, ...]]:
+    holders: dict[int, set[int]] = defaultdict(set)
     try:
-        inode, lines = path.stat().st_ino, Path("/proc/locks").read_text().splitlines()
+        lines = LOCKS.read_text().splitlines()
     except OSError:
-        return []
-    rows = [line.split() for line in lines if "->" not in line]
-    found = {int(row[4]) for row in rows if row[1] == "FLOCK" and row[5].endswith(f":{inode}")}
-    return sorted(pid for pid in found if pid > 0)  # 0: a process outside this container
+        return {}
+    for line in lines:
+        words = line.split()
+        if "->" not in words and words[1] == "FLOCK" and int(words[4]) > 0:  # -> waits; 0: outside this container
+            holders[int(words[5].rpartition(":")[2])].add(int(words[4]))
+    return {inode: tuple(sorted(pids)) for inode, pids in holders.items()}
 
 
 def _acquire(path: Path, shared: bool, wait: bool, waiting: Waiting | None) -> int:
@@ -59,24 +103,21 @@ def _acquire(path: Path, shared: bool, wait: bool, waiting: Waiting | None) -> i
     while True:
         descriptor = _open(path)
         try:
-            _lock(descriptor, path, kind, wait, waiting)
-            if _same(descriptor, path):
-                return descriptor
+            try:
+                fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if not wait:
+                    raise LockBusy(lock_holders(path)) from None
+                if waiting:
+                    waiting(lock_holders(path))
+                fcntl.flock(descriptor, kind)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), path.stat()):
+                    return descriptor
         except BaseException:
             os.close(descriptor)
             raise
         os.close(descriptor)  # someone removed the file meanwhile: its lock protects nothing
-
-
-def _lock(descriptor: int, path: Path, kind: int, wait: bool, waiting: Waiting | None) -> None:
-    try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        if not wait:
-            raise LockBusy(holders(path)) from None
-        if waiting:
-            waiting(holders(path))
-        fcntl.flock(descriptor, kind)
 
 
 def _open(path: Path) -> int:
@@ -84,14 +125,18 @@ def _open(path: Path) -> int:
     for _ in range(100):
         # without O_CREAT first: fs.protected_regular refuses it for another user's file in a sticky folder
         with suppress(FileNotFoundError, PermissionError):
-            return _regular(path, flags)
+            return _open_regular(path, flags)
         with suppress(FileExistsError):
-            return _create(path, flags)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
+            with suppress(OSError):
+                os.fchmod(descriptor, 0o666)  # whatever the umask: other users lock the same file
+            return descriptor
         time.sleep(0.01)  # its creator is about to set the mode
-    return _regular(path, flags)
+    return _open_regular(path, flags)
 
 
-def _regular(path: Path, flags: int) -> int:
+def _open_regular(path: Path, flags: int) -> int:
     try:
         descriptor = os.open(path, flags)
     except OSError as error:
@@ -104,55 +149,29 @@ def _regular(path: Path, flags: int) -> int:
     raise LockFileError(path, "no regular file")
 
 
-def _owner(path: Path) -> str:
-    try:
-        return f" of user {pwd.getpwuid(path.lstat().st_uid).pw_name}"
-    except (KeyError, OSError):
-        return ""
-
-
-def _create(path: Path, flags: int) -> int:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666)
-    with suppress(OSError):
-        os.fchmod(descriptor, 0o666)  # whatever the umask: other users lock the same file
-    return descriptor
-
-
-def _same(descriptor: int, path: Path) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except FileNotFoundError:
-        return False
-
-
-# Who it is that something waits for, as far as a person may know.
+# Processes that something waits for, as far as a person may know them.
 
 VERBS = {"stepgrid.run": "measures", "stepgrid.build": "builds"}
 
 
-def described(pids: Iterable[int]) -> str:
-    return " and ".join(map(_process, pids)) or "a process that cannot be seen from here"
+def describe_processes(pids: Iterable[int]) -> str:
+    return " and ".join(map(_describe_process, pids)) or "a process that cannot be seen from here"
 
 
-def _process(pid: int) -> str:
-    words = _words(pid)
+def _describe_process(pid: int) -> str:
+    try:
+        words = [os.fsdecode(word) for word in Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")]
+    except OSError:
+        words = []
     for module, verb in VERBS.items():
         if module in words:
-            return f"process {pid}, which {verb} {words[-1]}{_where(pid)}"
+            return f"process {pid}, which {verb} {words[-1]}{_checkout(pid)}"
     text = " ".join(" ".join(words).split())[:80]
     return f"process {pid} ({text})" if text else f"process {pid}"
 
 
-def _words(pid: int) -> list[str]:
-    try:
-        return [os.fsdecode(word) for word in Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")]
-    except OSError:
-        return []
-
-
-def _where(pid: int) -> str:
-    """Another user's is not told."""
+def _checkout(pid: int) -> str:
+    """Name a process's checkout, except that of another user."""
     try:
         folder = Path(f"/proc/{pid}/cwd").readlink()
     except OSError:
@@ -160,41 +179,81 @@ def _where(pid: int) -> str:
     return " in this checkout" if folder == Path.cwd() else f" in {folder}"
 
 
-# Which locks are held, and by whom: one look at what the kernel lists, which takes no lock and disturbs nobody.
-
-LOCKS = Path("/proc/locks")
+# The host lock.
 
 
-class HeldLock:
-    def __init__(self) -> None:
-        self._by_inode = _holders()
+@contextmanager
+def host_lock(shared: bool, wait: bool = True) -> Iterator[None]:
+    """Lock the host alone for measuring, shared for builds; say on stderr for whom it has to wait."""
+    from stepgrid.host.tuning import restore_abandoned  # not for those who only look at locks
 
-    def of(self, path: Path) -> tuple[int, ...]:
-        try:
-            return self._by_inode.get(path.stat().st_ino, ())
-        except OSError:
-            return ()
-
-    def inside(self, folder: Path) -> dict[str, tuple[int, ...]]:
-        """By the names of the lock files of a folder: those that are held."""
-        if not self._by_inode:
-            return {}
-        try:
-            with os.scandir(folder) as entries:
-                found = {entry.name: self._by_inode.get(entry.inode(), ()) for entry in entries}
-        except OSError:
-            return {}
-        return {name: pids for name, pids in found.items() if pids}
+    with locked(host_lock_path(), shared=shared, wait=wait, waiting=_announce):
+        restore_abandoned(host_lock_path())  # nobody measures now
+        yield
 
 
-def _holders() -> Mapping[int, tuple[int, ...]]:
-    found: dict[int, list[int]] = defaultdict(list)
+def clear_up_host() -> None:
+    """Clear up at the end of a run one of whose jobs was killed: it may be long until somebody comes after it."""
+    from stepgrid.host.processes import cgroup
+
+    with suppress(LockBusy, OSError), host_lock(shared=True, wait=False):
+        cgroup.sweep()
+
+
+def host_users() -> list[str]:
+    """Describe who uses the host now, as far as the kernel tells."""
+    return [describe_processes([pid]) for pid in lock_holders(host_lock_path())]
+
+
+def host_users_with_age() -> list[str]:
+    """Describe who uses the host now, and for how long each runs."""
+    return [f"{describe_processes([pid])}{_running_for([pid])}" for pid in lock_holders(host_lock_path())]
+
+
+def host_lock_path() -> Path:
+    """Name the same file for every user and checkout of this host, where it has a folder for that."""
+    if override := os.environ.get(HOST_LOCK_OVERRIDE):
+        return Path(override)
+    # /run/lock is for everyone on some distributions and root's on others; the choice must not depend on who asks
+    common = Path("/run/lock")
     try:
-        lines = LOCKS.read_text().splitlines()
+        open_to_all = bool(common.stat().st_mode & stat.S_IWOTH)
     except OSError:
-        return {}
-    for line in lines:
-        words = line.split()
-        if "->" not in words and words[1] == "FLOCK" and int(words[4]) > 0:  # -> waits; 0: outside this container
-            found[int(words[5].rpartition(":")[2])].append(int(words[4]))
-    return {inode: tuple(sorted(pids)) for inode, pids in found.items()}
+        open_to_all = False
+    return (common if open_to_all else user_folder()) / HOST_LOCK
+
+
+def user_folder() -> Path:
+    """Choose a folder; not /tmp itself, where anybody may hold the lock, or put something else in its place."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    cache = Path(os.path.expanduser("~"), ".cache", "stepgrid")  # noqa: PTH111 - a user may have no home
+    with suppress(OSError):
+        cache.mkdir(parents=True, exist_ok=True)
+    for folder in (Path(runtime), cache) if runtime else (cache,):
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    folder = Path(f"/tmp/stepgrid-{os.getuid()}")  # of an account whose home cannot be written
+    folder.mkdir(mode=0o700, exist_ok=True)
+    status = folder.lstat()
+    if status.st_uid != os.getuid() or not stat.S_ISDIR(status.st_mode):
+        raise LockFileError(folder, "no folder of yours")
+    return folder
+
+
+def _announce(holders: list[int]) -> None:
+    print(f"waiting for the host: {describe_processes(holders)}{_running_for(holders)}", file=sys.stderr, flush=True)
+
+
+def _running_for(holders: list[int]) -> str:
+    """Say how old the processes are: the kernel does not tell when one took the lock."""
+    ages = [age for pid in holders if (age := _age(pid)) is not None]
+    return f", running for {duration(max(ages))}" if ages else ""
+
+
+def _age(pid: int) -> float | None:
+    """Count the seconds since a process began, as proc(5) has them."""
+    try:
+        start = int(Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()[19])
+        return float(Path("/proc/uptime").read_text().split()[0]) - start / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return None

@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.host import devices, sysfs, tuning
+from stepgrid.host import disk, sysfs, tuning
 from stepgrid.host.activity import (
     CRON,
     FirstReading,
@@ -58,8 +58,8 @@ def quiet(
 
 def look(data: Path, device: str | None, lock: Path, first: FirstReading | None = None) -> Inspection:
     """Look for noise since a fresh first reading; look again at noise, in a moment in which we do nothing."""
-    name = devices.device(data, device)
-    names = devices.members(name) if name else []
+    name = disk.device(data, device)
+    names = disk.members(name) if name else []
     if first and first.age < FRESH:
         inspection = inspect_host(min(SHORT, look_seconds()), names, lock, first)
         if not warning(inspection.findings):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host import sysfs
-from stepgrid.host.file_tree import scan
+from stepgrid.host.files import scan
 
 CHUNK = 1 << 24
 COLD, WARM = "cold", "warm"

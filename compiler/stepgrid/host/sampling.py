@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from stepgrid.host import counters, devices
+from stepgrid.host import counters, disk
 from stepgrid.host.counters import PAGE, TICK
-from stepgrid.host.file_tree import size
+from stepgrid.host.files import tree_size
 
 SECOND = 1.0  # between two samples
 SLOW_PERIOD = 5.0  # seconds between two walks over the database's folder, and between two looks at the sensors
@@ -28,8 +28,8 @@ class Sampler:
 
     def __init__(self, path: Path, data: Path | None, device: str | None = None, server: int | None = None) -> None:
         self._data, self._server = data, server
-        self._device = devices.device(data or path, device) if data or device else None
-        self._devices = devices.members(self._device) if self._device else []
+        self._device = disk.device(data or path, device) if data or device else None
+        self._devices = disk.members(self._device) if self._device else []
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
         self.cpu_seconds = 0.0  # the price of watching
@@ -73,7 +73,7 @@ class Sampler:
             sensors.append(ThrottledSensor("server", ProcessGroup(self._server).sample))
         processors = counters.Sensors()
         if self._data:
-            database_size = partial(size, self._data)
+            database_size = partial(tree_size, self._data)
             sensors.append(ThrottledSensor("database_bytes", database_size, SLOW_PERIOD, 500, time.monotonic))
         return [*sensors, ThrottledSensor("sensors", processors.read, SLOW_PERIOD)]
 

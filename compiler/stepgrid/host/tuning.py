@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from stepgrid.host import sysfs
 from stepgrid.host.counters import CPUS
-from stepgrid.host.durable_writes import sync
+from stepgrid.host.files import sync
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
 from stepgrid.model.site import Site
 

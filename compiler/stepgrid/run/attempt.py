@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host import cluster_job, facts
-from stepgrid.host.disk_errors import is_disk_full
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.disk import is_disk_full
 from stepgrid.host.failure import StageError
+from stepgrid.host.files import write_json
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import MARK

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host.log_tail import end_of, telling
+from stepgrid.host.failure import end_of_log, explaining_log
 from stepgrid.host.processes.supervision import MissingError, describe_exit, environment, supervise
 from stepgrid.model.site import Site
 from stepgrid.plugins.collector import DrawingCollector
@@ -47,7 +47,7 @@ def _draw(folder: Path, record: Mapping[str, Any], site: Site) -> str | None:
     except MissingError as error:
         return str(error)
     if ended.exit or ended.overdue:
-        said = end_of(telling(script)).splitlines()[-1:]
+        said = end_of_log(explaining_log(script)).splitlines()[-1:]
         why = f"did not end within {SECONDS:g} s" if ended.overdue else describe_exit(ended.exit)
         return f"{' '.join(words[:2])} {why}{f': {said[0]}' if said else ''}"
     return kind.draw(script / "stdout", folder)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from stepgrid.host.durable_writes import write_json
-from stepgrid.host.log_tail import end_of, telling
+from stepgrid.host.failure import end_of_log, explaining_log
+from stepgrid.host.files import write_json
 from stepgrid.host.processes import supervision
 from stepgrid.host.processes.supervision import Watch, environment
 from stepgrid.host.sampling import ProcessGroup
@@ -141,7 +141,7 @@ class _Running:
             return f"it did not end within {TO_END:g} s of SIGINT, and was killed"
         if status in GOOD:
             return None
-        said = end_of(telling(self.folder)).splitlines()[-1:]
+        said = end_of_log(explaining_log(self.folder)).splitlines()[-1:]
         return f"it {supervision.describe_exit(status)}{f': {said[0]}' if said else ''}"
 
 

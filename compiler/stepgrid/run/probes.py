@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host.durable_writes import write_json
-from stepgrid.host.failure import StageError
-from stepgrid.host.log_tail import end_of, telling
+from stepgrid.host.failure import StageError, end_of_log, explaining_log
+from stepgrid.host.files import write_json
 from stepgrid.host.processes.supervision import MissingError, environment, supervise
 from stepgrid.model.command import Command
 from stepgrid.plugins import driver
@@ -108,8 +107,8 @@ class ProbeRunner:
     def _failure(self, name: str, how: str, folder: Path) -> StageError:
         if self.server and self.server.gone(LAST_WORDS):
             return self.server.failure(f" while the probe {name} ran", self.step)
-        log = telling(folder)
-        return StageError(f"probe {name} {how}", self.step, log, end_of(log))
+        log = explaining_log(folder)
+        return StageError(f"probe {name} {how}", self.step, log, end_of_log(log))
 
 
 def _counters(probe: Mapping[str, Any]) -> Sequence[str]:

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.programs import changed
-from stepgrid.host.disk_errors import disk_full, is_disk_full
+from stepgrid.host.disk import disk_full, is_disk_full
+from stepgrid.host.facts import machine_difference
 from stepgrid.host.failure import StageError, UnsupportedError
-from stepgrid.host.host_lock import host_lock
-from stepgrid.host.host_lock import path as lock_path
-from stepgrid.host.locks import locked
-from stepgrid.host.machines import mismatch
+from stepgrid.host.locks import host_lock, locked
+from stepgrid.host.locks import host_lock_path as lock_path
 from stepgrid.host.noise import quiet
 from stepgrid.host.page_cache import set_up
 from stepgrid.host.processes.signals import Interrupted
@@ -213,7 +212,7 @@ def _refuse_unsupported_parent(job: Job) -> None:
 
 def _refuse_other_host(job: Job, actual: dict[str, Any]) -> None:
     declared = job.header["machines"].get(job.stage.hardware) or job.header["hardware"]
-    if differs := mismatch(declared, actual):
+    if differs := machine_difference(declared, actual):
         raise StageError(f"this is not the hardware of the spec: {differs}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.files import write_json
 from stepgrid.plugins.engine import TreeReader
 from stepgrid.run.server.server_statistics import BEFORE, FOLDER
 

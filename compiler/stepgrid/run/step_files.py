@@ -9,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from stepgrid.host.disk_errors import PROBE
-from stepgrid.host.file_reader import open_regular
+from stepgrid.host.disk import PROBE
+from stepgrid.host.files import open_regular
 
 FILES = ("command.json", "stdout", "stderr", "samples.jsonl", "step.json", PROBE)
 FOLDERS = ("collectors", "probes", "statistics")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from stepgrid.host.disk_errors import disk_full, is_disk_full, met_full_disk, read_only
+from stepgrid.host.disk import disk_full, is_disk_full, met_full_disk, read_only
 from stepgrid.host.failure import FOUND_NOTHING
 from stepgrid.host.processes.supervision import ProcessEnd, describe_signal
 from stepgrid.model.axis_search import SEARCH

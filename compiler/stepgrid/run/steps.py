@@ -12,10 +12,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, cast
 
-from stepgrid.host.disk_errors import disk_full, is_disk_full
-from stepgrid.host.durable_writes import write_json
-from stepgrid.host.failure import StageError
-from stepgrid.host.log_tail import end_of, telling
+from stepgrid.host.disk import disk_full, is_disk_full
+from stepgrid.host.failure import StageError, end_of_log, explaining_log
+from stepgrid.host.files import write_json
 from stepgrid.host.processes.cgroup import ControlGroup, caged
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch, plan_launch, unloaded_allocator
 from stepgrid.host.processes.signals import MARK, STARTED, kill_marked
@@ -289,8 +288,8 @@ class _Step:
             starting_tree.keep(embedded, self.bench.data, self.folder)
 
     def _failure(self, message: str, exited_well: bool = False) -> StageError:
-        log = telling(self.folder)
-        return StageError(message, self.step.name, log, end_of(log), exited_well=exited_well)
+        log = explaining_log(self.folder)
+        return StageError(message, self.step.name, log, end_of_log(log), exited_well=exited_well)
 
 
 def declared(step: PlannedStep) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypedDict
 
-from stepgrid.host import file_reader
+from stepgrid.host import files
 
 RECORD = "build.json"
 
@@ -42,14 +42,14 @@ class Record(TypedDict, total=False):
 
 def catalogue(path: Path) -> dict[str, dict[str, Any]] | None:
     """catalogue.json: what is known of each option of its programs; None where there is none, or a damaged one."""
-    found = file_reader.read(path)
+    found = files.read_json(path)
     return found if found and all(isinstance(each, dict) for each in found.values()) else None
 
 
 def read(path: Path) -> dict[str, Any]:
     import msgspec
 
-    found = file_reader.read(path)
+    found = files.read_json(path)
     try:
         msgspec.convert(found, Record)
     except msgspec.ValidationError:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.host import file_reader
-from stepgrid.host.file_reader import content
+from stepgrid.host.files import read_bytes, read_json
 from stepgrid.language.files import record_file
 from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.model.status import Status
@@ -79,7 +78,7 @@ def made(store: Store, build: str) -> ExistingBuild | None:
     aside = [attempt / RECORD for attempt in reversed(store.attempts(build)) if (attempt / RECORD).is_file()]
     for path in (store.build(build) / RECORD, store.records() / build / RECORD, *aside[:1]):
         try:
-            said = content(path)
+            said = read_bytes(path)
         except OSError:
             record_file(str(path), None)
             continue
@@ -103,7 +102,7 @@ def planned(store: Store) -> dict[str, PlannedUse]:
     """What the plans that are kept say of the builds that they name."""
     found: dict[str, PlannedUse] = {}
     for folder in sorted(_folders(store.plan("_").parent)):
-        header = file_reader.read(folder / "plan.json")
+        header = read_json(folder / "plan.json")
         for build in _builds(header):
             specs = found[build["id"]].specs if build["id"] in found else frozenset()
             found[build["id"]] = PlannedUse(build, specs | {str(header.get("spec", ""))})

@@ -11,15 +11,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from stepgrid.host import file_reader
-from stepgrid.host.stale_handles import retried
+from stepgrid.host.files import IRREGULAR, open_regular, retry_stale
 
 Files: TypeAlias = Mapping[str, Mapping[str, int | str]]  # path below the result -> bytes, sha256
 RECORD = "result.json"  # holds the checksums, and so none of its own
 READINGS = re.compile(r"(figures|samples)\.[\w.]+\.json")  # what parsers made of the files: caches
 AT_ONCE = 2**18  # bytes
 # a file that is gone, or a disk that lost it; a lack of permission, memory or descriptors says nothing of a file
-_LOST = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EIO, errno.EBADMSG, errno.EUCLEAN, *file_reader.IRREGULAR)
+_LOST = (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EIO, errno.EBADMSG, errno.EUCLEAN, *IRREGULAR)
 
 
 class _Sum(NamedTuple):
@@ -44,7 +43,7 @@ def difference(folder: Path, files: Files) -> str | None:
 
 def _changed(folder: Path, name: str, entry: Mapping[str, int | str]) -> str | None:
     try:
-        found = retried(lambda: _sum(f"{folder}/{name}"))
+        found = retry_stale(lambda: _sum(f"{folder}/{name}"))
     except OSError as error:
         return _lost(name, error)
     if found.bytes != entry["bytes"]:
@@ -60,7 +59,7 @@ def _lost(name: str, error: OSError) -> str | None:
 
 def _sum(path: str) -> _Sum:
     """In half of the time that Python's file objects take: most files are small."""
-    file, digest, size = file_reader.open_regular(path), hashlib.sha256(), 0
+    file, digest, size = open_regular(path), hashlib.sha256(), 0
     try:
         while part := os.read(file, AT_ONCE):
             digest.update(part)

@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from stepgrid.host import file_reader
-from stepgrid.host.durable_writes import make_folder, write_json, write_text
+from stepgrid.host.files import make_folder, read_json, write_json, write_text
 from stepgrid.language import files
 from stepgrid.model.plan import PlannedStage
 from stepgrid.store.store import Store
@@ -55,7 +54,7 @@ def note(store: Store, stages: Iterable[PlannedStage]) -> None:
         contents, path = stage.contents, store.contents(stage.id)
         if not contents or not store.results(stage.id):
             continue
-        checksums = file_reader.read(path)
+        checksums = read_json(path)
         if checksums.keys() < contents.keys():
             make_folder(path.parent)
             write_json(path, {**contents, **checksums})

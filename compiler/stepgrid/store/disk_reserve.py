@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from stepgrid.errors import StepgridError
-from stepgrid.host.disk_errors import disk_full, has_no_room, is_disk_full
-from stepgrid.host.log_tail import DISK_FULL
-from stepgrid.host.stale_handles import is_stale
+from stepgrid.host.disk import disk_full, has_no_room, is_disk_full
+from stepgrid.host.failure import DISK_FULL
+from stepgrid.host.files import is_stale
 from stepgrid.store import reserve
 from stepgrid.store.store import Store
 

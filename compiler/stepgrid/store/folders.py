@@ -6,8 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from stepgrid.host.durable_writes import make_folder, sync, sync_tree
-from stepgrid.host.stale_handles import retried
+from stepgrid.host.files import make_folder, retry_stale, sync, sync_tree
 
 
 def own_name(root: Path) -> str:
@@ -24,7 +23,7 @@ def publish(attempt: Path, target: Path) -> None:
 
 
 def below(folder: Path, hidden: bool = False) -> list[Path]:
-    return retried(lambda: _below(folder, hidden))
+    return retry_stale(lambda: _below(folder, hidden))
 
 
 def _below(folder: Path, hidden: bool) -> list[Path]:

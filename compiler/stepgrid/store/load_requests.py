@@ -8,8 +8,7 @@ import json
 from functools import partial
 from pathlib import Path
 
-from stepgrid.host import file_reader
-from stepgrid.host.durable_writes import make_folder, write_json
+from stepgrid.host.files import make_folder, read_json, write_json
 from stepgrid.language import files
 from stepgrid.plan.load_counts import OfStore
 from stepgrid.store.store import Store
@@ -35,7 +34,7 @@ def measured(store: Store, stage: str) -> bool:
 def ask(store: Store, stage: str, loads: int, why: str) -> None:
     """Never for fewer than before: what is measured stays in the report."""
     path = store.load_request(stage)
-    if file_reader.read(path).get("loads", 0) < loads:
+    if read_json(path).get("loads", 0) < loads:
         make_folder(path.parent)
         write_json(path, {"loads": loads, "why": why})
 
@@ -51,4 +50,4 @@ def _seen(path: Path) -> bytes | None:
 
 
 def why(store: Store, stage: str) -> str:
-    return str(file_reader.read(store.load_request(stage)).get("why", ""))
+    return str(read_json(store.load_request(stage)).get("why", ""))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.host import file_reader, temporary_files
+from stepgrid.host import files
 from stepgrid.model.plan import Plan
 from stepgrid.plan.files import integrity, plan_file
 from stepgrid.store import timestamps
@@ -24,7 +24,7 @@ def write(plan: Plan, folder: Path) -> None:
     """By rename; a plan that is there already is the same plan."""
     if integrity.intact(folder):
         return
-    new = folder.with_name(f".{folder.name}.{temporary_files.own()}")
+    new = folder.with_name(f".{folder.name}.{files.temporary_suffix()}")
     new.mkdir(parents=True)
     for name, content in plan_file.texts(plan):
         with (new / name).open("w", encoding="utf-8") as file:
@@ -59,7 +59,7 @@ def name_of(made: float) -> str:
 def stored(store: Store) -> Iterator[StoredPlan]:
     """A header that cannot be read says nothing: then there is no spec."""
     for folder in below(store.plan("_").parent):
-        said = file_reader.read(folder / plan_file.HEADER)
+        said = files.read_json(folder / plan_file.HEADER)
         yield StoredPlan(folder, str(said.get("spec", "")), said.get("scale"), _machines(said), folder.stat().st_mtime)
 
 

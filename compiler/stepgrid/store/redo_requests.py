@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from stepgrid.host.durable_writes import make_folder, write_json
+from stepgrid.host.files import make_folder, write_json
 from stepgrid.store.store import Store
 
 

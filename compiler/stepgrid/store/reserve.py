@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from stepgrid.host.durable_writes import make_folder
+from stepgrid.host.files import make_folder
 from stepgrid.store.store import Store
 
 NAME = "reserve"

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from stepgrid.host.durable_writes import sync, write_json
+from stepgrid.host.files import sync, write_json
 from stepgrid.model import canonical_json
 from stepgrid.store.paths import RETRACTED, UNDONE
 from stepgrid.store.redo_requests import who

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from stepgrid.host.durable_writes import make_folder
+from stepgrid.host.files import make_folder
 from stepgrid.store.store import Store
 
 NAME = "left"

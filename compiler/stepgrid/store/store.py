@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import file_reader, temporary_files
-from stepgrid.host.durable_writes import make_folder, remove_tree, sync, sync_tree, write_json, write_text
+from stepgrid.host import files
+from stepgrid.host.files import make_folder, remove_tree, sync, sync_tree, write_json, write_text
 from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.store import timestamps
 from stepgrid.store.folders import below, publish
@@ -25,7 +25,7 @@ NAMED, NAMED_LOG = "STEPGRID_MARK", "STEPGRID_LOG"  # the links that the rule of
 def _link(path: Path, target: Path) -> None:
     """Relative, published by rename."""
     make_folder(path.parent)
-    new = path.with_name(f".{path.name}.{temporary_files.own()}")
+    new = path.with_name(f".{path.name}.{files.temporary_suffix()}")
     new.unlink(missing_ok=True)
     new.symlink_to(os.path.relpath(target, path.parent))
     os.replace(new, path)
@@ -40,7 +40,7 @@ class Store(StorePaths):
         target = self.plan(digest)
         if intact(target):
             return
-        staged = target.with_name(f".{digest}.{temporary_files.own()}~")
+        staged = target.with_name(f".{digest}.{files.temporary_suffix()}~")
         make_folder(target.parent)
         write(staged)
         sync_tree(staged)
@@ -64,7 +64,7 @@ class Store(StorePaths):
 
     def checksums(self) -> dict[str, tuple[str, str]]:
         """Path -> mark and checksum, of files that were read before."""
-        found = file_reader.read(self.known_checksums())
+        found = files.read_json(self.known_checksums())
         return {path: (str(mark), str(known)) for path, (mark, known) in found.items()}
 
     def note_checksums(self, seen: Mapping[str, tuple[str, str]]) -> None:
@@ -205,7 +205,7 @@ class Store(StorePaths):
         """Before the tables are made: what there is is out of date from here on."""
         for old in self.summary(plan).rglob(f"{STAMP}*"):
             old.unlink(missing_ok=True)
-        temporary_files.below(self.summary(plan))
+        files.sweep_below(self.summary(plan))
 
     def stamp_tables(self, plan: str, revision: str, results: Iterable[Path] = ()) -> None:
         """`results`: the records that the tables are made of."""

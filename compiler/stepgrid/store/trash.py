@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.host.durable_writes import make_folder, remove_tree, sync
+from stepgrid.host.files import make_folder, remove_tree, sync
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.store import timestamps
 from stepgrid.store.folders import below

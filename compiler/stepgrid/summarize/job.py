@@ -6,8 +6,7 @@ import argparse
 import sys
 from dataclasses import replace
 
-from stepgrid.host.durable_writes import write_text
-from stepgrid.host.stale_handles import retried
+from stepgrid.host.files import retry_stale, write_text
 from stepgrid.plan.files import plan_file
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store import load_requests
@@ -36,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"summarize: {problem}", file=sys.stderr)
         return 1
     try:
-        found = with_reserve(store, lambda: retried(lambda: _written(store, options.plan)))
+        found = with_reserve(store, lambda: retry_stale(lambda: _written(store, options.plan)))
     except (DiskFull, PluginError) as error:
         print(f"summarize: {error}", file=sys.stderr)
         return 1

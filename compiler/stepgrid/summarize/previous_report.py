@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import file_reader
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host import files
+from stepgrid.host.files import write_json
 from stepgrid.model import number_format
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import comparison_axes
@@ -23,7 +23,7 @@ Statements = Mapping[str, Mapping[str, str]]  # what it is about -> {results: th
 
 def differences(path: Path, report: Report, revision: str) -> list[str]:
     """Sentences where the report of another revision said something else; `path` has then what this one says."""
-    before, now = file_reader.read(path), statements(report)
+    before, now = files.read_json(path), statements(report)
     said = _sentences(before.get("statements"), now) if before.get("revision", revision) != revision else []
     with suppress(OSError):  # a store that cannot be written
         write_json(path, {"revision": revision, "statements": now})

@@ -12,7 +12,7 @@ from stepgrid.build.command_runner import Commands
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.archive_extraction import unpack
 from stepgrid.build.programs import RECORD, programs
-from stepgrid.host.durable_writes import remove_tree
+from stepgrid.host.files import remove_tree
 from stepgrid.host.locks import locked
 from stepgrid.plan.identity import build_id
 from stepgrid.plugins.engine import IdentityError

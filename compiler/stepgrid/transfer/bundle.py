@@ -15,7 +15,7 @@ from typing import IO, Any, cast
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.archive_reader import reading
-from stepgrid.host.durable_writes import replacing
+from stepgrid.host.files import replacing
 
 MANIFEST = "export.json"
 SUFFIXES = (".tar.gz", ".tar.zst")

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.build.error import BuildError
 from stepgrid.collect import parquet
-from stepgrid.host import cluster_job, file_reader
+from stepgrid.host import cluster_job
+from stepgrid.host.facts import pseudonym
+from stepgrid.host.files import read_json
 from stepgrid.host.processes.signals import MARK
-from stepgrid.host.pseudonym import pseudonym
 from stepgrid.model import result_schema
 from stepgrid.model.plan import Plan
 from stepgrid.store import checksums
@@ -39,9 +40,9 @@ class HostFacts(NamedTuple):
 
 def host_facts(store: Store, plan: Plan) -> HostFacts:
     folders = [result for stage in plan.stages for result in store.all_results(stage.id)]
-    hosts = (file_reader.read(folder / "attempt.json").get("host") for folder in folders)
+    hosts = (read_json(folder / "attempt.json").get("host") for folder in folders)
     names = {str(host[HOSTNAME]) for host in hosts if isinstance(host, dict) and HOSTNAME in host}
-    commands = [file_reader.read(path) for folder in folders for path in folder.glob("**/command.json")]
+    commands = [read_json(path) for folder in folders for path in folder.glob("**/command.json")]
     variables = {name for command in commands for each in (ENVIRONMENT, ADDED) for name in _names(command, each)}
     return HostFacts(sorted(names), sorted(variables - _OURS))
 
@@ -73,7 +74,7 @@ def _written(path: Path, content: bytes) -> Path:
 
 def _anonymous(path: Path) -> bytes | None:
     """Nothing where it says nothing of the host, or cannot be read."""
-    record = file_reader.read(path)
+    record = read_json(path)
     found = _without(record)
     return None if found == record else _text(found)
 
@@ -93,7 +94,7 @@ def _field(name: str, value: Any) -> Any:
 
 
 def _sealed(record: Path, changed: Mapping[str, Checksum]) -> bytes:
-    said = file_reader.read(record)
+    said = read_json(record)
     if isinstance(files := said.get("files"), dict):
         said["files"] = {**files, **{name: entry for name, entry in changed.items() if name in files}}
     return _text(said)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from stepgrid.build.error import BuildError
-from stepgrid.host.file_reader import sha256
+from stepgrid.host.files import sha256
 from stepgrid.model.plan import Json
 
 Files: TypeAlias = Mapping[str, Mapping[str, Json]]  # path -> sha256, bytes, executable; or link

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.collect import step_figures
-from stepgrid.host.durable_writes import make_folder, remove_tree
+from stepgrid.host.files import make_folder, remove_tree
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import PlannedBuild, PlannedStage
 from stepgrid.plugins.importer import ImportedStep

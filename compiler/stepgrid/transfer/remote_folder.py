@@ -12,8 +12,8 @@ from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 from stepgrid.build.error import BuildError
-from stepgrid.host import file_reader
-from stepgrid.host.durable_writes import make_folder, replacing, sync
+from stepgrid.host import files
+from stepgrid.host.files import make_folder, replacing, sync
 
 LARGEST_RECORD = 1 << 20  # bytes that `read` gives at most
 
@@ -48,7 +48,7 @@ class LocalFolder:
         return []
 
     def read(self, name: str) -> bytes:
-        return file_reader.content(self._path / name, LARGEST_RECORD)
+        return files.read_bytes(self._path / name, LARGEST_RECORD)
 
     def get(self, name: str, file: Path) -> None:
         source = self._path / name

@@ -12,7 +12,7 @@ from typing import Any
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch.archive_extraction import unpack
-from stepgrid.host.durable_writes import remove_tree, write_json
+from stepgrid.host.files import remove_tree, write_json
 from stepgrid.host.locks import locked
 from stepgrid.language.site import current_site
 from stepgrid.model.number_format import size

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.error import BuildError
-from stepgrid.host import file_reader
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host import files
+from stepgrid.host.files import write_json
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.language.site import current_site
 from stepgrid.store import retractions
@@ -109,7 +109,7 @@ def _read(remote: RemoteFolder, part: str, folder: Path, taken: Taken) -> Iterat
         if suffix != "json":
             continue
         try:
-            said = file_reader.parsed(_fetched(remote, name, folder).read_bytes())
+            said = files.parse_json(_fetched(remote, name, folder).read_bytes())
         except BuildError as wrong:
             taken.wrong.append(str(wrong))
         except (OSError, ValueError):  # of a push that was killed

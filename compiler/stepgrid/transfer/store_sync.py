@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.error import BuildError
-from stepgrid.host import file_reader
-from stepgrid.host.durable_writes import make_folder, remove_tree, write_json
+from stepgrid.host import files
+from stepgrid.host.files import make_folder, remove_tree, write_json
 from stepgrid.host.locks import locked
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
@@ -116,7 +116,7 @@ def _push(
     texts = result_export.kept(store.texts(plan.digest))
     exported = result_export.export(store, plan, file, texts=texts, host=options.host, only={*part})
     names = [f"{stage}/{time}" for stage, times in exported["results"].items() for time in times]
-    digest = file_reader.sha256(file)
+    digest = files.sha256(file)
     remote.put(file, f"{BUNDLES}/{digest}{SUFFIX}")
     if options.key is not None:
         remote.put(signature.sign(file, options.key), f"{BUNDLES}/{digest}{SUFFIX}{signature.SUFFIX}")
@@ -159,7 +159,7 @@ def _fetch(remote: RemoteFolder, entry: _IndexEntry, file: Path) -> None:
         remote.get(f"{BUNDLES}/{file.name}", file)
     except FileNotFoundError:
         raise BuildError(f"the bundle {entry.bundle} is missing") from None
-    if file_reader.sha256(file) != entry.bundle:
+    if files.sha256(file) != entry.bundle:
         raise BuildError(f"the bundle {entry.bundle} is damaged: its checksum differs")
 
 
@@ -189,7 +189,7 @@ def _entries(remote: RemoteFolder, faults: list[str]) -> Iterator[_IndexEntry]:
     """Read the index; a file that is no entry is skipped, and `faults` gets a sentence about it."""
     for name in remote.names(INDEX):
         try:
-            yield _entry(name, file_reader.parsed(remote.read(name)))
+            yield _entry(name, files.parse_json(remote.read(name)))
         except (BuildError, OSError, ValueError) as error:
             faults.append(f"{name} is skipped: it is no entry of an index ({error})")
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import file_reader
+from stepgrid.host import files
 from stepgrid.language.problems import Problem
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.plan.checks import option_check, program_check
@@ -43,7 +43,7 @@ def _options_of_releases(name: str, store: Store) -> Mapping[str, Any]:
     kind = engine(name)
     options: dict[str, Any] = {}
     if isinstance(kind, KnownOptions):
-        options = {option: {"type": type_} for option, type_ in file_reader.read(kind.known_options).items()}
+        options = {option: {"type": type_} for option, type_ in files.read_json(kind.known_options).items()}
     for build in ids(store):
         if record(store, build).get("engine") == name:
             options.update(catalogue(store, build) or {})

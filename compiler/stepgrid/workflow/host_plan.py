@@ -88,13 +88,13 @@ def store() -> Store:
 
 def host(store: Store) -> dict[str, Any]:
     """What this host is, with the storage that databases are on."""
-    from stepgrid.host.facts import here
+    from stepgrid.host.facts import host_hardware
 
-    return here(store.root if store.root.is_dir() else Path(), current_site())
+    return host_hardware(store.root if store.root.is_dir() else Path(), current_site())
 
 
 def differing(site: Site, facts: Mapping[str, Any]) -> Differs:
     """Where this host is not a machine that it is to stand in for."""
-    from stepgrid.host.facts import mismatch
+    from stepgrid.host.facts import differences
 
-    return lambda machine: mismatch(machine, facts) if site.allow_other_hardware else ()
+    return lambda machine: differences(machine, facts) if site.allow_other_hardware else ()

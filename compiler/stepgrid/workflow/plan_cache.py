@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.host import file_reader
+from stepgrid.host import files
 from stepgrid.language.files import InputRecord, digest, record_inputs
 from stepgrid.language.site import current_site
 from stepgrid.model.package_data import PACKAGE, TEMPLATES
@@ -65,7 +65,7 @@ def find(store: Store, request: Request) -> CachedPlan | None:
 def requests(store: Store) -> Iterator[Kept]:
     """All that were ever run here."""
     for path in sorted(store.remembered("_").parent.glob("[!.]*.json")):
-        kept = file_reader.read(path)
+        kept = files.read_json(path)
         with suppress(KeyError, IndexError, ValueError, TypeError):
             yield Kept(path.stem, str(kept["plan"][0]), _request(kept.get("request")))
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from stepgrid.host import cluster_job
-from stepgrid.host.locks import holders
+from stepgrid.host.locks import lock_holders
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.status import ENDED, Action, BrokenRecord, PlanStatus, Status
 from stepgrid.model.units import counted
@@ -203,7 +203,7 @@ def work(plan: Plan, store: Store, dry_run: bool = False) -> RemainingWork:
     for broken in found.broken:  # else Snakemake has what it asks for
         store.drop_mark(broken.node)
     note_sound(store, found.status)
-    idle = not holders(store.lock(RUN))  # a run that goes on may wait for them
+    idle = not lock_holders(store.lock(RUN))  # a run that goes on may wait for them
     store.drop_named_marks(plan.digest, all_of_them=idle)
     if idle:
         for node in found.again:

@@ -12,8 +12,8 @@ from typing import Any
 
 from stepgrid.errors import FAILED, PROBLEMS, USAGE, StepgridError
 from stepgrid.host import cluster_job
-from stepgrid.host.machines import contradicted, unnamed
-from stepgrid.host.stale_handles import HINT, is_stale
+from stepgrid.host.facts import hardware_contradiction, machines_without_nodes
+from stepgrid.host.files import STALE_HINT, is_stale
 from stepgrid.language.site import VARIABLE, current_site
 from stepgrid.model.cluster import HERE
 from stepgrid.model.plan import Plan, PlannedStage, runs_already
@@ -100,7 +100,7 @@ def refused(store: Store, error: OSError) -> str:
         return sentence(store)
     where = f" ({error.filename})" if error.filename else ""
     if is_stale(error):
-        return f"{store.root.absolute()} could not be read: {error.strerror}{where}; {HINT}"
+        return f"{store.root.absolute()} could not be read: {error.strerror}{where}; {STALE_HINT}"
     if error.filename and store.data != store.root and Path(error.filename).is_relative_to(store.data.parent):
         return f"{error.filename}, of the site file's `data`, cannot be written: {error.strerror or error}"
     advice = "make it writable, or start in another folder"
@@ -144,13 +144,15 @@ def _refuse_other_hardware(found: RemainingWork) -> None:
     nothing = bool(found.elsewhere) and not found.results
     if cluster_job.active():
         _refuse_machines_without_nodes(found.plan, bool(stages or nothing))
-    elif (stages or nothing) and (differs := contradicted(found.plan.machines, found.store.root, current_site())):
+    elif (stages or nothing) and (
+        differs := hardware_contradiction(found.plan.machines, found.store.root, current_site())
+    ):
         raise Fault(f"{differs}\n{STAND_IN}", FAILED)
 
 
 def _refuse_machines_without_nodes(plan: Plan, anything: bool) -> None:
     """The jobs look whether the nodes are what the spec says."""
-    without = unnamed(plan.machines, current_site())
+    without = machines_without_nodes(plan.machines, current_site())
     if anything and len(without) == len(plan.machines):
         names = [name if plan.machines[name].get("declared") else HERE for name in without]
         listed = ", ".join(f"`{name}`" for name in names)

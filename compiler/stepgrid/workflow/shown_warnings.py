@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 from datetime import date
 
-from stepgrid.host import file_reader
+from stepgrid.host import files
 from stepgrid.language.files import digest
 from stepgrid.model.units import counted
 from stepgrid.store.store import Store
@@ -23,7 +23,7 @@ def once_a_day(store: Store, spec: str, text: str, note: bool = True) -> str:
         return text
     kept = {"day": date.today().isoformat(), "warnings": digest(text.encode())}
     key = digest(os.path.abspath(spec).encode())[:20]  # noqa: PTH100 - an import less
-    if file_reader.read(store.shown_warnings(key)) == kept:
+    if files.read_json(store.shown_warnings(key)) == kept:
         return f"{spec}: {counted(warnings, 'warning')}, shown before today; --all-warnings shows them again"
     if note and store.root.is_dir():
         with suppress(OSError):  # a store that cannot be written

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NoReturn
 
-from stepgrid.host import cluster_job, host_lock, temporary_files, tuning
+from stepgrid.host import cluster_job, files, locks, tuning
 from stepgrid.host.locks import LockBusy
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import die_with_parent, ignore_signal
@@ -64,7 +64,7 @@ class Hooks:
     def _begin(self, fresh: bool, notes: Iterable[str]) -> None:
         store = self.work.store
         reserve.keep(self.work.store)
-        temporary_files.everywhere(self.work.store.root)
+        files.sweep_store(self.work.store.root)
         skipped_stages.forget(self.work.store)
         self.listen()
         if fresh:
@@ -145,7 +145,7 @@ class Hooks:
     def _incomplete(self) -> None:
         for sentence in run_end.close(self.work):
             say(sentence)
-        host_lock.clear_up()
+        locks.clear_up_host()
         self._sweep()
         done = all(self._command(verb) for verb in ("collect", "summarize"))
         late = unstarted(self.work)

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import temporary_files
+from stepgrid.host import files
 
 OWNER = ".stepgrid."  # begins the name of a file in Snakemake's temporary folder; the process that uses it ends it
 
@@ -19,10 +19,10 @@ def mark_folder(folder: Path) -> None:
     """Remove temporary folders of runs that were killed, and mark this one's."""
     for mark in Path(tempfile.gettempdir()).glob(f"snakemake*/{OWNER}*"):
         process = mark.name.removeprefix(OWNER)
-        if mark.lstat().st_uid == os.getuid() and temporary_files.is_left(process):
+        if mark.lstat().st_uid == os.getuid() and files.has_dead_owner(process):
             shutil.rmtree(mark.parent, ignore_errors=True)
     with suppress(OSError):
-        (folder / f"{OWNER}{temporary_files.own()}").touch()
+        (folder / f"{OWNER}{files.temporary_suffix()}").touch()
 
 
 def spare(persistence: Any) -> None:

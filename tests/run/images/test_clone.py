@@ -3,7 +3,7 @@ import stat
 
 import pytest
 
-from stepgrid.host.file_tree import scan
+from stepgrid.host.files import scan
 from stepgrid.run.images import clone as clone_module
 from stepgrid.run.images.clone import clone
 

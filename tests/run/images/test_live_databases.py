@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host.host_lock import host_lock
-from stepgrid.host.locks import locked
+from stepgrid.host.locks import host_lock, locked
 from stepgrid.run.images.live_databases import clear_up
 from stepgrid.store.store import Store
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stepgrid.host.file_tree import scan
+from stepgrid.host.files import scan
 
 SHOW = """
 import os, sys

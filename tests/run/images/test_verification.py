@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from stepgrid.host.file_tree import scan
+from stepgrid.host.files import scan
 from stepgrid.host.page_cache import residency
 from stepgrid.run.images import image
 from stepgrid.store.images import checksums, image_folders, verification

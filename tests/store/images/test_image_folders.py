@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.files import write_json
 from stepgrid.host.locks import LockBusy
 from stepgrid.store.images import image_folders
 from stepgrid.store.store import Store

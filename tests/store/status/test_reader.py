@@ -21,8 +21,8 @@ from stepgrid.cli import results as results_command
 from stepgrid.cli.status import status_json
 from stepgrid.collect.job import collect
 from stepgrid.collect.query import open_tables
-from stepgrid.host import host_lock
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host import locks
+from stepgrid.host.files import write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import CellStep, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
 from stepgrid.model.status import Action, Status
@@ -48,7 +48,7 @@ CELLS = tuple(
 MACHINES = {"here": HERE, "big": BIG}
 PLAN = Plan("p", "t", "a.yaml", None, (), CELLS, (BUILD,), (LOAD, *STAGES, FAR), HERE, Report(), machines=MACHINES)
 HOLD = """
-from stepgrid.host.host_lock import host_lock
+from stepgrid.host.locks import host_lock
 with host_lock(shared=False):
     print(flush=True)
     input()
@@ -139,7 +139,7 @@ def busy() -> Iterator[None]:
         )
         assert process.stdout is not None
         process.stdout.readline()
-        assert host_lock.path().exists()
+        assert locks.host_lock_path().exists()
         yield
         process.communicate("\n")
 

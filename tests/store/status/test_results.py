@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.files import write_json
 from stepgrid.model.status import Status
 from stepgrid.store.record_header import head
 from stepgrid.store.status import attempts, results

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host import cluster_job
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.files import write_json
 from stepgrid.store.status import running_attempt
 from stepgrid.store.timestamps import NAME
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stepgrid.host import cluster_job
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.files import write_json
 from stepgrid.model.cluster import JobRequest, Slurm
 from stepgrid.model.plan import Plan
 from stepgrid.store.store import Store

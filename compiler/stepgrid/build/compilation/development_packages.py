@@ -13,7 +13,7 @@ from stepgrid.build.apt.package_extraction import unpack
 from stepgrid.build.apt.private_apt import lacking, of_suite
 from stepgrid.build.source import Artifact
 from stepgrid.build.task import Order
-from stepgrid.host.file_reader import sha256
+from stepgrid.host.files import sha256
 
 SYSTEM = "system"  # those that are installed on the machine
 

@@ -12,8 +12,8 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from stepgrid.build.error import BuildError
-from stepgrid.host.disk_errors import is_disk_full
-from stepgrid.host.file_reader import sha256
+from stepgrid.host.disk import is_disk_full
+from stepgrid.host.files import sha256
 
 LARGEST = 16 << 30
 _SILENCE = 120.0  # seconds without a byte

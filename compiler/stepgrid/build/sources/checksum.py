@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.task import Order
-from stepgrid.host.file_reader import sha256
+from stepgrid.host.files import sha256
 from stepgrid.model.plan import Json
 
 

@@ -14,7 +14,7 @@ from stepgrid.build.command_runner import Commands
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Artifact, Material
 from stepgrid.build.task import Order
-from stepgrid.host.file_reader import sha256
+from stepgrid.host.files import sha256
 from stepgrid.model.plan import Json
 
 _ADVICE = "a suite moves on: declare the version that it has now, or choose another suite"

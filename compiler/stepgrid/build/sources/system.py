@@ -11,7 +11,7 @@ from stepgrid.build.compilation.elf import read_elf
 from stepgrid.build.error import BuildError
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
-from stepgrid.host.file_reader import sha256
+from stepgrid.host.files import sha256
 from stepgrid.model.plan import Json
 
 _ADVICE = "declare the version that it says, or name another binary"

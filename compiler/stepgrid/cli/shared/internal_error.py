@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from traceback import extract_tb
 
-from stepgrid.host.stale_handles import HINT, is_stale
+from stepgrid.host.files import STALE_HINT, is_stale
 from stepgrid.model.package_data import PACKAGE
 
 SHOWN = "STEPGRID_TRACEBACK"  # a variable: with a value in it Python's own traceback is printed
@@ -19,7 +19,7 @@ def sentence(command: str, error: Exception) -> str | None:
         return None
     if is_stale(error):
         where = getattr(error, "filename", None) or "a file"
-        return f"`stepgrid {command}` stopped: {where}: stale file handle\n   = {HINT}"
+        return f"`stepgrid {command}` stopped: {where}: stale file handle\n   = {STALE_HINT}"
     said = " ".join(str(error).split())[:_LONGEST]
     what = f"{type(error).__name__}{f': {said}' if said else ''}"
     return (

@@ -11,7 +11,7 @@ from typing import Any
 
 from stepgrid.collect.samples import NAME as SAMPLES
 from stepgrid.collect.samples import RATES, growth, rates, rows
-from stepgrid.host import file_reader
+from stepgrid.host import files
 
 SHOWN = (
     "device_read_mb_per_s", "device_write_mb_per_s", "host_cpu_user_pct", "host_cpu_system_pct", "host_cpu_iowait_pct",
@@ -31,7 +31,7 @@ class Load:
         if folder != self._folder:
             self._folder, self._tail = folder, Tail(folder / SAMPLES)
             self._newest.clear()
-        self._newest.extend(file_reader.records(self._tail.lines()[-2:], "monotonic"))
+        self._newest.extend(files.json_records(self._tail.lines()[-2:], "monotonic"))
         if len(self._newest) < 2 or self._newest[1]["monotonic"] <= self._newest[0]["monotonic"]:
             return {}
         values = dict(zip(RATES, rates(growth(*rows(self._newest))), strict=True))

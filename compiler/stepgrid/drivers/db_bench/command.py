@@ -133,9 +133,9 @@ def read_report(path: Path) -> list[tuple[float, float]]:
 
 def read_text(path: Path | str) -> str:
     """Read a file with any line ends, however damaged."""
-    from stepgrid.host.file_reader import content
+    from stepgrid.host.files import read_bytes
 
-    text = content(path).decode("utf-8", errors="replace")
+    text = read_bytes(path).decode("utf-8", errors="replace")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 

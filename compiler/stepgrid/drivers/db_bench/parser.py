@@ -45,7 +45,7 @@ from stepgrid.drivers.db_bench.output import (
     writer_figures,
     writer_note,
 )
-from stepgrid.host import file_reader
+from stepgrid.host import files
 from stepgrid.model.figures import Figures, ParseError, PrintedStep
 from stepgrid.plugins import driver
 
@@ -153,7 +153,7 @@ def measured_window(
     aftermath = _aftermath(benchmarks, measured)
     if aftermath is None or SECONDS not in metrics:
         return None
-    wall = file_reader.read(f"{folder}/step.json").get("seconds")
+    wall = files.read_json(f"{folder}/step.json").get("seconds")
     if isinstance(wall, int | float) and UPTIME in metrics and benchmarks[-1] == "stats":
         opening = max(0.0, wall - metrics[UPTIME])
         return opening, opening + metrics[SECONDS]
@@ -186,7 +186,7 @@ _TABLE_FACTORY = "table_factory options"
 def log_facts(folder: Path) -> dict[str, str]:
     """Read the log, if the step kept it."""
     try:
-        text = file_reader.content(f"{folder}/{LOG}", LOG_HEAD).decode(errors="replace")
+        text = files.read_bytes(f"{folder}/{LOG}", LOG_HEAD).decode(errors="replace")
     except OSError:
         return {}
     matches = {name: re.search(pattern, text, re.MULTILINE) for name, pattern in _LOG_FACTS.items()}

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from stepgrid.host import counters, devices
+from stepgrid.host import counters, disk
 from stepgrid.plugins.server import IdleReading
 
 SECTOR = 512
@@ -19,8 +19,8 @@ class Device:
     nothing of a server that ran before, where nobody knows what it is on (`data` is None)."""
 
     def __init__(self, data: Path | None, said: str | None, most_busy: float, most_written: float) -> None:
-        self.name = devices.device(data or Path("/"), said) if data or said else None
-        self._members = devices.members(self.name) if self.name else []
+        self.name = disk.device(data or Path("/"), said) if data or said else None
+        self._members = disk.members(self.name) if self.name else []
         self._most_busy, self._most_written = most_busy, most_written
         self._last = self._read()
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stepgrid.drivers.db_bench.engine_statistics import compaction_tables, read_count
-from stepgrid.host.log_tail import tail
+from stepgrid.host.failure import tail
 from stepgrid.host.processes.signals import die_with_parent
 from stepgrid.plugins.server import IdleReading
 

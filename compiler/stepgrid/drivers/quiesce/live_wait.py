@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from stepgrid.drivers.quiesce.parser import busy
-from stepgrid.host.log_tail import tail
+from stepgrid.host.failure import tail
 
 TAIL = 16_384  # bytes of its end: several looks
 

@@ -15,7 +15,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import BuiltPrograms
 from stepgrid.build.source import Material
 from stepgrid.build.task import Order
-from stepgrid.host.log_tail import end_of
+from stepgrid.host.failure import end_of_log
 from stepgrid.language.sources import READY
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import DeclaredBuilds
@@ -65,7 +65,7 @@ def _compile(order: Order, argv: Sequence[str], tree: Path, variables: Mapping[s
     status = order.commands.compile([program, *argv[1:]], _LONGEST, cwd=tree, env=variables)
     if status == 0:
         return
-    for name in dict.fromkeys(_MISSING.findall(end_of(order.folder / LOG))):
+    for name in dict.fromkeys(_MISSING.findall(end_of_log(order.folder / LOG))):
         require(order, name)
     ending = f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
     raise BuildError(f"the build's command {argv[0]} {ending}")

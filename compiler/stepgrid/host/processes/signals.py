@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from stepgrid.host import file_reader
+from stepgrid.host import files
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -135,7 +135,7 @@ def kill_attempt(journal: Path, roots: Collection[Path]) -> None:
     """Kill who carries the attempt's mark, and who is in a process group of its journal, at work below the roots."""
     attempt = journal.parent
     kill_marked(MARK, attempt)
-    hostname = str(file_reader.read(attempt / "attempt.json").get("hostname") or platform.node())
+    hostname = str(files.read_json(attempt / "attempt.json").get("hostname") or platform.node())
     groups = set(_journal_groups(journal)) if hostname == platform.node() else set()  # numbers of another host: no
     for pid in _pids() if groups else ():
         with suppress(OSError):

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from stepgrid.host.file_tree import Tree
+from stepgrid.host.files import Tree
 
 FICLONE = 0x40049409
 CHUNK = 1 << 26

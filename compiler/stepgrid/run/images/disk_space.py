@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
-from stepgrid.host.file_tree import Tree, scan
+from stepgrid.host.files import Tree, scan
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.plan import time_estimate
 from stepgrid.run.attempt import Attempt

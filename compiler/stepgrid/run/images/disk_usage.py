@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from stepgrid.host.devices import existing
+from stepgrid.host.disk import existing
 from stepgrid.model.number_format import size
 from stepgrid.store.images import image_folders
 from stepgrid.store.store import Store

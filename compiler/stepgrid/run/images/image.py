@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host.durable_writes import write_json
-from stepgrid.host.file_tree import Tree, scan
+from stepgrid.host.files import Tree, scan, write_json
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.units import counted
 from stepgrid.run.attempt import Attempt

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from stepgrid.host.durable_writes import remove_tree
-from stepgrid.host.host_lock import host_lock
-from stepgrid.host.locks import LockBusy, locked
+from stepgrid.host.files import remove_tree
+from stepgrid.host.locks import LockBusy, host_lock, locked
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.run.attempt import close_abandoned
 from stepgrid.store.images.image_folders import DATA

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stepgrid.host.failure import StageError, is_from_outside, is_of_missing_keys
-from stepgrid.host.file_tree import scan
+from stepgrid.host.files import scan
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.plan.files import plan_file
 from stepgrid.run.attempt import Attempt

@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from stepgrid.host.log_tail import last_bytes
+from stepgrid.host.failure import last_bytes
 from stepgrid.run.server.server_handle import ReachedServer
 
 # of mysqld and mariadbd, and of PostgreSQL in several releases

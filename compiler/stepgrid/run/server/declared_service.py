@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from stepgrid.host.log_tail import end_of, telling
+from stepgrid.host.failure import end_of_log, explaining_log
 from stepgrid.host.processes.supervision import environment, supervise
 from stepgrid.model.command import Command
 from stepgrid.model.plan import SERVICE, PlannedStage
@@ -112,7 +112,7 @@ class DeclaredService:
         ended = supervise(command.argv, environment(command.env), folder, ANSWER, _nothing, _nothing)
         if ended.exit or ended.overdue:
             how = f"did not end within {ANSWER:g} s" if ended.overdue else f"ended with exit status {ended.exit}"
-            said = end_of(telling(folder)).rpartition("\n")[2]
+            said = end_of_log(explaining_log(folder)).rpartition("\n")[2]
             raise ConnectionError(f"`{Path(command.argv[0]).name}` {how}{f': {said}' if said else ''}")
 
     def _listens(self, family: int, address: Any) -> None:

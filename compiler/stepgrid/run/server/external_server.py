@@ -11,9 +11,9 @@ from typing import Any
 
 from stepgrid.build import external_server
 from stepgrid.build.external_server import UnansweredError, connected
-from stepgrid.host import devices
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host import disk
 from stepgrid.host.failure import StageError
+from stepgrid.host.files import write_json
 from stepgrid.host.processes import supervision
 from stepgrid.model.plan import SERVER, PlannedStage
 from stepgrid.plugins.engine import IdentityError
@@ -118,7 +118,7 @@ def _found(
     since = engine.since(connection)
     pid = local_process.process(access, since.pid)
     here = Path(since.data) if pid is not None and since.data else None
-    device = devices.device(here) if here else None
+    device = disk.device(here) if here else None
     return ExternalServer(access, own, engine, shown, _began(since), pid, device)
 
 

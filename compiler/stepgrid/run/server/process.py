@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host.disk_errors import disk_full, met_full_disk
-from stepgrid.host.failure import StageError
-from stepgrid.host.log_tail import end_of, telling
+from stepgrid.host.disk import disk_full, met_full_disk
+from stepgrid.host.failure import StageError, end_of_log, explaining_log
 from stepgrid.host.processes import supervision
 from stepgrid.host.processes.cgroup import ControlGroup
 from stepgrid.host.processes.supervision import describe_signal
@@ -47,16 +46,16 @@ class Server:
     def failure(self, when: str, step: str | None = None) -> StageError:
         """Of one that is gone. `when` follows how it ended."""
         status = supervision.exit_status(self.pid) or 0
-        said = first_complaint(telling(self.folder)) if status >= 0 else ""  # who was killed had no last word
+        said = first_complaint(explaining_log(self.folder)) if status >= 0 else ""  # who was killed had no last word
         how = f"the server {supervision.describe_exit(status)}{when}"
         if status == -signal.SIGKILL and self.cage.ran_out:
             how = f"the server ran out of memory{when}: the kernel killed it ({MEMORY})"
         return self.complaint(f"{how}: {said}" if said else how, step)
 
     def complaint(self, message: str, step: str | None = None) -> StageError:
-        log = telling(self.folder)
+        log = explaining_log(self.folder)
         full = disk_full(self.data, self.folder) if met_full_disk(self.folder, self.data) else None
-        return StageError(full or message, step, log, end_of(log))
+        return StageError(full or message, step, log, end_of_log(log))
 
     def crash(self, step: str) -> StageError | None:
         """One of several processes goes on without the one that crashed; its clients were all disconnected."""

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.host.log_tail import last_bytes
+from stepgrid.host.failure import last_bytes
 
 # mysqld and mariadbd: [ERROR] [MY-000077] [Server] /path/to/mysqld: text; postgres: FATAL:  text, and more behind it
 _COMPLAINT = re.compile(

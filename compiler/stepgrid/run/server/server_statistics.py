@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host.files import write_json
 from stepgrid.plugins.server import Connection, ServerEngine, ServerStatistics, StatisticsReader
 from stepgrid.run.server.server_handle import ReachedServer
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from stepgrid.host.disk_errors import disk_full, met_full_disk
-from stepgrid.host.durable_writes import write_json
-from stepgrid.host.failure import StageError
-from stepgrid.host.log_tail import end_of, telling
+from stepgrid.host.disk import disk_full, met_full_disk
+from stepgrid.host.failure import StageError, end_of_log, explaining_log
+from stepgrid.host.files import write_json
 from stepgrid.host.processes import supervision
 from stepgrid.host.processes.cgroup import ControlGroup, caged
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch, plan_launch, unloaded_allocator
@@ -142,12 +141,12 @@ class _Service:
             self.attempt.journal(f"server {name}", index=index, seconds=time.monotonic() - began)
 
     def _refused(self, name: str, folder: Path, ended: ProcessEnd, seconds: float) -> StageError:
-        log = telling(folder)
+        log = explaining_log(folder)
         how = f"it did not end within {seconds:g} s" if ended.overdue else f"it {supervision.describe_exit(ended.exit)}"
         said = first_complaint(log) if ended.exit > 0 else ""
         if met_full_disk(folder, self.home.data):
-            return StageError(disk_full(self.home.data, folder), None, log, end_of(log))
-        return StageError(f"{WHAT[name]} failed: {said or how}", None, log, end_of(log), starting=name == "prepare")
+            return StageError(disk_full(self.home.data, folder), None, log, end_of_log(log))
+        return StageError(f"{WHAT[name]} failed: {said or how}", None, log, end_of_log(log), starting=name == "prepare")
 
     def _start(self, done: LaunchPlan, cage: ControlGroup) -> Server:
         _, env = self._command(done.command, self.home.folder, done.record)

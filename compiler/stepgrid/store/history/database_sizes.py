@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 
-from stepgrid.host.durable_writes import make_folder, write_json
+from stepgrid.host.files import make_folder, write_json
 from stepgrid.store.store import Store
 
 MOST = 8  # of the latest

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
-from stepgrid.host.file_tree import Tree
+from stepgrid.host.files import Tree
 from stepgrid.host.page_cache import held
 
 DIGEST = partial(hashlib.blake2b, digest_size=20)

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from stepgrid.host import file_reader
-from stepgrid.host.durable_writes import write_cache
+from stepgrid.host.files import read_json, write_cache
 from stepgrid.host.locks import locked
 from stepgrid.store.store import Store
 
@@ -67,7 +66,7 @@ def note_use(store: Store, stage: str) -> None:
 
 def verified(folder: Path) -> dict[str, Any]:
     """What was seen of its files when they were last found to be sound after it was saved; mostly nothing."""
-    return file_reader.read(folder / VERIFIED)
+    return read_json(folder / VERIFIED)
 
 
 def note_verified(store: Store, stage: str, seen: Mapping[str, Any]) -> None:

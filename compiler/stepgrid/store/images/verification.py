@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.errors import StepgridError
-from stepgrid.host.file_tree import Tree, scan, times
+from stepgrid.host.files import Tree, modification_times, scan
 from stepgrid.plan.actions import NO_IMAGE
 from stepgrid.store.images import image_folders
 from stepgrid.store.images.checksums import LIMIT, first_wrong, samples_of, sums_of
@@ -128,4 +128,4 @@ def _seen(root: Path, tree: Tree) -> dict[str, Any]:
         boot = BOOT_ID.read_text(encoding="ascii").strip()
     except OSError:
         boot = ""  # it cannot be told: as if the host never restarted
-    return {BOOT: boot, TIMES: times(root, tree)}
+    return {BOOT: boot, TIMES: modification_times(root, tree)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import file_reader
+from stepgrid.host import files
 from stepgrid.model.status import ActiveWork, AttemptEnd, NodeStatus, Status
 from stepgrid.store import retractions
 from stepgrid.store.status.results import seconds
@@ -30,7 +30,7 @@ def end(attempts: Sequence[Path]) -> AttemptEnd | None:
     newest, tries = attempts[-1], len(attempts)
     if is_open(newest):
         return AttemptEnd(Status.INTERRUPTED, KILLED, "", newest, began(newest) or 0.0, tries)
-    record = file_reader.read(newest / FAILURE)
+    record = files.read_json(newest / FAILURE)
     return AttemptEnd(
         status=Status.INTERRUPTED if record.get("status") in ("interrupted", "broken") else Status.FAILED,
         message=str(record.get("message") or "it does not say why"),
@@ -68,7 +68,7 @@ def tried(store: Store, node: NodeStatus) -> list[PastAttempt]:
 
 
 def _result(folder: Path, counting: Path | None) -> PastAttempt:
-    record, note = file_reader.read(folder / "result.json"), retractions.of(folder)
+    record, note = files.read_json(folder / "result.json"), retractions.of(folder)
     newer = counting is None or folder.name > counting.name
     standing = RETRACTED if note else COUNTS if folder == counting else BROKEN if newer else OLDER
     said = note.said if note else record.get("reason") or ""
@@ -90,7 +90,7 @@ def _text(record: Mapping[str, Any], name: str) -> str | None:
 
 
 def _attempt(folder: Path, work: ActiveWork | None) -> PastAttempt:
-    started, last = _text(file_reader.read(folder / "attempt.json"), "started"), end([folder])
+    started, last = _text(files.read_json(folder / "attempt.json"), "started"), end([folder])
     if work and work.attempt == folder:
         return PastAttempt(folder, Status.WAITING if work.waits else Status.RUNNING, None, started, None, _host(folder))
     return PastAttempt(
@@ -99,5 +99,5 @@ def _attempt(folder: Path, work: ActiveWork | None) -> PastAttempt:
 
 
 def _host(folder: Path) -> str | None:
-    host = file_reader.read(folder / "attempt.json").get("host")
+    host = files.read_json(folder / "attempt.json").get("host")
     return _text(host, "hostname") if isinstance(host, dict) else None

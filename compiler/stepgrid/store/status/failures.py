@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.host import file_reader, temporary_files
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host import files
 from stepgrid.host.failure import StageError
+from stepgrid.host.files import write_json
 
 
 def write_failure(folder: Path, node: str, failure: StageError, status: str) -> None:
@@ -17,15 +17,15 @@ def write_failure(folder: Path, node: str, failure: StageError, status: str) -> 
         "step": failure.step,
         "message": failure.message,
         "tail": failure.tail,
-        "log": str(failure.place) if failure.log else None,
+        "log": str(failure.relative_log) if failure.log else None,
     }
-    temporary_files.below(folder)
+    files.sweep_below(folder)
     write_json(folder / "failure.json", record)
 
 
 def read_failure(folder: Path) -> StageError | None:
     """What was written; nothing where there is none."""
-    said = file_reader.read(folder / "failure.json")
+    said = files.read_json(folder / "failure.json")
     if not said.get("message"):
         return None
     step, log = said.get("step"), said.get("log")

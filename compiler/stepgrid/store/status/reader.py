@@ -9,9 +9,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 
+from stepgrid.host.facts import foreign_machines
+from stepgrid.host.files import retry_stale
 from stepgrid.host.locks import HeldLock
-from stepgrid.host.machines import foreign
-from stepgrid.host.stale_handles import retried
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Outline, Plan, runs_already
 from stepgrid.model.status import ENDED, MEASURES, Action, NodeStatus, PlanStatus, Result, Stage, Status
@@ -34,7 +34,7 @@ class StatusReader:
         self.store, self.plan = store, plan
         results = Results(store, store.looked(plan.digest)) if isinstance(plan, Plan) else Marks(store)
         titles = {stage.id: stage.title for stage in plan.stages}
-        self._known = UnchangedFacts(results, titles, foreign(plan.machines, store.root, current_site()))
+        self._known = UnchangedFacts(results, titles, foreign_machines(plan.machines, store.root, current_site()))
         self._damage, self.own = ImageVerifier(store).damage, own
         self._stages: Sequence[Stage] = sorted(plan.stages, key=lambda stage: (stage.rank, stage.parent or ""))
         self._by_id = {stage.id: stage for stage in self._stages}
@@ -113,7 +113,7 @@ class StatusReader:
 
 def job_reader(store: Store, plan: str, own: str = "") -> StatusReader:
     """For a job and the run that starts it, who go by the outline of a plan."""
-    return StatusReader(store, retried(lambda: outline(store.plan(plan))), own)
+    return StatusReader(store, retry_stale(lambda: outline(store.plan(plan))), own)
 
 
 def job_status(store: Store, plan: str) -> PlanStatus:

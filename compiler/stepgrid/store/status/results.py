@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.errors import StepgridError
-from stepgrid.host.file_reader import content
+from stepgrid.host.files import read_bytes
 from stepgrid.model.status import BrokenRecord, Files, Result, Stage, Status
 from stepgrid.store import checksums
 from stepgrid.store.record_header import head
@@ -137,7 +137,7 @@ def _record(result: Path, stage: str) -> dict[str, Any]:
     from pydantic_core import from_json  # as json.loads, in half its time
 
     try:
-        record = from_json(content(f"{result}/{checksums.RECORD}"))
+        record = from_json(read_bytes(f"{result}/{checksums.RECORD}"))
     except FileNotFoundError:
         raise BrokenResult("result.json is missing") from None
     except (OSError, ValueError) as error:

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import cluster_job, file_reader
-from stepgrid.host.file_reader import records
-from stepgrid.host.log_tail import tail
+from stepgrid.host import cluster_job, files
+from stepgrid.host.failure import tail
+from stepgrid.host.files import json_records
 from stepgrid.model.status import ActiveWork, Step
 from stepgrid.store.timestamps import NAME
 
@@ -25,7 +25,7 @@ Event = Mapping[str, Any]
 
 def doing(attempt: Path, pids: tuple[int, ...], titles: Mapping[str, str]) -> ActiveWork:
     """`titles` of stages: one of them may be run again first. `waits` for the host is left to who asks."""
-    record, events = file_reader.read(attempt / RECORD), _events(attempt / JOURNAL)
+    record, events = files.read_json(attempt / RECORD), _events(attempt / JOURNAL)
     work = ActiveWork(pids, attempt, str(record.get("hostname") or ""), _since(attempt, record))
     step = _step(attempt, events)
     work = replace(work, replays=_replayed(attempt, step, events, titles))
@@ -40,7 +40,7 @@ def is_alive_elsewhere(attempt: Path) -> bool:
         age = time.time() - (attempt / RECORD).stat().st_mtime
     except OSError:
         return _is_unseen(attempt)
-    hostname = file_reader.read(attempt / RECORD).get("hostname") if age < ALIVE else None
+    hostname = files.read_json(attempt / RECORD).get("hostname") if age < ALIVE else None
     return hostname not in (None, platform.node())
 
 
@@ -78,7 +78,7 @@ def _events(journal: Path) -> Sequence[Event]:
         lines = tail(journal, TAIL).split("\n")
     except OSError:
         return ()
-    return list(records(lines[:-1], "event"))
+    return list(json_records(lines[:-1], "event"))
 
 
 def _step(attempt: Path, events: Sequence[Event]) -> Step | None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from stepgrid.host import host_lock
-from stepgrid.host.locks import HeldLock, described
+from stepgrid.host import locks
+from stepgrid.host.locks import HeldLock, describe_processes
 from stepgrid.model.status import (
     Action,
     ActiveRun,
@@ -49,7 +49,7 @@ class Snapshot:
         """`run`: of this plan. `own`: the stage that this process runs, whatever the kernel tells of locks."""
         self._store, self._known, self._run = store, known, run
         self._at_work = held.inside(store.lock("_").parent) | ({own: (os.getpid(),)} if own else {})
-        self._host = held.of(host_lock.path())
+        self._host = held.of(locks.host_lock_path())
         self._skipped = skipped_stages.noted(self._store) if run and run.until else {}
         self._asked = redo_requests.all_pending(self._store)
         self._tried, self._measured = (_names(self._store.root / kind) for kind in ("attempts", "results"))
@@ -136,7 +136,7 @@ class Snapshot:
         work, has_host = self._doing(node, tried)
         others = [pid for pid in self._host if pid not in work.pids]
         if others and not has_host:
-            return replace(work, waits=f"the host: {described(others)}", doing="")
+            return replace(work, waits=f"the host: {describe_processes(others)}", doing="")
         return work if has_host else replace(work, doing="starts")
 
     def _remote_work(self, node: str, tried: Sequence[Path]) -> ActiveWork | None:

@@ -11,8 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host import file_reader
-from stepgrid.host.durable_writes import write_json
+from stepgrid.host import files
+from stepgrid.host.files import write_json
 from stepgrid.summarize.charts.svg import Draw, drawn
 
 
@@ -37,7 +37,7 @@ class ChartCache:
 
 
 def _read(path: Path) -> dict[str, str]:
-    found = file_reader.read(path)
+    found = files.read_json(path)
     return found if all(isinstance(drawn, str) for drawn in found.values()) else {}
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 from statistics import median
 
-from stepgrid.host.pseudonym import pseudonym
+from stepgrid.host.facts import pseudonym
 from stepgrid.model.units import duration
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stepgrid.host.pseudonym import pseudonym
+from stepgrid.host.facts import pseudonym
 from stepgrid.model import number_format
 from stepgrid.model.units import counted
 from stepgrid.plan.difference.input_text import yaml

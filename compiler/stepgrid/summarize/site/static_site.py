@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host.durable_writes import make_folder, write_text
+from stepgrid.host.files import make_folder, write_text
 from stepgrid.model.package_data import TEMPLATES
 from stepgrid.model.version import __version__
 from stepgrid.summarize.page import content_policy, html, summary_text

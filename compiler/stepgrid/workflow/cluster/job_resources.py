@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from stepgrid.host import cluster_job, file_reader
+from stepgrid.host import cluster_job, files
 from stepgrid.model.cluster import JobRequest, Slurm
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.units import counted
@@ -125,7 +125,7 @@ class JobResources:
     def _measured(self, machine: str) -> dict[str, str]:
         """Stage with a result -> its node."""
         own = (stage for stage in self.work.results if self.work.stages[stage].hardware == machine)
-        told = {stage: file_reader.read(self.work.results[stage] / "attempt.json") for stage in own}
+        told = {stage: files.read_json(self.work.results[stage] / "attempt.json") for stage in own}
         names = {stage: said.get(cluster_job.NODE) or said.get("hostname") for stage, said in told.items()}
         return {stage: cluster_job.short(str(name)) for stage, name in names.items() if name}
 

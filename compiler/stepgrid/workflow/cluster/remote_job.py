@@ -7,7 +7,7 @@ from typing import Any
 
 from stepgrid.errors import FAILED
 from stepgrid.host import cluster_job
-from stepgrid.host.stale_handles import retried
+from stepgrid.host.files import retry_stale
 from stepgrid.plan.files import plan_file
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.remaining_work import RemainingWork, job_work
@@ -26,7 +26,7 @@ def remote_work(config: Mapping[str, Any]) -> RemainingWork:
     if digest is None:  # an executor that leaves the environment behind
         return job_work(compiled(*request(config)), store)
     try:
-        return job_work(retried(lambda: plan_file.read(store.plan(digest))), store)
+        return job_work(retry_stale(lambda: plan_file.read(store.plan(digest))), store)
     except (OSError, ValueError, KeyError) as error:
         folder = store.plan(digest).absolute()
         raise Fault(

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stepgrid.host import activity, facts, host_lock
+from stepgrid.host import activity, facts, locks
+from stepgrid.host.facts import foreign_machines, hardware_contradiction
 from stepgrid.host.host_check import OK, STOPS, Finding
-from stepgrid.host.machines import contradicted, foreign
 from stepgrid.host.noise import look
 from stepgrid.host.processes import cgroup, launch
 from stepgrid.model.plan import Plan
@@ -30,7 +30,7 @@ def sections(store: Store, site: Site, plan: Plan | None = None) -> Iterator[Sec
     yield Section("where things go", tuple(folders.findings(store)))
     yield Section("what the system allows", tuple(kernel.findings()))
     yield Section("programs", tuple(tools.findings(site, needed)))
-    noise = look(store.data, site.device, host_lock.path())
+    noise = look(store.data, site.device, locks.host_lock_path())
     yield Section(f"noise, over {activity.look_seconds():g} s", tuple(noise.findings))
 
 
@@ -48,15 +48,15 @@ def _for(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
 
 def _hardware(plan: Plan, store: Store, site: Site) -> Finding:
     path = store.root if store.root.is_dir() else store.root.absolute().parent
-    if sentence := contradicted(plan.machines, path, site):
+    if sentence := hardware_contradiction(plan.machines, path, site):
         mend = "run it there, or `allow_other_hardware: true` in a site file"
         return Finding("hardware", STOPS, sentence.replace("\n", " "), None, "that of the spec", mend)
-    others = foreign(plan.machines, path, site)
+    others = foreign_machines(plan.machines, path, site)
     if others:
         said = f"this host is one of {len(plan.machines)} machines; elsewhere: {', '.join(others)}"
         return Finding("hardware", OK, said, sorted(others))
     declared = any(machine.get("declared") for machine in plan.machines.values())
-    actual = facts.here(path, site)
+    actual = facts.host_hardware(path, site)
     said = "as the spec says" if declared else "the spec asks for none"
     return Finding("hardware", OK, f"{said}: {actual.get('cpu', 'unknown')}, {actual.get('cores', '?')} cores", actual)
 

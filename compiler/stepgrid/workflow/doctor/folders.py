@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from stepgrid.host import devices
+from stepgrid.host import disk
 from stepgrid.host.host_check import OK, STOPS, WARNING, Finding, unknown
 from stepgrid.model.number_format import percent, size
 from stepgrid.run.images.clone import FICLONE
@@ -29,7 +29,7 @@ def findings(store: Store) -> Iterator[Finding]:
 
 
 def _writable(name: str, folder: Path) -> Finding:
-    there = devices.existing(folder)
+    there = disk.existing(folder)
     inner = [path for path in there.iterdir() if path.is_dir()] if there == folder.absolute() else []
     closed = next((path for path in (there, *inner) if not os.access(path, os.W_OK | os.X_OK)), None)
     if closed is not None:
@@ -39,7 +39,7 @@ def _writable(name: str, folder: Path) -> Finding:
 
 
 def _room(folder: Path) -> Finding:
-    found = os.statvfs(devices.existing(folder))
+    found = os.statvfs(disk.existing(folder))
     free, total = found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
     if not total:
         return unknown("free space")
@@ -52,11 +52,11 @@ def _room(folder: Path) -> Finding:
 def _tried(name: str, folder: Path, can: Callable[[Path], bool], otherwise: str) -> Finding:
     """With a small file there, for a moment."""
     try:
-        with tempfile.TemporaryDirectory(dir=devices.existing(folder), prefix=".stepgrid-") as inner:
+        with tempfile.TemporaryDirectory(dir=disk.existing(folder), prefix=".stepgrid-") as inner:
             works = can(Path(inner))
     except OSError as error:
         return unknown(name, f"cannot be tried: {error.strerror}")
-    kind = at.filesystem if (at := devices.mount(folder)) else "this file system"
+    kind = at.filesystem if (at := disk.mount(folder)) else "this file system"
     said = f"{kind} has {'them' if name.endswith('s') else 'it'}" if works else f"{kind} has none"
     return Finding(name, OK if works else WARNING, said, works, mend="" if works else otherwise)
 

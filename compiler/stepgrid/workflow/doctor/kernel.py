@@ -6,7 +6,7 @@ import ctypes
 import sys
 from collections.abc import Iterator
 
-from stepgrid.host import host_lock, sysfs
+from stepgrid.host import locks, sysfs
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
 from stepgrid.host.processes import cgroup, launch
 
@@ -24,8 +24,8 @@ def findings() -> Iterator[Finding]:
 
 
 def _lock() -> Finding:
-    found = host_lock.holders()
-    said = f"{host_lock.path()}: {', '.join(found) if found else 'nobody measures or builds now'}"
+    found = locks.host_users()
+    said = f"{locks.host_lock_path()}: {', '.join(found) if found else 'nobody measures or builds now'}"
     return Finding("host lock", OK, said, found)
 
 

@@ -15,7 +15,7 @@ from stepgrid.drivers.vector_search.datasets import hdf5_file, neighbours, point
 from stepgrid.drivers.vector_search.datasets.dataset import Dataset
 from stepgrid.drivers.vector_search.datasets.hdf5_file import DatasetError
 from stepgrid.drivers.vector_search.datasets.shape import Shape, shape_of
-from stepgrid.host.durable_writes import make_folder, remove_tree, sync_tree
+from stepgrid.host.files import make_folder, remove_tree, sync_tree
 from stepgrid.host.locks import locked
 from stepgrid.language.files import checksum
 
