@@ -11,7 +11,9 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from stepgrid.collect.step_figures import read_result
 from stepgrid.model.plan import PlannedStage
+from stepgrid.model.status import Result
 from stepgrid.store import checksums
 from stepgrid.store.report_files import Products
 from stepgrid.store.store import Store
@@ -51,6 +53,8 @@ def _result(store: Store, plan: str, stage: PlannedStage) -> None:
     _write(folder / "attempt.json", {**common, "plan": plan, "host": HOST, "image": None})
     record = {**common, "status": "done", **TIMES, "steps": steps, "files": checksums.of(folder)}
     _write(folder / "result.json", record)
+    folders = tuple(sorted(folder.glob("steps/*-*"), key=lambda path: int(path.name.partition("-")[0])))
+    read_result(Result(folder, steps=tuple(steps), folders=folders), stage.steps)  # as the job that measured it does
     store.mark(stage.id).symlink_to(Path("..") / folder.relative_to(store.root) / "result.json")
 
 

@@ -246,18 +246,13 @@ def environment_rows(store: Store, plan: Plan) -> Rows:
     for build_id, options in requested_options(plan.stages).items():
         yield from _facts("requested", build_id, options)
     for stage in plan.stages:
+        files = sorted({name.partition("/")[2] for name in stage.contents})
         for result in store.all_results(stage.id):
+            subject = f"{stage.id}/{result.name}"
             if note := retractions.of(result):
-                yield from _facts("retracted", f"{stage.id}/{result.name}", asdict(note))
-        yield from _unknown_contents(store, stage)
-
-
-def _unknown_contents(store: Store, stage: PlannedStage) -> Rows:
-    """Results that do not say what was in the files that their commands read."""
-    files = sorted({name.partition("/")[2] for name in stage.contents})
-    for result in store.results(stage.id) if files else ():
-        if "contents" not in read_json(result / "attempt.json"):
-            yield from _facts("unknown contents", f"{stage.id}/{result.name}", {"files": ", ".join(files)})
+                yield from _facts("retracted", subject, asdict(note))
+            elif files and "contents" not in read_json(result / "attempt.json"):
+                yield from _facts("unknown contents", subject, {"files": ", ".join(files)})
 
 
 def _facts(scope: str, subject: str, facts: Mapping[str, object]) -> Rows:

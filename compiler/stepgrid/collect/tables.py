@@ -99,7 +99,8 @@ class ResultTables:
         self._number = 0  # of the next file of each table
         self._tables = _new_tables()
         self._figures: list[tuple[dict[str, Any], Mapping[str, float]]] = []
-        self._environment: list[Row] = []
+        self._environment: dict[str, list[str]] = {name: [] for name in result_schema.ENVIRONMENT}
+        self._texts: dict[str, str] = {}  # results have most of their facts in common: each text is in memory once
         for name in GROWING:
             for path in (folder / f"{name}.parquet", *folder.glob(f"{name}.[0-9]*.parquet")):
                 path.unlink(missing_ok=True)
@@ -124,7 +125,8 @@ class ResultTables:
         subject = f"{stage}/{result.name}"
         for scope, of_step, name, value in figures.environment:
             where = subject if of_step is None else f"{subject}/{of_step}"
-            self._environment.append({"scope": scope, "subject": where, "name": name, "value": value})
+            for column, text in zip(self._environment.values(), (scope, where, name, value), strict=True):
+                column.append(self._texts.setdefault(text, text))
 
     def add_samples(self, stage: str, result: Path, names: Sequence[str], samples: Sequence[Columns]) -> None:
         for position, (name, columns) in enumerate(zip(names, samples, strict=True)):
@@ -156,8 +158,14 @@ class ResultTables:
 
     def write_environment(self, rows: Iterable[Row]) -> None:
         """`rows`: those that are not about a result."""
+        import numpy as np
+
+        for row in rows:
+            for name, column in self._environment.items():
+                column.append(str(row[name]))
+        arrays = {name: np.array(column, object) for name, column in self._environment.items()}
         path = self._folder / "environment.parquet"
-        parquet.write_rows(self._connection, path, result_schema.ENVIRONMENT, [*rows, *self._environment])
+        parquet.write_columns(self._connection, path, result_schema.ENVIRONMENT, arrays)
 
     def write_steps(self, plan: Plan, nodes: Mapping[str, NodeStatus], metrics: Sequence[str]) -> None:
         """`metrics`: the columns of the table beside those that are fixed. It comes last, and stands for all tables."""
