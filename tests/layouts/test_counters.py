@@ -1,15 +1,17 @@
-"""Counters of the arms beside each other, and to the first: of what only one of them counts there is no ratio."""
+"""Counters, and sizes of tables and indexes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from stepgrid.layouts import counters
+from stepgrid.layouts.counters import table_size_tables as tables
 from stepgrid.model.table import Table
 from stepgrid.plugins.layout import Block, LayoutCell
+from tests.layouts.made import texts
 
 
-def _tables(*counted: Mapping[str, float]) -> list[Table]:
+def counter_tables(*counted: Mapping[str, float]) -> list[Table]:
     spots = {(row, 0): LayoutCell(values) for row, values in enumerate(counted)}
     rows = tuple((name,) for name in ("mysql", "postgres", "maria")[: len(counted)])
     return counters.counter_tables(Block("t", rows, (("l.i1",),), spots, counters=("*_read",)))
@@ -20,11 +22,32 @@ def _names(table: Table) -> list[str]:
 
 
 def test_ratios_are_of_what_another_arm_counts_as_well() -> None:
-    absolute, relative = _tables({"Innodb_read": 5.0, "data_read": 4.0}, {"blks_read": 3.0}, {"data_read": 8.0})
+    absolute, relative = counter_tables({"Innodb_read": 5.0, "data_read": 4.0}, {"blks_read": 3.0}, {"data_read": 8.0})
     assert _names(absolute) == ["data_read", "Innodb_read", "blks_read"]
     assert [[cell.text for cell in row] for row in relative.rows] == [["-", "2.000", "data_read"]]
 
 
 def test_servers_without_a_counter_in_common_have_no_ratios() -> None:
-    (absolute,) = _tables({"Innodb_read": 5.0}, {"blks_read": 3.0})
+    (absolute,) = counter_tables({"Innodb_read": 5.0}, {"blks_read": 3.0})
     assert _names(absolute) == ["Innodb_read", "blks_read"]
+
+
+INDEX = {"table_name": "t", "index_name": "k", "bytes": 1024.0, "dead_rows": None}
+TABLE = {"table_name": "t", "index_name": None, "bytes": 4096.0, "dead_rows": 49.0}
+
+
+def block(*spots: LayoutCell) -> Block:
+    names = tuple((f"arm{number}",) for number in range(1, len(spots) + 1))
+    return Block("sizes", names, spots={(row, 0): spot for row, spot in enumerate(spots)})
+
+
+def test_the_table_before_its_indexes_and_only_figures_that_there_are() -> None:
+    (found,) = tables(block(LayoutCell(objects=[INDEX, TABLE]), LayoutCell(objects=[{**INDEX, "table_name": "a"}])))
+    assert [column.name for column in found.columns] == ["config", "table", "index", "size", "dead rows"]
+    assert texts(found) == ["arm1 t  4 KiB 49", "arm1 t k 1 KiB -", "arm2 a k 1 KiB -"]
+
+
+def test_an_arm_that_failed_and_one_that_tells_nothing() -> None:
+    (found,) = tables(block(LayoutCell(status="failed"), LayoutCell(), LayoutCell(objects=[INDEX])))
+    assert texts(found) == ["arm1 -  failed", "arm3 t k 1 KiB"]
+    assert tables(block(LayoutCell(), LayoutCell(status="failed"))) == []

@@ -1,4 +1,4 @@
-"""Published tables whose results follow from inputs that were published too."""
+"""Published tables, as they were."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.layouts import arms, counters, figures
+from stepgrid.layouts.arms import LINKBENCH, operation_costs
 from stepgrid.layouts.figures import probe_tables, relative_tables
 from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import FORMATS
@@ -184,3 +185,29 @@ def test_averages_of_vmstat() -> None:
     table = arms.VMSTAT.tables(subjects(values))[0]
     assert [column.name for column in table.columns] == ["cs", "us", "sy", "us+sy", "id", "wa", "version"]
     assert texts(table) == ["1495325 50.3 14.0 64.3 18.5 0.1 7.6.0", "2360 82.7 14.0 96.7 16.6 0.1 9.9.0"]
+
+
+def test_without_a_rate_there_is_nothing() -> None:
+    assert operation_costs({"host_cpu_user_pct": 50.0, "host_cpu_system_pct": 10.0}) == {}
+
+
+def test_a_rate_of_zero_is_one() -> None:
+    assert operation_costs({"qps": 0.0, "context_switches_per_s": 10.0}) == {"o/s": 0.0}
+
+
+def test_what_lacks_a_figure_is_left_out() -> None:
+    values = {"qps": 2.0, "host_cpu_user_pct": 50.0, "context_switches_per_s": 10.0, "device_read_mb_per_s": 1.0}
+    assert operation_costs(values) == {"cs/o": 5.0, "rKB/o": 512.0, "o/s": 2.0}
+
+
+def test_a_load_has_no_operations() -> None:
+    assert LINKBENCH.tables(subjects({"innodb": {"qps": 91427.0}})) == []
+
+
+def test_a_mix_of_nodes_alone() -> None:
+    (found,) = LINKBENCH.tables(subjects({"innodb": {"qps": 7878.0, "getnode_max_us": 4900.0}}))
+    assert texts(found) == ["7878 - - - - - - - - - - 4.9 - innodb"]
+
+
+def test_a_step_that_failed_is_shown() -> None:
+    assert len(LINKBENCH.tables(subjects({"innodb": "failed"}))) == 2

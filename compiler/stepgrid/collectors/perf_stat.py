@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from stepgrid.collectors import perf_process
+from stepgrid.host import sysfs
 from stepgrid.model.metrics.metric import STEP, Metric, MetricSet
 from stepgrid.plugins.collector import Target, pid_list
 
@@ -37,7 +37,6 @@ USER = {
     "cache-references:u": "perf_user_cache_references",
     "cache-misses:u": "perf_user_cache_misses",
 }
-NAMES = METRICS | USER
 
 
 class PerfStat:
@@ -50,40 +49,41 @@ class PerfStat:
         return [tool, "stat", "-j", "-o", str(target.folder / FILE), "-e", events, "-p", pid_list(target.pids)]
 
     def attached(self, pid: int) -> bool:
-        return perf_process.attached(pid)
+        return is_attached(pid)
 
     def parse(self, folder: Path) -> Mapping[str, float]:
-        counted = dict(_counted(folder / FILE))
-        found = {NAMES[event]: value for event, value in counted.items() if event in NAMES}
-        return found | dict(_per_cycle(found, "perf_")) | dict(_per_cycle(found, "perf_user_"))
+        """Read the events without another modifier (cycles:k); one that was never counted has no value."""
+        values: dict[str, float] = {}
+        with suppress(OSError):
+            for line in (folder / FILE).read_text(encoding="utf-8", errors="replace").splitlines():
+                with suppress(ValueError, KeyError, TypeError):
+                    record = json.loads(line)
+                    values[str(record["event"])] = float(record["counter-value"])
+        figures = {name: values[event] for event, name in {**METRICS, **USER}.items() if event in values}
+        for mode in ("perf_", "perf_user_"):
+            instructions, cycles = figures.get(f"{mode}instructions"), figures.get(f"{mode}cycles")
+            if instructions is not None and cycles:
+                figures[f"{mode}instructions_per_cycle"] = instructions / cycles
+        return figures
 
     def metrics(self) -> MetricSet:
-        return MetricSet({"Collectors": COLLECTED})
+        return MetricSet({"Collectors": _DEFINITIONS})
 
 
-def _per_cycle(found: Mapping[str, float], mode: str) -> Iterator[tuple[str, float]]:
-    instructions, cycles = found.get(f"{mode}instructions"), found.get(f"{mode}cycles")
-    if instructions is not None and cycles:
-        yield f"{mode}instructions_per_cycle", instructions / cycles
-
-
-def _counted(path: Path) -> Iterator[tuple[str, float]]:
-    """An event with a modifier (cycles:k) is another one; one that was never counted has no value."""
+def is_attached(pid: int) -> bool:
+    """Check that a perf has opened its events, of which each takes a while, and sleeps until there is data."""
+    state = (sysfs.text(f"proc/{pid}/stat") or "").rpartition(") ")[2][:1]
+    links = []
     with suppress(OSError):
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            with suppress(ValueError, KeyError, TypeError):
-                said = json.loads(line)
-                yield str(said["event"]), float(said["counter-value"])
+        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                links.append(str(descriptor.readlink()))
+    return state == "S" and "anon_inode:[perf_event]" in links
 
-
-COLLECTOR = PerfStat()
-
-
-# Metrics that collectors beside a step count.
 
 _COUNTED = "as the collector perf_stat counted it for the step's engine, while it was attached"
 _USER = f"in user mode (all that an ordinary user may count at kernel.perf_event_paranoid = 2), {_COUNTED}"
-COLLECTED = (
+_DEFINITIONS = (
     Metric("perf_instructions", "instructions", None, f"Instructions, {_COUNTED}.", STEP),
     Metric("perf_cycles", "cycles", None, f"Cycles, {_COUNTED}.", STEP),
     Metric("perf_instructions_per_cycle", "ratio", "higher", "perf_instructions / perf_cycles.", STEP),
@@ -104,3 +104,5 @@ COLLECTED = (
     Metric("perf_user_cache_misses", "accesses", "lower", f"Misses of the last cache {_USER}.", STEP),
     Metric("perf_user_page_faults", "faults", None, f"Page faults {_USER}.", STEP),
 )
+
+COLLECTOR = PerfStat()

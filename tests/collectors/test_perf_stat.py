@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from stepgrid.collectors.perf_process import attached
+from stepgrid.collectors.perf_stat import is_attached
 from tests.needs import may_profile, needs
 
 
@@ -27,16 +27,16 @@ def test_a_perf_that_looks_on(words: list[str], sleeper: int, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     with subprocess.Popen(["perf", *words, "-p", str(sleeper)], stderr=subprocess.DEVNULL) as perf:
         until = time.monotonic() + 60
-        while not attached(perf.pid) and time.monotonic() < until:
+        while not is_attached(perf.pid) and time.monotonic() < until:
             time.sleep(0.01)
-        seen = attached(perf.pid)
+        seen = is_attached(perf.pid)
         perf.terminate()
     assert seen
 
 
 def test_what_is_no_perf(sleeper: int) -> None:
-    assert not attached(sleeper)
+    assert not is_attached(sleeper)
 
 
 def test_what_has_ended() -> None:
-    assert not attached(2**22 + 1)
+    assert not is_attached(2**22 + 1)
