@@ -1,16 +1,41 @@
-"""Plug-ins of installed packages: found, named in errors, and noticed when they change."""
+"""Plug-ins of installed packages: found, named in errors, noticed when they change; what each can do."""
 
 from __future__ import annotations
 
 import importlib.metadata
+import json
+import math
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from stepgrid.engines.mysqld.server import MysqldServing
+from stepgrid.model.command import Command
+from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins import registry
+from stepgrid.plugins.driver import Context
+from stepgrid.plugins.metrics import METRICS
+from stepgrid.plugins.registry import (
+    DRIVERS,
+    ENGINES,
+    builder,
+    driver,
+    engine,
+    parse_step,
+    require_builder,
+    require_runner,
+    runner,
+    server_engine,
+    unrunnable_engines,
+    unrunnable_kinds,
+)
 
 REGISTRIES = (registry.ENGINES, registry.DRIVERS, registry.COLLECTORS, registry.LAYOUTS, registry.IMPORTERS)
 SOURCE = "from stepgrid.engines.program import Program\nclass Toy(Program):\n    name = 'toy'\nENGINE = Toy()\n"
@@ -132,3 +157,266 @@ def test_engines_and_importers_have_no_part_in_a_report(install: Install, say: S
     before = say("-c", REVISION)
     install("toy_engine")
     assert say("-c", REVISION) == before
+
+
+@dataclass(frozen=True)
+class Printing:
+    """A driver whose output says these figures."""
+
+    figures: Figures
+    parser: int = 1
+
+    def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
+        raise NotImplementedError
+
+    def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
+        return self.figures
+
+
+COUNT = st.integers(1, 10**9)
+SECONDS = st.integers(1, 10**6).map(float)
+PLAIN = st.text("abcdefghij_0123456789", min_size=1, max_size=8)
+ENGINE = {"storage_engine": st.none() | PLAIN}
+WORKLOADS = ("load", "point_query", "range", "read_only", "scan", "write_only", "mine.lua")
+
+# what may be given to each kind; what a setting needs beside itself is always given
+GIVEN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "db_bench": {
+        "benchmarks": st.lists(st.sampled_from(["fillseq", "overwrite", "readrandom", "flush"]), min_size=1),
+        "keys": COUNT,
+        "threads": COUNT,
+        "duration": st.none() | SECONDS,
+        "write_rate": st.none() | COUNT,
+        "fresh": st.booleans(),
+    },
+    "sysbench": {
+        "lua": st.sampled_from(WORKLOADS),
+        "rows": COUNT,
+        "threads": COUNT,
+        "events": st.none() | COUNT,
+        "duration": SECONDS,
+        "range": COUNT,
+        "covered": st.booleans(),
+        "index": st.sampled_from(["pk", "si"]),
+        **ENGINE,
+    },
+    "insert_benchmark": {
+        "action": st.sampled_from(["load", "index", "insert", "query"]),
+        "rows": COUNT,
+        "duration": SECONDS,
+        "clients": COUNT,
+        "insert_rate": st.none() | COUNT,
+        "deletes": st.booleans(),
+        **ENGINE,
+    },
+    "linkbench": {
+        "action": st.sampled_from(["load", "request"]),
+        "ids": COUNT,
+        "duration": SECONDS,
+        "requesters": COUNT,
+        "mix": st.floats(0, 100).map(lambda share: {"addlink": share, "getnode": 100 - share}),
+        **ENGINE,
+    },
+    "vector_search": {
+        "action": st.sampled_from(["load", "index", "search"]),
+        "dataset": st.just("gist-960-euclidean")
+        | st.builds(lambda rows: {"generated": {"rows": rows, "dimensions": 16}}, COUNT),
+        "m": COUNT,
+        "ef_search": st.none() | COUNT,
+        "clients": COUNT,
+        **ENGINE,
+    },
+    "sql": {"sql": st.lists(st.just("select 1"), min_size=1), "timeout": SECONDS, **ENGINE},
+    "quiesce": {
+        "timeout": SECONDS,
+        "quiet": SECONDS,
+        "flush": st.booleans(),
+        "device_busy": st.floats(0, 100),
+        **ENGINE,
+    },
+    "command": {
+        "argv": st.lists(st.sampled_from(["ls", "{data}", "{seed}", "-l"]), min_size=1),
+        "metrics": st.dictionaries(
+            st.just("files"),
+            st.sampled_from([{"pattern": r"(\d+)", "better": "lower"}, {"json": "$.a[*]", "take": "sum"}]),
+        ),
+        "series": st.none() | st.just({"file": "a.csv", "time": "t", "rate": "v", "unit": "ms"}),
+        "duration": st.none() | SECONDS,
+    },
+}
+
+
+def test_an_unknown_kind_says_how_to_install_it() -> None:
+    with pytest.raises(LookupError, match=r"^kind `db_bensh` is not installed; `pip install PACKAGE` adds one "):
+        driver("db_bensh")
+
+
+@pytest.mark.parametrize("kind", DRIVERS.names())
+def test_every_driver_has_what_the_protocol_asks_for(kind: str) -> None:
+    found = driver(kind)
+    model = found.settings_model()
+    assert found.kind == kind
+    assert found.revision >= 1
+    assert {setting for setting in found.reserved.values() if setting} <= set(model.model_fields)
+    assert model.model_config["extra"] == "forbid"
+    assert model.model_config["frozen"] is True
+    assert all(field.description for field in model.model_fields.values())
+
+
+@pytest.mark.parametrize("kind", DRIVERS.names())
+def test_a_driver_has_both_methods_of_the_running_half_or_neither(kind: str) -> None:
+    found = driver(kind)
+    assert {hasattr(found, name) for name in ("parser", "command", "parse")} == {runner(kind) is not None}
+
+
+def test_a_kind_that_runs_is_given_whole() -> None:
+    found = require_runner("db_bench")
+    assert found is runner("db_bench") is driver("db_bench")
+    assert found.parser >= 1
+
+
+def test_a_kind_that_is_only_declared_says_so() -> None:
+    declared = [kind for kind in DRIVERS.names() if runner(kind) is None]
+    assert unrunnable_kinds([*declared, *declared, "db_bench", "command"]) == tuple(declared)
+    for kind in declared:
+        with pytest.raises(LookupError) as caught:
+            require_runner(kind)
+        assert str(caught.value) == f"this version checks and plans steps of kind {kind}; it cannot run them yet"
+
+
+@pytest.mark.parametrize("kind", DRIVERS.names())
+@given(data=st.data())
+def test_settings_survive_the_plan(kind: str, data: st.DataObject) -> None:
+    """What a plan keeps of a step gives the same step again, the same seed, and some time that it takes."""
+    found = driver(kind)
+    given = data.draw(st.fixed_dictionaries(GIVEN[kind]))
+    settings = found.settings_model().model_validate(given)
+    kept = json.loads(json.dumps(settings.model_dump(mode="json")))
+    again = found.settings_model().model_validate(kept)
+    assert again == settings
+    assert again.model_dump(mode="json") == kept
+    assert found.seed_key(kept) == found.seed_key(again.model_dump(mode="json"))
+    assert found.seed_key(kept)
+    assert found.estimate(kept) > 0 or kind == "db_bench"  # of which a benchmark may take no time at all
+
+
+@pytest.mark.parametrize("kind", DRIVERS.names())
+@given(data=st.data())
+def test_a_default_that_is_written_out_is_no_other_step(kind: str, data: st.DataObject) -> None:
+    model = driver(kind).settings_model()
+    settings = model.model_validate(data.draw(st.fixed_dictionaries(GIVEN[kind])))
+    written = model.model_validate(settings.model_dump(mode="json"))
+    assert settings.model_dump(mode="json", exclude_defaults=True) == written.model_dump(
+        mode="json", exclude_defaults=True
+    )
+
+
+@pytest.mark.parametrize("kind", DRIVERS.names())
+def test_a_command_needs_no_heavy_import(kind: str) -> None:
+    """A job makes commands: it must not pay for pydantic."""
+    program = (
+        "import sys; from stepgrid.plugins.registry import driver; "
+        f"driver({kind!r}); print([m for m in ('pydantic', 'duckdb', 'numpy', 'snakemake') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
+
+
+def test_metric_names_are_plain_words() -> None:
+    assert all(name.isidentifier() and name == name.lower() for name in METRICS)
+
+
+def test_what_a_parser_meets_in_a_damaged_output_is_told(tmp_path: Path) -> None:
+    (tmp_path / "stdout").write_text('{"end": 3}\n')
+    with pytest.raises(ParseError, match=r"^its output cannot be read: IndexError: list index out of range$"):
+        parse_step(require_runner("quiesce"), tmp_path, {})
+
+
+@pytest.mark.parametrize("rate", [-5.0, -1e-300, math.inf, math.nan])
+def test_a_rate_below_0_is_refused_whatever_driver_has_it(tmp_path: Path, rate: float) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_step(Printing(Figures({"qps": rate})), tmp_path, {})
+    assert str(caught.value) == f"metric `qps`: {rate:g} operations per second; a rate is 0 or more"
+
+
+def test_a_second_below_0_is_refused_whatever_driver_has_it(tmp_path: Path) -> None:
+    with pytest.raises(ParseError) as caught:
+        parse_step(Printing(Figures({"qps": 5.0}, qps=[(1.0, 10.0), (2.0, -3.0)])), tmp_path, {})
+    assert str(caught.value) == "series: -3 operations per second at 2 s; a rate is 0 or more"
+
+
+def test_a_rate_of_0_is_a_figure_and_other_metrics_may_be_below_it(tmp_path: Path) -> None:
+    figures = Figures({"qps": 0.0, "celsius": -5.0}, qps=[(1.0, 0.0)])
+    assert parse_step(Printing(figures), tmp_path, {}) is figures
+
+
+def test_a_negative_rate_of_a_command_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "stdout").write_text("qps: -5\n")
+    kind = require_runner("command")
+    said = {"argv": ["x"], "metrics": {"qps": {"pattern": r"qps: (\S+)"}}}
+    with pytest.raises(ParseError, match=r"^metric `qps`: -5 operations per second; a rate is 0 or more$"):
+        parse_step(kind, tmp_path, kind.settings_model().model_validate(said).model_dump(mode="json"))
+
+
+def test_an_unknown_engine_says_how_to_install_it() -> None:
+    expected = "^engine `rocksbd` is not installed; `pip install PACKAGE` adds one "
+    with pytest.raises(LookupError, match=expected):
+        engine("rocksbd")
+
+
+@pytest.mark.parametrize("name", ENGINES.names())
+def test_every_engine_has_what_the_protocol_asks_for(name: str) -> None:
+    found = engine(name)
+    assert found.name == name
+    assert set(found.kinds) <= set(DRIVERS.names())
+    assert "command" in found.kinds
+    assert all("*" in pattern for pattern in found.immutable)
+    assert found.default_storage_engine in found.storage_engines
+    assert found.server == ("sysbench" in found.kinds)
+    assert set(found.reserved.values()) <= {"", "storage_engine"}
+
+
+@pytest.mark.parametrize("name", ENGINES.names())
+def test_every_kind_runs_on_some_engine(name: str) -> None:
+    assert {kind for other in ENGINES.names() for kind in engine(other).kinds} == set(DRIVERS.names())
+
+
+@pytest.mark.parametrize("name", ENGINES.names())
+def test_an_engine_has_all_of_the_building_half_or_nothing(name: str) -> None:
+    found = engine(name)
+    parts = ("programs", "identify", "catalogue")
+    assert {hasattr(found, part) for part in parts} == {builder(name) is not None}
+
+
+def test_an_engine_that_is_built_is_given_whole() -> None:
+    assert require_builder("rocksdb") is builder("rocksdb") is engine("rocksdb")
+    assert require_builder("rocksdb").programs == ("db_bench",)
+
+
+def test_an_engine_that_is_only_declared_says_so() -> None:
+    for name in (name for name in ENGINES.names() if builder(name) is None):
+        with pytest.raises(LookupError) as caught:
+            require_builder(name)
+        assert str(caught.value) == f"this version checks and plans the engine {name}; it cannot build it yet"
+
+
+def test_servers_are_run_by_their_running_half() -> None:
+    servers = [name for name in ENGINES.names() if engine(name).server]
+    assert servers == ["mariadb", "mysql", "postgres"]
+    assert unrunnable_engines(ENGINES.names()) == ()
+    assert [name for name in ENGINES.names() if server_engine(name) is not None] == servers
+
+
+def test_a_server_without_a_running_half_is_only_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(MysqldServing, "serve")
+    assert unrunnable_engines(["mysql", "rocksdb", "mysql"]) == ("mysql",)
+    assert server_engine("mysql") is None
+
+
+def test_planning_pays_for_no_heavy_import() -> None:
+    program = (
+        "import sys; from stepgrid.plugins.registry import ENGINES; [ENGINES.get(name) for name in ENGINES.names()]; "
+        "print([m for m in ('pydantic', 'duckdb', 'jinja2', 'subprocess', 'snakemake') if m in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"

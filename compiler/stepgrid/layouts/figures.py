@@ -87,13 +87,13 @@ def ratio_cell(spot: LayoutCell, metric: str) -> Cell:
     reach = ""
     if margin is not None:
         reach = f" ±{math.ceil(100 * margin) / 100:.2f}" if margin < _WIDEST_MARGIN else f" ±>{_WIDEST_MARGIN:.0f}"
-    return cell(spot, f"{number_format.ratio(ratio)}{reach}{MARK if spot.unlike else ''}", ratio)
+    return cell(spot, f"{number_format.ratio(ratio)}{reach}{MARK if spot.caveat else ''}", ratio)
 
 
 def ratio_notes(block: Block, metrics: Sequence[str]) -> tuple[str, ...]:
     """Explain the marks of a table."""
     spots = list(block.spots.values())
-    reasons = dict.fromkeys(spot.unlike for spot in spots if spot.unlike and spot.ratios)
+    reasons = dict.fromkeys(spot.caveat for spot in spots if spot.caveat and spot.ratios)
     margin = any(name in spot.margins for spot in spots for name in metrics)
     return (*([_MARGIN] if margin else []), *(f"{MARK} {reason}" for reason in reasons))
 

@@ -1,4 +1,4 @@
-"""What a driver is: one module per step kind; and what drivers make commands and read outputs with.
+"""Protocols of a driver, one module per step kind; and tools to make its command and read its output.
 
 Its planning half is all that `check` and `plan` need. The running half, a command and the parser of its output, is
 there for the kinds that this version runs: a kind that is only declared does not have it.

@@ -125,7 +125,7 @@ class Published(Protocol):
 class Spelling(Protocol):
     """An engine that takes its options under more names than it lists."""
 
-    def meant(self, name: str, catalogue: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    def spelled_option(self, name: str, catalogue: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
         """Describe an option that is not listed; None if the binary would not take it."""
         ...
 

@@ -15,7 +15,7 @@ Records = TypeVar("Records")
 
 @dataclass(frozen=True, slots=True)
 class ImportedStep:
-    """One step of one run, as the store gets it."""
+    """A step of one run, as the store gets it."""
 
     build: str  # the column of the published tables: build.config
     step: str
@@ -60,7 +60,7 @@ class Importer(Protocol[Records]):
         """The published summary files, by name. A byte that is no UTF-8 is a surrogate."""
         ...
 
-    def beside(self, records: Records) -> Sequence[PublishedFigure]: ...
+    def differences(self, records: Records) -> Sequence[PublishedFigure]: ...
 
     def unsummarized(self, records: Records) -> Sequence[ImportProblem]:
         """List results that the published summaries have no place for."""

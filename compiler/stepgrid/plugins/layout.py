@@ -15,7 +15,7 @@ Object = Mapping[str, "float | str | None"]  # a row of the table `sizes`
 
 OWN = ("build", "step")
 ROOM = 40  # characters that the names of all columns may take
-FIGURES = "figures"  # the layout of a table that names none
+DEFAULT_LAYOUT = "figures"  # the layout of a table that names none
 
 
 class LayoutCell(NamedTuple):
@@ -27,7 +27,7 @@ class LayoutCell(NamedTuple):
     levels: Sequence[Level] = ()
     objects: Sequence[Object] = ()  # tables and indexes, as the step has left them
     margins: Mapping[str, float] = {}  # of the ratios, where there are repeats
-    unlike: str = ""  # why a ratio gets no verdict, or what is compared as shipped
+    caveat: str = ""  # why a ratio gets no verdict, or what is compared as shipped
     times: Mapping[str, Sequence[float]] = {}  # operation -> its share in each class of response times, per cent
 
 

@@ -75,14 +75,16 @@ PUBLISHED: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def _with_columns(metric: Metric) -> Metric:
-    """Add the metric's columns in published tables, by layout."""
-    columns = {layout: columns[metric.name] for layout, columns in PUBLISHED.items() if metric.name in columns}
-    return replace(metric, legacy=columns) if columns else metric
-
-
 METRICS: Mapping[str, Metric] = MappingProxyType(
-    {metric.name: _with_columns(metric) for section in SECTIONS.values() for metric in section}
+    {
+        metric.name: replace(
+            metric,
+            legacy={layout: columns[metric.name] for layout, columns in PUBLISHED.items() if metric.name in columns}
+            or metric.legacy,
+        )
+        for section in SECTIONS.values()
+        for metric in section
+    }
 )
 
 

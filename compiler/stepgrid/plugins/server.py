@@ -57,7 +57,7 @@ class ServerHome(NamedTuple):
     folder: Path  # of this server: configuration and logs, kept with the attempt
     access: Access
     scratch: Path = Path("/tmp")  # beside the database: for what does not outlive the server
-    places: Mapping[str, Path] = MappingProxyType({})  # where the build's own files are, from the build record's facts
+    build_folders: Mapping[str, Path] = MappingProxyType({})  # of the build's own files, from its record's facts
     account: str = ""  # who its runner is to the server; empty: by the name that the runner has
 
 
@@ -215,7 +215,7 @@ class ServerEngine(Protocol):
         """Connect, without a long wait; OSError or ConnectionError while it is not ready."""
         ...
 
-    def effective(self, connection: Connection, asked: Mapping[str, Any]) -> Effective: ...
+    def effective(self, connection: Connection, options: Mapping[str, Any]) -> Effective: ...
 
     def counters(self, connection: Connection) -> Mapping[str, float]:
         """Read what the server has counted so far, by its own names."""
@@ -274,7 +274,7 @@ class ExternalServerEngine(Protocol):
 
     port: int
 
-    def socket_of(self, given: Path, port: int) -> tuple[Path, int]:
+    def socket_of(self, path: Path, port: int) -> tuple[Path, int]:
         """Find the socket that a site file means, and the port."""
         ...
 
@@ -286,7 +286,7 @@ class ExternalServerEngine(Protocol):
 
     def since(self, connection: Connection) -> ServerStart: ...
 
-    def compared(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
+    def compared(self, connection: Connection, options: Mapping[str, Any]) -> Effective:
         """Compare requested settings by value: it runs with whatever somebody gave it."""
         ...
 

@@ -13,7 +13,7 @@ from stepgrid.language.validation import quantity
 
 
 class Quantity(NamedTuple):
-    """What a settings field is of: says how the language reads its text (100M, 2MiB, 30m).
+    """Quantity of a settings field: how the language reads its text (100M, 2MiB, 30m).
 
     A count is an int, a size int bytes, a rate int bytes/s; a duration is float seconds.
     """

@@ -49,7 +49,7 @@ def read(name: str, folder: Path, skip_unknown: bool = False) -> PublishedFolder
     refused = sort_problems(faults.refused)
     told = [*(f"refused: {each.sentence}" for each in refused), *(f"left out: {each.sentence}" for each in left_out)]
     found = _planned(name, folder, measured, told)
-    legacy, beside = each.legacy(records), each.beside(records)
+    legacy, beside = each.legacy(records), each.differences(records)
     return PublishedFolder(found, legacy, beside, left_out, each.unsummarized(records), aside, faults.cut, refused)
 
 

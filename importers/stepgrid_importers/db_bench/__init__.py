@@ -45,7 +45,7 @@ class DbBench:
         given = {str(source.path.relative_to(records.folder)) for source in records.sources if source.given}
         return {name: text for files in each for name, text in files.items() if name not in given}
 
-    def beside(self, records: Records) -> Sequence[PublishedFigure]:
+    def differences(self, records: Records) -> Sequence[PublishedFigure]:
         return [each for source in records.sources for each in _beside(source)]
 
     def unsummarized(self, records: Records) -> Sequence[ImportProblem]:

@@ -22,7 +22,7 @@ class InsertBenchmark:
     def legacy(self, records: Records) -> Mapping[str, str]:
         return summaries.summaries(records)
 
-    def beside(self, records: Records) -> Sequence[PublishedFigure]:
+    def differences(self, records: Records) -> Sequence[PublishedFigure]:
         return differences.beside(records)
 
     def unsummarized(self, records: Records) -> Sequence[ImportProblem]:

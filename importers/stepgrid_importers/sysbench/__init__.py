@@ -40,7 +40,7 @@ class Sysbench:
     def legacy(self, records: Records) -> Mapping[str, str]:
         return summaries.summaries(records.runs, records.tables, records.device)
 
-    def beside(self, records: Records) -> Sequence[PublishedFigure]:
+    def differences(self, records: Records) -> Sequence[PublishedFigure]:
         return list(differences.beside(records.runs, records.device))
 
     def unsummarized(self, records: Records) -> Sequence[ImportProblem]:

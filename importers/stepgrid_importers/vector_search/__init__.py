@@ -53,7 +53,7 @@ class VectorSearch:
             found |= {str(place.relative_to(records.folder) / name): text for name, text in files.items()}
         return found
 
-    def beside(self, records: Records) -> Sequence[PublishedFigure]:
+    def differences(self, records: Records) -> Sequence[PublishedFigure]:
         named = [(each, records.suffix(each)) for each in records.plots]
         return [line for rule in (_found_twice, _not_listed) for each in named for line in rule(*each)]
 

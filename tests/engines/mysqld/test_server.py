@@ -26,7 +26,7 @@ def home(tmp_path: Path) -> ServerHome:
     programs = {"mariadbd": ("/b/my server",), "mysqld": ("/b/mysqld",)}
     for number, name in enumerate(TABLES):
         (tmp_path / name).write_text(f"create {number};\n")
-    return ServerHome(programs, "11.8.6", Path("/d"), Path("/f"), access, places={"system tables": tmp_path})
+    return ServerHome(programs, "11.8.6", Path("/d"), Path("/f"), access, build_folders={"system tables": tmp_path})
 
 
 def test_mariadb_makes_its_tables_by_the_sql_of_the_build(home: ServerHome) -> None:
@@ -81,13 +81,13 @@ def test_a_server_of_the_host_has_its_tables_beside_it(tmp_path: Path, home: Ser
     (tmp_path / "share" / "mysql").mkdir(parents=True)
     for name in TABLES:
         (tmp_path / name).rename(tmp_path / "share" / "mysql" / name)
-    alone = home._replace(places={}, programs={"mariadbd": (str(tmp_path / "sbin" / "mariadbd"),)})
+    alone = home._replace(build_folders={}, programs={"mariadbd": (str(tmp_path / "sbin" / "mariadbd"),)})
     assert [path.name for path in system_tables(alone)] == list(TABLES)
 
 
 def test_a_build_without_that_sql(home: ServerHome, tmp_path: Path) -> None:
     with pytest.raises(LookupError) as caught:
-        system_tables(home._replace(places={"system tables": tmp_path / "gone"}))
+        system_tables(home._replace(build_folders={"system tables": tmp_path / "gone"}))
     assert caught.value.args[0] == (
         "the build has no SQL for the system tables (mariadb_system_tables.sql and the like)"
     )

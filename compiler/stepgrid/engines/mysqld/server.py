@@ -61,7 +61,7 @@ class MysqldServing:
     booleans = options.BOOLEANS
     counts_choices = True
     known_options = Path(__file__).with_name("known_options.json")
-    meant = staticmethod(options.prefixed_option)
+    spelled_option = staticmethod(options.prefixed_option)
     value_fault = staticmethod(options.value_fault)
 
     stop = signal.SIGTERM
@@ -205,7 +205,7 @@ def system_tables(home: ServerHome) -> list[Path]:
     """Find the SQL of the build, in the order in which it must run; of an installed program below its base's share/."""
     bases = dict.fromkeys(Path(prefix[-1]).resolve().parent.parent for prefix in home.programs.values())
     shares = [base / "share" / name for base in bases for name in ("mariadb", "mysql", ".")]
-    for folder in [home.places["system tables"]] if "system tables" in home.places else shares:
+    for folder in [home.build_folders["system tables"]] if "system tables" in home.build_folders else shares:
         files = [path for pattern in _SYSTEM_TABLES for path in sorted(folder.glob(pattern))[:1]]
         if len(files) == len(_SYSTEM_TABLES):
             return files

@@ -25,7 +25,7 @@ def described(kind: str, name: str, catalogue: Catalogue | None) -> Mapping[str,
     known = engine(kind)
     info = catalogue[name] or {} if name in catalogue else None
     if info is None and isinstance(known, Spelling):
-        info = known.meant(name, catalogue)
+        info = known.spelled_option(name, catalogue)
     if info is not None and isinstance(known, Choices) and name in known.choices:
         return {**info, "type": "enum", "choices": known.choices[name]}
     return info

@@ -12,7 +12,7 @@ from stepgrid.collect.counts import PROBE
 from stepgrid.collect.query import open_tables
 from stepgrid.collect.step_figures import ENGINE
 from stepgrid.plugins import registry
-from stepgrid.plugins.layout import FIGURES, Layout, Level, Object
+from stepgrid.plugins.layout import DEFAULT_LAYOUT, Layout, Level, Object
 from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.summarize.data import time_windows
 from stepgrid.summarize.data.parquet_reader import Place, Tables
@@ -56,7 +56,7 @@ def _of_times(asked: Iterable[Mapping[str, Any]]) -> bool:
 
 
 def _layout(table: Mapping[str, Any]) -> Layout:
-    return LAYOUTS.get(table.get("layout", FIGURES))
+    return LAYOUTS.get(table.get("layout", DEFAULT_LAYOUT))
 
 
 def _objects(folder: Path) -> dict[Place, list[Object]]:

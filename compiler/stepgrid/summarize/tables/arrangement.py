@@ -8,7 +8,7 @@ from typing import Any
 
 from stepgrid.model.plan import Axis
 from stepgrid.plan.base_stages import BUILD
-from stepgrid.plugins.layout import ARMS, BASE, FIGURES, STEP, Layout
+from stepgrid.plugins.layout import ARMS, BASE, DEFAULT_LAYOUT, STEP, Layout
 from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.tables.point_filter import label
@@ -33,7 +33,7 @@ class Arrangement:
 def arrangement(
     said: Said, axes: Sequence[Axis], points: Sequence[Point], report_base: Mapping[str, str]
 ) -> Arrangement:
-    form = LAYOUTS.get(said.get("layout", FIGURES))
+    form = LAYOUTS.get(said.get("layout", DEFAULT_LAYOUT))
     varying = [name for name in (STEP, *(axis.name for axis in axes)) if _varies(name, points)]
     base = _base(said, form, axes, varying, report_base)
     rows, columns, by = _axes(said, form, varying, base or {})

@@ -201,7 +201,7 @@ def _compared(
     idle = {at: f"{NO_VERDICT}: {text}" for at, pair in pairs.items() if (text := idleness(*pair))}
     caveats = {at: idle.get(at) or known.caveat(*pair) or "" for at, pair in pairs.items()}
     return spots | {
-        at: spots[at]._replace(margins={name: by[at] for name, by in found.items() if at in by}, unlike=caveats[at])
+        at: spots[at]._replace(margins={name: by[at] for name, by in found.items() if at in by}, caveat=caveats[at])
         for at in pairs
     }
 

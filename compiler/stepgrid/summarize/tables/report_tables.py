@@ -13,7 +13,7 @@ from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, LACKING, ROWS, Cell, Table
 from stepgrid.plan.base_stages import BUILD
 from stepgrid.plugins import registry
-from stepgrid.plugins.layout import FIGURES, STEP
+from stepgrid.plugins.layout import DEFAULT_LAYOUT, STEP
 from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.summarize.comparisons.comparison_axes import most_able, touching
 from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals
@@ -184,7 +184,7 @@ def _is_zero(cell: Cell) -> bool:
 
 
 def _is_sized(said: Said) -> bool:
-    return LAYOUTS.get(said.get("layout", FIGURES)).sizes
+    return LAYOUTS.get(said.get("layout", DEFAULT_LAYOUT)).sizes
 
 
 def _with_loads(said: Said, runs: Sequence[Run]) -> Said:

@@ -1,0 +1,224 @@
+"""Commands of drivers, their requests to servers, and raw output."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepgrid.cli import main
+from stepgrid.plugins import driver
+from stepgrid.plugins.driver import (
+    PLACEHOLDERS,
+    REQUEST,
+    SERVER_PLACEHOLDERS,
+    Context,
+    RawOutputError,
+    command_words,
+    forget_password,
+    misplaced_placeholder,
+    read_output,
+    read_request,
+    server_request,
+    unknown_placeholders,
+)
+from stepgrid.plugins.registry import require_runner
+from stepgrid.plugins.server import Access
+
+CONTEXT = Context({"db_bench": ("ld.so", "--library-path", "lib", "db_bench")}, "1.0", Path("/d"), Path("/f"), 7)
+
+
+def _argv(*words: str, **options: object) -> tuple[str, ...]:
+    return require_runner("command").command({"argv": list(words), "duration": 5.0}, options, CONTEXT).argv
+
+
+def test_placeholders_are_filled_in_and_nothing_else() -> None:
+    assert _argv("sh", "-c", "ls {data} > {folder}/list.{seed}") == ("sh", "-c", "ls /d > /f/list.7")
+    assert _argv("awk", "{print $1}", "{dta}", "{}") == ("awk", "{print $1}", "{dta}", "{}")
+
+
+def test_a_program_of_the_build_keeps_the_words_that_start_it() -> None:
+    assert _argv("{program:db_bench}", "--db={data}") == ("ld.so", "--library-path", "lib", "db_bench", "--db=/d")
+
+
+def test_options_are_words_of_their_own() -> None:
+    assert _argv("x", "{options}", sync=True, size=4096) == ("x", "--sync=true", "--size=4096")
+    assert _argv("x", sync=True) == ("x",)
+
+
+def test_a_value_is_never_filled_in_twice() -> None:
+    context = Context({}, "1.0", Path("/{seed}"), Path("/f"), 7)
+    assert require_runner("command").command({"argv": ["x", "{data}"], "duration": None}, {}, context).argv == (
+        "x",
+        "/{seed}",
+    )
+
+
+def test_a_program_that_the_build_lacks() -> None:
+    with pytest.raises(LookupError) as caught:
+        _argv("{program:ldb}")
+    assert caught.value.args == ("the build has no program `ldb`; it has: db_bench",)
+
+
+def test_the_declared_duration_is_the_deadlines() -> None:
+    command = require_runner("command").command({"argv": ["x"], "duration": 5.0}, {}, CONTEXT)
+    assert command.duration == 5.0
+    assert command.env == {}
+
+
+def test_options_as_a_server_takes_them() -> None:
+    options, form = {"save": "", "io-threads": 2, "sync": True}, ("--{name}", "{value}")
+    assert command_words(("x", "{options}"), options, CONTEXT, option_form=form) == (
+        "x", "--save", "", "--io-threads", "2", "--sync", "true",
+    )  # fmt: skip
+    assert command_words(("x", "{options}"), {"a": "{name}"}, CONTEXT) == ("x", "--a={name}")
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "%{http_code}",
+        '{"a": 1}',
+        "x{a,b}",
+        "${HOME}",
+        "{}",
+        "{ print }",
+        "{print $1}",
+        "@{u}",
+        "#{x}",
+        "{0}",
+        "a b {c}",
+    ],
+)
+def test_braces_of_other_programs_are_left_alone(word: str) -> None:
+    assert list(unknown_placeholders(word, PLACEHOLDERS)) == []
+
+
+@given(st.lists(st.sampled_from(["{data}", "{folder}", "{seed}", "-x", "=", " "])).map("".join))
+def test_what_is_filled_in_is_known(word: str) -> None:
+    assert list(unknown_placeholders(word, PLACEHOLDERS)) == []
+    assert misplaced_placeholder([word]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "known"), [("options", PLACEHOLDERS), ("program:x", PLACEHOLDERS), ("socket", SERVER_PLACEHOLDERS)]
+)
+def test_those_that_stand_alone_are_known(name: str, known: tuple[str, ...]) -> None:
+    assert list(unknown_placeholders(f"{{{name}}}", known)) == []
+
+
+def test_each_of_a_word_is_said() -> None:
+    assert [placeholder for placeholder, _ in unknown_placeholders("{dta}/{fodler}/{seed}", PLACEHOLDERS)] == [
+        "{dta}",
+        "{fodler}",
+    ]
+    assert [placeholder for placeholder, _ in unknown_placeholders("{program} {program:}", PLACEHOLDERS)] == [
+        "{program}",
+        "{program:}",
+    ]
+
+
+ACCESS = Access("mariadb", Path("/s"), Path("/s/mysqld.sock"), 3306, "u", "secret", "d", "innodb")
+
+
+def _context(access: Access | None) -> Context:
+    return Context({}, "1", Path("/data"), Path("/step"), 1, access)
+
+
+def test_what_is_asked_comes_by_a_file_and_not_by_the_command_line(tmp_path: Path) -> None:
+    made = server_request("stepgrid.drivers.sql", _context(ACCESS), {"sql": ["select 1"]}, 5.0)
+    assert (made.argv, made.duration) == ((sys.executable, "-m", "stepgrid.drivers.sql"), 5.0)
+    assert "secret" not in str((made.argv, made.env))
+    (tmp_path / REQUEST).write_text(made.files[REQUEST])
+    assert read_request(tmp_path) == (ACCESS, {"sql": ["select 1"]})
+
+
+@pytest.mark.parametrize("access", [ACCESS, ACCESS._replace(host="db1", running=True)])
+def test_the_password_is_not_kept(access: Access, tmp_path: Path) -> None:
+    (tmp_path / REQUEST).write_text(
+        server_request("stepgrid.drivers.sql", _context(access), {"sql": []}).files[REQUEST]
+    )
+    assert read_request(tmp_path) == (access, {"sql": []})
+    assert read_request(tmp_path) == (access._replace(password=""), {"sql": []})
+
+
+def test_nor_that_of_a_program_which_never_came_to_read_it(tmp_path: Path) -> None:
+    (tmp_path / REQUEST).write_text(
+        server_request("stepgrid.drivers.sql", _context(ACCESS), {"sql": []}).files[REQUEST]
+    )
+    forget_password(tmp_path)
+    assert "secret" not in (tmp_path / REQUEST).read_text()
+    (tmp_path / REQUEST).unlink()
+    forget_password(tmp_path)
+
+
+def test_it_needs_a_server() -> None:
+    with pytest.raises(ValueError, match="it needs a server, and the engine of this build is none"):
+        server_request("stepgrid.drivers.sql", _context(None), {})
+
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_plain_and_gzipped(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"one\n")
+    (tmp_path / "a.gz").write_bytes(gzip.compress(b"two\n"))
+    assert read_output(tmp_path / "a") == b"one\n"
+    assert read_output(tmp_path / "a.gz") == b"two\n"
+    with pytest.raises(FileNotFoundError):
+        read_output(tmp_path / "b")
+
+
+def test_what_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zeros").write_bytes(bytes(1 << 20))
+    (tmp_path / "zeros.gz").write_bytes(gzip.compress(bytes(1 << 20)))
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"text")[:-4])
+    for name, largest, why in (
+        ("pipe", 9, "it is no regular file"),
+        ("/dev/zero", 9, "it is no regular file"),
+        ("zeros", 1 << 10, "it has more than 1 KiB"),
+        ("zeros.gz", 1 << 10, "it has more than 1 KiB"),
+        ("cut.gz", 1 << 20, "Compressed file ended before the end-of-stream marker was reached"),
+    ):
+        with pytest.raises(RawOutputError) as caught:
+            read_output(tmp_path / name, largest)
+        assert str(caught.value) == why
+
+
+@pytest.mark.parametrize("kind", ["db_bench", "sysbench", "linkbench"])
+def test_parse_says_so(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    assert main(["parse", kind, "/dev/zero"]) == 2
+    assert capsys.readouterr().err == "/dev/zero cannot be read: it is no regular file\n"
+    monkeypatch.setattr(driver, "LARGEST", 1 << 10)
+    monkeypatch.setattr(driver.read_output, "__defaults__", (1 << 10,))
+    (tmp_path / "a.gz").write_bytes(gzip.compress(bytes(1 << 20)))
+    assert main(["parse", kind, str(tmp_path / "a.gz")]) == 2
+    assert capsys.readouterr().err == f"{tmp_path}/a.gz cannot be read: it has more than 1 KiB\n"
+
+
+def test_a_number_of_5000_digits(tmp_path: Path, capsys: Capture) -> None:
+    digits = "9" * 5000
+    (tmp_path / "a").write_text(
+        f"fillseq : 2.5 micros/op 3 ops/sec 1.2 seconds {digits} operations;\nCount: {digits} A\n"
+    )
+    assert main(["parse", "db_bench", str(tmp_path / "a")]) in (0, 2)
+    assert "internal error" not in capsys.readouterr().err
+
+
+def test_a_link_out_of_a_published_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret").write_text("p4ss\n")
+    (tmp_path / "d" / "in").mkdir(parents=True)
+    (tmp_path / "d" / "sb.o.x").symlink_to("../secret")
+    (tmp_path / "d" / "inside").symlink_to("in")
+    assert main(["import", "sysbench", "d"]) == 1
+    said = capsys.readouterr().err
+    assert said == (
+        "d/sb.o.x: is a link out of the folder: replace it by a copy of what it leads to\nnothing was imported\n"
+    )
