@@ -10,7 +10,7 @@ from subprocess import run
 from typing import Any, NamedTuple
 
 from bench.server import serving
-from stepgrid.build.programs import absolute
+from stepgrid.build.record import absolute
 from stepgrid.drivers.sysbench import DRIVER, Sysbench
 from stepgrid.host.processes.supervision import environment
 from stepgrid.model.command import Command

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.programs import programs
+from stepgrid.build.record import programs
 from stepgrid.host.processes import supervision
 from stepgrid.host.processes.supervision import User, environment, give_files, server_user, supervise
 from stepgrid.model.command import Command

@@ -67,11 +67,11 @@ def find_pip(prefix: Path) -> Path | None:
 def fetch_pip(folder: Path) -> Path:
     """With apt in a tree of its own, so that no root is needed; apt checks the signature."""
     sys.path.insert(0, str(ROOT / "compiler"))
-    from stepgrid.build.apt.bootstrap import fetch
+    from stepgrid.build.apt import fetch_package
     from stepgrid.build.error import BuildError
 
     try:
-        wheel = find_pip(fetch("python3-pip-whl", folder))
+        wheel = find_pip(fetch_package("python3-pip-whl", folder))
     except BuildError as error:
         raise SystemExit(f"setup: {error}\n{ADVICE}") from None
     if wheel is None:

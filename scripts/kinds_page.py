@@ -130,7 +130,7 @@ def _engines() -> Iterator[str]:
 
 
 def _sources() -> Iterator[str]:
-    from stepgrid.build.sources import ROUTES
+    from stepgrid.build.recipe import ROUTES
 
     yield from ("", "## Sources", "")
     yield from _heading("kind", "needs", "takes", "built by this version")

@@ -18,13 +18,12 @@ SECONDS = 25.0  # clients retry for many minutes
 _APT = """
 import sys
 from pathlib import Path
-from stepgrid.build.apt.mirrors import mirrors
-from stepgrid.build.apt.private_apt import Tree, architecture
-from stepgrid.build.command_runner import Commands
+from stepgrid.build.apt import PrivateApt, architecture, configured_mirrors
+from stepgrid.build.commands import Commands
 
-folder, known = Path(sys.argv[1]), mirrors()
+folder, known = Path(sys.argv[1]), configured_mirrors()
 commands = Commands(folder / "log", folder)
-Tree(folder / "apt", commands, architecture(commands)).update(known[:1], known[0].suites[0])
+PrivateApt(folder / "apt", commands, architecture(commands)).update(known[:1], known[0].suites[0])
 print("answered")
 """
 _CRATE = """\

@@ -76,7 +76,7 @@ def test_a_client_that_heard_something_is_waited_for_no_longer(monkeypatch: pyte
 
 
 def test_packages_are_those_that_messages_of_builds_name() -> None:
-    from stepgrid.build.compilation.toolchain import PACKAGES as TOOL_PACKAGES
+    from stepgrid.build.recipe import PACKAGES as TOOL_PACKAGES
 
     assert {name: PACKAGES[name] for name in PACKAGES.keys() & TOOL_PACKAGES} == {
         name: TOOL_PACKAGES[name] for name in PACKAGES.keys() & TOOL_PACKAGES

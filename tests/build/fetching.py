@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.source import Material
+from stepgrid.build.recipe import Material
 
 Fetch = Callable[..., Material]
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.command_runner import Commands
-from stepgrid.build.recipe import Recipe
-from stepgrid.build.recipes import registry
-from stepgrid.build.task import Order
+from stepgrid.build import ready_programs
+from stepgrid.build.commands import Commands
+from stepgrid.build.recipe import Order, Recipe
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.model.site import Site
 from stepgrid.plugins.registry import require_builder
@@ -35,4 +34,4 @@ def order(folder: Path, source: Mapping[str, Any], *programs: str, **fields: Any
 
 
 def recipe_of(build: PlannedBuild) -> Recipe | None:
-    return registry.recipe_of(build, require_builder(build.engine))
+    return ready_programs.recipe_of(build, require_builder(build.engine))

@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Mapping
 
-from stepgrid.build.local_pins import pin
+from stepgrid.build.pins import pin
 from stepgrid.language.sources import source_key
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plan.identity import build_id

@@ -1,21 +1,20 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-from stepgrid.build import attempt as attempts
-from stepgrid.build.environment_variables import COOKIE, client, compiler
+from stepgrid.build import job
+from stepgrid.build.commands import COOKIE
 from stepgrid.store.store import Store
 
 
-def test_tidy_leaves_no_history_and_no_temporary_file(tmp_path: Path):
-    for name in ("tmp", "tree/.git", "tree/lib/.git", "tree/src"):
+def test_no_history_stays(tmp_path: Path):
+    for name in ("tree/.git", "tree/lib/.git", "tree/src"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "x").touch()
     (tmp_path / "tree" / "src" / ".git").write_text("gitdir: ../.git/modules/src\n")
     (tmp_path / "tree" / ".git" / "x").chmod(0o444)
-    attempts.tidy(tmp_path)
-    attempts.remove_temporary(tmp_path)
-    attempts.remove_temporary(tmp_path)
+    job.remove_history(tmp_path)
     assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == [
         "tree",
         "tree/lib",
@@ -30,7 +29,7 @@ def test_a_folder_that_a_program_made_read_only_goes_too(tmp_path: Path):
     (tmp_path / "attempt" / "cache" / "deep" / "file").touch()
     (tmp_path / "attempt" / "cache" / "deep").chmod(0o555)
     (tmp_path / "attempt" / "cache").chmod(0o555)
-    attempts.clear(tmp_path / "attempt")
+    job.clear(tmp_path / "attempt")
     assert [*(tmp_path / "attempt").iterdir()] == []
 
 
@@ -41,7 +40,7 @@ def test_what_was_killed_during_a_run_is_cleared_up_too(tmp_path: Path):
     (killed / "tree").mkdir()
     (killed / "build.log").touch()
     (killed / "failure.json").write_text("{}")
-    attempts.sweep(store, "b-0")
+    job.sweep(store, "b-0")
     assert sorted(path.name for path in killed.iterdir()) == ["build.log", "failure.json"]
     assert (killed / "failure.json").read_text() == "{}"
 
@@ -51,14 +50,14 @@ def test_who_carries_the_name_of_a_killed_attempt_is_ended(tmp_path: Path):
     killed, other = store.new_attempt("b-0"), store.new_attempt("b-1")
     sleep = [sys.executable, "-c", "import time; print(1, flush=True); time.sleep(60)"]
     children = [
-        subprocess.Popen(sleep, env=client(str(folder.absolute()), {}), stdout=subprocess.PIPE)
+        subprocess.Popen(sleep, env={**os.environ, COOKIE: str(folder.absolute())}, stdout=subprocess.PIPE)
         for folder in (killed, other)
     ]
     try:
         for child in children:
             assert child.stdout is not None
             child.stdout.readline()
-        attempts.sweep(store, "b-0")
+        job.sweep(store, "b-0")
         assert children[0].wait() == -9
         assert children[1].poll() is None
     finally:
@@ -66,15 +65,3 @@ def test_who_carries_the_name_of_a_killed_attempt_is_ended(tmp_path: Path):
             child.kill()
             child.wait()
     assert sorted(path.name for path in killed.iterdir()) == ["failure.json"]
-
-
-def test_what_reaches_a_compiler(monkeypatch):
-    monkeypatch.setenv("CXXFLAGS", "-O0")
-    monkeypatch.setenv("GIT_DIR", "x")
-    monkeypatch.setenv("https_proxy", "http://a.example:3128")
-    asked, made = client("/a", {"X": "y"}), compiler("/a", {"X": "y"})
-    assert ("CXXFLAGS" in asked, "CXXFLAGS" in made) == (True, False)
-    assert "GIT_DIR" not in {**asked, **made}
-    assert asked["https_proxy"] == made["https_proxy"] == "http://a.example:3128"
-    for environment in (asked, made):
-        assert [environment[name] for name in ("X", "LC_ALL", COOKIE, "TMPDIR")] == ["y", "C", "/a", "/a/tmp"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.command_runner import Commands
+from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
 
 
@@ -108,7 +108,7 @@ def test_all_of_one_that_hangs_is_ended(tmp_path: Path):
 JOB = """
 import sys
 from pathlib import Path
-from stepgrid.build.command_runner import Commands
+from stepgrid.build.commands import Commands
 Commands(Path(sys.argv[1]) / "log", Path(sys.argv[1])).compile([sys.executable, "-c", sys.argv[2], sys.argv[3]], 60)
 """
 

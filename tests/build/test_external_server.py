@@ -34,11 +34,11 @@ def _build(engine: str = "mysql", **source: str) -> PlannedBuild:
 )
 def test_what_the_site_file_lacks(site: Site, said: str) -> None:
     builds = [_build(), _build(system="mysqld")]
-    assert external_server.lacking(builds, site) == [f"a.yaml:2:9: build prod: {said}"]
+    assert external_server.missing_entries(builds, site) == [f"a.yaml:2:9: build prod: {said}"]
 
 
 def test_one_that_is_named_is_not_lacking() -> None:
-    assert external_server.lacking([_build()], Site(servers={"prod": NAMED})) == []
+    assert external_server.missing_entries([_build()], Site(servers={"prod": NAMED})) == []
 
 
 def test_mysql() -> None:

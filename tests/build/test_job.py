@@ -9,8 +9,8 @@ import pytest
 
 from stepgrid.build import job
 from stepgrid.build.error import BuildError
-from stepgrid.build.local_pins import pin
-from stepgrid.build.programs import changed, programs
+from stepgrid.build.pins import pin
+from stepgrid.build.record import changed, programs
 from stepgrid.engines.program import Program
 from stepgrid.host import cluster_job
 from stepgrid.host.processes.signals import Interrupted
@@ -26,7 +26,7 @@ ID = planned().id
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(job, "building", lambda name: {"snake": Snake()}[name])
+    monkeypatch.setattr(job, "require_builder", lambda name: {"snake": Snake()}[name])
     return Store()
 
 
@@ -225,7 +225,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def test_a_program_that_cannot_be_asked(store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(job, "building", lambda name: Program())
+    monkeypatch.setattr(job, "require_builder", lambda name: Program())
     assert job.make(store, unknown(tree)) == 0
     folder = store.build("b-1")
     assert sorted(path.name for path in folder.iterdir()) == ["build.json", "build.log", "tree"]
@@ -236,7 +236,7 @@ def test_a_program_that_cannot_be_asked(store: Store, tree: Path, monkeypatch: p
 
 
 def test_what_such_a_program_declares_is_believed(store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(job, "building", lambda name: Program())
+    monkeypatch.setattr(job, "require_builder", lambda name: Program())
     assert job.make(store, replace(unknown(tree), version="1.0")) == 0
     assert json.loads((store.build("b-1") / "build.json").read_text())["version"] == "1.0"
 
@@ -244,7 +244,7 @@ def test_what_such_a_program_declares_is_believed(store: Store, tree: Path, monk
 def test_a_tree_that_changed_after_the_spec_was_compiled(
     store: Store, tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr(job, "building", lambda name: Program())
+    monkeypatch.setattr(job, "require_builder", lambda name: Program())
     build = unknown(tree, pins={f"path {tree}": tree_checksum(tree)})
     (tree / "run").write_text("#!/bin/sh\n")
     assert job.make(store, build) == 1
@@ -270,7 +270,7 @@ def test_a_compile_that_fills_the_disk(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ):
-    monkeypatch.setattr(job, "building", lambda name: Program())
+    monkeypatch.setattr(job, "require_builder", lambda name: Program())
     (tree / "run").write_text(f"#!/bin/sh\n{script}\n")
     recipe = {"flags": {"programs": "run", "command": "./run"}}
     assert job.make(store, replace(unknown(tree), recipe=recipe)) == 1
@@ -292,7 +292,7 @@ def test_a_client_that_fills_the_disk(
 
 
 def test_a_program_of_the_machine(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(job, "building", lambda name: Program())
+    monkeypatch.setattr(job, "require_builder", lambda name: Program())
     source = {"system": sys.executable}
     pins = {f"system {sys.executable}": pin(source)}
     build = PlannedBuild("b-1", "py", "program", "", source, pin=pin(source), pins=pins)

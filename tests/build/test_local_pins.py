@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build import local_pins as pins
+from stepgrid.build import pins
 from stepgrid.language import sources
 from stepgrid.language.files import record_inputs, tree_checksum
 
@@ -61,9 +61,9 @@ def test_a_tree_is_its_content_and_is_witnessed(tmp_path: Path, monkeypatch: pyt
         held = pins.pin({"path": str(tmp_path)})
     assert held == tree_checksum(tmp_path)
     assert seen.trees == {str(tmp_path): ("", held)}  # just written: not to be told by its times
-    assert pins.as_it_was(str(tmp_path), *seen.trees[str(tmp_path)])
+    assert pins.is_same_tree(str(tmp_path), *seen.trees[str(tmp_path)])
     (tmp_path / "a.c").write_text("two")
-    assert not pins.as_it_was(str(tmp_path), *seen.trees[str(tmp_path)])
+    assert not pins.is_same_tree(str(tmp_path), *seen.trees[str(tmp_path)])
 
 
 def test_nothing_is_read_of_a_tree_that_was_not_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,13 +73,13 @@ def test_nothing_is_read_of_a_tree_that_was_not_touched(tmp_path: Path, monkeypa
     with record_inputs() as seen:
         pins.pin({"path": str(tmp_path)})
     monkeypatch.setattr(pins, "tree_checksum", lambda path: pytest.fail("it was read"))
-    assert pins.as_it_was(str(tmp_path), *seen.trees[str(tmp_path)])
+    assert pins.is_same_tree(str(tmp_path), *seen.trees[str(tmp_path)])
 
 
 def test_a_tree_that_is_not_there(tmp_path: Path) -> None:
     path = str(tmp_path / "x")
     with record_inputs() as seen:
         assert pins.pin({"path": path}) == pins.MISSING
-    assert pins.as_it_was(path, *seen.trees[path])
+    assert pins.is_same_tree(path, *seen.trees[path])
     (tmp_path / "x").mkdir()
-    assert not pins.as_it_was(path, *seen.trees[path])
+    assert not pins.is_same_tree(path, *seen.trees[path])

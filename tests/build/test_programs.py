@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
 
-from stepgrid.build.programs import absolute, programs
+from stepgrid.build.record import absolute, programs
 
 
 def test_options_and_absolute_paths_stay(tmp_path: Path):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from stepgrid.build.lock_file_resolver import wanted
+from stepgrid.build.pins import moving_sources
 from stepgrid.cli import main
 from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan, PlannedBuild
@@ -55,7 +55,7 @@ def test_builds_lists_it(capsys: Capture) -> None:
 
 
 def test_a_lock_file_holds_its_source_still() -> None:
-    ((name, found),) = wanted([kept()]).items()
+    ((name, found),) = moving_sources([kept()]).items()
     assert (name, sorted(found.names)) == ("git https://host.example/s.git 1.0.20", ["sysbench"])
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build.job import make
-from stepgrid.build.programs import programs
+from stepgrid.build.record import programs
 from stepgrid.cli import main
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems

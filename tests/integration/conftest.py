@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from stepgrid.build.programs import programs
+from stepgrid.build.record import programs
 from stepgrid.store.store import Store
 from tests.integration import servers
 from tests.needs import require

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.server import serving
-from stepgrid.build.programs import programs
+from stepgrid.build.record import programs
 from stepgrid.drivers.sysbench import Sysbench
 from stepgrid.host.processes.supervision import environment
 from stepgrid.plugins.driver import Context

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.source import Material
-from stepgrid.build.sources import source_of
+from stepgrid.build.recipe import Material, source_of
 from tests.build.ordering import order
 from tests.needs import needs
 

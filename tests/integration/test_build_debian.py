@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from stepgrid.build.programs import programs
+from stepgrid.build.record import programs
 from stepgrid.model.plan import Plan, PlannedBuild, Report
 from stepgrid.store import plans
 from stepgrid.store.store import Store

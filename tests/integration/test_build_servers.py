@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.job import produce
-from stepgrid.build.programs import programs
+from stepgrid.build.record import programs
 from stepgrid.model.plan import PlannedBuild
 from tests.needs import needs
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scripts import environment
-from stepgrid.build.apt.bootstrap import fetch
+from stepgrid.build.apt import fetch_package
 from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @needs("apt")
 def test_pip_comes_from_debian_where_there_is_no_ensurepip(tmp_path: Path):
-    prefix = fetch("python3-pip-whl", tmp_path)
+    prefix = fetch_package("python3-pip-whl", tmp_path)
     (wheel,) = (prefix / "usr/share/python-wheels").glob("pip-*.whl")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     pip = [tmp_path / "venv/bin/python", "-m", "pip", "--version"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.programs import programs
+from stepgrid.build.record import programs
 from stepgrid.drivers.linkbench.settings import MIX
 from stepgrid.drivers.sysbench.lua_client import SEARCH, client_files
 from stepgrid.model.package_data import TEMPLATES

@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.build.job import make
-from stepgrid.build.sources import source_of
+from stepgrid.build.recipe import source_of
 from stepgrid.cli import main
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.apt.bootstrap import fetch
+from stepgrid.build.apt import fetch_package
 from stepgrid.collect.samples import AVERAGED, GAUGES, SUMS
 from stepgrid.host import disk
 from stepgrid.host.sampling import Sampler
@@ -85,7 +85,7 @@ def iostat(tmp_path_factory: pytest.TempPathFactory) -> str:
     if found := shutil.which("iostat"):
         return found
     require("apt")
-    return str(fetch("sysstat", tmp_path_factory.mktemp("sysstat")) / "usr/bin/iostat")
+    return str(fetch_package("sysstat", tmp_path_factory.mktemp("sysstat")) / "usr/bin/iostat")
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-from stepgrid.build.programs import programs
+from stepgrid.build.record import programs
 from stepgrid.host.processes import cgroup
 from stepgrid.model.plan import PlannedStep
 from tests.integration.server_lab import Lab, engine_of, opened, server_of, sql

@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from stepgrid.build.programs import programs
+from stepgrid.build.record import programs
 from stepgrid.model.plan import PlannedStep
 from tests.integration.server_lab import Lab, engine_of, events, opened, server_of, sql
 from tests.waiting import SOON

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.local_pins import pin
+from stepgrid.build.pins import pin
 from stepgrid.language import lock_file
 from stepgrid.language.files import tree_checksum
 from stepgrid.language.problems import Problems

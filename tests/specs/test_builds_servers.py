@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from stepgrid.build.recipes.server_packages import ServerPrefix
+from stepgrid.build.ready_programs import ServerPrefix
 from stepgrid.language.problems import Problems
 from stepgrid.model.plan import Plan
 from stepgrid.plan.compilation import compile_spec

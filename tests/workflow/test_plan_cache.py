@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build import local_pins
+from stepgrid.build import pins
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from stepgrid.workflow import plan_cache
@@ -38,7 +38,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def test_a_tree_that_was_not_touched_is_not_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_pins, "tree_checksum", lambda path: pytest.fail("it was read"))
+    monkeypatch.setattr(pins, "tree_checksum", lambda path: pytest.fail("it was read"))
     assert plan_cache.find(store, REQUEST)
 
 

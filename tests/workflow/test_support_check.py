@@ -18,7 +18,7 @@ MADE = PlannedBuild("b-1", "rocksdb", "rocksdb", "9.10.0", {"system": "db_bench"
 @pytest.fixture(autouse=True)
 def declared_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Kinds, engines and sources that this version runs, whatever a later one can."""
-    import stepgrid.build.sources as sources
+    from stepgrid.build import recipe
     from stepgrid.plugins import registry
 
     monkeypatch.setattr(
@@ -28,7 +28,7 @@ def declared_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         registry, "unrunnable_engines", lambda given: tuple(n for n in dict.fromkeys(given) if n == "mysql")
     )
-    monkeypatch.setattr(sources, "ROUTES", ("system", "debian"))
+    monkeypatch.setattr(recipe, "ROUTES", ("system", "debian"))
 
 
 def _build(name: str, engine: str, source: dict[str, Any], where: str) -> PlannedBuild:

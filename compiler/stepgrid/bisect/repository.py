@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from stepgrid.bisect.request import Candidate, SearchError
-from stepgrid.build.command_runner import Commands
+from stepgrid.build import git
+from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch import commit_range, git_refs
-from stepgrid.build.task import Order
+from stepgrid.build.recipe import Order
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import Built, VersionedTrees
@@ -24,18 +24,18 @@ _Answer = TypeVar("_Answer")
 
 
 def commit(build: PlannedBuild, ref: str) -> str:
-    return _asked(build, lambda order, url: git_refs.commit_of(order, url, ref))
+    return _asked(build, lambda order, url: git.commit_of(order, url, ref))
 
 
 def candidates(build: PlannedBuild, good: str, bad: str) -> list[Candidate]:
     of = engine(build.engine)
     versions = of if isinstance(of, VersionedTrees) else None
-    found = _asked(build, lambda order, url: commit_range.commits(order, url, good, bad, versions))
+    found = _asked(build, lambda order, url: git.commits(order, url, good, bad, versions))
     return [Candidate(each.id[:_DIGITS], each.id, each.date, each.subject, each.version) for each in found]
 
 
 def changes(build: PlannedBuild, commit: str) -> str:
-    return _asked(build, lambda order, url: commit_range.changes(order, url, commit))
+    return _asked(build, lambda order, url: git.changes(order, url, commit))
 
 
 def _asked(build: PlannedBuild, ask: Callable[[Order, str], _Answer]) -> _Answer:

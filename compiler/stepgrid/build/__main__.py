@@ -8,7 +8,6 @@ from stepgrid.build.job import make
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import OrphanedError, follow_parent
 from stepgrid.host.terminal_output import screened
-from stepgrid.model.plan import PlannedBuild
 from stepgrid.plan.files import plan_file
 from stepgrid.store.store import Store
 
@@ -22,21 +21,17 @@ def main(arguments: list[str]) -> int:
     try:
         signals.interrupt_on_signals()
         follow_parent()
-        build = _planned(store, digest, node)
-        return make(store, build) if build else 1
+        try:
+            build = plan_file.build(store.plan(digest), node)
+        except (FileNotFoundError, KeyError):
+            print(f"there is no build {node} in {store.plan(digest)}: compile the spec again", file=sys.stderr)
+            return 1
+        return make(store, build)
     except signals.Interrupted as signal:
         return 128 + signal.number
     except (OrphanedError, OSError) as error:
         print(f"build {node}: {error}", file=sys.stderr)
     return 1
-
-
-def _planned(store: Store, digest: str, node: str) -> PlannedBuild | None:
-    try:
-        return plan_file.build(store.plan(digest), node)
-    except (FileNotFoundError, KeyError):
-        print(f"there is no build {node} in {store.plan(digest)}: compile the spec again", file=sys.stderr)
-        return None
 
 
 if __name__ == "__main__":

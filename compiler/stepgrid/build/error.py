@@ -1,9 +1,5 @@
-"""What a build fails with."""
-
-from __future__ import annotations
-
-from stepgrid.errors import StepgridError
+"""The exception of a build that cannot be had."""
 
 
-class BuildError(StepgridError):
-    """A build that cannot be had: one or two sentences, what was expected and what to do."""
+class BuildError(Exception):
+    """A sentence or two: what is wrong, what was expected and what to do."""

@@ -1,4 +1,4 @@
-"""What the catalogues of two builds differ in: options that only one has, other defaults, other types."""
+"""Differences between the catalogues of two builds: options that only one has, other defaults, other types."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Difference(NamedTuple):
 
     @property
     def help(self) -> str:
-        """The second's: it is mostly the newer."""
+        """The second's text, which is mostly the newer."""
         return str((self.second or self.first or {}).get("help", ""))
 
 
 def differences(first: Catalogue, second: Catalogue) -> list[Difference]:
-    """By kind, then by name. An option whose type changed with its default is one with another default."""
-    return sorted(_differences(first, second), key=lambda each: (KINDS.index(each.kind), each.option))
+    """List differences by kind, then by name; a type that changed with its default counts as another default."""
+    return sorted(_compare(first, second), key=lambda difference: (KINDS.index(difference.kind), difference.option))
 
 
-def _differences(first: Catalogue, second: Catalogue) -> Iterator[Difference]:
+def _compare(first: Catalogue, second: Catalogue) -> Iterator[Difference]:
     for name in first.keys() | second.keys():
         one, other = first.get(name), second.get(name)
         if one is None or other is None:
@@ -43,17 +43,17 @@ def _differences(first: Catalogue, second: Catalogue) -> Iterator[Difference]:
 
 
 def default(info: Mapping[str, Any]) -> str:
-    return said(str(info.get("default", "")))
+    return shorten_number(str(info.get("default", "")))
 
 
-def said(value: str) -> str:
-    """2.517, of which gflags prints 2.5169999999999999."""
+def shorten_number(value: str) -> str:
+    """Return 2.517, of which gflags prints 2.5169999999999999."""
     digits = value.strip("-").replace(".", "", 1)
     return repr(float(value)) if "." in value and digits.isdecimal() and len(digits) > _EXACT else value
 
 
 def same(one: str, other: str) -> bool:
-    """0.5 and 0.500000 are one value, and so are ON and true."""
+    """Tell whether two texts are one value, such as 0.5 and 0.500000, or ON and true."""
     if one == other:
         return True
     if one.lower() in _BOOLEANS and other.lower() in _BOOLEANS:

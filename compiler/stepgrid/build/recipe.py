@@ -1,15 +1,148 @@
-"""What a recipe is: how the material of a source becomes programs; and what engines bring for it."""
+"""Orders, sources and recipes: a source obtains the material of a build, and a recipe makes programs of it."""
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from stepgrid.build.source import Artifact, Material
-from stepgrid.build.task import Order
+from stepgrid.build.commands import Commands
+from stepgrid.build.error import BuildError
+from stepgrid.language.sources import source_key
 from stepgrid.model.plan import Json, PlannedBuild
+from stepgrid.model.site import Site
+from stepgrid.plugins.engine import Built, DeclaredBuilds
+from stepgrid.plugins.server import ServerDescription
+
+# the module and the class of each route, imported when a build asks for it
+_CLASSES = {
+    "debian": ("debian", "Debian"),
+    "system": ("local", "System"),
+    "git": ("git", "GitSource"),
+    "tarball": ("archive", "Tarball"),
+    "maven": ("maven", "Maven"),
+    "crate": ("crate", "Crate"),
+    "pypi": ("pypi", "Pypi"),
+    "debian-source": ("debian", "DebianSource"),
+    "path": ("local", "LocalTree"),
+    "server": ("external_server", "RunningServer"),
+}
+ROUTES = tuple(_CLASSES)
+
+# Debian's package of a program, where it has another name
+PACKAGES = {
+    "cc": "gcc",
+    "c++": "g++",
+    "ninja": "ninja-build",
+    "autoreconf": "autoconf",
+    "aclocal": "automake",
+    "libtoolize": "libtool",
+    "ld": "binutils",
+    "strip": "binutils",
+    "pkg-config": "pkgconf",
+    "mvn": "maven",
+    "dpkg-source": "dpkg-dev",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A build that is to be made: its plan, its engine and its tools."""
+
+    build: PlannedBuild
+    engine: Built
+    folder: Path  # the attempt's; by rename it becomes the build, so nothing in it may hold its path
+    commands: Commands
+    site: Site
+
+    def pin(self, source: Mapping[str, Any]) -> str | None:
+        """Return the commit or checksum that the lock file holds a source to, if it holds one."""
+        return self.build.pins.get(source_key(source))
+
+    @property
+    def programs(self) -> tuple[str, ...]:
+        """Programs that the build must provide, as its engine or the build itself declares them."""
+        declared = self.engine.program_paths(self.build.recipe) if isinstance(self.engine, DeclaredBuilds) else ()
+        return self.engine.programs or tuple(declared) or (Path(str(self.build.source.get("system", ""))).name,)
+
+    @property
+    def jobs(self) -> int:
+        """All cores for each build; `-l` of make and ninja keeps concurrent builds from crowding each other."""
+        return len(os.sched_getaffinity(0))
+
+
+def require(order: Order, name: str) -> str:
+    """Return the absolute path of a program that a build cannot do without."""
+    program = order.site.tool(name)
+    path = shutil.which(program)
+    if path is None:
+        hint = f"install it (Debian package {PACKAGES.get(name, name)}), or name it under `tools:` in the site file"
+        raise BuildError(f"there is no program {program}, which this build needs: {hint}")
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file or a commit that was fetched."""
+
+    name: str
+    version: str
+    digest: str  # a SHA-256, or a commit
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A tree to compile, a prefix of ready programs, or programs of the machine, as a source obtained them."""
+
+    tree: Path | None = None
+    prefix: Path | None = None
+    programs: Mapping[str, Path] = field(default_factory=dict)  # of the machine itself
+    artifacts: tuple[Artifact, ...] = ()
+    quality: Mapping[str, Json] = field(default_factory=dict)  # what decides whether figures compare
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    advice: str = ""  # what to do when the binary's version is not the declared one
+    described: ServerDescription | None = None  # of a server that already runs: there is no binary to be asked
+
+
+class Source(Protocol):
+    route: str  # the key of the spec's `source:` that names it
+
+    def describe(self, source: Mapping[str, Json]) -> str:
+        """Name it for the progress line: `debian rocksdb-tools (bookworm)`."""
+        ...
+
+    def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
+        """Fetch into an empty folder, at or below the order's. A BuildError says what is wrong."""
+        ...
+
+
+@runtime_checkable
+class ResolvableSource(Protocol):
+    """A source that can tell what it is now without fetching it; others are fetched for that."""
+
+    def resolve(self, source: Mapping[str, Json], order: Order) -> str:
+        """Return what a lock file holds: a commit, or a checksum with `sha256:` before it."""
+        ...
+
+
+def source_of(declared: Mapping[str, Json]) -> Source:
+    routes = [route for route in declared if route in _CLASSES]
+    if len(routes) != 1:
+        keys = ", ".join(declared) or "nothing"
+        raise BuildError(f"a source has exactly one of the keys {', '.join(ROUTES)}; this one has {keys}")
+    return load_source(routes[0])
+
+
+@cache
+def load_source(route: str) -> Source:
+    module, name = _CLASSES[route]
+    source: Source = getattr(import_module(f"stepgrid.build.{module}"), name)()
+    return source
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +163,11 @@ class Recipe(Protocol):
     def tools(self) -> tuple[str, ...]: ...  # programs of the machine that it runs
 
     def takes(self, build: PlannedBuild) -> bool:
-        """A build of its engine."""
+        """Tell whether it makes this build of its engine."""
         ...
 
     def make(self, order: Order, material: Material) -> BuiltPrograms:
-        """What is not needed to run the programs is removed: a tree of 2 GB does not stay."""
+        """Make the programs, and remove all that they do not need: a tree of 2 GB does not stay."""
         ...
 
 
@@ -43,7 +176,7 @@ class RecipeProvider(Protocol):
     """An engine whose builds are made by recipes of its own, where they are not ready."""
 
     def recipes(self) -> Sequence[Recipe]:
-        """The first that takes a build makes it."""
+        """Recipes in order: the first that takes a build makes it."""
         ...
 
 
@@ -58,12 +191,12 @@ class SearchFolder(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InstalledPrograms:
-    """What is known of an engine's programs in a prefix, beside the names of those that a build must have."""
+    """Facts about an engine's programs in a prefix, beside the names of those that a build must have."""
 
     clients: tuple[str, ...] = ()  # a route without them leaves a build that another one's clients ask
     older_names: Mapping[str, str] = field(default_factory=dict)
     libraries: Mapping[str, Json] | None = None  # packages that published binaries want and newer machines lack
-    places: Callable[[Path, Path], Iterable[SearchFolder]] = lambda base, libraries: ()
+    search_folders: Callable[[Path, Path], Iterable[SearchFolder]] = lambda base, libraries: ()
 
 
 @runtime_checkable
@@ -77,6 +210,6 @@ class PackagedEngine(Protocol):
 class ExtensibleEngine(Protocol):
     """An engine whose packages may bring extensions."""
 
-    def extend(self, order: Order, prefix: Path, what: str) -> Mapping[str, Json]:
-        """Those that are there, to be recorded; a BuildError where one that the build asks for is not."""
+    def extend(self, order: Order, prefix: Path, package: str) -> Mapping[str, Json]:
+        """Return installed extensions for the record; a BuildError where one that the build asks for is missing."""
         ...

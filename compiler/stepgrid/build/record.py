@@ -1,22 +1,30 @@
-"""build.json and catalogue.json: what a build is, for every stage that runs it and for the report."""
+"""build.json and catalogue.json: what a build is, written for each stage that runs it and for the report."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from stepgrid.build.programs import RECORD
-from stepgrid.build.recipe import BuiltPrograms
-from stepgrid.build.source import Material
-from stepgrid.build.task import Order
-from stepgrid.build.verification import CheckedBuild
+from stepgrid.host.files import sha256
 from stepgrid.model.plan import Json, PlannedBuild
-from stepgrid.plugins.engine import OptionInfo
 
-CATALOGUE = "catalogue.json"
+if TYPE_CHECKING:  # a stage reads a record, and writes none
+    from stepgrid.build.recipe import BuiltPrograms, Material
+    from stepgrid.plugins.engine import Identity, OptionInfo
+
+RECORD, CATALOGUE = "build.json", "catalogue.json"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedBuild:
+    """Answers of a fresh build that was asked what it is."""
+
+    identity: Identity
+    catalogue: Mapping[str, OptionInfo] | None  # None: it cannot be asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,27 +32,20 @@ class FinishedBuild:
     route: str
     recipe: str
     material: Material
-    made: BuiltPrograms
+    output: BuiltPrograms
     checked: CheckedBuild
     seconds: float
 
 
-def write(order: Order, finished: FinishedBuild) -> None:
+def write(folder: Path, build: PlannedBuild, finished: FinishedBuild) -> None:
     catalogue = finished.checked.catalogue
     if catalogue is not None:
-        _dump(order.folder / CATALOGUE, {option.name: _option(option) for option in catalogue.values()})
-    _dump(order.folder / RECORD, record(order.build, finished))  # last: it says that the rest is there
-
-
-def _option(option: OptionInfo) -> dict[str, Json]:
-    """What the binary does not tell is not there."""
-    told: dict[str, Json] = {"least": option.least, "most": option.most, "choices": list(option.choices)}
-    known: dict[str, Json] = {"type": option.type, "default": option.default, "help": option.help}
-    return known | {name: value for name, value in told.items() if value}
+        _dump(folder / CATALOGUE, {option.name: _catalogue_entry(option) for option in catalogue.values()})
+    _dump(folder / RECORD, record(build, finished))  # last: it says that the rest is there
 
 
 def record(build: PlannedBuild, finished: FinishedBuild) -> dict[str, Any]:
-    identity, material, made = finished.checked.identity, finished.material, finished.made
+    identity, material, output = finished.checked.identity, finished.material, finished.output
     return {
         "id": build.id,
         "name": build.name,
@@ -54,21 +55,63 @@ def record(build: PlannedBuild, finished: FinishedBuild) -> dict[str, Any]:
         "declared": {"version": build.version, "pin": build.pin, "recipe": dict(build.recipe)},  # the rest of its id
         "route": finished.route,
         "recipe": finished.recipe,
-        "artifacts": [asdict(artifact) for artifact in (*material.artifacts, *made.artifacts)],
-        "programs": {name: list(argv) for name, argv in made.programs.items()},
+        "artifacts": [asdict(artifact) for artifact in (*material.artifacts, *output.artifacts)],
+        "programs": {name: list(argv) for name, argv in output.programs.items()},
         "warnings": list(identity.warnings),
         "assertions": identity.assertions,
-        "facts": {**material.facts, **made.facts, **(identity.facts or {})},
-        "quality": quality(finished),
+        "facts": {**material.facts, **output.facts, **(identity.facts or {})},
+        # two builds whose qualities are equal compare without a caveat
+        "quality": {**material.quality, **output.quality, "assertions": identity.assertions},
         "seconds": round(finished.seconds, 3),
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
 
-def quality(finished: FinishedBuild) -> dict[str, Json]:
-    """Two builds whose qualities are equal compare without a caveat."""
-    said = {**finished.material.quality, **finished.made.quality}
-    return {**said, "assertions": finished.checked.identity.assertions}
+def programs(folder: Path) -> dict[str, tuple[str, ...]]:
+    """Return the argv prefix of each program of a published build, with absolute paths."""
+    prefixes: Mapping[str, list[str]] = _load(folder)["programs"]
+    return {name: absolute(folder, argv) for name, argv in prefixes.items()}
+
+
+def absolute(folder: Path, words: Sequence[str]) -> tuple[str, ...]:
+    """Resolve a recorded argv prefix: options and absolute paths stay, other paths are below the build's folder."""
+
+    def resolve(word: str) -> str:
+        return ":".join(str(folder.absolute() / part) for part in word.split(":"))  # a library path has several parts
+
+    return tuple(word if word.startswith("-") else resolve(word) for word in words)
+
+
+def changed(folder: Path) -> str | None:
+    """Return a sentence when a binary of the machine is not what the build recorded; cheap when untouched."""
+    content = _load(folder)
+    for file in content.get("facts", {}).get("files", {}).values():
+        if not _is_same_file(file):
+            remedy = "run the same command again, and the binary that is there now is measured as a build of its own"
+            return f"{file['path']} is not the binary that build {content['name']} recorded: {remedy}"
+    return None
+
+
+def _is_same_file(file: Mapping[str, Any]) -> bool:
+    path = Path(file["path"])
+    try:
+        status = path.stat()
+        touched = (status.st_size, status.st_mtime_ns) != (file["bytes"], file["modified"])
+        return not touched or sha256(path) == file["sha256"]
+    except OSError:
+        return False
+
+
+def _catalogue_entry(option: OptionInfo) -> dict[str, Json]:
+    """Describe an option; bounds and choices that the binary does not tell are absent."""
+    entry: dict[str, Json] = {"type": option.type, "default": option.default, "help": option.help}
+    bounds: dict[str, Json] = {"least": option.least, "most": option.most, "choices": list(option.choices)}
+    return entry | {name: value for name, value in bounds.items() if value}
+
+
+def _load(folder: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    return content
 
 
 def _dump(path: Path, value: object) -> None:

@@ -1,4 +1,4 @@
-"""Stands between a job and a command of its build: nothing that the command started outlives it, or the job.
+"""A process between a job and a command of its build: nothing that the command started outlives it, or the job.
 
 A script of its own, not a module of the job: `subreaper.py PARENT REPORT WORD…`. The kernel tells it that the job died,
 also by kill -9, and gives it the processes that their own parents left. It writes into the descriptor REPORT how the
@@ -26,48 +26,45 @@ def main(parent: int, report: int, argv: list[str]) -> None:
     if os.getppid() != parent:
         return
     for number in ENDING:
-        signal.signal(number, _told_to_end)
+        signal.signal(number, _on_signal)
     child = os.fork()
     if child == 0:
-        _become(argv, report)
+        _execute(argv, report)
     _, status = os.waitpid(child, 0)
-    end_all()
+    kill_descendants()
     with suppress(OSError):
         os.write(report, b"status %d\n" % os.waitstatus_to_exitcode(status))
 
 
-def _become(argv: list[str], report: int) -> None:
-    keeper = os.getppid()
+def _execute(argv: list[str], report: int) -> None:
+    parent = os.getppid()
     for number in DEFAULTS:
         signal.signal(number, signal.SIG_DFL)
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     try:
-        if os.getppid() == keeper:
+        if os.getppid() == parent:
             os.execvp(argv[0], argv)
     except OSError as error:
         os.write(report, b"errno %d\n" % (error.errno or 0))
     os._exit(127)
 
 
-def end_all() -> None:
-    """The children of a killed process become ours: round after round until none is left."""
+def kill_descendants() -> None:
+    """Kill in rounds until no process is left: children of a killed process become ours."""
     with suppress(ChildProcessError):
         while True:
-            for pid in _children():
+            with open("/proc/thread-self/children", encoding="ascii") as file:  # noqa: PTH123 - pathlib costs its import
+                children = [int(pid) for pid in file.read().split()]
+            for pid in children:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
             os.waitpid(-1, 0)
 
 
-def _children() -> list[int]:
-    with open("/proc/thread-self/children", encoding="ascii") as file:  # noqa: PTH123 - pathlib would cost its import
-        return [int(pid) for pid in file.read().split()]
-
-
-def _told_to_end(_number: int, _frame: FrameType | None) -> None:
+def _on_signal(_number: int, _frame: FrameType | None) -> None:
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
-    end_all()
+    kill_descendants()
     os._exit(0)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stepgrid.build.lock_file_resolver import ask, wanted
+from stepgrid.build.pins import moving_sources, resolve_all
 from stepgrid.cli.shared import spec_arguments
 from stepgrid.host.files import write_text
 from stepgrid.language import lock_file
@@ -20,7 +20,7 @@ from stepgrid.plan.compilation import scales
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
-    from stepgrid.build.lock_file_resolver import Answers, MovingSource
+    from stepgrid.build.pins import Answers, MovingSource
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     spec_arguments.tell(args.spec, plans[0] if plans else None, problems)
     if not plans:
         return 1
-    job = _Job(args, plans[0].spec, wanted(plans), lock_file.read(plans[0].spec, Problems()))
+    job = _Job(args, plans[0].spec, moving_sources(plans), lock_file.read(plans[0].spec, Problems()))
     if wrong := job.unknown():
         print(wrong, file=sys.stderr)
         return 2
@@ -75,7 +75,7 @@ class _Job:
 
     def done(self) -> int:
         asked = {name: each for name, each in self.wanted.items() if self._is_asked(name, each)}
-        answers = ask(asked, self.held.pins, current_site(), lambda name: print(f"{name} …", file=sys.stderr))
+        answers = resolve_all(asked, self.held.pins, current_site(), lambda name: print(f"{name} …", file=sys.stderr))
         self._tell(answers)
         if not self._write(answers):
             return 3

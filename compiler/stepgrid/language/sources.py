@@ -1,6 +1,6 @@
 """Sources and extensions of builds: their forms, checked without touching the world, and their defaults.
 
-A source of any kind that is listed here can be checked and planned; stepgrid.build.sources has those that can be built.
+A source of any kind that is listed here can be checked and planned; stepgrid.build.recipe has those that can be built.
 """
 
 from __future__ import annotations

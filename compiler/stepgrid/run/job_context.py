@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from stepgrid.build.programs import absolute
+from stepgrid.build.record import absolute
 from stepgrid.host.activity import FirstReading
 from stepgrid.host.failure import StageError
 from stepgrid.model.plan import PlannedBuild, PlannedStage

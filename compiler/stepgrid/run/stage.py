@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.programs import changed
+from stepgrid.build.record import changed
 from stepgrid.host.disk import disk_full, is_disk_full
 from stepgrid.host.facts import machine_difference
 from stepgrid.host.failure import StageError, UnsupportedError

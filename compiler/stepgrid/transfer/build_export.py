@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.programs import RECORD
+from stepgrid.build.record import RECORD
 from stepgrid.transfer import bundle, manifest
 
 CONTENT = "build"

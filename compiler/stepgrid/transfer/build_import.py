@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.command_runner import Commands
+from stepgrid.build.archive import unpack
+from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch.archive_extraction import unpack
-from stepgrid.build.programs import RECORD, programs
+from stepgrid.build.record import RECORD, programs
 from stepgrid.host.files import remove_tree
 from stepgrid.host.locks import locked
 from stepgrid.plan.identity import build_id

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
+from stepgrid.build.archive import reading
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch.archive_reader import reading
 from stepgrid.host.files import replacing
 
 MANIFEST = "export.json"

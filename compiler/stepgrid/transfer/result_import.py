@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from stepgrid.build.archive import unpack
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch.archive_extraction import unpack
 from stepgrid.host.files import remove_tree, write_json
 from stepgrid.host.locks import locked
 from stepgrid.language.site import current_site

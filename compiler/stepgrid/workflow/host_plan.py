@@ -29,7 +29,7 @@ def compiled(
     spec: str, scale: str | None, problems: Problems | None = None, only: str | None = None, sets: Sequence[str] = ()
 ) -> Plan:
     """SpecError holds everything that is wrong with the spec."""
-    from stepgrid.build.local_pins import pin
+    from stepgrid.build.pins import pin
     from stepgrid.language.files import reuse_checksums
     from stepgrid.plan.compilation import compile_spec
     from stepgrid.store.builds import made

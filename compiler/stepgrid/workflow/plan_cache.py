@@ -163,7 +163,7 @@ def _file(path: str) -> str | None:
 
 
 def _program(name: str) -> str:
-    from stepgrid.build.local_pins import pin
+    from stepgrid.build.pins import pin
 
     return pin({"system": name})
 
@@ -175,6 +175,6 @@ def _input(path: str, mark: str, was: str) -> bool:
 
 
 def _tree(path: str, mark: str, was: str) -> bool:
-    from stepgrid.build.local_pins import as_it_was
+    from stepgrid.build.pins import is_same_tree
 
-    return as_it_was(path, mark, was)
+    return is_same_tree(path, mark, was)

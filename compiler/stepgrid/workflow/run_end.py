@@ -34,10 +34,10 @@ def close(work: RemainingWork) -> Iterator[str]:
 
 def _closed(work: RemainingWork, node: str, attempt: Path) -> StageError:
     if node.startswith(BUILD_PREFIX):
-        from stepgrid.build import attempt as builds  # nearly every run gets here, and few were killed in a build
+        from stepgrid.build import commands, job  # nearly every run gets here, and few were killed in a build
 
-        tail = builds.fail(attempt, node, Status.FAILED, WHY)  # its tree goes at once: it may never be tried again
-        return StageError(WHY, log=attempt / builds.LOG, tail=tail)
+        tail = job.fail(attempt, node, Status.FAILED, WHY)  # its tree goes at once: it may never be tried again
+        return StageError(WHY, log=attempt / commands.LOG, tail=tail)
     signals.kill_attempt(attempt / JOURNAL, (work.store.root, work.store.data))
     failure = StageError(WHY)
     write_failure(attempt, node, failure, Status.FAILED)

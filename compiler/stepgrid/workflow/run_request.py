@@ -133,9 +133,9 @@ def _unreachable(found: RemainingWork, stages: Sequence[PlannedStage]) -> list[s
     running = [build for node in used if runs_already((build := found.builds[node]).source)]
     if not running:
         return []
-    from stepgrid.build.external_server import lacking
+    from stepgrid.build.external_server import missing_entries
 
-    return lacking(running, current_site())
+    return missing_entries(running, current_site())
 
 
 def _refuse_other_hardware(found: RemainingWork) -> None:

@@ -38,7 +38,7 @@ def _engines(builds: list[PlannedBuild]) -> Iterator[str]:
 def _sources(builds: list[PlannedBuild]) -> Iterator[str]:
     if not builds:
         return
-    from stepgrid.build.sources import ROUTES
+    from stepgrid.build.recipe import ROUTES
     from stepgrid.language.sources import source_kind
 
     said = set(ROUTES)

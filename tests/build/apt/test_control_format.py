@@ -1,4 +1,4 @@
-from stepgrid.build.apt.control_format import stanzas
+from stepgrid.build.apt import stanzas
 
 
 def test_fields_continuations_and_comments():

@@ -1,6 +1,6 @@
 import pytest
 
-from stepgrid.build.apt.error_messages import explain_download, explain_source, explain_update
+from stepgrid.build.apt import explain_download, explain_source, explain_update
 
 SYSTEM = "name a binary that is installed instead, `source: {system: PROGRAM}`"
 

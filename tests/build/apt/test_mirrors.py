@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.apt.mirrors import Mirror, deb822, mirrors, one_line
+from stepgrid.build.apt import Mirror, configured_mirrors, deb822, one_line
 
 DEBIAN = "http://mirror.example/debian"
 
@@ -60,16 +60,16 @@ def test_the_distribution_comes_first_and_security_archives_never(etc: Path):
         "Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg\n"
     )
     (etc / "sources.list.d" / "off.sources.disabled").write_text("Types: deb\nURIs: http://off.example\n")
-    assert [mirror.uri for mirror in mirrors(etc)] == [DEBIAN, "http://vendor.example/apt"]
+    assert [mirror.uri for mirror in configured_mirrors(etc)] == [DEBIAN, "http://vendor.example/apt"]
 
 
 def test_a_mirror_counts_once(etc: Path):
     (etc / "sources.list").write_text(f"deb {DEBIAN} bookworm main\ndeb {DEBIAN}/ bookworm-updates main\n")
-    assert [mirror.suites for mirror in mirrors(etc)] == [("bookworm",)]
+    assert [mirror.suites for mirror in configured_mirrors(etc)] == [("bookworm",)]
 
 
 def test_a_machine_without_apt(tmp_path: Path):
-    assert mirrors(tmp_path / "none") == ()
+    assert configured_mirrors(tmp_path / "none") == ()
 
 
 def test_the_source_of_another_suite_keeps_the_key():

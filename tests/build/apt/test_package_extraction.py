@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.apt.package_extraction import merge_usr, relink, unpack
-from stepgrid.build.command_runner import Commands
+from stepgrid.build.apt import merge_usr, relink, unpack_packages
+from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
 from tests.needs import needs
 
@@ -48,7 +48,7 @@ def test_unpack_leaves_the_manuals_out(tmp_path: Path):
     _write(root / "usr/share/x/data", "data")
     _write(root / "lib/x", "x")
     subprocess.run(["dpkg-deb", "--build", root, tmp_path / "x.deb"], check=True, capture_output=True)
-    unpack([tmp_path / "x.deb"], tmp_path / "prefix", Commands(tmp_path / "log", tmp_path))
+    unpack_packages([tmp_path / "x.deb"], tmp_path / "prefix", Commands(tmp_path / "log", tmp_path))
     files = sorted(str(p.relative_to(tmp_path / "prefix")) for p in (tmp_path / "prefix").rglob("*") if p.is_file())
     assert [file for file in files if not file.startswith("lib/")] == ["usr/lib/x", "usr/share/x/data"]
 
@@ -57,7 +57,7 @@ def test_unpack_leaves_the_manuals_out(tmp_path: Path):
 def test_what_is_no_package(tmp_path: Path):
     (tmp_path / "x.deb").write_text("no package")
     with pytest.raises(BuildError, match=r"^x\.deb cannot be unpacked: dpkg-deb: error: "):
-        unpack([tmp_path / "x.deb"], tmp_path / "prefix", Commands(tmp_path / "log", tmp_path))
+        unpack_packages([tmp_path / "x.deb"], tmp_path / "prefix", Commands(tmp_path / "log", tmp_path))
 
 
 def _write(path: Path, text: str) -> None:

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.apt.mirrors import Mirror
-from stepgrid.build.apt.private_apt import Tree, architecture
-from stepgrid.build.command_runner import Commands
+from stepgrid.build.apt import Mirror, PrivateApt, architecture
+from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
 from tests.needs import needs
 
@@ -31,13 +30,13 @@ def mirror(tmp_path: Path) -> Mirror:
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Tree:
+def tree(tmp_path: Path) -> PrivateApt:
     (tmp_path / "build").mkdir()
     commands = Commands(tmp_path / "log", tmp_path / "build")
-    return Tree(tmp_path / "build" / "apt", commands, _architecture(tmp_path))
+    return PrivateApt(tmp_path / "build" / "apt", commands, _architecture(tmp_path))
 
 
-def test_a_package_and_what_it_needs(tree: Tree, mirror: Mirror):
+def test_a_package_and_what_it_needs(tree: PrivateApt, mirror: Mirror):
     tree.update([mirror], "one")
     files = tree.download(["tool"], "one")
     assert [file.name for file in files] == ["tool-lib_1.0_all.deb", "tool_1.0_all.deb"]
@@ -48,18 +47,18 @@ def test_a_package_and_what_it_needs(tree: Tree, mirror: Mirror):
     assert tree.release()["codename"] == "uno"
 
 
-def test_one_package_alone(tree: Tree, mirror: Mirror):
+def test_one_package_alone(tree: PrivateApt, mirror: Mirror):
     tree.update([mirror], "one")
     assert tree.download_alone("tool", "one").name == "tool_1.0_all.deb"
 
 
-def test_the_next_mirror_is_asked(tree: Tree, mirror: Mirror, tmp_path: Path):
+def test_the_next_mirror_is_asked(tree: PrivateApt, mirror: Mirror, tmp_path: Path):
     empty = Mirror(f"copy:{tmp_path / 'empty'}", ("one",), ("main",), mirror.trust)
     tree.update([empty, mirror], "one")
     assert len(tree.download(["tool"], "one")) == 2
 
 
-def test_a_package_that_is_not_what_the_index_says(tree: Tree, mirror: Mirror, tmp_path: Path):
+def test_a_package_that_is_not_what_the_index_says(tree: PrivateApt, mirror: Mirror, tmp_path: Path):
     path = tmp_path / "mirror/pool/tool_1.0_all.deb"
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
@@ -69,12 +68,12 @@ def test_a_package_that_is_not_what_the_index_says(tree: Tree, mirror: Mirror, t
     assert "Hash Sum mismatch" in (tmp_path / "log").read_text()
 
 
-def test_lists_that_nobody_signed(tree: Tree, mirror: Mirror):
+def test_lists_that_nobody_signed(tree: PrivateApt, mirror: Mirror):
     with pytest.raises(BuildError, match=r"^the mirror's suite one is not signed: "):
         tree.update([Mirror(mirror.uri, mirror.suites, mirror.components)], "one")
 
 
-def test_a_machine_without_mirrors(tree: Tree):
+def test_a_machine_without_mirrors(tree: PrivateApt):
     with pytest.raises(BuildError) as caught:
         tree.update([], "one")
     assert str(caught.value) == (

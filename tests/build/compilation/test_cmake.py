@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from stepgrid.build.compilation.cmake import cached
+from stepgrid.build.compilation import cmake_settings
 
 CACHE = """\
 # a comment
@@ -18,5 +18,5 @@ WITH_NOTHING:STRING=
 
 def test_the_variables_that_matter(tmp_path: Path):
     (tmp_path / "CMakeCache.txt").write_text(CACHE)
-    found = cached(tmp_path, re.compile("WITH_|CMAKE_BUILD_TYPE"))
+    found = cmake_settings(tmp_path, re.compile("WITH_|CMAKE_BUILD_TYPE"))
     assert found == {"configured": {"WITH_LZ4": "ON", "CMAKE_BUILD_TYPE": "Release", "WITH_NOTHING": ""}}

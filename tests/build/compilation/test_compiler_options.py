@@ -1,7 +1,7 @@
 import subprocess
 from pathlib import Path
 
-from stepgrid.build.compilation.compiler_options import codegen, published
+from stepgrid.build.elf import codegen, published_codegen
 from tests.build.compilers import needs_compiler
 
 
@@ -32,6 +32,6 @@ def test_no_binary(tmp_path: Path):
 
 @needs_compiler
 def test_what_is_known_of_one_that_was_published(tmp_path: Path):
-    found = published(compiled(tmp_path, "-O2"))
+    found = published_codegen(compiled(tmp_path, "-O2"))
     assert str(found["compiler"]).startswith("GCC ")
     assert (found["optimisation"], found["march"]) == ("as published", "as published")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.apt import private_apt
-from stepgrid.build.apt.mirrors import Mirror
-from stepgrid.build.compilation.development_packages import Development, development
+from stepgrid.build import apt
+from stepgrid.build.apt import Mirror
+from stepgrid.build.compilation import Development, development
 from tests.build.ordering import order
 from tests.needs import needs
 
@@ -39,7 +39,7 @@ def mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     release = f"Suite: one\nCodename: one\nDate: Fri, 20 Nov 2026 00:00:00 UTC\nArchitectures: {arch}\n"
     (root / "dists/one/Release").write_text(f"{release}Components: main\nSHA256:\n{listed}")
     found = Mirror(f"copy:{root}", ("one",), ("main",), (("trusted", "yes"),))
-    monkeypatch.setattr(private_apt, "mirrors", lambda: (found,))
+    monkeypatch.setattr(apt, "configured_mirrors", lambda: (found,))
 
 
 @needs("apt-get", "dpkg-deb")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.compilation.elf import Elf, comments, read_elf
+from stepgrid.build.elf import Elf, read_elf
 
 
 def elf(comment: bytes, order: str = "<", machine: int = 183, interpreter: bytes = b"/lib/ld.so\0") -> bytes:
@@ -37,8 +37,10 @@ def test_stripped_is_unknown(tmp_path: Path):
     assert read_elf(tmp_path / "x").architecture == "amd64"
 
 
-def test_no_sections():
-    assert comments(elf(b"GCC")[:58] + bytes(6), "<") == ()
+def test_no_sections(tmp_path: Path):
+    content = elf(b"GCC")
+    (tmp_path / "x").write_bytes(content[:58] + bytes(6) + content[64:])
+    assert read_elf(tmp_path / "x").compilers == ()
 
 
 @pytest.mark.parametrize("content", [b"", b"#!/bin/sh\necho\n", b"\x7fELF\x01" + bytes(80), elf(b"x")[:100]])

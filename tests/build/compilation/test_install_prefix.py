@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.command_runner import Commands
-from stepgrid.build.compilation.elf import read_elf
-from stepgrid.build.compilation.install_prefix import argv_of, find_programs, library_folders
+from stepgrid.build.commands import Commands
+from stepgrid.build.elf import read_elf
 from stepgrid.build.error import BuildError
-from stepgrid.build.programs import absolute
+from stepgrid.build.ready_programs import find_programs, library_folders, start_argv
+from stepgrid.build.record import absolute
 
 ECHO = Path(shutil.which("echo") or "/bin/echo").resolve()
 HOST = read_elf(ECHO)
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 @glibc
 def test_started_through_its_own_loader(folder: Path):
-    argv = argv_of(folder, folder / "prefix/usr/bin/echo", _commands(folder))
+    argv = start_argv(folder, folder / "prefix/usr/bin/echo", _commands(folder))
     loader = str(Path("prefix") / (HOST.interpreter or "").lstrip("/"))
     library = "prefix/usr/lib/x86-linux-gnu"
     assert argv == (loader, "--inhibit-cache", "--library-path", library, "prefix/usr/bin/echo")
@@ -51,7 +51,7 @@ def test_a_library_of_the_host_is_refused(folder: Path):
     (folder / "prefix/usr/lib/x86-linux-gnu/libc.so.6").rename(folder / "prefix/usr/lib/x86-linux-gnu/other.so")
     message = r"^echo cannot be started from its packages: their loader would load /\S*libc\.so\.6$"
     with pytest.raises(BuildError, match=message):
-        argv_of(folder, folder / "prefix/usr/bin/echo", _commands(folder))
+        start_argv(folder, folder / "prefix/usr/bin/echo", _commands(folder))
 
 
 @glibc
@@ -59,7 +59,7 @@ def test_packages_without_a_libc(folder: Path):
     interpreter = (HOST.interpreter if HOST else None) or ""
     (folder / "prefix" / interpreter.lstrip("/")).unlink()
     with pytest.raises(BuildError) as caught:
-        argv_of(folder, folder / "prefix/usr/bin/echo", _commands(folder))
+        start_argv(folder, folder / "prefix/usr/bin/echo", _commands(folder))
     assert str(caught.value) == f"the packages hold no loader {interpreter}: they lack their libc"
 
 
@@ -67,7 +67,7 @@ def test_a_script_is_started_as_it_is(tmp_path: Path):
     script = tmp_path / "prefix" / "usr" / "bin" / "x"
     script.parent.mkdir(parents=True)
     script.write_text("#!/bin/sh\n")
-    assert argv_of(tmp_path, script, _commands(tmp_path)) == ("prefix/usr/bin/x",)
+    assert start_argv(tmp_path, script, _commands(tmp_path)) == ("prefix/usr/bin/x",)
 
 
 def test_programs_are_found_where_debian_puts_them(tmp_path: Path):

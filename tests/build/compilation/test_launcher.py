@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.compilation.launcher import BUILD, aside, write
-from stepgrid.build.programs import absolute
+from stepgrid.build.ready_programs import _BUILD, move_aside, write_launcher
+from stepgrid.build.record import absolute
 
 SAYS = '#!/bin/sh\necho "$0 $BASE $*"\n'
 
@@ -24,8 +24,8 @@ def run(*argv: str) -> str:
 
 def test_a_program_finds_its_files_wherever_the_build_is(folder: Path):
     place = folder / "prefix" / "bin" / "server"
-    real = aside(place)
-    argv = write(place, folder, (str(real.relative_to(folder)),), {"BASE": f"{BUILD}/prefix"})
+    real = move_aside(place)
+    argv = write_launcher(place, folder, (str(real.relative_to(folder)),), {"BASE": f"{_BUILD}/prefix"})
     assert argv == ("prefix/bin/server",)
     moved = folder.rename(folder.with_name("moved $here"))
     said = run(*absolute(moved, argv), "a b", "--c")
@@ -34,7 +34,7 @@ def test_a_program_finds_its_files_wherever_the_build_is(folder: Path):
 
 def test_options_of_a_loader_stay_as_they_are(folder: Path):
     place = folder / "start"
-    write(place, folder, ("prefix/bin/server", "--path", "prefix/a:prefix/b", "prefix/x"), {})
+    write_launcher(place, folder, ("prefix/bin/server", "--path", "prefix/a:prefix/b", "prefix/x"), {})
     assert (
         run(str(place)) == f"{folder}/prefix/bin/server  --path {folder}/prefix/a:{folder}/prefix/b {folder}/prefix/x\n"
     )
@@ -43,5 +43,5 @@ def test_options_of_a_loader_stay_as_they_are(folder: Path):
 def test_a_link_makes_room_with_what_it_points_to(folder: Path):
     link = folder / "prefix" / "bin" / "older"
     link.symlink_to("server")
-    assert aside(link).read_text() == SAYS
+    assert move_aside(link).read_text() == SAYS
     assert sorted(path.name for path in link.parent.iterdir()) == ["older.real"]

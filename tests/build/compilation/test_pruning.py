@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.compilation import pruning
-from stepgrid.build.compilation.elf import SWITCHES, strings
+from stepgrid.build import compilation
+from stepgrid.build.elf import SWITCHES, strings
 from stepgrid.build.error import BuildError
 from stepgrid.model.site import Site
 from tests.build.compilation.test_compiler_options import compiled
@@ -18,7 +18,7 @@ def test_programs_stay_and_trees_go(tmp_path: Path):
     library = tmp_path / "tree" / "libx.so"
     library.write_bytes(program.read_bytes())
     before = program.stat().st_size
-    kept = pruning.keep(order(tmp_path, {}), {"bench": program}, [library], strip_them=False)
+    kept = compilation.keep_programs(order(tmp_path, {}), {"bench": program}, [library], strip_libraries=False)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bin", "build.log", "lib"]
     assert (kept.programs, kept.stripped) == ({"bench": ("bin/bench",)}, True)
     assert (tmp_path / "bin" / "bench").stat().st_size < before
@@ -28,12 +28,12 @@ def test_programs_stay_and_trees_go(tmp_path: Path):
 
 def test_without_binutils_the_symbols_stay(tmp_path: Path):
     (tmp_path / "x").write_text("#!/bin/sh\n")
-    kept = pruning.keep(order(tmp_path, {}, site=Site(tools={"strip": "no-strip"})), {"x": tmp_path / "x"})
+    kept = compilation.keep_programs(order(tmp_path, {}, site=Site(tools={"strip": "no-strip"})), {"x": tmp_path / "x"})
     assert (kept.stripped, kept.bytes) == (False, 10)
     assert "no program strip" in (tmp_path / "build.log").read_text()
 
 
 def test_a_program_that_the_compile_did_not_leave(tmp_path: Path):
     with pytest.raises(BuildError) as error:
-        pruning.keep(order(tmp_path, {}), {"x": tmp_path / "tree" / "x"})
+        compilation.keep_programs(order(tmp_path, {}), {"x": tmp_path / "tree" / "x"})
     assert str(error.value) == "the compile ended well and left no tree/x"

@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.compilation.toolchain import code_flags, find, require
+from stepgrid.build.compilation import code_flags, find_toolchain
 from stepgrid.build.error import BuildError
+from stepgrid.build.recipe import require
 from stepgrid.language.flags import Flags
 from stepgrid.model.site import Site
 from tests.build.compilers import needs_compiler
@@ -22,7 +23,9 @@ def test_versions_of_all_that_compiles_are_recorded(tmp_path: Path):
         "ccache": script(tmp_path / "ccache", "ccache version 4.7.5"),
         "make": script(tmp_path / "m", "GNU Make 4"),
     }
-    found = find(order(tmp_path / "build", {}, site=Site(tools=tools)), Flags(environment={"TZ": "CET"}), "make")
+    found = find_toolchain(
+        order(tmp_path / "build", {}, site=Site(tools=tools)), Flags(environment={"TZ": "CET"}), "make"
+    )
     assert found["make"] == str(tmp_path / "m")
     assert found.versions.keys() == {"cc", "c++", "make", "ccache"}
     assert (found.versions["make"], found.versions["ccache"]) == ("GNU Make 4", "ccache version 4.7.5")
@@ -34,7 +37,7 @@ def test_versions_of_all_that_compiles_are_recorded(tmp_path: Path):
 
 @needs_compiler
 def test_without_ccache(tmp_path: Path):
-    found = find(order(tmp_path, {}, site=Site(tools={"ccache": "no-such-ccache"})), Flags())
+    found = find_toolchain(order(tmp_path, {}, site=Site(tools={"ccache": "no-such-ccache"})), Flags())
     assert (found.ccache, found.launched_cc, found.cmake_launcher) == (None, found.cc, ())
     assert "CCACHE_BASEDIR" not in found.environment
 
@@ -53,7 +56,7 @@ def test_a_missing_program_says_what_to_install(tmp_path: Path, tool: str, packa
 
 def test_a_declared_compiler_is_the_one(tmp_path: Path):
     compiler = script(tmp_path / "c", "mine 1.0")
-    found = find(order(tmp_path / "build", {}), Flags(cc=compiler, cxx=compiler))
+    found = find_toolchain(order(tmp_path / "build", {}), Flags(cc=compiler, cxx=compiler))
     assert (found.cc, found.versions["c++"]) == (compiler, "mine 1.0")
 
 

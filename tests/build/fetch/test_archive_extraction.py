@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from stepgrid.build.archive import unpack
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch.archive_extraction import unpack
 from tests.needs import needs
 
 Member = tuple[str, dict[str, Any], bytes]

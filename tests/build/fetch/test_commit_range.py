@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch.commit_range import changes, commits
+from stepgrid.build.git import changes, commits
 from stepgrid.engines.rocksdb import RocksDB
 from tests.build.ordering import order
 from tests.build.repository import DATE, Repository

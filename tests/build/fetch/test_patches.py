@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch.patches import apply
-from stepgrid.build.source import Material
+from stepgrid.build.git import apply_patches
+from stepgrid.build.recipe import Material
 from tests.build.ordering import order
 from tests.build.repository import Repository
 
@@ -35,7 +35,7 @@ def patched(tmp_path: Path, *texts: str, **fields: Any) -> Material:
         path.write_text(text, newline="")
         listed.append({"path": str(path), "sha256": hashlib.sha256(text.encode()).hexdigest(), **fields})
     folder = tmp_path / "attempt"
-    return apply(
+    return apply_patches(
         order(folder, {"path": "x"}, recipe={"patches": listed}), Material(tree=folder / "tree", facts={"a": 1})
     )
 
@@ -63,7 +63,7 @@ def test_files_that_come_and_go(tmp_path: Path, tree: Path):
 
 def test_a_build_without_patches(tmp_path: Path, tree: Path):
     material = Material(tree=tree)
-    assert apply(order(tmp_path / "attempt", {"path": "x"}), material) is material
+    assert apply_patches(order(tmp_path / "attempt", {"path": "x"}), material) is material
     assert not (tmp_path / "attempt" / "build.log").exists()
 
 
@@ -146,7 +146,7 @@ def test_one_that_changed_after_the_spec_was_compiled(tmp_path: Path, tree: Path
 def test_nothing_to_patch(tmp_path: Path):
     asked = order(tmp_path / "attempt", {"system": "x"}, recipe={"patches": ["a.patch"]})
     with pytest.raises(BuildError) as caught:
-        apply(asked, Material(programs={}))
+        apply_patches(asked, Material(programs={}))
     assert str(caught.value) == "there is no tree to patch: leave `patches` out, or build from source"
 
 

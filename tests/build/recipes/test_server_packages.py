@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.programs import absolute
-from stepgrid.build.recipe import BuiltPrograms
-from stepgrid.build.recipes.server_packages import ServerPrefix
-from stepgrid.build.source import Material
+from stepgrid.build.ready_programs import ServerPrefix
+from stepgrid.build.recipe import BuiltPrograms, Material
+from stepgrid.build.record import absolute
 from tests.build.ordering import order, recipe_of
 
 JAR = {"maven": "g:a:1"}

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.programs import absolute
-from stepgrid.build.recipes.server_programs import find, startable
+from stepgrid.build.ready_programs import find_server_programs, make_startable
+from stepgrid.build.record import absolute
 from stepgrid.plugins.registry import require_builder
 from tests.build.ordering import order
 
@@ -20,31 +20,33 @@ def there(prefix: Path, *places: str) -> Path:
 def test_a_wrapper_elsewhere_is_not_taken_for_the_client(tmp_path: Path):
     own = "usr/lib/postgresql/17/bin"
     prefix = there(tmp_path, *(f"{own}/{name}" for name in ("postgres", "initdb", "pg_ctl", "psql")), "usr/bin/psql")
-    found = find(prefix, require_builder("postgres"), "debian postgresql-17 (trixie)")
+    found = find_server_programs(prefix, require_builder("postgres"), "debian postgresql-17 (trixie)")
     assert {name: str(path.relative_to(prefix)) for name, path in found.items()} == {
         name: f"{own}/{name}" for name in ("postgres", "initdb", "pg_ctl", "psql")
     }
 
 
 def test_clients_are_elsewhere_than_the_server(tmp_path: Path):
-    found = find(there(tmp_path, "usr/sbin/mysqld", "usr/bin/mysql"), require_builder("mysql"), "x")
+    found = find_server_programs(there(tmp_path, "usr/sbin/mysqld", "usr/bin/mysql"), require_builder("mysql"), "x")
     assert found == {"mysqld": tmp_path / "usr/sbin/mysqld", "mysql": tmp_path / "usr/bin/mysql"}
 
 
 def test_names_of_before_mariadb_10_5(tmp_path: Path):
-    found = find(there(tmp_path, "bin/mysqld", "bin/mysql"), require_builder("mariadb"), "x")
+    found = find_server_programs(there(tmp_path, "bin/mysqld", "bin/mysql"), require_builder("mariadb"), "x")
     assert found == {"mariadbd": tmp_path / "bin/mysqld", "mariadb": tmp_path / "bin/mysql"}
 
 
 def test_a_link_of_merged_folders_is_no_second_place(tmp_path: Path):
     there(tmp_path, "usr/bin/sysbench")
     (tmp_path / "bin").symlink_to("usr/bin")
-    assert find(tmp_path, require_builder("sysbench"), "x") == {"sysbench": tmp_path / "usr/bin/sysbench"}
+    assert find_server_programs(tmp_path, require_builder("sysbench"), "x") == {
+        "sysbench": tmp_path / "usr/bin/sysbench"
+    }
 
 
 def test_a_server_that_is_not_there(tmp_path: Path):
     with pytest.raises(BuildError) as caught:
-        find(
+        find_server_programs(
             there(tmp_path, "usr/bin/mysql", "usr/bin/mysqladmin"),
             require_builder("mysql"),
             "debian mysql-client-core (sid)",
@@ -61,7 +63,7 @@ def test_a_client_whose_libraries_lie_elsewhere_in_the_build(tmp_path: Path):
     (tmp_path / "prefix/bin/sysbench").write_text("#!/bin/sh\necho $MARIADB_PLUGIN_DIR $LUA_PATH\n")
     (tmp_path / "prefix/bin/sysbench").chmod(0o755)
     asked, programs = order(tmp_path, {"path": "x"}, engine="sysbench"), {"sysbench": tmp_path / "prefix/bin/sysbench"}
-    found = startable(asked, programs, "system/prefix")
+    found = make_startable(asked, programs, "system/prefix")
     assert found.facts == {"client plugins": f"system/prefix/{plugins}", "lua": "prefix/share/sysbench"}
     done = subprocess.run(
         absolute(tmp_path, found.programs["sysbench"]), env={"LUA_PATH": "mine"}, capture_output=True, text=True
@@ -71,5 +73,5 @@ def test_a_client_whose_libraries_lie_elsewhere_in_the_build(tmp_path: Path):
 
 def test_without_libraries_of_its_own_it_is_told_of_its_workloads_alone(tmp_path: Path):
     program = there(tmp_path, "prefix/bin/sysbench", "prefix/share/sysbench/oltp.lua") / "prefix/bin/sysbench"
-    found = startable(order(tmp_path, {"path": "x"}, engine="sysbench"), {"sysbench": program})
+    found = make_startable(order(tmp_path, {"path": "x"}, engine="sysbench"), {"sysbench": program})
     assert found.facts == {"lua": "prefix/share/sysbench"}

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.source import Material
-from stepgrid.build.sources import source as source_named
+from stepgrid.build.recipe import Material, load_source
 from stepgrid.model.site import Site
 from tests.build.fetching import Fetch
 from tests.build.ordering import order
@@ -34,6 +33,6 @@ def fetch(tmp_path: Path, repository: Repository) -> Fetch:
         source = {"git": url or repository.url, "ref": ref, **({"submodules": submodules} if submodules else {})}
         folder = tmp_path / "attempt"
         asked = order(folder, source, pins={f"git {source['git']} {ref}": pins} if pins else {}, site=site or Site())
-        return source_named("git").fetch(source, folder, asked)
+        return load_source("git").fetch(source, folder, asked)
 
     return fetched

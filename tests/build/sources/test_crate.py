@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from stepgrid.build.crate import Crate
 from stepgrid.build.error import BuildError
-from stepgrid.build.source import Artifact, Material
-from stepgrid.build.sources.crate import Crate
+from stepgrid.build.recipe import Artifact, Material
 from stepgrid.model.site import Site
 from tests.build.fetch.test_archive_extraction import file, tar
 from tests.build.ordering import order

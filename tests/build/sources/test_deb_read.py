@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.command_runner import Commands
+from stepgrid.build.commands import Commands
+from stepgrid.build.debian import read_package
 from stepgrid.build.error import BuildError
-from stepgrid.build.sources.debian import _read
 from tests.needs import needs
 
 pytestmark = needs("dpkg-deb")
@@ -26,7 +26,7 @@ def made(folder: Path, control: str) -> Path:
 def test_name_version_and_digest(tmp_path: Path) -> None:
     control = "Package: toy\nVersion: 1:2.3-4\nArchitecture: all\nMaintainer: x <x@host.example>\nDescription: a toy\n"
     file = made(tmp_path, control)
-    found = _read(Commands(tmp_path / "log", tmp_path), file)
+    found = read_package(Commands(tmp_path / "log", tmp_path), file)
     assert (found.name, found.version) == ("toy", "1:2.3-4")
     assert found.digest == hashlib.sha256(file.read_bytes()).hexdigest()
 
@@ -34,4 +34,4 @@ def test_name_version_and_digest(tmp_path: Path) -> None:
 def test_what_is_no_package_is_refused(tmp_path: Path) -> None:
     (tmp_path / "b.deb").write_text("<html>an error page</html>")
     with pytest.raises(BuildError, match=r"^b\.deb is no Debian package: "):
-        _read(Commands(tmp_path / "log", tmp_path), tmp_path / "b.deb")
+        read_package(Commands(tmp_path / "log", tmp_path), tmp_path / "b.deb")

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.apt import private_apt
-from stepgrid.build.apt.mirrors import Mirror
+from stepgrid.build import apt
+from stepgrid.build.apt import Mirror
+from stepgrid.build.debian import DebianSource
 from stepgrid.build.error import BuildError
-from stepgrid.build.source import Artifact, Material
-from stepgrid.build.sources.debian_source import DebianSource
+from stepgrid.build.recipe import Artifact, Material
 from tests.build.ordering import order
 from tests.needs import needs
 
@@ -56,7 +56,7 @@ def mirror(tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
         f"SHA256:\n {hashlib.sha256(content).hexdigest()} {len(content)} main/source/Sources\n"
     )
     one = Mirror(f"copy:{root}", ("one",), ("main",), (("trusted", "yes"),))
-    monkeypatch.setattr(private_apt, "mirrors", lambda: (one,))
+    monkeypatch.setattr(apt, "configured_mirrors", lambda: (one,))
     return root
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from stepgrid.build.command_runner import CommandResult
-from stepgrid.build.sources import crate, maven, pypi
-from stepgrid.build.sources.error_messages import complaint
+from stepgrid.build import crate, maven, pypi
+from stepgrid.build.commands import CommandResult
+from stepgrid.build.fetch import explain_client
 
 AGAIN = "check the network, then run the same command again"
 OWN = {"mvn": maven._COMPLAINTS, "cargo": crate._COMPLAINTS, "pip": pypi._COMPLAINTS}
@@ -83,4 +83,4 @@ OWN = {"mvn": maven._COMPLAINTS, "cargo": crate._COMPLAINTS, "pip": pypi._COMPLA
     ],
 )
 def test_the_clients_own_words(client: str, said: str, expected: str) -> None:
-    assert str(complaint(client, "x 1", CommandResult(7, "", said), OWN[client])) == expected
+    assert str(explain_client(client, "x 1", CommandResult(7, "", said), OWN[client])) == expected

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.attempt import tidy
-from stepgrid.build.source import Artifact
-from stepgrid.build.sources.git import GitSource
+from stepgrid.build.git import GitSource
+from stepgrid.build.job import remove_history
+from stepgrid.build.recipe import Artifact
 from stepgrid.model.site import Site
 from tests.build.fetching import Fetch, log, refused
 from tests.build.ordering import order
@@ -44,7 +44,7 @@ def test_a_tree_can_say_what_it_is_until_it_is_built(fetch: Fetch, tmp_path: Pat
     material = fetch("v2")
     assert material.facts["describe"] == "v2"
     assert (tmp_path / "attempt" / "tree" / ".git" / "refs" / "tags" / "v2").is_file()
-    tidy(tmp_path / "attempt")
+    remove_history(tmp_path / "attempt")
     assert not (tmp_path / "attempt" / "tree" / ".git").exists()
     assert (tmp_path / "attempt" / "tree" / "main.c").is_file()
 

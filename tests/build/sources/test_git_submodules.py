@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.build.attempt import tidy
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch.git_tree import checkout, submodules
+from stepgrid.build.git import checkout, fetch_submodules
+from stepgrid.build.job import remove_history
 from stepgrid.model.site import Site
 from tests.build.fetching import Fetch, refused
 from tests.build.ordering import order
@@ -44,7 +44,7 @@ def test_submodules_are_there_when_asked_for(fetch: Fetch, nested: Repository, f
     named = [(each.name, each.version) for each in material.artifacts[1:]]
     inner = f"file://{family.folder.with_name('inner')}"
     assert named == [(f"file://{tmp_path}/origin", "third/party"), (inner, "lib")]
-    tidy(tmp_path / "attempt")
+    remove_history(tmp_path / "attempt")
     assert [*tree.rglob(".git")] == []
 
 
@@ -67,7 +67,7 @@ def test_a_submodule_behind_a_link(tmp_path: Path, nested: Repository):
     shutil.rmtree(git.folder / "third")
     (git.folder / "third").symlink_to(tmp_path / "outside")
     with pytest.raises(BuildError, match=r"the submodule third/party of \S+ is refused: its path leads through a link"):
-        submodules(asked, git, nested.url)
+        fetch_submodules(asked, git, nested.url)
     assert (tmp_path / "outside" / "party").is_dir()
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.build import maven
 from stepgrid.build.error import BuildError
-from stepgrid.build.sources import jar
-from stepgrid.build.sources.jar import open_jar
+from stepgrid.build.maven import open_jar
 from tests.build.fetch.test_archive_extraction import file, link, tar, zipped
 
 JAVA = [("META-INF/MANIFEST.MF", 0o644, "m"), ("org/x/A.class", 0o644, "c")]
@@ -69,5 +69,8 @@ def test_no_archive_or_several(tmp_path: Path, archives: list[str], count: str) 
     assert str(caught.value) == f"a-1.jar holds {count} for Linux on x86_64; it holds: {listed}"
 
 
-def test_every_machine_by_its_own_name() -> None:
-    assert all(jar._machine(f"a-linux-{machine}.txz") == machine for machine in jar._MACHINES)
+def test_every_machine_by_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    archives = [Path(f"a-linux-{machine}.txz") for machine in maven._MACHINES]
+    for machine, archive in zip(maven._MACHINES, archives, strict=True):
+        monkeypatch.setattr(platform, "machine", lambda machine=machine: machine)
+        assert maven._select_archive("a.jar", archives) == archive

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.source import Artifact, Material
-from stepgrid.build.sources.maven import Maven
+from stepgrid.build.maven import Maven
+from stepgrid.build.recipe import Artifact, Material
 from stepgrid.model.site import Site
 from tests.build.fetch.test_archive_extraction import zipped
 from tests.build.ordering import order

@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.source import Artifact, Material
-from stepgrid.build.sources import source_of
+from stepgrid.build.recipe import Artifact, Material, source_of
 from stepgrid.language.files import tree_checksum
 from tests.build.ordering import order
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.source import Artifact, Material
-from stepgrid.build.sources.pypi import Pypi
+from stepgrid.build.pypi import Pypi
+from stepgrid.build.recipe import Artifact, Material
 from tests.build.fetch.test_archive_extraction import file, tar, zipped
 from tests.build.ordering import order
 

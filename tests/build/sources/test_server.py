@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import BuiltPrograms
-from stepgrid.build.source import Material
-from stepgrid.build.sources import source as source_named
-from stepgrid.build.verification import check
+from stepgrid.build.job import check
+from stepgrid.build.recipe import BuiltPrograms, Material, load_source
 from stepgrid.engines.mysql import MySQL
 from stepgrid.model.site import Site, SiteServer
 from stepgrid.plugins.registry import require_builder
@@ -45,7 +43,7 @@ def _order(folder: Path, site: Site = SITE, engine: str = "mysql", version: str 
 
 
 def _fetched(folder: Path, **given: Any) -> Material:
-    return source_named("server").fetch(SOURCE, folder, _order(folder, **given))
+    return load_source("server").fetch(SOURCE, folder, _order(folder, **given))
 
 
 def test_nothing_is_fetched_or_made(tmp_path: Path, answers: list[Access]) -> None:
@@ -59,7 +57,7 @@ def test_nothing_is_fetched_or_made(tmp_path: Path, answers: list[Access]) -> No
     }  # fmt: skip
     assert {(access.host, access.port, access.running) for access in answers} == {("db1", 3306, True)}
     assert require_builder("mysql").programs  # which it need not have
-    assert source_named("server").describe(SOURCE) == "server prod"
+    assert load_source("server").describe(SOURCE) == "server prod"
 
 
 def test_its_variables_are_the_catalogue(tmp_path: Path, answers: list[Access]) -> None:

@@ -3,8 +3,7 @@ import inspect
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.source import Source
-from stepgrid.build.sources import ROUTES, source, source_of
+from stepgrid.build.recipe import ROUTES, Source, load_source, source_of
 
 DECLARED = {
     "debian": {"debian": "rocksdb-tools", "suite": "trixie"},
@@ -22,7 +21,7 @@ DECLARED = {
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_every_source_keeps_the_protocol(route: str):
-    found = source(route)
+    found = load_source(route)
     assert found.route == route
     assert source_of(DECLARED[route]) is found
     assert found.describe(DECLARED[route]).startswith(f"{route} ")

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.source import Material
-from stepgrid.build.sources import source as source_named
+from stepgrid.build.recipe import Material, load_source
 from tests.build.ordering import order
 
 SCRIPT = "#!/bin/sh\n"
@@ -25,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def obtain(folder: Path, given: str, *programs: str) -> Material:
     source = {"system": given}
-    return source_named("system").fetch(source, folder, order(folder, source, *programs))
+    return load_source("system").fetch(source, folder, order(folder, source, *programs))
 
 
 def test_a_real_program(tmp_path: Path):

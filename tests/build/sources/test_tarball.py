@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch.download import download
-from stepgrid.build.source import Artifact, Material
-from stepgrid.build.sources import source as source_named
+from stepgrid.build.fetch import download_file
+from stepgrid.build.recipe import Artifact, Material, load_source
 from tests.build.fetch.test_archive_extraction import file, tar
 from tests.build.ordering import order
 
@@ -23,7 +22,7 @@ def archive(tmp_path: Path) -> Path:
 
 def obtain(tmp_path: Path, url: str, sha256: str) -> Material:
     source = {"tarball": url, "sha256": sha256}
-    return source_named("tarball").fetch(source, tmp_path / "attempt", order(tmp_path / "attempt", source))
+    return load_source("tarball").fetch(source, tmp_path / "attempt", order(tmp_path / "attempt", source))
 
 
 def url(archive: Path) -> str:
@@ -75,7 +74,7 @@ def test_a_source_that_no_check_lets_through(given: str, why: str, tmp_path: Pat
 
 def test_a_file_that_is_not_there(tmp_path: Path):
     with pytest.raises(BuildError) as caught:
-        download(f"file://{tmp_path}/none.tar", tmp_path / "x")
+        download_file(f"file://{tmp_path}/none.tar", tmp_path / "x")
     assert str(caught.value) == f"there is no file {tmp_path}/none.tar"
 
 
@@ -83,6 +82,6 @@ def test_a_host_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(BuildError) as caught:
-        download("https://127.0.0.1:1/x.tar", tmp_path / "x")
+        download_file("https://127.0.0.1:1/x.tar", tmp_path / "x")
     advice = "check the network and its proxy, then run the same command again"
     assert str(caught.value) == f"https://127.0.0.1:1/x.tar cannot be had: Connection refused: {advice}"

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.command_runner import Commands
-from stepgrid.build.programs import programs
+from stepgrid.build.commands import Commands
+from stepgrid.build.record import programs
 from stepgrid.cli import main
 from stepgrid.store.store import Store
 from stepgrid.transfer import build_import

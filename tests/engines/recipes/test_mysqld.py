@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.programs import absolute
-from stepgrid.build.source import Material
+from stepgrid.build.recipe import Material
+from stepgrid.build.record import absolute
 from stepgrid.engines.recipes.mysqld import MySQLdCMake, boost_options
 from tests.build.ordering import order, recipe_of
 from tests.needs import needs

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import BuiltPrograms
-from stepgrid.build.source import Material
+from stepgrid.build.recipe import BuiltPrograms, Material
 from stepgrid.engines.recipes.postgres import PostgresConfigure, PostgresMeson
 from stepgrid.model.site import Site
 from tests.build.ordering import order, recipe_of

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import BuiltPrograms
-from stepgrid.build.source import Material
+from stepgrid.build.recipe import BuiltPrograms, Material
 from stepgrid.engines.recipes.program import ByCommand, relocation_fault
 from tests.build.compilers import needs_compiler
 from tests.build.ordering import order

@@ -9,13 +9,9 @@ from typing import Any
 
 import pytest
 
-from stepgrid.build.compilation.development_packages import Development
-from stepgrid.build.compilation.source_build import Compile
-from stepgrid.build.compilation.toolchain import find
+from stepgrid.build.compilation import Compile, Development, find_toolchain
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import BuiltPrograms
-from stepgrid.build.source import Material
-from stepgrid.build.task import Order
+from stepgrid.build.recipe import BuiltPrograms, Material, Order
 from stepgrid.engines.recipes import rocksdb
 from stepgrid.engines.recipes.rocksdb import compile_bench, find_library, probe, supported_compressions
 from stepgrid.language.flags import Flags
@@ -176,7 +172,7 @@ def test_none_for_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def trial(placed: Order, flags: Flags) -> Compile:
-    return Compile(placed, small_tree(placed.folder / "tree"), flags, find(placed, flags), Development(None))
+    return Compile(placed, small_tree(placed.folder / "tree"), flags, find_toolchain(placed, flags), Development(None))
 
 
 @needs_compiler

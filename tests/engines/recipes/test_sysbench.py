@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.programs import absolute
-from stepgrid.build.recipe import BuiltPrograms
-from stepgrid.build.source import Material
+from stepgrid.build.recipe import BuiltPrograms, Material
+from stepgrid.build.record import absolute
 from stepgrid.engines.recipes.sysbench import SysbenchConfigure
 from stepgrid.model.site import Site
 from tests.build.ordering import order, recipe_of

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.build.sources import ROUTES
+from stepgrid.build.recipe import ROUTES
 from stepgrid.language.sources import SOURCES, extension_faults, network_sources, source_faults, source_kind
 
 URL = "https://host.example/a/b.git"
@@ -189,7 +189,7 @@ def test_extensions() -> None:
 def test_checking_imports_nothing_that_touches_the_world() -> None:
     program = (
         "import sys, stepgrid.language.sources; "
-        "heavy = ('subprocess', 'socket', 'pydantic', 'stepgrid.build.sources'); "
+        "heavy = ('subprocess', 'socket', 'pydantic', 'stepgrid.build.recipe'); "
         "print([module for module in heavy if module in sys.modules])"
     )
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

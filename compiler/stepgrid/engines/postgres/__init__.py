@@ -15,8 +15,7 @@ from stepgrid.plugins.engine import Built, Release, release_capabilities
 from stepgrid.plugins.server import templates
 
 if TYPE_CHECKING:
-    from stepgrid.build.recipe import InstalledPrograms, Recipe
-    from stepgrid.build.task import Order
+    from stepgrid.build.recipe import InstalledPrograms, Order, Recipe
     from stepgrid.lint.rule import Rule
     from stepgrid.model.plan import Json
     from stepgrid.plugins.server import Access, ServerHome

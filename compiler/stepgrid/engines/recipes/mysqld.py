@@ -6,15 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from stepgrid.build.compilation import cmake, pruning
-from stepgrid.build.compilation.compiler_options import codegen
-from stepgrid.build.compilation.source_build import PREFIX, RUN_PATH, SourceRecipe, installed, prepare
-from stepgrid.build.compilation.toolchain import COMPILERS
+from stepgrid.build import compilation
+from stepgrid.build.compilation import COMPILERS, PREFIX, RUN_PATH, SourceRecipe, move_installed, prepare
+from stepgrid.build.elf import codegen
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import BuiltPrograms, InstalledPrograms, SearchFolder
-from stepgrid.build.recipes.server_programs import find, startable
-from stepgrid.build.source import Material
-from stepgrid.build.task import Order
+from stepgrid.build.ready_programs import find_server_programs, make_startable
+from stepgrid.build.recipe import BuiltPrograms, InstalledPrograms, Material, Order, SearchFolder
 
 # Programs are installed below a staging folder, to this prefix, and told where their files are when they are started.
 STAGED_HOME = "/stepgrid"
@@ -44,7 +41,7 @@ _OPTIONS = {
 
 
 class MySQLdCMake(SourceRecipe):
-    name, tools = "cmake", (*COMPILERS, *cmake.TOOLS, "bison", "pkg-config")
+    name, tools = "cmake", (*COMPILERS, *compilation.CMAKE_TOOLS, "bison", "pkg-config")
 
     def __init__(self, engine: str) -> None:
         self.engine = engine
@@ -60,18 +57,18 @@ class MySQLdCMake(SourceRecipe):
             **({"WITH_DEBUG": "ON"} if compiled.flags.assertions else {}),
             **boost_options(compiled.tree, compiled.flags.variables),
         }
-        cmake.configure(compiled, folder, options, {**compiled.search, **RUN_PATH})
+        compilation.configure_cmake(compiled, folder, options, {**compiled.search, **RUN_PATH})
         compiled.run(
             [compiled.tools["ninja"], *compiled.parallel], folder, {**compiled.devel.search(folder), **RUN_PATH}
         )
         compiled.run([compiled.tools["cmake"], "--install", str(folder)], folder, {"DESTDIR": str(staging)})
         home, engine = staging / STAGED_HOME.lstrip("/"), order.engine
-        quality = codegen(find(home, engine, "the compiled tree")[engine.programs[0]])
-        configuration = cmake.cached(folder, re.compile("WITH_|CMAKE_BUILD_TYPE|PLUGIN_ROCKSDB"))
-        prefix = installed(compiled, home, ("bin", "sbin", "lib", "lib64", "share"))
-        programs = find(prefix, engine, "the compiled tree")
-        pruning.prune(order.folder, (PREFIX,))
-        ready = startable(order, programs)
+        quality = codegen(find_server_programs(home, engine, "the compiled tree")[engine.programs[0]])
+        configuration = compilation.cmake_settings(folder, re.compile("WITH_|CMAKE_BUILD_TYPE|PLUGIN_ROCKSDB"))
+        prefix = move_installed(compiled, home, ("bin", "sbin", "lib", "lib64", "share"))
+        programs = find_server_programs(prefix, engine, "the compiled tree")
+        compilation.prune(order.folder, (PREFIX,))
+        ready = make_startable(order, programs)
         return BuiltPrograms(
             ready.programs,
             quality={"route": "source", **quality},
@@ -112,11 +109,11 @@ INSTALLED = {
         clients=("mysql", "mysqladmin"),
         # its published binaries were linked with a libaio that newer distributions no longer have by this name
         libraries={"debian": ["libaio1", "libnuma1", "libcrypt1", "libstdc++6", "libgcc-s1"], "suite": "bookworm"},
-        places=_server_folders,
+        search_folders=_server_folders,
     ),
     "mariadb": InstalledPrograms(
         clients=("mariadb", "mariadb-admin"),
         older_names={"mariadbd": "mysqld", "mariadb": "mysql", "mariadb-admin": "mysqladmin"},
-        places=lambda base, libraries: (*_server_folders(base, libraries), *client_plugins(base, libraries)),
+        search_folders=lambda base, libraries: (*_server_folders(base, libraries), *client_plugins(base, libraries)),
     ),
 }

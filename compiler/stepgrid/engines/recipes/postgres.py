@@ -8,16 +8,12 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from stepgrid.build.compilation import pruning
-from stepgrid.build.compilation.compiler_options import codegen
-from stepgrid.build.compilation.source_build import PREFIX, RUN_PATH, Compile, SourceRecipe, installed, prepare
-from stepgrid.build.compilation.toolchain import COMPILERS
+from stepgrid.build import compilation
+from stepgrid.build.compilation import COMPILERS, PREFIX, RUN_PATH, Compile, SourceRecipe, move_installed, prepare
+from stepgrid.build.elf import codegen
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import BuiltPrograms
-from stepgrid.build.recipes.server_programs import find
-from stepgrid.build.source import Artifact, Material
-from stepgrid.build.sources import source_of
-from stepgrid.build.task import Order
+from stepgrid.build.ready_programs import find_server_programs
+from stepgrid.build.recipe import Artifact, BuiltPrograms, Material, Order, source_of
 from stepgrid.engines.recipes.mysqld import STAGED_HOME
 from stepgrid.model.plan import Json
 
@@ -117,14 +113,14 @@ def _finish(compiled: Compile, staging: Path, system: str) -> BuiltPrograms:
     order, home = compiled.order, staging / STAGED_HOME.lstrip("/")
     extensions, artifacts = _compile_extensions(compiled, home)
     quality = codegen(home / "bin" / "postgres")
-    prefix = installed(compiled, home, ("bin", "lib", "share"))
-    programs = find(prefix, order.engine, "the compiled tree")
+    prefix = move_installed(compiled, home, ("bin", "lib", "share"))
+    programs = find_server_programs(prefix, order.engine, "the compiled tree")
     for path in (prefix / "bin").iterdir():
         if path not in programs.values():
             path.unlink()
     for folder in (*prefix.rglob("pgxs"), *prefix.rglob("pkgconfig")):
         shutil.rmtree(folder)  # for compiles of extensions; they name folders that are gone
-    pruning.prune(order.folder, (PREFIX,))
+    compilation.prune(order.folder, (PREFIX,))
     return BuiltPrograms(
         {name: (str(path.relative_to(order.folder)),) for name, path in programs.items()},
         quality={"route": "source", **quality, **extensions},

@@ -8,13 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.attempt import LOG
-from stepgrid.build.compilation.elf import read_elf, strings
-from stepgrid.build.compilation.toolchain import require
+from stepgrid.build.commands import LOG
+from stepgrid.build.elf import read_elf, strings
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import BuiltPrograms
-from stepgrid.build.source import Material
-from stepgrid.build.task import Order
+from stepgrid.build.recipe import BuiltPrograms, Material, Order, require
 from stepgrid.host.failure import end_of_log
 from stepgrid.language.sources import READY
 from stepgrid.model.plan import PlannedBuild

@@ -11,18 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from stepgrid.build.compilation import cmake, pruning
-from stepgrid.build.compilation.compiler_options import codegen, published
-from stepgrid.build.compilation.development_packages import development
-from stepgrid.build.compilation.elf import strings
-from stepgrid.build.compilation.source_build import Compile, SourceRecipe, prepare, root
-from stepgrid.build.compilation.toolchain import COMPILERS, FOLDER_MAP, find
+from stepgrid.build import compilation
+from stepgrid.build.compilation import (
+    COMPILERS,
+    FOLDER_MAP,
+    Compile,
+    SourceRecipe,
+    development,
+    find_toolchain,
+    prepare,
+    tree_root,
+)
+from stepgrid.build.elf import codegen, published_codegen, strings
 from stepgrid.build.error import BuildError
-from stepgrid.build.programs import absolute
-from stepgrid.build.recipe import BuiltPrograms
-from stepgrid.build.source import Artifact, Material
-from stepgrid.build.sources import source_of
-from stepgrid.build.task import Order
+from stepgrid.build.recipe import Artifact, BuiltPrograms, Material, Order, source_of
+from stepgrid.build.record import absolute
 from stepgrid.language.flags import read_flags
 from stepgrid.model.plan import Json, PlannedBuild
 
@@ -93,7 +96,7 @@ def _make_configuration(tree: Path) -> dict[str, Json]:
 class RocksDBCMake(SourceRecipe):
     """Build the target db_bench by cmake and ninja, without tests and tools."""
 
-    name, tools = "cmake", (*COMPILERS, *cmake.TOOLS)
+    name, tools = "cmake", (*COMPILERS, *compilation.CMAKE_TOOLS)
     _options: Mapping[str, str] = {
         **dict.fromkeys(("WITH_GFLAGS", "WITH_SNAPPY", "WITH_LZ4", "WITH_ZSTD", "WITH_ZLIB", "WITH_BZ2"), "ON"),
         **dict.fromkeys(("WITH_TESTS", "WITH_ALL_TESTS", "WITH_TOOLS", "WITH_CORE_TOOLS", "WITH_TRACE_TOOLS"), "OFF"),
@@ -106,17 +109,17 @@ class RocksDBCMake(SourceRecipe):
     def make(self, order: Order, material: Material) -> BuiltPrograms:
         compiled = prepare(order, material, MARK, _PACKAGES, *self.tools)
         folder, flags = order.folder / "made", compiled.flags
-        optimised = f"FLAGS_{cmake.kind(compiled).upper()}"
+        optimised = f"FLAGS_{compilation.cmake_build_type(compiled).upper()}"
         options = {
             **self._options,
             "CMAKE_CXX_FLAGS": shlex.join(_cxx_flags(compiled)),
             **({"PORTABLE": "1"} if flags.march else {}),  # else the tree adds -march=native beside it
             **({f"CMAKE_{language}_{optimised}": "-O3" for language in ("C", "CXX")} if flags.assertions else {}),
         }
-        cmake.configure(compiled, folder, options)
+        compilation.configure_cmake(compiled, folder, options)
         compiled.run([compiled.tools["ninja"], *compiled.parallel, "db_bench"], folder)
         programs = [path for path in sorted(folder.glob("db_bench*")) if path.is_file()]  # a fork adds a suffix
-        configuration = cmake.cached(folder, re.compile("WITH_|PORTABLE|CMAKE_BUILD_TYPE|USE_"))
+        configuration = compilation.cmake_settings(folder, re.compile("WITH_|PORTABLE|CMAKE_BUILD_TYPE|USE_"))
         return _finish(compiled, self.name, programs[0] if programs else folder / "db_bench", configuration)
 
 
@@ -128,7 +131,7 @@ def _finish(compiled: Compile, system: str, program: Path, configuration: Mappin
     if not program.is_file():
         raise BuildError(f"the compile ended well and left no {program.name}")
     quality = codegen(program)
-    pruned = pruning.keep(compiled.order, {"db_bench": program})
+    pruned = compilation.keep_programs(compiled.order, {"db_bench": program})
     capabilities = probe(compiled.order, pruned.programs["db_bench"])
     return BuiltPrograms(
         pruned.programs,
@@ -151,20 +154,20 @@ class RocksDBLibrary:
             raise BuildError("the artifact holds no library")
         library = find_library(material.prefix)
         flags = read_flags(order.build.recipe)
-        tools = find(order, flags, *self.tools)  # before more is fetched: what is missing is said at once
+        tools = find_toolchain(order, flags, *self.tools)  # before more is fetched: what is missing is said at once
         tree, artifacts = _fetch_tree(order)
         release = version_in((tree / MARK).read_text(encoding="utf-8"))
         compiled = Compile(order, tree, flags, tools, development(order, _PACKAGES, flags.libraries))
         bench = compile_bench(compiled, library)
         client = codegen(bench.program)
-        pruned = pruning.keep(order, {"db_bench": bench.program}, [library.path], strip_them=False)
+        pruned = compilation.keep_programs(order, {"db_bench": bench.program}, [library.path], strip_libraries=False)
         capabilities = probe(order, pruned.programs["db_bench"])
         if capabilities.version not in (None, release):
             raise BuildError(
                 f"the library is of {capabilities.version}, the tree of {release}: db_bench and its library must be of"
                 " one release, so name another `tree:`"
             )
-        quality = published(order.folder / pruning.LIBRARIES / library.path.name)
+        quality = published_codegen(order.folder / compilation.LIBRARIES / library.path.name)
         return BuiltPrograms(
             pruned.programs,
             quality={**quality, "route": self.name, "compressions": capabilities.compressions},
@@ -183,7 +186,7 @@ def _fetch_tree(order: Order) -> tuple[Path, tuple[Artifact, ...]]:
     material = source.fetch(declared, folder, order)
     if material.tree is None:
         raise BuildError(f"{source.describe(declared)} brings no tree to compile")
-    return root(material.tree, MARK, "rocksdb"), material.artifacts
+    return tree_root(material.tree, MARK, "rocksdb"), material.artifacts
 
 
 # by a function that a library which can compress so has; code in headers must see what the library saw
@@ -268,7 +271,7 @@ def compile_bench(compiled: Compile, library: PublishedLibrary) -> Bench:
         compiled.run([*argv, "-c", str(source), "-o", objects[-1]], tree, environment, fault.format(source))
     program = order.folder / "db_bench"
     links = [  # by the library's name alone: it has no soname, so that a path would be written into the program
-        *(f"-L{library.path.parent}", f"-l:{library.path.name}", f"-Wl,-rpath,{pruning.RPATH}"),
+        *(f"-L{library.path.parent}", f"-l:{library.path.name}", f"-Wl,-rpath,{compilation.RPATH}"),
         *(str(gflags / "lib" / "libgflags.a") if gflags else "-lgflags", "-lpthread", "-ldl"),
     ]
     linking = [tools.cxx, *objects, *links, *flags.ldflags, "-o", str(program)]

@@ -7,18 +7,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from stepgrid.build.compilation import pruning
-from stepgrid.build.compilation.compiler_options import codegen
-from stepgrid.build.compilation.development_packages import own_suite
-from stepgrid.build.compilation.install_prefix import library_folders
-from stepgrid.build.compilation.source_build import PREFIX, Compile, SourceRecipe, installed, prepare
-from stepgrid.build.compilation.toolchain import COMPILERS
-from stepgrid.build.recipe import BuiltPrograms, InstalledPrograms, SearchFolder
-from stepgrid.build.recipes import server_libraries
-from stepgrid.build.recipes.server_libraries import Libraries
-from stepgrid.build.recipes.server_programs import find, startable
-from stepgrid.build.source import Material
-from stepgrid.build.task import Order
+from stepgrid.build import compilation, ready_programs
+from stepgrid.build.compilation import COMPILERS, PREFIX, Compile, SourceRecipe, host_suite, move_installed, prepare
+from stepgrid.build.elf import codegen
+from stepgrid.build.ready_programs import Libraries, find_server_programs, library_folders, make_startable
+from stepgrid.build.recipe import BuiltPrograms, InstalledPrograms, Material, Order, SearchFolder
 from stepgrid.engines.recipes.mysqld import STAGED_HOME, client_plugins
 
 _PACKAGES = ("libmariadb-dev", "libpq-dev", "libaio-dev")
@@ -34,7 +27,7 @@ def search_folders(base: Path, libraries: Path) -> Iterator[SearchFolder]:
         yield SearchFolder("lua", base / "share" / "sysbench", "LUA_PATH", "${{LUA_PATH:+$LUA_PATH;}}{}/?.lua")
 
 
-INSTALLED = InstalledPrograms(places=search_folders)
+INSTALLED = InstalledPrograms(search_folders=search_folders)
 
 
 class SysbenchConfigure(SourceRecipe):
@@ -47,15 +40,17 @@ class SysbenchConfigure(SourceRecipe):
         compiled = prepare(order, material, "src/sb_lua.c", packages, *self.tools)
         libraries = Libraries(None)
         if compiled.devel.folder is not None:
-            suite = compiled.flags.libraries or own_suite()
-            libraries = server_libraries.fetch(order, {"debian": [*_CLIENTS], "suite": suite})
+            suite = compiled.flags.libraries or host_suite()
+            libraries = ready_programs.fetch_libraries(order, {"debian": [*_CLIENTS], "suite": suite})
         home = _install(compiled, libraries, bundled)
         quality = codegen(home / "bin" / "sysbench")
-        prefix = installed(compiled, home, ("bin", "share"))
-        pruning.prune(prefix / "share", ("sysbench",))
+        prefix = move_installed(compiled, home, ("bin", "share"))
+        compilation.prune(prefix / "share", ("sysbench",))
         shutil.rmtree(prefix / "share" / "sysbench" / "tests", ignore_errors=True)
-        pruning.prune(order.folder, (PREFIX, server_libraries.FOLDER))
-        programs = startable(order, find(prefix, order.engine, "the compiled tree"), libraries.system)
+        compilation.prune(order.folder, (PREFIX, ready_programs.LIBRARY_FOLDER))
+        programs = make_startable(
+            order, find_server_programs(prefix, order.engine, "the compiled tree"), libraries.system
+        )
         return BuiltPrograms(
             programs.programs,
             quality={"route": "source", **quality, "luajit": "bundled" if bundled else "system"},

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build import external_server
-from stepgrid.build.external_server import UnansweredError, connected
+from stepgrid.build.external_server import UnansweredError, connect
 from stepgrid.host import disk
 from stepgrid.host.failure import StageError
 from stepgrid.host.files import write_json
@@ -59,7 +59,7 @@ class ExternalServer:
     def crash(self, step: str) -> StageError | None:
         """One that was started anew has lost its clients, and what it had in memory."""
         try:
-            with closing(connected(self.engine, self.access, self.shown)) as connection:
+            with closing(connect(self.engine, self.access, self.shown)) as connection:
                 began = _began(self.engine.since(connection))
         except Exception:  # of each client its own; whether it is gone was asked before
             return None
@@ -73,9 +73,9 @@ class ExternalServer:
     def _answer(self, seconds: float) -> str | None:
         """Why there is none. One that has no free connection is there."""
         try:
-            connected(self.engine, self.access, self.shown, seconds).close()
+            connect(self.engine, self.access, self.shown, seconds).close()
         except UnansweredError as why:
-            return None if NO_CONNECTION.search(why.said) else why.said
+            return None if NO_CONNECTION.search(why.reason) else why.reason
         return None
 
 
@@ -88,7 +88,7 @@ def reached(
     began, job = time.monotonic(), attempt.job
     engine, access, shown = _entry(attempt, stage)
     try:
-        with closing(connected(engine, access, shown)) as connection:
+        with closing(connect(engine, access, shown)) as connection:
             server = _found(engine, access, own, shown, connection)
             _refuse_another(str(job.record["version"]), engine, connection, shown)
             _compare(server, connection, options)
@@ -102,14 +102,14 @@ def reached(
 def _entry(attempt: Attempt, stage: PlannedStage) -> tuple[ExternalServerEngine, Access, str]:
     build, site = attempt.job.build, attempt.job.site
     try:
-        said = external_server.of(build, site)
+        said = external_server.site_entry(build, site)
         assert said is not None
         access = external_server.access(build, said, storage_engine(build.engine, stage))
     except external_server.NoEntryError as why:
         raise StageError(str(why)) from None
     except OSError as why:
         raise StageError(f"the password of the server `{build.source[SERVER]}` cannot be read: {why}") from None
-    return external_server.answering(build.engine), access, f"`{build.source[SERVER]}` ({said.place})"
+    return external_server.external_engine(build.engine), access, f"`{build.source[SERVER]}` ({said.place})"
 
 
 def _found(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from stepgrid.build.option_difference import said, same
+from stepgrid.build.option_difference import same, shorten_number
 from stepgrid.model.table import NOTHING, Cell, Table, columns
 from stepgrid.summarize.data.parquet_reader import Tables
 
@@ -84,7 +84,7 @@ def _change(one: str, new: str) -> str:
 
 
 def _said(value: str | None) -> str | None:
-    return None if value is None else said(value)
+    return None if value is None else shorten_number(value)
 
 
 def _engine(tables: Tables, node: str) -> str | None:

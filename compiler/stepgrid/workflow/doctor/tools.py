@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
-from stepgrid.build.compilation.toolchain import PACKAGES as TOOL_PACKAGES
+from stepgrid.build.recipe import PACKAGES as TOOL_PACKAGES
 from stepgrid.host.host_check import OK, STOPS, WARNING, Finding
 from stepgrid.host.processes import launch
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
@@ -58,7 +58,7 @@ def launches(stages: Iterable[PlannedStage]) -> list[Mapping[str, Any]]:
 
 
 def _tools(build: PlannedBuild) -> Iterator[str]:
-    from stepgrid.build.recipes.registry import recipe_of
+    from stepgrid.build.ready_programs import recipe_of
 
     recipe = recipe_of(build, engine(build.engine))
     for key in build.source:

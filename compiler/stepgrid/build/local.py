@@ -1,0 +1,118 @@
+"""Sources on this machine: a binary that is recorded as it is, and a tree that is copied."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from stepgrid.build.elf import UNKNOWN, read_elf
+from stepgrid.build.error import BuildError
+from stepgrid.build.recipe import Artifact, Material, Order
+from stepgrid.host.files import sha256
+from stepgrid.language.files import tree_checksum
+from stepgrid.model.plan import Json
+
+_FICLONE = 0x40049409  # shares the blocks, where the file system can
+
+
+class System:
+    """A binary that is on the machine already: never copied."""
+
+    route = "system"
+
+    def describe(self, source: Mapping[str, Json]) -> str:
+        return f"system {source[self.route]}"
+
+    def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
+        names = order.programs
+        paths = {name: _find_program(str(source[self.route]), name, names) for name in names}
+        files: dict[str, dict[str, Json]] = {}
+        for name, path in paths.items():
+            order.commands.note(f"{name}: {path}")
+            real = path.resolve()
+            status = real.stat()
+            times = {"bytes": status.st_size, "modified": status.st_mtime_ns}
+            files[name] = {"path": str(real), "sha256": sha256(real), **times}
+        first = read_elf(paths[names[0]].resolve())
+        return Material(
+            programs=paths,
+            quality={
+                "route": self.route,
+                "compiler": first.compiler if first else UNKNOWN,
+                "architecture": first.architecture if first else platform.machine(),
+                # its optimisation is not known: only the same file compares without a caveat
+                "sha256": {name: facts["sha256"] for name, facts in files.items()},
+            },
+            facts={"files": dict(files)},
+            advice="declare the version that it says, or name another binary",
+        )
+
+
+def _find_program(declared: str, name: str, programs: Sequence[str]) -> Path:
+    """Look a name up on PATH, as the program's siblings are; with a path they are in its folder."""
+    chosen = declared if len(programs) == 1 or Path(declared).name == name else str(Path(declared).parent / name)
+    if "/" in declared and not Path(declared).is_absolute():
+        raise BuildError(f"`system: {declared}` is neither a program's name nor an absolute path")
+    path = shutil.which(chosen)
+    if not path and "/" in chosen:
+        raise BuildError(f"`system: {declared}`: there is no program {chosen}, or it is not executable")
+    if not path:
+        raise BuildError(f"`system: {declared}`: no program {chosen} on PATH; install it, or give its absolute path")
+    return Path(path).absolute()
+
+
+class LocalTree:
+    """A tree on this machine: copied, so that whoever works on it does not disturb its compile."""
+
+    route = "path"
+
+    def describe(self, source: Mapping[str, Json]) -> str:
+        return f"path {source[self.route]}"
+
+    def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
+        path, tree = Path(str(source[self.route])), into / "tree"
+        if not path.is_dir():
+            raise BuildError(f"`path: {path}`: there is no such folder")
+        if order.folder.resolve().is_relative_to(path.resolve()):
+            raise BuildError(
+                f"`path: {path}` holds the folder that builds are made in: give the tree a folder of its own"
+            )
+        try:
+            shutil.copytree(path, tree, symlinks=True, ignore=_select_ignored, copy_function=_copy)
+        except shutil.Error as error:
+            first = error.args[0][0]
+            raise BuildError(f"{first[0]} cannot be copied: {first[2]}") from None
+        digest = tree_checksum(tree)
+        order.commands.note(f"{path}: content {digest}")
+        if digest != (order.pin(source) or digest):  # a test's plan has no pins
+            raise BuildError(f"{path} changed after the spec was compiled: run the same command again")
+        return Material(
+            tree=tree,
+            artifacts=(Artifact(str(path), "", digest),),
+            quality={"route": "source"},
+            advice="declare the version that the tree has, or another path",
+        )
+
+
+def _select_ignored(folder: str, names: Sequence[str]) -> set[str]:
+    """Leave out the history, and what is no file: sockets, pipes."""
+    paths = {name: Path(folder, name) for name in names}
+    copied = {name for name, path in paths.items() if path.is_symlink() or path.is_file() or path.is_dir()}
+    return {name for name in names if name == ".git" or name not in copied}
+
+
+def _copy(old: str, new: str) -> str:
+    with Path(old).open("rb") as source, Path(new).open("xb") as target:
+        with suppress(OSError):
+            fcntl.ioctl(target.fileno(), _FICLONE, source.fileno())
+            shutil.copystat(old, new)
+            return new
+        while os.sendfile(target.fileno(), source.fileno(), None, 1 << 26):
+            pass
+    shutil.copystat(old, new)  # with the times: a make that compares them must not find work
+    return new

@@ -1,0 +1,117 @@
+"""Jars of a Maven repository, by mvn as the machine has it configured; its local repository serves offline."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from stepgrid.build.archive import unpack
+from stepgrid.build.error import BuildError
+from stepgrid.build.fetch import REGISTRY_SECONDS, explain_client, verify_checksum
+from stepgrid.build.recipe import Artifact, Material, Order, require
+from stepgrid.model.plan import Json
+
+_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"  # of any repository that serves plugins
+# no question, no colours; a wrong checksum is an error; what was missing a while ago is looked for again
+_OPTIONS = ("--batch-mode", "--quiet", "--strict-checksums", "--update-snapshots", "-Dstyle.color=never")
+_COMPLAINTS = {
+    r"offline mode and the artifact": "mvn is set to work offline, and its local repository does not hold {item}",
+    r"Could not find artifact (?!org\.apache\.maven)\S+ in": "no repository of mvn's has {item}:"
+    " check the group, the artifact, the version and the classifier",
+    r"[Cc]hecksum validation failed": "{item} arrived broken, with another checksum than its repository says:"
+    " run the same command again",
+    r"Could not create local repository at (?P<folder>\S+)": "mvn cannot create its local repository {folder}:"
+    " make its folder, or name another one: export MAVEN_OPTS=-Dmaven.repo.local=FOLDER",
+    r"JAVA_HOME|java: not found": "mvn has no Java to run on: install one (Debian package default-jre-headless)",
+}
+_ARCHIVES = (".tar.gz", ".tgz", ".txz", ".tar.xz", ".tar.bz2", ".tar.zst")
+_JAVA = (".class", ".java", ".kotlin_module")
+_MACHINES = {
+    "x86_64": ("x86_64", "amd64", "x64"),
+    "aarch64": ("aarch64", "arm64", "arm_64"),
+    "ppc64le": ("ppc64le", "ppc_64", "ppc64"),
+    "s390x": ("s390x",),
+    "riscv64": ("riscv64",),
+}
+
+
+class Maven:
+    route = "maven"
+
+    def describe(self, source: Mapping[str, Json]) -> str:
+        return " ".join([self.route, str(source[self.route]), *_classifier(source)])
+
+    def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
+        coordinates = str(source[self.route]).split(":")
+        if len(coordinates) != 3:
+            raise BuildError(f"`maven: {source[self.route]}` names no version: write GROUP:ARTIFACT:VERSION")
+        jar = self._download(source, into / ".jar", order)
+        digest = verify_checksum(jar, source, order)
+        open_jar(jar, into / "prefix")
+        shutil.rmtree(into / ".jar")
+        group, artifact, version = coordinates
+        name = ":".join([group, artifact, *_classifier(source)])
+        return Material(
+            prefix=into / "prefix",
+            artifacts=(Artifact(name, version, digest),),
+            quality={"route": self.route},
+            facts={"artifact": name},
+            advice="declare the version that it says, or name another artifact",
+        )
+
+    def _download(self, source: Mapping[str, Json], into: Path, order: Order) -> Path:
+        into.mkdir()  # of its own, so that no project of the user's is around it
+        name = ":".join([str(source[self.route]), "jar", *_classifier(source)])
+        argv = [require(order, "mvn"), *_OPTIONS, _COPY, f"-Dartifact={name}", f"-DoutputDirectory={into.absolute()}"]
+        result = order.commands.run(argv, REGISTRY_SECONDS, cwd=into)
+        jars = sorted(into.glob("*.jar"))
+        if result.status or len(jars) != 1:
+            raise explain_client("mvn", self.describe(source).removeprefix("maven "), result, _COMPLAINTS)
+        return jars[0]
+
+
+def _classifier(source: Mapping[str, Json]) -> list[str]:
+    return [str(source["classifier"])] if "classifier" in source else []
+
+
+def open_jar(jar: Path, prefix: Path) -> None:
+    """Unpack native libraries of a jar, or the archive of programs within it that is for this machine."""
+    content = prefix.with_name(f".{prefix.name}-of-jar")
+    unpack(jar, content)
+    _remove_java(content)
+    archives = sorted(path for path in content.rglob("*") if path.name.endswith(_ARCHIVES))
+    if archives:
+        # some were packed with links to where they lay on the packer's machine
+        unpack(_select_archive(jar.name, archives), prefix, strip=True, drop_absolute_links=True)
+        shutil.rmtree(content)
+    else:
+        content.rename(prefix)
+
+
+def _remove_java(folder: Path) -> None:
+    shutil.rmtree(folder / "META-INF", ignore_errors=True)
+    for name, _, files in os.walk(folder, topdown=False):
+        path = Path(name)
+        for file in files:
+            if file.endswith(_JAVA):
+                (path / file).unlink()
+        if path != folder and not any(path.iterdir()):
+            path.rmdir()
+
+
+def _select_archive(jar: str, archives: Sequence[Path]) -> Path:
+    """Choose the archive for Linux on this machine; a name without a machine fits any."""
+    machine, fitting = platform.machine(), []
+    for path in archives:
+        name = path.name.lower()
+        machines = [canonical for canonical, spellings in _MACHINES.items() if any(text in name for text in spellings)]
+        if "linux" in name and machines[:1] in ([machine], []):
+            fitting.append(path)
+    if len(fitting) != 1:
+        names = ", ".join(path.name for path in archives)
+        count = "several archives" if fitting else "no archive"
+        raise BuildError(f"{jar} holds {count} for Linux on {machine}; it holds: {names}")
+    return fitting[0]
