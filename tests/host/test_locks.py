@@ -1,12 +1,31 @@
+"""Locks of files and of the host, and who holds them."""
+
+from __future__ import annotations
+
 import fcntl
 import getpass
 import multiprocessing
 import os
 import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from stepgrid.host.locks import LockBusy, LockFileError, lock_holders, locked
+from stepgrid.host.locks import (
+    HOST_LOCK_OVERRIDE,
+    LockBusy,
+    LockFileError,
+    describe_processes,
+    host_lock,
+    host_lock_path,
+    lock_holders,
+    locked,
+    user_folder,
+)
+from tests.waiting import LONG
 
 
 def test_a_lock_excludes_and_names_its_holder(tmp_path):
@@ -80,3 +99,80 @@ def test_nothing_is_lost_between_processes(tmp_path):
     for worker in workers:
         worker.join()
     assert counter.read_text() == "200"
+
+
+def test_a_job_is_told_by_what_it_does_and_where(tmp_path: Path) -> None:
+    code = "import sys; print(flush=True); sys.stdin.read()"
+    argv = [sys.executable, "-c", code, "stepgrid.run", "p", "s-load"]
+    with subprocess.Popen(argv, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as job:
+        assert job.stdout is not None
+        job.stdout.readline()
+        said = describe_processes([job.pid])
+        assert job.stdin is not None
+        job.stdin.close()
+    assert said == f"process {job.pid}, which measures s-load in {tmp_path}"
+
+
+def test_what_cannot_be_seen_is_said_so() -> None:
+    assert describe_processes([]) == "a process that cannot be seen from here"
+    assert describe_processes([2**22 + 1]) == f"process {2**22 + 1}"
+    assert describe_processes([os.getpid()]).startswith(f"process {os.getpid()} (")
+
+
+HOLD = "import sys; from stepgrid.host.locks import host_lock\nwith host_lock(False): print('x', flush=True); input()"
+
+
+@pytest.fixture
+def lock(tmp_path, monkeypatch):
+    monkeypatch.setenv(HOST_LOCK_OVERRIDE, str(tmp_path / "lock"))
+    return tmp_path / "lock"
+
+
+def test_builds_share_it(lock, capsys):
+    with host_lock(shared=True), host_lock(shared=True):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_every_user_may_lock_it_whatever_the_umask(lock):
+    old = os.umask(0o077)
+    try:
+        with host_lock(shared=True):
+            assert stat.S_IMODE(lock.stat().st_mode) == 0o666
+    finally:
+        os.umask(old)
+
+
+def test_who_waits_is_told_for_whom(lock, capfd):
+    root = str(Path(__file__).resolve().parents[2] / "compiler")
+    argv = [sys.executable, "-c", HOLD]
+    env = {**os.environ, "PYTHONPATH": root}
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as holder:
+        assert holder.stdout.readline() == "x\n"
+        code = "from stepgrid.host.locks import host_lock\nwith host_lock(True): print('in')"
+        waiter = subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+        )
+        line = waiter.stderr.readline()
+        assert line.startswith(f"waiting for the host: process {holder.pid} ({sys.executable} -c import sys")
+        assert re.search(r"\), running for \d+s\n$", line)
+        holder.stdin.close()
+        assert waiter.communicate(timeout=LONG)[0] == "in\n"
+
+
+def test_one_file_for_the_host_where_it_has_a_folder_for_that(monkeypatch):
+    monkeypatch.delenv(HOST_LOCK_OVERRIDE, raising=False)
+    shared = Path("/run/lock")
+    there = shared.is_dir() and shared.stat().st_mode & stat.S_IWOTH
+    assert host_lock_path() == (shared if there else user_folder()) / "stepgrid.host.lock"
+
+
+def test_else_each_user_has_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert user_folder() == tmp_path
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "gone"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert user_folder() == tmp_path / ".cache" / "stepgrid"
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("HOME", str(tmp_path / "file"))
+    assert user_folder() == Path(f"/tmp/stepgrid-{os.getuid()}")

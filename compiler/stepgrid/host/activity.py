@@ -55,13 +55,16 @@ class Activity:
 
     def busy(self) -> list[tuple[Process, float]]:
         """List other processes that used the processors, the busiest first, with the cores that each took."""
-        own = own_pids(self.last.processes)
-        uses = [(process, self._cpu_seconds(pid)) for pid, process in self.last.processes.items() if pid not in own]
+        last = self.last.processes
+        excluded = own_pids(last)
+        uses = [
+            (process, self._cpu_seconds(pid)) for pid, process in self.last.processes.items() if pid not in excluded
+        ]
         return sorted([(process, cpu / self.seconds) for process, cpu in uses if cpu > 0], key=lambda pair: -pair[1])
 
     def own_cpu_seconds(self) -> float:
-        own = own_pids(self.last.processes) & self.first.processes.keys()
-        return sum(self._cpu_seconds(pid) for pid in own)
+        pids = own_pids(self.last.processes) & self.first.processes.keys()
+        return sum(self._cpu_seconds(pid) for pid in pids)
 
     def _cpu_seconds(self, pid: int) -> float:
         earlier = self.first.processes.get(pid)
@@ -250,20 +253,20 @@ def process_findings(processes: Mapping[int, Process], busy: Sequence[Process]) 
     if not processes:
         yield from map(unknown, ("builds", "services", "cron jobs", "other runs"))
         return
-    own = own_pids(processes)
-    others = [process for pid, process in processes.items() if pid not in own]
+    excluded = own_pids(processes)
+    foreign = [process for pid, process in processes.items() if pid not in excluded]
     active = {process.pid for process in busy}
-    compilers = [process for process in others if process.name in COMPILERS]
+    compilers = [process for process in foreign if process.name in COMPILERS]
     yield _disturbers("builds", "no compiler runs", compilers, "let it finish")
-    services = [p for p in others if p.name in SERVICES and (p.pid in active or p.name not in WAITING_SERVICES)]
+    services = [p for p in foreign if p.name in SERVICES and (p.pid in active or p.name not in WAITING_SERVICES)]
     yield _disturbers("services", "none at work", services, "let it finish, or stop it")
     cron_jobs = [
         process
-        for process in others  # not the workers that cron itself leads, which have its name
+        for process in foreign  # not the workers that cron itself leads, which have its name
         if process.name not in CRON and any(a.name in CRON for a in _ancestry(processes, process.parent))
     ]
     yield _disturbers("cron jobs", "none", cron_jobs, "let it finish, or stop it")
-    yield _disturbers("other runs", "none", _other_jobs(others), "one host lock for all: see STEPGRID_HOST_LOCK")
+    yield _disturbers("other runs", "none", _other_jobs(foreign), "one host lock for all: see STEPGRID_HOST_LOCK")
 
 
 def _disturbers(name: str, none: str, processes: Sequence[Process], mend: str) -> Finding:

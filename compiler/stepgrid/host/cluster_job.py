@@ -1,4 +1,4 @@
-"""A run whose jobs leave this machine for the nodes of a cluster: what they are told by their environment."""
+"""The environment of jobs that leave this machine for the nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import platform
 ON = "STEPGRID_ON"  # set: jobs run on other machines than the one that started the run
 PLAN = "STEPGRID_PLAN"  # the digest of the plan that the run compiled: a node would compile another
 NODE = "cluster_node"  # in attempt.json: what the cluster calls the machine
-_OF_SLURM = "SLURMD_NODENAME"
+SLURM_NODE = "SLURMD_NODENAME"
 CLUSTER = "cluster"
 
 
 def use(leaves: bool) -> None:
-    """From here on, for every job that this process starts."""
+    """Set it for every job that this process starts from here on."""
     if leaves:
         os.environ[ON] = CLUSTER
     else:
@@ -22,7 +22,7 @@ def use(leaves: bool) -> None:
 
 
 def use_in_job() -> None:
-    """By the process that runs there, which an executor may have started without our environment."""
+    """Set it in the job itself, which an executor may have started without our environment."""
     os.environ[ON] = CLUSTER
 
 
@@ -41,7 +41,7 @@ def plan() -> str | None:
 
 def node() -> str:
     """This machine, as the cluster calls it."""
-    return os.environ.get(_OF_SLURM) or short(platform.node())
+    return os.environ.get(SLURM_NODE) or short(platform.node())
 
 
 def short(hostname: str) -> str:

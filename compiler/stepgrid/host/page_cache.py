@@ -1,11 +1,10 @@
-"""What the page cache holds of a database: measured, dropped or filled, without root."""
+"""The page cache of a database: measured, dropped or filled, without root."""
 
 from __future__ import annotations
 
 import ctypes
 import mmap
 import os
-from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from stepgrid.host.files import scan
 
 CHUNK = 1 << 24
 COLD, WARM = "cold", "warm"
-EASILY = 0.25  # of the memory that is available
+EASY_SHARE = 0.25  # of the memory that is available
 _RESIDENT = bytes(value & 1 for value in range(256))  # of what mincore(2) says of a page, only this bit is defined
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -25,73 +24,50 @@ _libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 
 
 def set_up(data: Path, start: Any, restored: bool = False) -> dict[str, Any]:
-    """Before the first step; the record says what was asked for and what the cache held then.
+    """Prepare the cache before the first step; the record has the request and what the cache held then.
 
     A restored database is read where nothing is asked for and it fits easily: so it begins as its load left it,
     whatever the kernel has taken out of memory since.
     """
     before = residency(data)
-    way = WARM if start is None and restored and _lost(before) else str(start)
-    prepare = {COLD: _drop, WARM: _read}.get(way)
-    if prepare is None:
+    size, resident = before["bytes"] or 0, before["resident"]
+    has_lost_pages = resident is not None and resident < size <= EASY_SHARE * (sysfs.memory("MemAvailable") or 0)
+    way = WARM if start is None and restored and has_lost_pages else str(start)
+    if way not in (COLD, WARM):
         return {"start": None, **before}
-    _every(data, prepare)
+    for name in scan(data).files:
+        descriptor = os.open(data / name, os.O_RDONLY)
+        try:
+            if way == COLD:
+                os.fsync(descriptor)  # dirty pages stay
+                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+            else:
+                while os.read(descriptor, CHUNK):
+                    pass
+        finally:
+            os.close(descriptor)
     return {"start": start, **residency(data), "before": before}
 
 
 def residency(data: Path) -> dict[str, int | None]:
-    """The files, their bytes and how many of these are in memory; None where the kernel does not say."""
+    """Count the files, their bytes and how many of these are in memory; None where the kernel does not say."""
     files = scan(data).files
-    counts = [held(data / name) for name in files]
-    known = [count for count in counts if count is not None]
-    return {
-        "files": len(files),
-        "bytes": sum(files.values()),
-        "resident": sum(known) if len(known) == len(counts) else None,
-    }
+    counts = [resident_bytes(data / name) for name in files]
+    total = sum(count or 0 for count in counts)
+    return {"files": len(files), "bytes": sum(files.values()), "resident": None if None in counts else total}
 
 
-def _lost(found: Mapping[str, int | None]) -> bool:
-    """Pages that could well be in memory are not."""
-    size, resident = found["bytes"] or 0, found["resident"]
-    return resident is not None and resident < size <= EASILY * (sysfs.memory("MemAvailable") or 0)
-
-
-def _every(data: Path, prepare: Callable[[int], None]) -> None:
-    for descriptor in _open(data):
-        prepare(descriptor)
-
-
-def _open(data: Path) -> Iterator[int]:
-    for name in scan(data).files:
-        descriptor = os.open(data / name, os.O_RDONLY)
-        try:
-            yield descriptor
-        finally:
-            os.close(descriptor)
-
-
-def _drop(descriptor: int) -> None:
-    os.fsync(descriptor)  # dirty pages stay
-    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-
-
-def _read(descriptor: int) -> None:
-    while os.read(descriptor, CHUNK):
-        pass
-
-
-def held(path: Path) -> int | None:
-    """Bytes of a file's pages that are in memory, by mincore(2)."""
+def resident_bytes(path: Path) -> int | None:
+    """Count the bytes of a file's pages that are in memory, by mincore(2)."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         size = os.fstat(descriptor).st_size
-        return _resident(descriptor, size) if size else 0
+        return _mincore(descriptor, size) if size else 0
     finally:
         os.close(descriptor)
 
 
-def _resident(descriptor: int, size: int) -> int | None:
+def _mincore(descriptor: int, size: int) -> int | None:
     address = _libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
     if address is None or address == ctypes.c_void_p(-1).value:
         return None

@@ -26,8 +26,8 @@ def number(path: str) -> int | None:
 
 def memory(name: str) -> int | None:
     """Bytes, by a name of /proc/meminfo."""
-    found = re.search(rf"^{name}:\s*(\d+) kB", text("proc/meminfo") or "", re.MULTILINE)
-    return int(found[1]) * 1024 if found else None
+    match = re.search(rf"^{name}:\s*(\d+) kB", text("proc/meminfo") or "", re.MULTILINE)
+    return int(match[1]) * 1024 if match else None
 
 
 def chosen(path: str) -> str | None:

@@ -19,12 +19,8 @@ _HIDDEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """Line breaks, tabs and the colours that we use stay as they are."""
-    return _HIDDEN.sub(_escaped, text)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return match[1] or f"\\u{ord(match[0]):04x}"
+    """Escape control characters, except line breaks, tabs and the colours that we use."""
+    return _HIDDEN.sub(lambda match: match[1] or f"\\u{ord(match[0]):04x}", text)
 
 
 _NAMES = ("standard input", "standard output", "standard error")
@@ -81,18 +77,18 @@ class Screen:
 
 
 def raw(stream: TextIO) -> TextIO:
-    """For who moves the cursor, and makes `visible` what comes from elsewhere."""
+    """Return the stream itself, for who moves the cursor and makes `visible` what comes from elsewhere."""
     return cast(TextIO, getattr(stream, "raw", None) if isinstance(stream, Screen) else stream)
 
 
 @contextmanager
 def screened() -> Iterator[None]:
-    """All that is printed meanwhile. Streams that somebody put in their place meanwhile stay."""
+    """Screen all that is printed meanwhile. Streams that somebody put in their place meanwhile stay."""
     before = sys.stdout, sys.stderr
-    ours = [cast(TextIO, each if isinstance(each, Screen) else Screen(each)) for each in before]
-    sys.stdout, sys.stderr = ours
+    screens = [cast(TextIO, stream if isinstance(stream, Screen) else Screen(stream)) for stream in before]
+    sys.stdout, sys.stderr = screens
     try:
         yield
     finally:
-        sys.stdout = before[0] if sys.stdout is ours[0] else sys.stdout
-        sys.stderr = before[1] if sys.stderr is ours[1] else sys.stderr
+        sys.stdout = before[0] if sys.stdout is screens[0] else sys.stdout
+        sys.stderr = before[1] if sys.stderr is screens[1] else sys.stderr

@@ -32,7 +32,7 @@ RECORD_SUFFIX = ".noise.json"
 
 
 class SettingChange(NamedTuple):
-    """One file that `noise: fix` writes."""
+    """A file that `noise: fix` writes."""
 
     setting: str
     path: str

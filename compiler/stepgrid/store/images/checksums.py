@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from stepgrid.host.files import Tree
-from stepgrid.host.page_cache import held
+from stepgrid.host.page_cache import resident_bytes
 
 DIGEST = partial(hashlib.blake2b, digest_size=20)
 LIMIT = 1 << 30  # bytes of an image that are read in full, where nobody asks for more
@@ -33,7 +33,7 @@ def samples_of(root: Path, names: Iterable[str]) -> dict[str, str]:
 
 def sum_of(path: Path) -> str:
     """The page cache is left as it was found where it held nothing of the file: steps are measured with it."""
-    cached = held(path)
+    cached = resident_bytes(path)
     with path.open("rb") as file:
         found = hashlib.file_digest(file, DIGEST).hexdigest()
         if cached == 0:

@@ -1,0 +1,298 @@
+"""Reading, writing and sweeping files, trees of a database, and stale handles."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stepgrid.cli.shared import internal_error
+from stepgrid.host import files
+from stepgrid.host.files import (
+    TRIES,
+    Tree,
+    json_records,
+    read_bytes,
+    retry_stale,
+    scan,
+    tree_size,
+    write_cache,
+    write_text,
+)
+from stepgrid.run.images.clone import clone
+from stepgrid.store.store import Store
+from stepgrid.workflow import run_request
+from tests.needs import needs
+
+
+@pytest.mark.parametrize("size", [0, 1, 2**16 - 1, 2**16, 2**16 + 1, 200_000])
+def test_all_of_it_or_its_beginning(tmp_path: Path, size: int) -> None:
+    file, text = tmp_path / "a", bytes(at % 251 for at in range(size))
+    file.write_bytes(text)
+    assert read_bytes(file) == read_bytes(str(file)) == text
+    for most in (0, 1, 2**16, 2**16 + 1, 300_000):
+        assert read_bytes(file, most) == text[:most]
+
+
+def test_what_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_bytes(tmp_path / "none")
+    with pytest.raises(IsADirectoryError):
+        read_bytes(tmp_path)
+
+
+TEXTS = (
+    b'{"a": [1, 2.5, null, true, "x"]}', b"[]", b"", b"{", b'{"a": "\\ud800"}', b'{"a": "\\u00e9"}', b"[" * 100_000,
+    b'{"a": 1, "a": 2}', b"[NaN, Infinity]", b"1" * 5000, b'{"a": "\xff"}', b'{"a": 123456789012345678901234567890}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_a_few_files_and_many_are_parsed_alike(text: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    def parsed() -> str:
+        try:
+            return repr(files.parse_json(text))
+        except ValueError:
+            return "no JSON"
+
+    monkeypatch.setattr(files, "_parser", None)
+    monkeypatch.setattr(files, "_few", iter(range(1)))
+    assert parsed() == parsed(), "the second was one of many"
+
+
+def test_a_few_files_need_no_library(tmp_path: Path) -> None:
+    """Its import takes longer than a job reads files."""
+    (tmp_path / "a.json").write_text('{"a": 1}')
+    code = "import sys; from stepgrid.host import files; print(files.read_json('a.json'), *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert done.stdout.startswith("{'a': 1} ")
+    assert "pydantic_core" not in done.stdout.split()
+
+
+def test_a_device_is_empty(tmp_path: Path) -> None:
+    (tmp_path / "attempt.json").symlink_to("/dev/zero")
+    assert files.read_bytes(tmp_path / "attempt.json") == b""
+
+
+def test_a_pipe_is_empty_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "result.json")
+    assert files.read_bytes(tmp_path / "result.json") == b""
+    assert files.read_json(tmp_path / "result.json") == {}
+
+
+def test_what_is_damaged_or_something_else_is_left_out() -> None:
+    texts = ['{"event": "a"}', '{"event": "b', "", "[1]", "7", '{"other": 1}', '{"event": null}', "vent: 1}"]
+    assert list(json_records(texts, "event")) == [{"event": "a"}, {"event": None}]
+
+
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="/\0"), min_size=1, max_size=20).filter(
+    lambda name: name not in (".", "..") and len(name.encode()) < 100
+)
+ENTRIES = st.recursive(
+    st.binary(max_size=50) | st.builds(lambda name: ("link", name), NAMES),
+    lambda inner: st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=12,
+)
+FOLDERS = st.dictionaries(NAMES, ENTRIES, max_size=5)
+
+
+def _make(folder: Path, entries) -> None:
+    folder.mkdir()
+    for name, content in entries.items():
+        if isinstance(content, dict):
+            _make(folder / name, content)
+        elif isinstance(content, bytes):
+            (folder / name).write_bytes(content)
+        else:
+            (folder / name).symlink_to(content[1])
+
+
+def _content(folder: Path, tree: Tree) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in tree.files}
+
+
+@settings(max_examples=60, deadline=None)
+@given(FOLDERS)
+def test_a_list_of_files_survives_json_and_a_copy_equals_it(entries):
+    with tempfile.TemporaryDirectory() as made:
+        root = Path(made)
+        _make(root / "data", entries)
+        tree = scan(root / "data")
+        again = Tree.from_json(json.loads(json.dumps(tree.to_json())))
+        assert again == tree
+        assert tree.difference(scan(root / "data")) is None
+        clone(root / "data", root / "copy", again, ["*.sst", "a*"])
+        assert scan(root / "copy") == tree
+        assert _content(root / "copy", tree) == _content(root / "data", tree)
+        assert tree_size(root / "copy") == tree.bytes
+
+
+def test_names_that_are_no_text(tmp_path):
+    (tmp_path / os.fsdecode(b"\xff.sst")).write_text("x")
+    tree = scan(tmp_path)
+    assert Tree.from_json(json.loads(json.dumps(tree.to_json()))).difference(scan(tmp_path)) is None
+
+
+def test_what_belongs_to_a_process_is_left_out(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    assert scan(tmp_path) == Tree((), {}, {})
+
+
+def test_a_folder_that_is_not_there_has_no_files(tmp_path):
+    assert scan(tmp_path / "none") == Tree((), {}, {})
+    assert tree_size(tmp_path / "none") == 0
+
+
+DEAD = 2**22 + 1  # no process has that number
+
+
+def test_what_a_dead_process_was_writing_goes_when_the_file_is_written_again(tmp_path):
+    for name in (f".table.json.{DEAD}", f".table.json.{os.getppid()}", f".other.json.{DEAD}", ".table.json.old"):
+        (tmp_path / name).touch()
+    write_text(tmp_path / "table.json", "{}")
+    kept = [f".other.json.{DEAD}", f".table.json.{os.getppid()}", ".table.json.old", "table.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(kept)
+
+
+def test_a_link_that_somebody_put_in_the_way_is_not_followed(tmp_path):
+    (tmp_path / "victim").write_text("theirs")
+    for write, name in ((write_text, "a.json"), (write_cache, "b.json")):
+        (tmp_path / f".{name}.{files.temporary_suffix()}").symlink_to("victim")
+        write(tmp_path / name, "ours")
+        assert (tmp_path / name).read_text() == "ours"
+        assert not (tmp_path / name).is_symlink()
+    assert (tmp_path / "victim").read_text() == "theirs"
+
+
+def test_a_run_sweeps_plans_and_marks_that_were_never_published(tmp_path):
+    store = Store(tmp_path)
+    staged = store.plan(f".p.{DEAD}~")
+    staged.mkdir(parents=True)
+    (staged / "plan.json").touch()
+    store.mark("s-1").parent.mkdir()
+    store.mark(f".s-1.{DEAD}").symlink_to("nowhere")
+    requests = store.remembered("r").parent
+    requests.mkdir()
+    files.sweep_store(store.root)
+    assert [*store.plan("p").parent.iterdir()] == [requests]
+    assert [*store.mark("s-1").parent.iterdir()] == []
+
+
+def begun(store, plan="p"):
+    """What a killed collect and summarize may leave: in each folder that they write to."""
+    tables = store.stamps(plan, "")[0].parent
+    (tables / "parts").mkdir(parents=True)
+    names = (f".metrics.{DEAD}.json", f".steps.parquet.{DEAD}", f"parts/.figures.3.parquet.{DEAD}")
+    found = [*(tables / name for name in names), store.summary(plan) / f".index.html.{DEAD}"]
+    for path in found:
+        path.touch()
+    return found
+
+
+def test_what_a_killed_collect_and_summarize_began_goes_before_the_next_one_writes(tmp_path):
+    store = Store(tmp_path)
+    left = begun(store)
+    store.drop_stamps("p")
+    assert [path for path in left if path.exists()] == []
+
+
+def test_a_run_sweeps_the_summaries_of_other_plans_too(tmp_path):
+    store = Store(tmp_path)
+    left = [*begun(store, "old"), *begun(store, "new")]
+    files.sweep_store(store.root)
+    assert [path for path in left if path.exists()] == []
+
+
+def test_a_writer_that_nobody_waits_for_is_dead(tmp_path):
+    killed = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)  # its number stays until its parent asks
+    (tmp_path / f".metrics.{killed.pid}.json").touch()
+    (tmp_path / f".metrics.{os.getpid()}.json").touch()
+    files.sweep_temporary(tmp_path)
+    killed.wait()
+    assert [path.name for path in tmp_path.iterdir()] == [f".metrics.{os.getpid()}.json"]
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    files.sweep_temporary(tmp_path / "none")
+
+
+def test_what_another_host_writes_is_left_for_a_day(tmp_path):
+    """Its processes have numbers that nobody, or somebody else, has here."""
+    young, old = (tmp_path / f".{name}.json.{DEAD}@0123abcd" for name in ("young", "old"))
+    own = tmp_path / f".own.json.{files.temporary_suffix().replace(str(os.getpid()), str(DEAD))}"
+    for path in (young, old, own):
+        path.touch()
+    os.utime(old, (time.time() - 2 * 86400,) * 2)
+    files.sweep_temporary(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [young.name]
+
+
+ROOT = Path(__file__).resolve().parents[2]
+STALE = OSError(errno.ESTALE, "Stale file handle", "outputs/plans")
+CODE = """\
+import os, sys
+from pathlib import Path
+from stepgrid.host import files
+from stepgrid.store.folders import below
+folder, wrong = Path(sys.argv[1]), 0
+for _ in range(2000):
+    wrong += files.read_json(folder / "a.json") != {"a": 1} or below(folder) != [folder / "b"]
+print(wrong)
+"""
+
+
+def failing(*errors: Exception) -> list[int]:
+    """What a look says at last that first fails so."""
+    left = [*errors]
+
+    def look() -> list[int]:
+        if left:
+            raise left.pop(0)
+        return [1]
+
+    return retry_stale(look)
+
+
+def test_what_is_stale_is_looked_for_again() -> None:
+    assert failing(*[STALE] * (TRIES - 1)) == [1]
+    assert failing(RuntimeError('IO Error: Cannot open file "a.parquet": Stale file handle')) == [1]
+    with pytest.raises(OSError, match="Stale file handle"):
+        failing(*[STALE] * TRIES)
+    with pytest.raises(FileNotFoundError):
+        failing(FileNotFoundError(errno.ENOENT, "no such file"))
+
+
+@needs("cc")
+def test_records_are_read_where_handles_go_stale(tmp_path: Path) -> None:
+    """One of two thousand calls: a record that could not be read would be taken for a damaged one."""
+    made, shared = tmp_path / "stale.so", tmp_path / "shared"
+    (shared / "b").mkdir(parents=True)
+    (shared / "a.json").write_text('{"a": 1}')
+    source = str(ROOT / "bench" / "stale_handles.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-w", "-o", str(made), source, "-ldl"], check=True)
+    injected = {"LD_PRELOAD": str(made), "STALE_BELOW": str(shared), "STALE_ONE_OF": "2000"}
+    env = {**os.environ, **injected, "PYTHONPATH": str(ROOT / "compiler")}
+    argv = [sys.executable, "-c", CODE, str(shared)]
+    done = subprocess.run(argv, env=env, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+def test_a_run_that_meets_one_says_what_to_do() -> None:
+    hint = "another machine replaced it, or its file server restarted: run the same command again"
+    assert internal_error.sentence("run", STALE) == (
+        f"`stepgrid run` stopped: outputs/plans: stale file handle\n   = {hint}"
+    )
+    store = Store()
+    assert run_request.refused(store, STALE) == (
+        f"{store.root.absolute()} could not be read: Stale file handle (outputs/plans); {hint}"
+    )
