@@ -20,9 +20,9 @@ silenced with a reason, in a spec or within a scale: `allow: {step-short: "only 
 
 
 def index(folder: Path) -> str:
-    from stepgrid.lint.registry import every_rule
+    from stepgrid.lint.runner import all_rules
 
-    lints = {rule.code for rule in every_rule()}
+    lints = {rule.code for rule in all_rules()}
     heads = [head for path in sorted(folder.glob("*.md")) if (head := _HEAD.match(path.read_text(encoding="utf-8")))]
     language = [head for head in heads if head[1] not in lints]
     experience = [head for head in heads if head[1] in lints]

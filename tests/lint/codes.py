@@ -12,9 +12,9 @@ _COLLECTORS = ("problems", "_problems", "found")
 
 def reported() -> dict[str, set[str]]:
     """Code -> the files that report it."""
-    from stepgrid.lint.registry import every_rule
+    from stepgrid.lint.runner import all_rules
 
-    codes: dict[str, set[str]] = {rule.code: {"lint"} for rule in every_rule()}
+    codes: dict[str, set[str]] = {rule.code: {"lint"} for rule in all_rules()}
     for path in sorted((ROOT / "compiler" / "stepgrid").rglob("*.py")):
         for code in _in_file(path):
             codes.setdefault(code, set()).add(path.name)

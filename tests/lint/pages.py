@@ -13,7 +13,7 @@ from stepgrid.expand.cells import expand
 from stepgrid.language.problems import Problem, Problems, SpecError, _source, format_problems
 from stepgrid.language.site import read_site
 from stepgrid.language.spec_file import read_spec
-from stepgrid.lint import check
+from stepgrid.lint.runner import check
 from stepgrid.model.plan import Plan
 from stepgrid.model.site import Site
 from stepgrid.plan.checks import option_check, program_check

@@ -1,12 +1,14 @@
 """All rules over one spec: counting of cells, `allow`, what it costs."""
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 from stepgrid.expand.cells import expand
 from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import read_spec
-from stepgrid.lint import check
+from stepgrid.lint.runner import all_rules, applicable_rules, check
 from tests.lint.pages import HOST, SPEC, problems_of
 
 GRID = """\
@@ -105,3 +107,36 @@ def test_ten_thousand_cells_cost_little(tmp_path, monkeypatch):
         check(document, expansion, problems)
         spent.append(time.process_time() - before)
     assert min(spent) < 0.4  # about 0.08 on an idle machine; the plan has 1.0 for all
+
+
+OF_ANY_SPEC = {
+    "base-without-cell", "checkpoint-missing", "clients-over-cores", "mixed-quality", "no-repeats", "ref-open",
+    "step-short",
+}  # fmt: skip
+
+
+def codes(engines: list[str], kinds: list[str]) -> set[str]:
+    return {rule.code for rule in applicable_rules(engines, kinds)}
+
+
+def test_a_spec_of_servers_has_the_rules_of_its_engine_alone() -> None:
+    assert codes(["program"], ["command"]) == OF_ANY_SPEC
+    assert codes(["postgres"], ["sysbench", "sql"]) == {*OF_ANY_SPEC, "cache-over-memory"}
+    assert codes(["mysql"], ["sysbench"]) == {*OF_ANY_SPEC, "cache-over-memory", "sequential-deletes"}
+
+
+def test_two_engines_with_the_same_rules_have_them_once() -> None:
+    assert applicable_rules(["mysql", "mariadb"], []) == applicable_rules(["mysql"], [])
+
+
+def test_each_code_stands_once_in_the_list_of_all() -> None:
+    listed = [rule.code for rule in all_rules()]
+    assert len(listed) == len(set(listed))
+    assert codes(["rocksdb", "mysql", "postgres"], ["db_bench", "vector_search"]) == set(listed)
+
+
+def test_rules_of_other_kinds_are_not_even_imported() -> None:
+    code = "import sys; from stepgrid.lint import runner; runner.applicable_rules(['mysql'], ['sysbench'])"
+    shown = "print([name for name in sys.modules if 'db_bench' in name or 'rocksdb' in name])"
+    done = subprocess.run([sys.executable, "-c", f"{code}; {shown}"], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

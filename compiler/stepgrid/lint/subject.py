@@ -1,22 +1,36 @@
-"""What rules look at: a spec, its cells, the table of their steps, and where things stand."""
+"""Everything that rules look at: a spec, its cells, a table of their distinct steps, and locations for findings.
+
+The table has a column per name, so a rule costs what its names vary, not the grid.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any, TypeAlias
 
+from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Cell, Expansion
+from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
+from stepgrid.language.models import Step
 from stepgrid.language.problems import Location
 from stepgrid.language.spec_file import Document
-from stepgrid.lint.spec_places import Places
-from stepgrid.lint.step_table import Row, Table
+from stepgrid.language.yaml import Map, key_location, node_location
+from stepgrid.plugins.driver import StepDescriber
+from stepgrid.plugins.registry import driver
+
+SegmentKey: TypeAlias = tuple[int, int]  # ids of a segment and of the machine that runs it
 
 
 class Subject:
-    def __init__(self, document: Document, expansion: Expansion, read: frozenset[str]) -> None:
+    def __init__(self, document: Document, expansion: Expansion, options: frozenset[str]) -> None:
+        """`options`: those that rules read."""
         self.document, self.expansion = document, expansion
         self.places = Places(document, expansion)
-        self.table = Table(expansion.cells, read)
+        self.table = Table(expansion.cells, options)
 
     @property
     def spec(self) -> Any:
@@ -27,17 +41,188 @@ class Subject:
         return self.expansion.cells
 
     def labels(self, position: int) -> Mapping[str, str]:
-        """Axis -> label of a cell; `build` is always there."""
+        """Map axes to labels of a cell, with its `build`."""
         choice = self.cells[position].choice
         points = zip(self.expansion.axes, choice.points, strict=True)
         return {"build": choice.build.name, **{axis.name: point.label for axis, point in points if point is not None}}
 
-    def where(self, row: Row, name: str) -> Location:
-        """Where an option or a setting (`step.NAME`), the `step` or its `build` was said."""
+    def location(self, row: Row, name: str) -> Location:
+        """Locate an option or a setting (`step.NAME`), the `step` or its `build`."""
         if name == "build":
             return row.build.where
         option = row.step.options.get(name)
         if option is not None and option.where:
-            return self.places.parsed(option.where)
-        setting = name.removeprefix("step.") if name.startswith("step.") else None
-        return self.places.of_step(row.step.head.name, setting)
+            return Location.read(option.where)
+        return self.places.of_step(row.step.head.name, name.removeprefix("step.") if "." in name else None)
+
+
+class Places:
+    """Locations in a spec: resolved values remember theirs only as far as their option or node does."""
+
+    _SUFFIX = re.compile(r"(\[.*\])?(\.\d+)?(\.warmup)?$", re.DOTALL)  # what `for`, `times` and `warmup` add to a name
+
+    def __init__(self, document: Document, expansion: Expansion) -> None:
+        self._document, self._expansion = document, expansion
+        self.of_step = cache(self._of_step)
+
+    def key(self, *path: str) -> Location:
+        """Locate a key of the spec, or the nearest above it."""
+        node: Any = self._document.nodes
+        where = self._document.nodes.at.get("title", self._document.nodes.where)
+        for name in path:
+            if not isinstance(node, Map) or name not in node:
+                break
+            where, node = node.at[name], node[name]
+        return where
+
+    def _of_step(self, name: str, setting: str | None) -> Location:
+        """Locate a setting of a step (in the step, its definition, an axis, params), or the name of the step."""
+        steps = list(self._steps_named(name)) or list(self._steps_named(self._SUFFIX.sub("", name)))
+        settings = self._setting_locations(steps, setting) if setting is not None else iter(())
+        names = (label.where for step in steps for label in (step.as_, step.use, step.name) if label is not None)
+        return next(settings, None) or next(names, None) or self.key("steps")
+
+    def _setting_locations(self, steps: list[Step], setting: str) -> Iterator[Location]:
+        for step in steps:
+            for settings in (step.model_extra or {}, step.params):
+                if setting in settings:
+                    yield node_location(settings[setting], self.key("steps"))
+        for axis in self._expansion.axes:
+            for point in axis.points:
+                if point.params and setting in point.params:
+                    yield key_location(point.params[setting], axis.where)
+        spec = self._document.spec
+        for params in (*(build.params for build in spec.builds.values()), spec.params):
+            if setting in params:
+                yield key_location(params[setting], self.key("params", setting))
+
+    def _steps_named(self, name: str) -> Iterator[Step]:
+        """List uses before definitions, which are in the workload of the spec: a step of its own has none."""
+        uses = self._uses.get(name, ())
+        yield from uses
+        has_steps = self._document.spec.steps is not None
+        names = {str(step.use) for step in uses if step.use is not None} if has_steps else {name}
+        spec, includes = self._document.spec, self._document.includes
+        definitions = (spec.define, *(source.library.define for source in includes))
+        workload = next((d.workloads[spec.workload] for d in definitions if spec.workload in d.workloads), ())
+        yield from (step for step in workload if step.name is not None and str(step.name) in names)
+
+    @cached_property
+    def _uses(self) -> Mapping[str, Sequence[Step]]:
+        """Group steps by name: a spec may have thousands."""
+        uses = defaultdict[str, list[Step]](list)
+        for step in self._document.spec.steps or ():
+            uses[str(step.as_ or step.use or step.name)].append(step)
+        return uses
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """A step as some cells run it, as far as rules can see."""
+
+    step: ResolvedStep
+    build: Build
+    hardware: Mapping[str, Any]
+    segments: list[SegmentKey] = field(default_factory=list)  # that it stands in
+
+
+_COLUMNS: Mapping[str, Callable[[Row], Any]] = {
+    "step": lambda row: row.step.head.name,
+    "kind": lambda row: row.step.head.kind,
+    "measured": lambda row: row.step.head.measured,
+    "build": lambda row: row.build.name,
+}
+
+
+class Table:
+    def __init__(self, cells: Sequence[Cell], options: frozenset[str]) -> None:
+        self._cells: dict[SegmentKey, list[int]] = {}  # positions of the cells with a segment
+        self._groups = self._group(cells, options)
+        self.rows = [row for group in self._groups for row in group.rows]
+        self.column = cache(self._column)
+        self.values = cache(lambda name: set(self.column(name)))
+
+    def cells(self, row: Row) -> set[int]:
+        """Return the positions of the cells that run a step."""
+        return set().union(*(self._cells[key] for key in row.segments))
+
+    def _group(self, cells: Sequence[Cell], options: frozenset[str]) -> list[_Group]:
+        """Make the rows of each step of a build; steps that differ in options that no rule reads are one row."""
+        first: dict[SegmentKey, tuple[Segment, Cell]] = {}
+        for position, cell in enumerate(cells):
+            for segment in cell.segments:
+                key = (id(segment), id(cell.hardware))
+                first.setdefault(key, (segment, cell))
+                self._cells.setdefault(key, []).append(position)
+        is_read: dict[int, bool] = {}  # by id of a part of the options
+        groups: dict[tuple[int, int], dict[tuple[int, ...], Row]] = {}
+        for key, (segment, cell) in first.items():
+            for step in segment.steps:
+                for part in step.options.parts:
+                    if id(part) not in is_read:
+                        is_read[id(part)] = not options.isdisjoint(part)
+                rows = groups.setdefault((id(step.head), key[1]), {})
+                distinct = (id(step.settings), *(id(part) for part in step.options.parts if is_read[id(part)]))
+                if distinct not in rows:
+                    rows[distinct] = Row(step, cell.choice.build, cell.hardware)
+                rows[distinct].segments.append(key)
+        return [_Group(list(rows.values())) for rows in groups.values()]
+
+    def _column(self, name: str) -> Sequence[Any]:
+        head, _, tail = name.partition(".")
+        if head == "step" and tail:
+            values = [row.step.settings.values.get(tail) for row in self.rows]
+            return [tuple(v) if isinstance(v, list) else str(v) if isinstance(v, dict) else v for v in values]
+        if head == "hardware":
+            return [_entry(row.hardware, tail) for row in self.rows]
+        if name in _COLUMNS:
+            return list(map(_COLUMNS[name], self.rows))
+        if any(name in facts for facts in self._facts):
+            return [facts.get(name) for facts in self._facts]
+        attribute = "unsupported" if tail == "unsupported" else "value"
+        return [value for group in self._groups for value in group.column(head, attribute)]
+
+    @cached_property
+    def _facts(self) -> Sequence[Mapping[str, Any]]:
+        """Facts of the steps' kinds, beyond options and settings."""
+
+        def facts(row: Row) -> Mapping[str, Any]:
+            kind = driver(row.step.head.kind)
+            return kind.facts(row.step.settings.values, row.build) if isinstance(kind, StepDescriber) else {}
+
+        distinct = {(id(row.step.settings), id(row.build)): row for row in self.rows}
+        by_key = {key: facts(row) for key, row in distinct.items()}
+        return [by_key[id(row.step.settings), id(row.build)] for row in self.rows]
+
+
+class _Group:
+    """The rows of one step of a build: their options come in the same parts, most of them the same in all rows."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = rows
+        parts = [row.step.options.parts for row in rows]
+        columns = list(zip(*parts, strict=True)) if len(set(map(len, parts))) == 1 else []
+        self._parts = [{id(part): part for part in column} for column in columns]
+        self._ids = [list(map(id, column)) for column in columns]
+        self._options = None if columns or not any(parts) else [dict(row.step.options) for row in rows]
+
+    def column(self, name: str, attribute: str) -> Sequence[Any]:
+        if self._options is not None:
+            return [getattr(options.get(name), attribute, None) for options in self._options]
+        columns = []
+        for parts, ids in zip(self._parts, self._ids, strict=True):
+            if any(name in part for part in parts.values()):
+                values = {key: getattr(part.get(name), attribute, None) for key, part in parts.items()}
+                columns.append(list(map(values.__getitem__, ids)))
+        if len(columns) == 1:
+            return columns[0]
+        first = [next((v for v in values if v is not None), None) for values in zip(*columns, strict=True)]
+        return first or [None] * len(self.rows)
+
+
+def _entry(facts: Mapping[str, Any], path: str) -> Any:
+    """Return facts["storage"]["max_sectors_kb"] for `storage.max_sectors_kb`."""
+    value: Any = facts
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value

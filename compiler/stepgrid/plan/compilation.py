@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from stepgrid import lint
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Expansion, expand
 from stepgrid.expand.hardware import Differs, stands_in_for_none
@@ -17,6 +16,7 @@ from stepgrid.language.expressions import BUDGET
 from stepgrid.language.problems import Location, Problem, Problems, SpecError
 from stepgrid.language.spec_file import Document, read_spec
 from stepgrid.language.yaml import Map, load
+from stepgrid.lint import runner as lint
 from stepgrid.model.plan import Plan
 from stepgrid.plan import builds, load_counts, pins
 from stepgrid.plan.assembly import assemble

@@ -13,10 +13,8 @@ from stepgrid.drivers.db_bench.step_lints import FOLLOWS_LIBRARY, HYPER_CLOCK_DE
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Cell
 from stepgrid.expand.steps.resolved_step import ResolvedStep
-from stepgrid.lint.comparison import compares_builds
-from stepgrid.lint.rule import Finding, Rule
-from stepgrid.lint.step_table import combinations
-from stepgrid.lint.step_values import Facts
+from stepgrid.lint.rule import Facts, Finding, Rule, combinations
+from stepgrid.lint.spec_rules import compares_builds
 from stepgrid.lint.subject import Subject
 from stepgrid.model.number_format import size
 
@@ -187,7 +185,7 @@ def _measured_facts(subject: Subject, cells: set[int]) -> Iterator[tuple[set[int
     table = subject.table
     chosen = {(id(segment), id(subject.cells[n].hardware)) for n in cells for segment in subject.cells[n].segments}
     rows = [row for row in enumerate(table.rows) if row[1].step.head.kind == DB_BENCH]
-    positions = [n for n, row in rows if not chosen.isdisjoint(row.places)]
+    positions = [n for n, row in rows if not chosen.isdisjoint(row.segments)]
     columns = [[table.column(name)[n] for n in positions] for name in _SIZE_FACTS]
     members: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for n, values in zip(positions, zip(*columns, strict=True), strict=True):

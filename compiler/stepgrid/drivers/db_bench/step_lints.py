@@ -15,9 +15,7 @@ from stepgrid.drivers.db_bench.benchmarks import (
     has_background_writer,
     resolved_benchmark,
 )
-from stepgrid.lint.rule import Rule
-from stepgrid.lint.step_rules import Verdict, each_step
-from stepgrid.lint.step_values import Facts, release
+from stepgrid.lint.rule import Facts, Rule, Verdict, each_step, release
 from stepgrid.model.number_format import exact_size, size
 from stepgrid.plugins.driver import DeclaredBuild
 
@@ -59,7 +57,7 @@ def _missing_benchmark(facts: Facts) -> Verdict | None:
 
 
 def _unlimited_writer(facts: Facts) -> Verdict | None:
-    if not facts["measured"] or not has_background_writer(facts["benchmark"]) or facts.given("step.write_rate"):
+    if not facts["measured"] or not has_background_writer(facts["benchmark"]) or facts.has("step.write_rate"):
         return None
     message = (
         f"step `{facts['step']}` has a background writer without a rate: how fast it happens to be decides the reads"
@@ -159,10 +157,10 @@ def _mix_threads(facts: Facts) -> Verdict | None:
 def _scan_length(facts: Facts) -> Verdict | None:
     if facts["benchmark"] != _MIXGRAPH or facts.amount("mix_seek_ratio", 0) <= 0:
         return None
-    zero = [name for name in _SCAN if facts.given(name) and facts.amount(name, 1) == 0]
+    zero = [name for name in _SCAN if facts.has(name) and facts.amount(name, 1) == 0]
     if zero:
         return Verdict(zero[0], f"mixgraph with {zero[0]}: 0: its scans have a length of zero", _PAPER_SCAN)
-    missing = [name for name in _SCAN if not facts.given(name)]
+    missing = [name for name in _SCAN if not facts.has(name)]
     if not missing or facts["release"] >= _PAPER_SCAN_DEFAULT:
         return None
     message = f"mixgraph without {' and '.join(missing)}: before RocksDB 7.1 its scans then have a length of zero"
@@ -170,7 +168,7 @@ def _scan_length(facts: Facts) -> Verdict | None:
 
 
 def _idle_sine(facts: Facts) -> Verdict | None:
-    option = next(filter(facts.given, _SINE), None)
+    option = next(filter(facts.has, _SINE), None)
     if facts["benchmark"] != _MIXGRAPH or not option or facts.is_on("sine_mix_rate"):
         return None
     if facts["release"] < _SINE_SWITCH:
@@ -189,7 +187,7 @@ def _unasked_sine(facts: Facts) -> Verdict | None:
 
 
 def _single_key_range(facts: Facts) -> Verdict | None:
-    option = next(filter(facts.given, _KEY_RANGES), None)
+    option = next(filter(facts.has, _KEY_RANGES), None)
     if facts["benchmark"] != _MIXGRAPH or not option:
         return None
     if facts.amount("keyrange_num", 1) <= 1:
@@ -249,7 +247,7 @@ _UNIVERSAL = 1
 
 
 def _large_level0(facts: Facts) -> Verdict | None:
-    option = next(filter(facts.given, _SIZES), None)
+    option = next(filter(facts.has, _SIZES), None)
     if facts["kind"] != "db_bench" or not option or facts.amount("compaction_style", 0) != 0:
         return None
     files = facts.amount("level0_file_num_compaction_trigger", 4)
@@ -264,7 +262,7 @@ def _large_level0(facts: Facts) -> Verdict | None:
 
 
 def _trigger_order(facts: Facts) -> Verdict | None:
-    option = next(filter(facts.given, reversed(_TRIGGERS)), None)
+    option = next(filter(facts.has, reversed(_TRIGGERS)), None)
     values = [facts.amount(name, default) for name, default in zip(_TRIGGERS, _TRIGGER_DEFAULTS, strict=True)]
     if facts["kind"] != "db_bench" or not option or values == sorted(values):
         return None
@@ -331,7 +329,7 @@ def _readahead(facts: Facts) -> float:
 def _large_readahead(facts: Facts) -> Verdict | None:
     if facts["release"] < _PREFETCHES or facts.is_on(_DIRECT_READS) or facts["benchmark"] in READ_ONLY:
         return None
-    if not facts.given(_READAHEAD) and not facts["hardware.declared"]:
+    if not facts.has(_READAHEAD) and not facts["hardware.declared"]:
         return None  # the release's default on whatever host this is: nothing that the spec says
     limit = max(facts.amount(_LIMIT, 0) * 1024 - facts.amount("block_size", 4096), 0)
     readahead = _readahead(facts)
@@ -339,7 +337,7 @@ def _large_readahead(facts: Facts) -> Verdict | None:
         return None
     device = f"the device's max_sectors_kb less a block ({size(limit)})"
     message = f"a compaction readahead of {size(readahead)} is more than {device}: the kernel reads block by block"
-    where = _READAHEAD if facts.given(_READAHEAD) else "build"
+    where = _READAHEAD if facts.has(_READAHEAD) else "build"
     return Verdict(where, message, f"{_READAHEAD_LIMIT} (rocksdb issue 12038)")
 
 
@@ -348,13 +346,13 @@ def _direct_without_readahead(facts: Facts) -> Verdict | None:
         return None
     if _RAISED[0] <= facts["release"] < _RAISED[1]:
         return None
-    where = _READAHEAD if facts.given(_READAHEAD) else _DIRECT_READS
+    where = _READAHEAD if facts.has(_READAHEAD) else _DIRECT_READS
     message = "direct reads with a compaction readahead of 0: compaction reads block by block, the kernel does not help"
     return Verdict(where, message, f"`{_READAHEAD}: 2MiB`, which RocksDB itself made of 0 before 8.6.1")
 
 
 def _default_readahead(facts: Facts) -> Verdict | None:
-    if facts.given(_READAHEAD) or facts["benchmark"] in READ_ONLY:
+    if facts.has(_READAHEAD) or facts["benchmark"] in READ_ONLY:
         return None
     if not _RAISED[1] <= facts["release"] < FOLLOWS_LIBRARY:
         return None

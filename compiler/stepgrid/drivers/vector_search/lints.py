@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from stepgrid.drivers.vector_search.datasets.shape import UNIFORM
-from stepgrid.lint.rule import Rule
-from stepgrid.lint.step_rules import Verdict, each_step
-from stepgrid.lint.step_values import Facts
+from stepgrid.lint.rule import Facts, Rule, Verdict, each_step
 from stepgrid.model.number_format import size
 
 CACHE, CACHE_DEFAULT = "mhnsw_max_cache_size", 16 * 2**20  # of MariaDB
@@ -22,7 +20,7 @@ def _small_cache(facts: Facts) -> Verdict | None:
     if cache >= index:
         return None
     message = f"`{CACHE}` is {size(cache)}, an index of {rows:,} vectors of {dimensions} dimensions takes {size(index)}"
-    at = CACHE if facts.given(CACHE) else "step"
+    at = CACHE if facts.has(CACHE) else "step"
     return Verdict(at, f"{message} and more", f"`{CACHE}: {size(_power_of_two(2 * index)).replace(' ', '')}`")
 
 
@@ -37,11 +35,11 @@ def _few_candidates(facts: Facts) -> Verdict | None:
     wanted, looked = facts.number("step.k"), facts.number("step.ef_search", default)
     if wanted is None or looked is None or looked >= wanted:
         return None
-    said = "" if facts.given("step.ef_search") else ", the engine's default"
+    said = "" if facts.has("step.ef_search") else ", the engine's default"
     message = (
         f"`ef_search` is {looked:g}{said}: a search that looks at fewer candidates than `k` has no {wanted:g} answers"
     )
-    at = "step.ef_search" if facts.given("step.ef_search") else "step.k"
+    at = "step.ef_search" if facts.has("step.ef_search") else "step.k"
     return Verdict(at, message, f"`ef_search: {wanted:g}` or more")
 
 

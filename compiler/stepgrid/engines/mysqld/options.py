@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, last_lines
 
 if TYPE_CHECKING:
-    from stepgrid.lint.rule import Rule
-    from stepgrid.lint.step_rules import Verdict
-    from stepgrid.lint.step_values import Facts
+    from stepgrid.lint.rule import Facts, Rule, Verdict
 
 BOOLEANS = ("true", "false", "on", "off", "1", "0")
 _VERSION = re.compile(r"\bVer (?P<version>\d+(?:\.\d+)+)(?P<suffix>\S*) (?:from \S+ )?for (?P<host>\S+ on \S+)")
@@ -183,9 +181,8 @@ _WINDOW = f"{_DELETES}_window"
 
 @cache  # the same objects for both engines: a spec with both has each rule once
 def rules() -> Sequence[Rule]:
-    from stepgrid.lint.rule import Rule
-    from stepgrid.lint.step_limits import cache_over_memory
-    from stepgrid.lint.step_rules import each_step
+    from stepgrid.lint.rule import Rule, each_step
+    from stepgrid.lint.spec_rules import cache_over_memory
 
     checks = each_step((_WINDOW,), _check_sequential_deletes, (_DELETES,))
     return (
@@ -195,7 +192,7 @@ def rules() -> Sequence[Rule]:
 
 
 def _check_sequential_deletes(facts: Facts) -> Verdict | None:
-    from stepgrid.lint.step_rules import Verdict
+    from stepgrid.lint.rule import Verdict
 
     deletes, window = facts.amount(_DELETES, 0), facts.amount(_WINDOW, 0)
     if deletes <= 0 or deletes < window:

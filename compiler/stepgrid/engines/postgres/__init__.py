@@ -101,7 +101,7 @@ class Postgres:
         return installed_extensions(order, prefix, origin)
 
     def rules(self) -> Sequence[Rule]:
-        from stepgrid.lint.step_limits import cache_over_memory
+        from stepgrid.lint.spec_rules import cache_over_memory
 
         return [cache_over_memory("shared_buffers")]
 

@@ -133,7 +133,7 @@ class RocksDB:
         return RocksDBLibrary(), RocksDBMake(), RocksDBCMake()
 
     def rules(self) -> Sequence[Rule]:
-        from stepgrid.lint.step_limits import cache_over_memory
+        from stepgrid.lint.spec_rules import cache_over_memory
 
         return [cache_over_memory("cache_size")]
 

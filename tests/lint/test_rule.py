@@ -1,6 +1,6 @@
 import pytest
 
-from stepgrid.lint.step_values import Facts, size
+from stepgrid.lint.rule import Facts, size
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def test_what_is_not_given_is_its_default():
     facts = Facts({"switch": None, "size": None})
     assert facts.is_on("switch", default=True)
     assert facts.amount("size", 7) == 7
-    assert not facts.given("size")
+    assert not facts.has("size")
 
 
 @pytest.mark.parametrize("value", [10**400, -(2**70), "9999999999999G"])

@@ -1,0 +1,221 @@
+"""Rules for any spec: comparisons and their repeats, refs, checkpoints, and the length and load of measured steps."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from stepgrid.expand.builds import Build
+from stepgrid.expand.steps.resolved_step import Segment
+from stepgrid.language import lock_file
+from stepgrid.language.problems import Problems
+from stepgrid.language.sources import TREES, can_move, source_key, source_kind, source_parts
+from stepgrid.lint.rule import Facts, Finding, Rule, Verdict, each_step
+from stepgrid.lint.subject import Subject
+from stepgrid.model.number_format import size
+from stepgrid.model.plan import CLIENT
+from stepgrid.model.units import duration
+from stepgrid.plugins.engine import Published
+from stepgrid.plugins.registry import build_systems, engine
+
+SHORTEST = 60.0  # seconds
+_COUNTS = ("step.threads", "step.clients", "step.requesters")
+_WORTH = 3600.0  # seconds that a missing checkpoint costs
+
+
+def _no_base(subject: Subject) -> Iterator[Finding]:
+    base = {axis: str(label) for axis, label in subject.spec.report.base.items()}
+    labels = {axis.name: {point.label for point in axis.points} for axis in subject.expansion.axes}
+    labels["build"] = {build.name for build in subject.expansion.builds}
+    if not base or any(label not in labels.get(axis, ()) for axis, label in base.items()):
+        return  # an undefined axis or label is an error, which is reported
+    if any(base.items() <= subject.labels(position).items() for position in range(len(subject.cells))):
+        return
+    listed = ", ".join(f"{axis} {label}" for axis, label in base.items())
+    message = f"no cell is at the base, {listed}: nothing can be compared with it"
+    yield Finding(subject.places.key("report", "base"), message, "`exclude` or a point's `when` leaves it out", width=4)
+
+
+def compares_builds(subject: Subject, *axes: str) -> bool:
+    """Decide if builds (or points of these axes) are compared: a base of others is in the cells of each build."""
+    base = subject.spec.report.base
+    return not base or not base.keys().isdisjoint(("build", *axes))
+
+
+def _mixed_quality(subject: Subject) -> Iterator[Finding]:
+    """Find builds that are made differently, of one engine or of the clients of one step."""
+    if compares_builds(subject):
+        by_engine = defaultdict[str, list[Build]](list)
+        for build in subject.expansion.builds:
+            by_engine[build.engine].append(build)
+        for builds in by_engine.values():
+            yield from _made_differently("builds", builds)
+    axes = subject.expansion.axes
+    client_axes = [axis.name for axis in axes if any(CLIENT in (point.params or {}) for point in axis.points)]
+    if compares_builds(subject, *client_axes):
+        clients = {build.name: build for build in subject.expansion.clients}
+        by_step = defaultdict[str, list[Build]](list)
+        for row in subject.table.rows:
+            if (client := row.step.setup.client) is not None:
+                by_step[row.step.head.name].append(clients[client.name])
+        for builds in by_step.values():
+            yield from _made_differently("clients", builds)
+
+
+def _made_differently(noun: str, builds: Sequence[Build]) -> Iterator[Finding]:
+    ways: dict[str, Build] = {}
+    for build in builds:
+        ways.setdefault(_quality(build), build)
+    if len(ways) > 1:
+        second = list(ways.values())[1]
+        listed = "; ".join(f"{build.name}: {quality}" for quality, build in ways.items())
+        message = f"{noun} of different quality are compared: {listed}"
+        hint = "one route and one compiler for all; otherwise there are ratios, marked, and no verdict"
+        yield Finding(second.where, message, hint, width=len(second.family))
+
+
+# flags that decide how fast the code is; the others say what is in it
+_FLAGS = frozenset({
+    "command", "system", "cc", "cxx", "cflags", "cxxflags", "march", "assertions", "type", "OPTIMIZE_LEVEL",
+    "DEBUG_LEVEL", "PORTABLE", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "CMAKE_CXX_FLAGS",
+})  # fmt: skip
+
+
+def _quality(build: Build) -> str:
+    """Describe a build as the finished one will: source march native, library, debian bookworm, system …"""
+    source = build.source
+    kind = source_kind(source) or ""
+    if kind in TREES and (kind != "pypi" or source.get("kind") == "sdist"):
+        default = {"system": (*build_systems(build.engine), "")[0], "assertions": "false"}
+        flags = {**default, **{name: str(value) for name, value in build.recipe.get("flags", {}).items()}}
+        changed = sorted(name for name in _FLAGS & flags.keys() if flags[name] != default.get(name))
+        return ", ".join(["compiled from source", *(f"{name} {flags[name]}" for name in changed)])
+    if kind == "maven" and isinstance(engine(build.engine), Published):
+        return "official library"
+    # another suite is another compiler, and nothing is known of two servers
+    return " ".join([kind, *(str(source[name]) for name in ("suite", "server") if name in source)])
+
+
+def _no_repeats(subject: Subject) -> Iterator[Finding]:
+    repeat = subject.spec.repeat
+    if len(subject.cells) < 2 or repeat.highest > 1:
+        return
+    message = f"{len(subject.cells):,} cells are compared and each is loaded once: there can be no verdict"
+    if repeat.runs > 1:
+        message = f"{repeat.runs} runs of one load are no repeats: they share its tree, so there can be no verdict"
+    hint = "`repeat: 3`; one load gives ratios and at most the word indicative"
+    yield Finding(subject.places.key("repeat"), message, hint, width=6 if "repeat" in subject.document.nodes else 5)
+
+
+# the name of a release (v9.9.3, mysql-8.0.31, REL_15_1), or the beginning of a commit
+_FIXED = re.compile(r"refs/tags/.+|(?:.*[^0-9.])?(?:\d+[._]){2,}\d+\S*|.*\bv\d+\.\d+|REL_?\d+_\d+|[0-9a-f]{7,}")
+_RELATIVE = re.compile(r"(?:[~^]\d*|\^\{\w*\})*$")  # REF^
+
+
+def _open_refs(subject: Subject) -> Iterator[Finding]:
+    open_refs = [
+        (build, source)
+        for build in (*subject.expansion.builds, *subject.expansion.clients)
+        for source in source_parts(build.source)
+        if "git" in source and can_move(source) and not _FIXED.fullmatch(_RELATIVE.sub("", str(source.get("ref", ""))))
+    ]
+    pins = lock_file.read(subject.document.path, Problems()).pins if open_refs else {}
+    for build, source in open_refs:
+        if source_key(source) not in pins:
+            message = f"`{source.get('ref')}` names no release, so it may be a branch, and nothing says its commit"
+            hint = "`stepgrid lock` writes its commit into the lock file; a tag or a commit is as good"
+            yield Finding(build.where, message, hint, width=len(build.family))
+
+
+def _missing_checkpoint(subject: Subject) -> Iterator[Finding]:
+    """Find the beginning that cells have in common, run each for itself, and that takes longest."""
+    saved = defaultdict[str, float](float)
+    for segments in _by_parent(subject).values():
+        for step, seconds in _shared_beginnings(list(segments.values())):
+            saved[step] += seconds * subject.spec.repeat.fewest
+    step, seconds = max(saved.items(), key=lambda entry: entry[1], default=("", 0.0))
+    if seconds >= _WORTH:
+        message = f"a checkpoint after step `{step}` would save {duration(seconds)}: cells repeat what leads to it"
+        hint = f"add `{{checkpoint: NAME}}` after `{step}`, and `from: NAME` to the axes that change only what follows"
+        yield Finding(subject.places.of_step(step, None), message, hint, width=len(step))
+
+
+def _by_parent(subject: Subject) -> Mapping[tuple[int, ...], dict[int, Segment]]:
+    """Group the distinct segments by those before them."""
+    by_path = defaultdict[tuple[int, ...], dict[int, Segment]](dict)
+    for segments in {tuple(map(id, cell.segments)): cell.segments for cell in subject.cells}.values():
+        path: tuple[int, ...] = ()
+        for segment in segments:
+            by_path[path][id(segment)] = segment
+            path = (*path, id(segment))
+    return by_path
+
+
+def _shared_beginnings(segments: Sequence[Segment]) -> Iterator[tuple[str, float]]:
+    """List steps that end a shared beginning, with the seconds that sharing it saves."""
+    groups = [segments]
+    length = 1
+    while groups:
+        closer = defaultdict[tuple[int, ...], list[Segment]](list)
+        for group in groups:
+            for segment in group:
+                if len(segment.steps) > length:
+                    closer[tuple(map(id, segment.steps[:length]))].append(segment)
+        groups = [group for group in closer.values() if len(group) > 1]
+        for group in groups:
+            beginning = group[0].steps[:length]
+            yield beginning[-1].head.name, (len(group) - 1) * sum(step.settings.seconds for step in beginning)
+        length += 1
+
+
+def _short(facts: Facts) -> Verdict | None:
+    seconds = facts.amount("step.duration", 0)
+    if not facts["measured"] or not 0 < seconds < SHORTEST:
+        return None
+    message = f"step `{facts['step']}` is measured for {seconds:g} s: an engine is not in a steady state by then"
+    hint = "published figures take 300 s to 1800 s; for a try: `allow: {step-short: …}`"
+    return Verdict("step.duration", message, hint)
+
+
+def _more_than_cores(facts: Facts) -> Verdict | None:
+    cores = facts.amount("hardware.cores", 0)
+    threads = facts.amount("hardware.threads", cores * (2 if facts.is_on("hardware.smt") else 1))
+    for name in _COUNTS:
+        clients = facts.amount(name, 0)
+        if facts["measured"] and clients > threads > 0:
+            message = (
+                f"step `{facts['step']}` has {clients:,.0f} clients, the machine runs {threads:,.0f} threads at once"
+            )
+            return Verdict(name, message, "beyond that, waiting for a processor is measured as well")
+    return None
+
+
+def cache_over_memory(*options: str) -> Rule:
+    """Make the rule of an engine whose `options` set the memory that it takes for its data."""
+
+    def judge(facts: Facts) -> Verdict | None:
+        memory = facts.amount("hardware.memory", 0)
+        for name in options:
+            cache = facts.amount(name, 0)
+            if cache > memory > 0:
+                message = f"`{name}` is {size(cache)}, the machine has {size(memory)}"
+                return Verdict(name, message, "published setups give 0.6 to 0.8 of the memory to the cache")
+        return None
+
+    check = each_step(options, judge, ("hardware.memory",))
+    return Rule("cache-over-memory", "a cache larger than the memory", check)
+
+
+_CORE_NAMES = ("step", "measured", *_COUNTS, "hardware.smt", "hardware.threads")
+RULES = (
+    Rule("clients-over-cores", "more clients than the machine runs threads",
+         each_step(_CORE_NAMES, _more_than_cores, ("hardware.cores",))),
+    Rule("step-short", "a measured step too short for a steady state",
+         each_step(("step", "measured"), _short, ("step.duration",))),
+    Rule("base-without-cell", "a base that no cell is at", _no_base),
+    Rule("mixed-quality", "builds of different quality in one comparison", _mixed_quality),
+    Rule("no-repeats", "a comparison without repeated loads", _no_repeats),
+    Rule("ref-open", "a ref that may be a branch, without a lock file", _open_refs),
+    Rule("checkpoint-missing", "a checkpoint that would save hours", _missing_checkpoint),
+)  # fmt: skip
