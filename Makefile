@@ -4,7 +4,7 @@ BIN = .venv/bin
 STAMP = .venv/.stepgrid
 export PYTHON
 
-.PHONY: setup demo wheel builds-all gallery fuzz slurm docs man test test-all lint format lock clean
+.PHONY: setup demo wheel builds-all gallery fuzz slurm docs test test-all lint format lock clean
 .DELETE_ON_ERROR:
 
 setup: $(STAMP)
@@ -42,9 +42,6 @@ docs: $(STAMP)  # the site of docs/, in site/; it loads nothing from elsewhere
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "site/index.html"
 
-man: $(STAMP)  # manual pages of the commands, in man/man1
-	@$(BIN)/python -m stepgrid.cli.man_page man/man1
-
 test: $(STAMP)  # `make lint` is one of the tests; three processes, of which one mostly waits for what it measures
 	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
 
@@ -65,5 +62,5 @@ lock:
 	@python=$$(sh scripts/python) && sh scripts/lock "$$python"
 
 clean:
-	rm -rf site man .venv .snakemake .mypy_cache .ruff_cache .import_linter_cache .pytest_cache .hypothesis dist
+	rm -rf site .venv .snakemake .mypy_cache .ruff_cache .import_linter_cache .pytest_cache .hypothesis dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -8,14 +8,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from stepgrid.cli import COMMANDS
-from stepgrid.cli.man_page import parser_of
+from stepgrid.cli.commands import COMMANDS, command_parser, description
 
 INTRODUCTION = """# Options of every command
 
 For those who look an option up. Made by `python -m scripts.commands_page > docs/commands.md`; a test keeps it so.
-[Commands](cli.md) says what the commands do, print and return; `stepgrid COMMAND -h` and `man stepgrid-COMMAND` say
-the same as this page."""
+[Commands](cli.md) says what the commands do, print and return; `stepgrid COMMAND -h` says the same
+as this page."""
 
 
 def page() -> str:
@@ -23,8 +22,8 @@ def page() -> str:
 
 
 def _command(name: str) -> Iterator[str]:
-    parser = parser_of(name)
-    yield from ("", f"## {name}", "", f"{COMMANDS[name][:1].upper()}{COMMANDS[name][1:]}.", "")
+    parser = command_parser(name)
+    yield from ("", f"## {name}", "", description(COMMANDS[name]), "")
     yield from ("| argument | what it is |", "|---|---|")
     for action in parser._actions:
         if action.dest != "help" and action.help != argparse.SUPPRESS:

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.cli import export as exporting
-from stepgrid.cli import main
+from stepgrid.cli import main, transfer
 from stepgrid.host.files import make_folder, write_json
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.store import checksums
@@ -19,7 +18,7 @@ from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, run_request
 from tests.cli.samples import SPEC
 
-SUMMARIZED = exporting._summarized
+SUMMARIZED = transfer.update_report
 Capture = pytest.CaptureFixture[str]
 Members = dict[str, tuple[tarfile.TarInfo, bytes]]
 
@@ -30,7 +29,7 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.yaml").write_text(SPEC)
     monkeypatch.chdir(tmp_path / "one")
-    monkeypatch.setattr(exporting, "_summarized", lambda *_: None)  # takes seconds
+    monkeypatch.setattr(transfer, "update_report", lambda *_: None)  # takes seconds
     run_request.compiled.cache_clear()
     plan = host_plan.compiled("a.yaml", None)
     for stage in plan.stages:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.cli.builds.names import declared
+from stepgrid.cli.builds import source_text
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 
@@ -145,7 +145,7 @@ def test_what_is_declared_beside_the_source(folder: Path, capsys: Capture) -> No
 
 
 def test_the_kind_of_a_source_comes_first() -> None:
-    assert declared({"classifier": "linux64", "maven": "a:b:1", "tree": {"ref": "v1", "git": "https://host/x"}}) == (
+    assert source_text({"classifier": "linux64", "maven": "a:b:1", "tree": {"ref": "v1", "git": "https://host/x"}}) == (
         "maven: a:b:1, classifier: linux64, tree: (git: https://host/x, ref: v1)"
     )
 

@@ -92,7 +92,7 @@ def test_what_nobody_foresaw_is_two_lines(monkeypatch: pytest.MonkeyPatch, capsy
     def fails(*_: object) -> None:
         raise RuntimeError("a\nb" * 1000)
 
-    monkeypatch.setattr("stepgrid.cli.report.put", fails)
+    monkeypatch.setattr("stepgrid.cli.report.write_output", fails)
     assert main(["report", "a.yaml"]) == 3
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("`stepgrid report` stopped at an internal error: RuntimeError: a ba ba b")

@@ -143,7 +143,7 @@ def test_restore(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch)
     with locks.locked(folder / "lock"):
         assert main(["doctor", "--restore"]) == 3
     said = f"a run measures now (process {os.getpid()}): it puts its settings back when it ends\n"
-    assert (capsys.readouterr().out, turbo.read_text()) == (said, "1")
+    assert (capsys.readouterr().err, turbo.read_text()) == (said, "1")
     assert main(["doctor", "--restore"]) == 0
     assert capsys.readouterr().out == "put back: 1 file, such as /sys/devices/system/cpu/intel_pstate/no_turbo\n"
     assert turbo.read_text() == "0"

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.cli import export as exporting
-from stepgrid.cli import main
+from stepgrid.cli import main, transfer
 from stepgrid.host.files import make_folder, write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan
@@ -93,7 +92,7 @@ def test_it_opens_where_there_is_no_such_spec(
 def test_the_report_goes_along_for_those_who_have_nothing_else(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr(exporting, "_summarized", SUMMARIZED)
+    monkeypatch.setattr(transfer, "update_report", SUMMARIZED)
     with tarfile.open(export(capsys)) as tar:
         names = [name.removeprefix("content/report/") for name in tar.getnames() if "/report/" in name]
     assert {"summary.txt", "index.html", "tables/steps.parquet", "tables/environment.parquet"} <= set(names)
@@ -206,7 +205,7 @@ def test_what_names_the_host_is_left_out(
     one: Path, two: Callable[[], Store], monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     """Its name becomes another one, which is the same each time; checksums are those of what goes along."""
-    monkeypatch.setattr(exporting, "_summarized", SUMMARIZED)
+    monkeypatch.setattr(transfer, "update_report", SUMMARIZED)
     plan = planned()
     spoken(plan)
     file = export(capsys)
@@ -232,7 +231,7 @@ def test_the_tables_that_go_along_do_not_name_the_host(
 ) -> None:
     import duckdb
 
-    monkeypatch.setattr(exporting, "_summarized", SUMMARIZED)
+    monkeypatch.setattr(transfer, "update_report", SUMMARIZED)
     spoken(planned())
     with tarfile.open(export(capsys)) as tar:
         tar.extract(name := "content/report/tables/environment.parquet", tmp_path)

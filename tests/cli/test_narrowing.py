@@ -42,8 +42,8 @@ def test_another_value(capsys: Capture) -> None:
 
 def parsed(*arguments: str) -> tuple[argparse.Namespace, list[str]]:
     parser = argparse.ArgumentParser()
-    run.arguments(parser)
-    return run._sorted(parser.parse_args(arguments))
+    run.add_run_arguments(parser)
+    return run._separate_words(parser.parse_args(arguments))
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def parsed(*arguments: str) -> tuple[argparse.Namespace, list[str]]:
 def test_run_takes_them_before_and_after_the_spec(arguments: list[str]) -> None:
     args, more = parsed(*arguments)
     narrowed: dict[str, Any] = {"only": "x == 1", "set": ["a=1", "b=2"]}
-    assert (args.spec, run._narrowed(args), more) == ("s.yaml", narrowed, ["-j", "1"])
+    assert (args.spec, run._snakemake_narrowing(args), more) == ("s.yaml", narrowed, ["-j", "1"])

@@ -23,7 +23,7 @@ def offered() -> Iterator[str]:
 
 
 def parsed(command: str, monkeypatch: pytest.MonkeyPatch) -> bool:
-    monkeypatch.setattr(cli, "_called", lambda arguments, name: 0)
+    monkeypatch.setattr(cli, "_execute", lambda arguments, name: 0)
     try:
         return cli.main(shlex.split(command)[1:]) == 0
     except SystemExit:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.cli import NEED_RESULTS, OF_SPEC, main
+from stepgrid.cli import main
+from stepgrid.cli.commands import BESIDE_SPEC, COMMANDS
 from stepgrid.workflow.run_request import Fault, work_of
 from tests.cli.test_plan import Capture, kept
 
@@ -38,7 +39,7 @@ def below(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder / "sub"
 
 
-@pytest.mark.parametrize("command", sorted(NEED_RESULTS))
+@pytest.mark.parametrize("command", [command.name for command in COMMANDS.values() if command.results])
 def test_below_a_checkout_its_folder_is_named(command: str, below: Path, capsys: Capture) -> None:
     words = [word.replace("SPEC", "../a.yaml") for word in WORDS.get(command, [command, "SPEC"])]
     assert main(words) == 2
@@ -68,7 +69,8 @@ def test_beside_a_checkout_what_reads_the_results_of_a_spec_names_its_folder(
     kept()
     other = tmp_path_factory.mktemp("other")
     monkeypatch.chdir(other)
-    for command in sorted(OF_SPEC - {"retract"}):
+    reading = {command.name for command in COMMANDS.values() if command.results == BESIDE_SPEC}
+    for command in sorted(reading - {"retract"}):
         words = [word.replace("SPEC", str(folder / "a.yaml")) for word in WORDS.get(command, [command, "SPEC"])]
         assert main(words) == 2
         assert capsys.readouterr() == ("", say(folder, other))

@@ -17,9 +17,9 @@ from stepgrid.workflow import plan_cache, run_request
 @pytest.mark.parametrize("only", ["build == 'rocksdb-7.8.3'", '"a" == cache', "cache == 'a: #b'", "threads > 1"])
 def test_an_expression_reaches_the_run_as_it_was_written(only: str) -> None:
     parser = argparse.ArgumentParser()
-    run.arguments(parser)
+    run.add_run_arguments(parser)
     asked = parser.parse_args(["--only", only, "--set", "params.x='1'", "s.yaml"])
-    config = parse_config(run.config_of(asked))
+    config = parse_config(run.config_words(asked))
     assert run_request.request(config) == plan_cache.Request("s.yaml", None, only, ("params.x='1'",))
 
 
@@ -29,7 +29,7 @@ def test_until_something_that_is_neither_a_time_nor_a_rule(capsys: pytest.Captur
         "--until: expected a duration such as 6h, 90m or 1h30m, or a time of day such as 07:30; "
         "or a rule: build, run, collect, summarize, all; found `yesterday`\n"
     )
-    assert run._wrong_until(["--until=run", "--until", "collect"]) is None
+    run._check_until(["--until=run", "--until", "collect"])
 
 
 def test_a_run_that_does_not_wait_for_the_host(

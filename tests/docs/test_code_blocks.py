@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.cli.man_page import parser_of
+from stepgrid.cli.commands import command_parser
 from stepgrid.model.plan import Plan
 from tests.docs.pages import DOCS, ROOT, TEXTS, Block, blocks
 
@@ -56,7 +56,7 @@ def test_a_command_on_a_page_is_one(block: Block, capsys: pytest.CaptureFixture[
 
 def parses(words: list[str]) -> bool:
     try:
-        return parser_of(words[0]).parse_args(words[1:]) is not None
+        return command_parser(words[0]).parse_args(words[1:]) is not None
     except SystemExit as end:
         return end.code == 0  # of --help
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepgrid.cli.shared import internal_error
+from stepgrid.cli import failures
 from stepgrid.host import files
 from stepgrid.host.files import (
     TRIES,
@@ -289,7 +289,7 @@ def test_records_are_read_where_handles_go_stale(tmp_path: Path) -> None:
 
 def test_a_run_that_meets_one_says_what_to_do() -> None:
     hint = "another machine replaced it, or its file server restarted: run the same command again"
-    assert internal_error.sentence("run", STALE) == (
+    assert failures.unexpected("run", STALE) == (
         f"`stepgrid run` stopped: outputs/plans: stale file handle\n   = {hint}"
     )
     store = Store()

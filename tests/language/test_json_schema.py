@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft7Validator
 from ruamel.yaml import YAML
 
-from stepgrid.cli import schema as command
+from stepgrid.cli import new
 from stepgrid.language import schema
 from stepgrid.language.problems import Problems
 from stepgrid.language.short_forms import expand
@@ -25,7 +25,7 @@ BEGIN = "title: t\nbuilds: {a: {engine: rocksdb, version: 9.10, source: {system:
 def validator(of: str) -> Draft7Validator:
     import json
 
-    found = json.loads(command.text(of, SPECS / "library"))
+    found = json.loads(new.schema_text(of, SPECS / "library"))
     Draft7Validator.check_schema(found)
     return Draft7Validator(found)
 
@@ -73,7 +73,7 @@ def test_libraries_are_valid(path: Path, libraries: Draft7Validator) -> None:
 @pytest.mark.parametrize("of", ["spec", "library", "site"])
 def test_the_files_in_specs_are_what_the_command_prints(of: str) -> None:
     kept = (SPECS / f"{of}.schema.json").read_text(encoding="utf-8")
-    assert kept == command.text(of, SPECS / "library"), f"run: stepgrid schema {of} > specs/{of}.schema.json"
+    assert kept == new.schema_text(of, SPECS / "library"), f"run: stepgrid schema {of} > specs/{of}.schema.json"
 
 
 FORMS = [

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,8 +12,6 @@ import yaml
 
 from scripts.third_party_page import page
 from stepgrid import __version__
-from stepgrid.cli import COMMANDS, man_page
-from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,13 +43,3 @@ def test_issue_templates_are_forms(name: str) -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
-
-
-@needs("man")
-def test_every_command_has_a_manual_page(tmp_path: Path) -> None:
-    man_page.main(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"stepgrid.1", *(f"stepgrid-{name}.1" for name in COMMANDS)}
-    argv = [str(shutil.which("man")), "--warnings", "-E", "UTF-8", "-l", *map(str, sorted(tmp_path.iterdir()))]
-    done = subprocess.run(argv, capture_output=True, text=True, env={"MANPAGER": "cat", "PATH": "/usr/bin:/bin"})
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "--all-warnings" in done.stdout

@@ -102,11 +102,7 @@ def _make(folder: Path) -> Checkout:
         shutil.copytree(ROOT / name, folder / name)
     _overlay(folder)
     (folder / "stepgrid_run.py").write_text(
-        "import argparse, sys\n"
-        "from stepgrid.cli import run\n"
-        "parser = argparse.ArgumentParser(prog='stepgrid run')\n"
-        "run.arguments(parser)\n"
-        "sys.exit(run.run(parser.parse_args()))\n"
+        "import sys\nfrom stepgrid.cli import main\nsys.exit(main(['run', *sys.argv[1:]]))\n"
     )
     checkout = Checkout(folder)
     checkout.write_spec()

@@ -1,86 +1,140 @@
-"""stepgrid check SPEC …"""
+"""stepgrid check SPEC …: compile specs within limits of memory and time, and show every problem."""
 
 from __future__ import annotations
 
 import argparse
+import resource
 import shlex
+import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
 
-from stepgrid.cli.shared import adaptive_loads, spec_arguments
-from stepgrid.cli.shared.resource_limits import LimitError, limited
+from stepgrid.cli.failures import CommandError
+from stepgrid.cli.spec_arguments import (
+    add_narrowing,
+    check_scales,
+    compile_spec,
+    load_limits,
+    print_warnings,
+    spec_error,
+)
+from stepgrid.errors import FINE, PROBLEMS, StepgridError
 from stepgrid.language.lock_file import spec_path
 from stepgrid.language.problems import Problem, format_annotation, problem_record
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted, duration
 from stepgrid.summarize.formats import json_text
 
+MEMORY = 4 << 30  # bytes of address space beyond what the process has
+SECONDS = 600  # of processor time: a grid of 200,000 cells takes two minutes
+MOST_NAMES = 3  # of builds
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+
+def add_check_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("specs", nargs="+", metavar="SPEC", help="spec files")
-    spec_arguments.narrowing(parser)
-    what = "the output format: for people, a JSON list, or annotations of a pull request"
-    parser.add_argument("--format", choices=("text", "json", "github"), default="text", help=what)
+    add_narrowing(parser)
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", "github"),
+        default="text",
+        help="the output format: for people, a JSON list, or annotations of a pull request",
+    )
 
 
-def run(args: argparse.Namespace) -> int:
+def run_check(args: argparse.Namespace) -> int:
     try:
         with limited():
-            return _run(args)
+            return _check(args)
     except LimitError as error:
-        print(f"{', '.join(args.specs)}: {error}; nobody measures so much", file=sys.stderr)
-        return 1
+        raise CommandError(f"{', '.join(args.specs)}: {error}; nobody measures so much", PROBLEMS) from error
 
 
-def _run(args: argparse.Namespace) -> int:
+def _check(args: argparse.Namespace) -> int:
     plans: list[Plan | None] = []
-    found: dict[Problem, None] = {}  # a fault of a library is one problem, however many specs include it
+    all_problems: dict[Problem, None] = {}  # a fault of a library is one problem, however many specs include it
     for spec in dict.fromkeys(map(spec_path, args.specs)):
-        plan, problems = spec_arguments.asked(args, spec, on_builds=True)
+        plan, problems = compile_spec(args, spec, on_builds=True)
         if args.scale is None:
-            problems = spec_arguments.with_scales(args, spec, plan, problems)
+            problems = check_scales(args, spec, plan, problems)
             plan = None if any(problem.severity == "error" for problem in problems) else plan
         plans.append(plan)
-        found.update(dict.fromkeys(problems))
-        if args.format == "text":
-            spec_arguments.tell(spec, plan, problems)
-    _print(args.format, found, plans)
-    return 0 if all(plans) else 1
+        all_problems.update(dict.fromkeys(problems))
+        if args.format == "text" and plan is None:
+            print(spec_error(spec, problems), file=sys.stderr)
+        elif args.format == "text":
+            print_warnings(spec, problems)
+    if args.format == "json":
+        print(json_text.text([problem_record(problem) for problem in all_problems]))
+        return FINE if all(plans) else PROBLEMS
+    if args.format == "github":
+        print("".join(f"{format_annotation(problem)}\n" for problem in all_problems), end="")
+    for plan in filter(None, plans):
+        print(f"{plan.spec}: fine; {plan_size(plan)}", *_unchecked_options(plan), sep="\n")
+    return FINE if all(plans) else PROBLEMS
 
 
-def _print(form: str, found: Iterable[Problem], plans: Iterable[Plan | None]) -> None:
-    if form == "json":
-        print(json_text.text([problem_record(problem) for problem in found]))
-        return
-    if form == "github":
-        print("".join(f"{format_annotation(problem)}\n" for problem in found), end="")
-    for plan in plans:
-        if plan is not None:
-            print(f"{plan.spec}: fine; {contents(plan)}", *_unchecked(plan), sep="\n")
+def plan_size(plan: Plan) -> str:
+    """4 cells, 2 builds, 6 stages; about 4m02s of measuring"""
+    counts = ((len(plan.cells), "cell"), (len(plan.builds), "build"), (len(plan.stages), "stage"))
+    text = ", ".join(counted(count, name) for count, name in counts)
+    text += f"; about {duration(sum(stage.seconds for stage in plan.stages))} of measuring"
+    if plan.until is None:
+        return text
+    load_seconds = sum(stage.seconds for stage in plan.stages if not stage.load)
+    return f"{text}, at most {duration(load_seconds * plan.until.most)} ({load_limits(plan.until)})"
 
 
-def _unchecked(plan: Plan) -> Iterator[str]:
-    """Say whose options nobody could look at."""
+def _unchecked_options(plan: Plan) -> Iterator[str]:
+    """Name the builds that are not made yet, so that their options could not be checked."""
     from stepgrid.workflow import catalogue_check, host_plan
 
-    if names := sorted(build.name for build in catalogue_check.unchecked(plan, host_plan.store())):
-        shown = names if len(names) < 4 else [*names[:2], f"{len(names) - 2} other builds"]
-        several, scale = len(names) > 1, ["--scale", plan.scale] if plan.scale else []
-        command = shlex.join(["stepgrid", "builds", plan.spec, *scale, "--make"])
-        reason, makes = ("their builds are", "makes them") if several else ("its build is", "makes it")
-        listed = " and ".join([", ".join(shown[:-1]), shown[-1]] if several else shown)
-        yield f"options of {listed} are not checked yet: {reason} not made; `{command}` {makes}"
+    names = sorted(build.name for build in catalogue_check.unchecked(plan, host_plan.store()))
+    if not names:
+        return
+    scale = ["--scale", plan.scale] if plan.scale else []
+    command = shlex.join(["stepgrid", "builds", plan.spec, *scale, "--make"])
+    if len(names) == 1:
+        listed, reason, remedy = names[0], "its build is", "makes it"
+    else:
+        if len(names) > MOST_NAMES:
+            names = [*names[:2], f"{len(names) - 2} other builds"]
+        listed, reason, remedy = f"{', '.join(names[:-1])} and {names[-1]}", "their builds are", "makes them"
+    yield f"options of {listed} are not checked yet: {reason} not made; `{command}` {remedy}"
 
 
-def contents(plan: Plan) -> str:
-    counts = ((len(plan.cells), "cell"), (len(plan.builds), "build"), (len(plan.stages), "stage"))
-    said = ", ".join(counted(count, name) for count, name in counts)
-    return f"{said}; about {duration(sum(stage.seconds for stage in plan.stages))} of measuring{_at_most(plan)}"
+# Limits of what a spec from a stranger can cost, whatever it makes of memory and time.
 
 
-def _at_most(plan: Plan) -> str:
-    """Where loads are added: what all of them would take."""
-    if plan.until is None:
-        return ""
-    load = sum(stage.seconds for stage in plan.stages if not stage.load)
-    return f", at most {duration(load * plan.until.most)} ({adaptive_loads.limits(plan.until)})"
+class LimitError(StepgridError):
+    """A limit that was reached."""
+
+
+@contextmanager
+def limited(seconds: int = SECONDS, memory: int = MEMORY) -> Iterator[None]:
+    """Raise LimitError if the block takes more; afterwards the process has its former limits."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - an import less
+        mapped = int(file.read().split()[0]) * resource.getpagesize()
+    limits = {
+        resource.RLIMIT_CPU: int(usage.ru_utime + usage.ru_stime) + seconds,
+        resource.RLIMIT_AS: mapped + memory,
+    }
+
+    def stop(*_: object) -> NoReturn:
+        raise LimitError(f"it takes more than {seconds} s of processor time")
+
+    former_limits = {kind: resource.getrlimit(kind) for kind in limits}
+    handler = signal.signal(signal.SIGXCPU, stop)
+    for kind, (soft, hard) in former_limits.items():
+        finite = [limit for limit in (soft, hard, limits[kind]) if limit != resource.RLIM_INFINITY]
+        resource.setrlimit(kind, (min(finite), hard))
+    try:
+        yield
+    except MemoryError:
+        raise LimitError(f"it takes more than {memory >> 30} GiB of memory") from None
+    finally:
+        for kind, former in former_limits.items():
+            resource.setrlimit(kind, former)
+        signal.signal(signal.SIGXCPU, handler)

@@ -1,18 +1,18 @@
-"""stepgrid explain SPEC CELL: one cell's settings and options, each with where it comes from."""
+"""stepgrid explain SPEC CELL: one cell's settings and options, each with the line of the spec that sets it."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
 import shutil
-import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from stepgrid.cli.shared import spec_arguments
-from stepgrid.cli.shared.cell_selection import SelectionError, found
+from stepgrid.cli.failures import CommandError
+from stepgrid.cli.spec_arguments import add_spec, compiled_plan, select_cell
+from stepgrid.errors import FINE
 from stepgrid.model.plan import (
     FILES,
     SERVICE,
@@ -28,168 +28,146 @@ from stepgrid.model.units import counted
 from stepgrid.plan.difference.input_text import may_be_size, value, yaml
 from stepgrid.summarize.formats.text import aligned
 
-Catalogue = Mapping[str, Any] | None
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    spec_arguments.arguments(parser)
-    what = "a cell id as in `stepgrid plan SPEC --format json`, or axis=label,… (default: every cell)"
-    parser.add_argument("cell", metavar="CELL", nargs="?", help=what)
-    parser.add_argument("--step", metavar="NAME", help="only this step")
-    what = "also the options that the spec does not set, with the defaults of the build"
-    parser.add_argument("--all", action="store_true", help=what)
-
-
-def run(args: argparse.Namespace) -> int:
-    plan = spec_arguments.compiled(args)
-    if plan is None:
-        return 1
-    try:
-        cells = plan.cells if args.cell is None else [found(plan, args.cell)]
-        print("\n\n".join("\n".join(told(plan, cell, args.step, args.all)) for cell in cells))
-    except SelectionError as nothing:
-        print(nothing, file=sys.stderr)
-        return 2
-    return 0
-
-
-def told(plan: Plan, cell: PlannedCell, name: str | None, every: bool = False) -> Iterator[str]:
-    from stepgrid.store.builds import catalogue
-    from stepgrid.store.store import Store
-
-    build = next(build for build in plan.builds if build.id == cell.build)
-    known = catalogue(Store(), build.id)
-    yield from _head(plan, cell, build, known)
-    for stage, step in _steps(plan, cell, name):
-        yield ""
-        yield f"{step.name} ({step.kind}, stage {stage.id})"
-        yield from _client(plan, step)
-        yield from _service(step, build.where)
-        yield from _settings(step)
-        yield from _options(step, known)
-        if every and known is not None:
-            yield from _left_alone(step, build, known)
-
-
-def _head(plan: Plan, cell: PlannedCell, build: PlannedBuild, known: Catalogue) -> Iterator[str]:
-    yield f"{plan.spec}: {' '.join(f'{axis}={label}' for axis, label in cell.labels.items())}"
-    yield f"cell {cell.id}, {counted(len(cell.repeats), 'repeat')}; build {_made_of(build)}"
-    if known is None:
-        yield "the build is not made yet: what it lacks, and its own defaults, cannot be told"
-
-
-def _client(plan: Plan, step: PlannedStep) -> Iterator[str]:
-    yield from (f"  client {_made_of(build)}" for build in plan.builds if build.id == step.client)
-    files = {name: str(checksum)[:12] for name, checksum in _files(step)}
-    libraries = [name for name in files if ".so" in PurePath(name).suffixes]
-    yield from (f"  file {name} {checksum}…" for name, checksum in files.items() if name not in libraries)
-    if libraries:
-        yield f"  {counted(len(libraries), 'shared object')}"
-
-
-def _files(step: PlannedStep) -> Iterator[tuple[str, Json]]:
-    found = step.setup.get(FILES)
-    yield from found.items() if isinstance(found, dict) else ()
-
-
-def _made_of(build: PlannedBuild) -> str:
-    source = ", ".join(f"{key}: {_source(what)}" for key, what in build.source.items())
-    return f"{build.id}: {build.engine} {build.version} ({source})"
-
-
-def _source(said: Json) -> str:
-    if isinstance(said, dict):
-        return f"{{{', '.join(f'{key}: {_source(what)}' for key, what in said.items())}}}"
-    return " ".join(map(_source, said)) if isinstance(said, list) else str(said)
-
-
-def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[PlannedStage, PlannedStep]]:
-    stages = {stage.id: stage for stage in plan.stages}
-    chain = [stages[stage] for stage in cell.repeats[0].stages]
-    every = [(stage, step) for stage in chain for step in stage.steps]
-    chosen = [(stage, step) for stage, step in every if name in (None, step.name)]
-    if not chosen:
-        from stepgrid.language.problems import nearest
-
-        raise SelectionError(f"the cell has no step `{name}`: {nearest(str(name), [step.name for _, step in every])}")
-    return chosen
-
-
-def _service(step: PlannedStep, where: str) -> Iterator[str]:
-    """The words of the server program that the build declares, without its timeouts."""
-    from stepgrid.plan.difference.setup_difference import fields
-
-    found = {name: said for name, said in fields(step).items() if name.startswith(f"{SERVICE}.")}
-    rows = [(name.removeprefix(f"{SERVICE}."), _words(said), where) for name, said in found.items()]
-    yield from setting_lines(SERVICE, rows) if rows else ()
-
-
-def _words(said: Any) -> str:
-    return shlex.join(said) if isinstance(said, list) else value(said, sized=False)
-
-
-def _settings(step: PlannedStep) -> Iterator[str]:
-    settings, places = step.settings.items(), getattr(step.settings, "at", {})
-    rows = [(name, yaml(given, may_be_size(name)), places.get(name, "")) for name, given in settings]
-    yield from setting_lines(
-        "settings", [(name, shown, where or f"default of {step.kind}") for name, shown, where in rows]
-    )
-
-
-def _options(step: PlannedStep, known: Catalogue) -> Iterator[str]:
-    rows = [(name, _shown(name, option, known), option.where) for name, option in step.options.items()]
-    if rows:
-        yield from setting_lines("options", rows)
-
-
-def _left_alone(step: PlannedStep, build: PlannedBuild, known: Mapping[str, Any]) -> Iterator[str]:
-    """What the driver or the runner sets is neither the spec's nor the build's."""
-    from stepgrid.plugins.registry import driver, engine
-
-    set_by_us = {*driver(step.kind).reserved, *engine(build.engine).reserved}
-    left = sorted(known.keys() - step.options.keys() - set_by_us)
-    rows = [(name, str(known[name].get("default", "")) or "empty", "") for name in left]
-    if rows:
-        yield from setting_lines(f"left to {build.name}: {counted(len(rows), 'option')}", rows)
-
-
-def _shown(name: str, option: Option, known: Catalogue) -> str:
-    sized = may_be_size(f"options.{name}")
-    shown = value(option.value, sized)
-    if known is None:
-        return shown
-    if name in known:
-        return f"{shown} (default {_default(known[name], sized)})"
-    return {
-        "drop": f"{shown}: dropped, the build has no such option",
-        "cell": f"{shown}: unsupported, the build has no such option",
-    }.get(option.unsupported, f"{shown}: an error, the build has no such option")
-
-
-def _default(info: Mapping[str, Any], sized: bool) -> str:
-    text = str(info.get("default", ""))
-    return value(int(text), sized) if text.isdecimal() else text or "empty"
-
-
-# A table of settings for the terminal: values as YAML, wrapped to its width, each with its place.
-
-Row = tuple[str, str, str]  # name, value, place
+Catalogue = Mapping[str, Any] | None  # of a build's options; None if it is not made yet
+Row = tuple[str, str, str]  # name, value, line of the spec
 
 INDENT, GAP = "    ", 2
 NARROWEST = 24  # columns of values that are wrapped
 USUAL_WIDTH = 100
 
 
+def add_explain_arguments(parser: argparse.ArgumentParser) -> None:
+    add_spec(parser)
+    parser.add_argument(
+        "cell",
+        metavar="CELL",
+        nargs="?",
+        help="a cell id as in `stepgrid plan SPEC --format json`, or axis=label,… (default: every cell)",
+    )
+    parser.add_argument("--step", metavar="NAME", help="only this step")
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="also the options that the spec does not set, with the defaults of the build",
+    )
+
+
+def run_explain(args: argparse.Namespace) -> int:
+    plan = compiled_plan(args)
+    cells = plan.cells if args.cell is None else [select_cell(plan, args.cell)]
+    print("\n\n".join("\n".join(_cell_lines(plan, cell, args.step, args.all)) for cell in cells))
+    return FINE
+
+
+def _cell_lines(plan: Plan, cell: PlannedCell, step_name: str | None, with_defaults: bool) -> Iterator[str]:
+    from stepgrid.store.builds import catalogue as catalogue_of
+    from stepgrid.store.store import Store
+
+    build = next(build for build in plan.builds if build.id == cell.build)
+    catalogue = catalogue_of(Store(), build.id)
+    yield f"{plan.spec}: {' '.join(f'{axis}={label}' for axis, label in cell.labels.items())}"
+    yield f"cell {cell.id}, {counted(len(cell.repeats), 'repeat')}; build {_origin(build)}"
+    if catalogue is None:
+        yield "the build is not made yet: what it lacks, and its own defaults, cannot be told"
+    for stage, step in _steps(plan, cell, step_name):
+        yield ""
+        yield f"{step.name} ({step.kind}, stage {stage.id})"
+        yield from (f"  client {_origin(client)}" for client in plan.builds if client.id == step.client)
+        yield from _file_lines(step)
+        yield from _service_lines(step, build.where)
+        lines = getattr(step.settings, "at", {})
+        rows = [
+            (name, yaml(setting, may_be_size(name)), lines.get(name, "") or f"default of {step.kind}")
+            for name, setting in step.settings.items()
+        ]
+        yield from setting_lines("settings", rows)
+        if step.options:
+            options = step.options.items()
+            rows = [(name, _option_text(name, option, catalogue), option.where) for name, option in options]
+            yield from setting_lines("options", rows)
+        if with_defaults and catalogue is not None:
+            yield from _default_lines(step, build, catalogue)
+
+
+def _origin(build: PlannedBuild) -> str:
+    source = ", ".join(f"{key}: {_source_text(part)}" for key, part in build.source.items())
+    return f"{build.id}: {build.engine} {build.version} ({source})"
+
+
+def _source_text(source: Json) -> str:
+    if isinstance(source, dict):
+        return f"{{{', '.join(f'{key}: {_source_text(part)}' for key, part in source.items())}}}"
+    return " ".join(map(_source_text, source)) if isinstance(source, list) else str(source)
+
+
+def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[PlannedStage, PlannedStep]]:
+    stages = {stage.id: stage for stage in plan.stages}
+    steps = [(stages[stage], step) for stage in cell.repeats[0].stages for step in stages[stage].steps]
+    chosen = [(stage, step) for stage, step in steps if name in (None, step.name)]
+    if not chosen:
+        from stepgrid.language.problems import nearest
+
+        hint = nearest(str(name), [step.name for _, step in steps])
+        raise CommandError(f"the cell has no step `{name}`: {hint}")
+    return chosen
+
+
+def _file_lines(step: PlannedStep) -> Iterator[str]:
+    """List the files of a step with their checksums, and count its shared objects."""
+    files = step.setup.get(FILES)
+    checksums = {name: str(checksum)[:12] for name, checksum in files.items()} if isinstance(files, dict) else {}
+    libraries = [name for name in checksums if ".so" in PurePath(name).suffixes]
+    yield from (f"  file {name} {checksum}…" for name, checksum in checksums.items() if name not in libraries)
+    if libraries:
+        yield f"  {counted(len(libraries), 'shared object')}"
+
+
+def _service_lines(step: PlannedStep, line: str) -> Iterator[str]:
+    """Show the command line of a server program that the build declares, without its timeouts."""
+    from stepgrid.plan.difference.setup_difference import fields
+
+    prefix = f"{SERVICE}."
+    rows = [
+        (name.removeprefix(prefix), shlex.join(part) if isinstance(part, list) else value(part, sized=False), line)
+        for name, part in fields(step).items()
+        if name.startswith(prefix)
+    ]
+    yield from setting_lines(SERVICE, rows) if rows else ()
+
+
+def _option_text(name: str, option: Option, catalogue: Catalogue) -> str:
+    is_size = may_be_size(f"options.{name}")
+    text = value(option.value, is_size)
+    if catalogue is None:
+        return text
+    if name in catalogue:
+        default = str(catalogue[name].get("default", ""))
+        default = value(int(default), is_size) if default.isdecimal() else default or "empty"
+        return f"{text} (default {default})"
+    consequence = {"drop": "dropped", "cell": "unsupported"}.get(option.unsupported, "an error")
+    return f"{text}: {consequence}, the build has no such option"
+
+
+def _default_lines(step: PlannedStep, build: PlannedBuild, catalogue: Mapping[str, Any]) -> Iterator[str]:
+    """List the options that neither the spec, the driver nor the runner sets."""
+    from stepgrid.plugins.registry import driver, engine
+
+    reserved = {*driver(step.kind).reserved, *engine(build.engine).reserved}
+    names = sorted(catalogue.keys() - step.options.keys() - reserved)
+    rows = [(name, str(catalogue[name].get("default", "")) or "empty", "") for name in names]
+    if rows:
+        yield from setting_lines(f"left to {build.name}: {counted(len(rows), 'option')}", rows)
+
+
 def setting_lines(title: str, rows: Iterable[Row]) -> Iterator[str]:
+    """Align settings with the lines that set them; long values are wrapped to the terminal's width."""
     listed = list(rows)
-    names, places = (max(len(row[at]) for row in listed) for at in (0, 2))
-    room = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns - len(INDENT) - names - places - 2 * GAP
+    name_width, line_width = (max(len(row[index]) for row in listed) for index in (0, 2))
+    columns = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
+    width = max(columns - len(INDENT) - name_width - line_width - 2 * GAP, NARROWEST)
     yield f"  {title}"
-    yield from aligned((line for row in listed for line in _wrapped(row, max(room, NARROWEST))), INDENT)
-
-
-def _wrapped(row: Row, room: int) -> Iterator[Row]:
-    name, text, place = row
-    first, *more = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
-    yield name, first, place
-    yield from (("", line, "") for line in more)
+    cells: list[Row] = []
+    for name, text, line in listed:
+        first, *further = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+        cells += [(name, first, line), *(("", part, "") for part in further)]
+    yield from aligned(cells, INDENT)

@@ -1,60 +1,64 @@
-"""stepgrid new [ENGINE [FILE]]: a commented spec to start from; without a name, which there are."""
+"""stepgrid new, schema, snakefile and completion: files to start from, and what editors, Snakemake and shells need."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+from stepgrid.cli.failures import CommandError
+from stepgrid.errors import FINE
 from stepgrid.language.problems import nearest
+from stepgrid.model.package_data import SNAKEFILE, SPECS, TEMPLATES
 from stepgrid.plugins.registry import ENGINES
 
 SCHEMA = Path("specs/spec.schema.json")
+SHELLS = ("bash", "zsh", "fish")
+SPEC_ENDINGS = ("yaml", "yml")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def add_new_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("engine", metavar="ENGINE", nargs="?", help=f"one of: {', '.join(engines())}")
     parser.add_argument("file", metavar="FILE", nargs="?", help="the file to write (specs/ENGINE.yaml)")
 
 
-def run(args: argparse.Namespace) -> int:
+def run_new(args: argparse.Namespace) -> int:
     if args.engine is None:
-        return _list()
+        width = max(map(len, engines()))
+        for name in engines():
+            print(f"{name:{width}}  {_title(name)}")
+        print("\nnext: stepgrid new rocksdb my.yaml")
+        return FINE
     if args.engine not in engines():
-        print(f"there is no starting spec for `{args.engine}`: {_instead(args.engine)}", file=sys.stderr)
-        return 2
+        is_client = args.engine in ENGINES.names()
+        choices = f"it is a client, which asks a server; name one of {', '.join(engines())}"
+        hint = choices if is_client else nearest(args.engine, engines())
+        raise CommandError(f"there is no starting spec for `{args.engine}`: {hint}")
     target = Path(args.file or f"specs/{args.engine}.yaml")
+    text = _starting_spec(args.engine).read_text(encoding="utf-8")
+    if SCHEMA.is_file():
+        text = f"# yaml-language-server: $schema={os.path.relpath(SCHEMA, target.parent)}\n{text}"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("x", encoding="utf-8") as file:
-            file.write(_text(args.engine, target))
+            file.write(text)
     except FileExistsError:
-        print(f"{target} is there already and was left as it is; name another file", file=sys.stderr)
-        return 2
+        raise CommandError(f"{target} is there already and was left as it is; name another file") from None
     except OSError as error:
-        print(f"{target} cannot be written: {error.strerror}", file=sys.stderr)
-        return 2
+        raise CommandError(f"{target} cannot be written: {error.strerror}") from error
     print(f"wrote {target}; next: stepgrid plan {target}")
-    return 0
-
-
-def _list() -> int:
-    """Each by its title."""
-    width = max(map(len, engines()))
-    for name in engines():
-        print(f"{name:{width}}  {_title(name)}")
-    print("\nnext: stepgrid new rocksdb my.yaml")
-    return 0
+    return FINE
 
 
 def engines() -> list[str]:
-    """Those with a text to start from."""
-    return [name for name in ENGINES.names() if _starting(name).is_file()]
+    """Return the engines that have a starting spec."""
+    return [name for name in ENGINES.names() if _starting_spec(name).is_file()]
 
 
-def _starting(engine: str) -> Path:
-    """Beside the module of the engine, whatever package brings it."""
+def _starting_spec(engine: str) -> Path:
+    """Return the file beside the module of the engine, whatever package has it."""
     return ENGINES.folder(engine) / "starting.yaml"
 
 
@@ -62,19 +66,113 @@ def _title(engine: str) -> str:
     from stepgrid.language.problems import Problems
     from stepgrid.language.yaml import load
 
-    spec = load(str(_starting(engine)), Problems())
+    spec = load(str(_starting_spec(engine)), Problems())
     return str(spec["title"]) if spec else ""
 
 
-def _instead(engine: str) -> str:
-    if engine in ENGINES.names():
-        return f"it is a client, which asks a server; name one of {', '.join(engines())}"
-    return nearest(engine, engines())
+def add_schema_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "of",
+        nargs="?",
+        choices=("spec", "library", "site", "report"),
+        default="spec",
+        help="the schema of specs (the default), of library files, of a site file, or of a report as JSON",
+    )
+    parser.add_argument(
+        "--library",
+        metavar="FOLDER",
+        default=SPECS / "library",
+        type=Path,
+        help="whose names complete (stepgrid's own library)",
+    )
 
 
-def _text(engine: str, target: Path) -> str:
-    text = _starting(engine).read_text(encoding="utf-8")
-    if not SCHEMA.is_file():
-        return text
-    schema = os.path.relpath(SCHEMA, target.parent)
-    return f"# yaml-language-server: $schema={schema}\n{text}"
+def run_schema(args: argparse.Namespace) -> int:
+    print(schema_text(args.of, args.library), end="")
+    return FINE
+
+
+def schema_text(kind: str, library: Path) -> str:
+    """Return the JSON Schema of specs, libraries, site files or reports; the library's names complete."""
+    if kind == "report":
+        return (TEMPLATES / "report" / "report.schema.json").read_text(encoding="utf-8")
+    from stepgrid.language.models import Library, Spec
+    from stepgrid.language.schema import setting_texts, site_schema, spec_schema
+    from stepgrid.language.site_file import SiteFile
+    from stepgrid.plugins.registry import DRIVERS, driver
+    from stepgrid.summarize.formats import json_text
+
+    if kind == "site":
+        return json_text.text(site_schema(SiteFile)) + "\n"
+    settings: list[Any] = [driver(name).settings_model() for name in DRIVERS.names()]
+    model = Spec if kind == "spec" else Library
+    return json_text.text(spec_schema(model, _completions(library), setting_texts(settings))) + "\n"
+
+
+def _completions(library: Path) -> dict[str, list[str]]:
+    from stepgrid.language.problems import Problems
+    from stepgrid.language.schema import defined_names
+    from stepgrid.language.yaml import load
+    from stepgrid.plugins.registry import DRIVERS
+
+    files = [load(str(path), Problems()) for path in sorted(library.glob("**/*.yaml"))]
+    completions = defined_names([file for file in files if file is not None])
+    workloads = {"workload": completions.get("workloads", [])}
+    return {**completions, **workloads, "kind": list(DRIVERS.names()), "engine": list(ENGINES.names())}
+
+
+def add_snakefile_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add none."""
+
+
+def run_snakefile(_: argparse.Namespace) -> int:
+    print(SNAKEFILE)
+    return FINE
+
+
+def add_completion_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "shell",
+        choices=SHELLS,
+        help='in ~/.bashrc: eval "$(stepgrid completion bash)"; fish: stepgrid completion fish | source',
+    )
+
+
+def run_completion(args: argparse.Namespace) -> int:
+    from argcomplete.shell_integration import shellcode
+
+    print(shellcode(["stepgrid"], shell=args.shell))
+    return FINE
+
+
+def typed_words() -> list[str]:
+    """Return the words after `stepgrid` of the command line that a shell completes."""
+    return os.environ["COMP_LINE"][: int(os.environ["COMP_POINT"])].split()[1:]
+
+
+def complete(parser: argparse.ArgumentParser) -> None:
+    """Answer the shell, and end the process."""
+    from argcomplete import autocomplete
+    from argcomplete.completers import BaseCompleter, FilesCompleter
+
+    class Completer(BaseCompleter):
+        """Complete what argparse has no choices for."""
+
+        def __call__(self, *, prefix: str, action: argparse.Action, **_: object) -> Iterable[str]:
+            words = typed_words()
+            if words[: -1 if prefix else None][-1:] == ["--scale"]:  # after `run SPEC` argparse leaves options alone
+                return _scales(words)
+            if action.dest == "engine":
+                return engines()
+            return FilesCompleter(SPEC_ENDINGS if action.dest in ("spec", "specs") else ())(prefix)
+
+    autocomplete(parser, default_completer=Completer())
+
+
+def _scales(words: Iterable[str]) -> Iterable[str]:
+    from stepgrid.language.problems import Problems
+    from stepgrid.language.yaml import Map, load
+
+    spec = next((load(word, Problems()) for word in words if word.endswith(SPEC_ENDINGS)), None)
+    scales = spec.get("scales") if spec else None
+    return list(scales) if isinstance(scales, Map) else ()

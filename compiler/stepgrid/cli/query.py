@@ -1,132 +1,266 @@
-"""stepgrid query [SQL]: asks the tables of a plan; without SQL, says which tables and columns there are."""
+"""stepgrid query and parse: the tables of results in SQL, and every figure of an existing output file."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from stepgrid.cli.shared import output_file, row_output, spec_arguments
+from stepgrid.cli.failures import CommandError, ending_with
+from stepgrid.cli.output import ROW_FORMATS, WIDTH, check_folder, format_of, format_rows
+from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, spec_words
 from stepgrid.errors import FINE, PROBLEMS, USAGE
 from stepgrid.host.files import replacing
+from stepgrid.language.problems import nearest
+from stepgrid.model import number_format
+from stepgrid.model.figures import BUCKET, Figures, ParseError, PrintedStep, rows
+from stepgrid.model.level_headings import HEADINGS
+from stepgrid.model.table import Cell, Column, Table
+from stepgrid.model.units import counted
 from stepgrid.plan.files import plan_file
-from stepgrid.store.store import Store
-from stepgrid.summarize.formats.text import aligned
+from stepgrid.plugins.driver import StandaloneOutput
+from stepgrid.plugins.metrics import SECTIONS, unit
+from stepgrid.plugins.registry import DRIVERS, driver
+from stepgrid.summarize.formats import json_text
+from stepgrid.summarize.formats.csv_format import delimited_text
+from stepgrid.summarize.formats.text import aligned, lines, wrapped
 from stepgrid.workflow import host_plan
 
+if TYPE_CHECKING:
+    from stepgrid.store.store import Store
+
 PARQUET = "parquet"
-FORMATS = (*row_output.FORMATS, PARQUET)
-ALL = "SELECT * FROM columns"
+ALL_COLUMNS = "SELECT * FROM columns"
+PARSE_COLUMNS = ("step", "name", "metric", "value", "unit")
+OTHER_METRICS = "Others"
+LONGEST_FACT = 60  # letters: options and the like are for json
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("sql", nargs="?", help='such as "SELECT step, build, qps FROM steps"; none: lists the tables')
     parser.add_argument("--spec", help="the plan of this spec (default: the one collected last)")
     parser.add_argument("--plan", metavar="ID", help="a plan by its digest or a prefix of it, for an imported plan")
-    parser.add_argument("--format", choices=FORMATS, help="default: by the suffix of FILE, otherwise table")
+    parser.add_argument(
+        "--format", choices=(*ROW_FORMATS, PARQUET), help="default: by the suffix of FILE, otherwise table"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the file to write")
-    spec_arguments.narrowing(parser)
+    add_narrowing(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    args.format = args.format or output_file.format_of(args.output, FORMATS, "table")
-    if wrong := _wrong_use(args):
-        print(wrong, file=sys.stderr)
-        return USAGE
+def run_query(args: argparse.Namespace) -> int:
+    form = args.format or format_of(args.output, (*ROW_FORMATS, PARQUET), "table")
+    if args.output is not None:
+        check_folder(args.output)
+    elif form == PARQUET:
+        raise CommandError("--format parquet needs -o FILE")
     folder = _tables(args)
-    if folder is None:
-        return PROBLEMS
-    from stepgrid.collect.query import NoTables, QueryError
+    from stepgrid.collect import query
 
-    try:
-        _answer(args, folder)
-    except (QueryError, NoTables, OSError) as wrong:
-        print(wrong, file=sys.stderr)
-        return USAGE
+    sql = ALL_COLUMNS if args.sql is None else args.sql
+    with ending_with(USAGE, query.QueryError, OSError):
+        if form == PARQUET:
+            with replacing(args.output) as file:
+                query.answer_to_parquet(folder, sql, file)
+            return FINE
+        if args.sql is None and form == "table":
+            text = "".join(f"{line}\n" for line in _table_lines(folder))
+        else:
+            answer = query.answer(folder, sql)
+            text = format_rows(form, answer.names, answer.rows)
+        if args.output is None:
+            sys.stdout.write(text)
+        else:
+            with replacing(args.output) as file:
+                file.write_text(text, encoding="utf-8")
     return FINE
 
 
-def _wrong_use(args: argparse.Namespace) -> str | None:
-    if args.output is not None:
-        return output_file.nowhere(args.output)
-    return "--format parquet needs -o FILE" if args.format == PARQUET else None
-
-
-def _answer(args: argparse.Namespace, folder: Path) -> None:
-    from stepgrid.collect import query
-
-    sql = args.sql if args.sql is not None else ALL
-    if args.format == PARQUET:
-        with replacing(args.output) as new:
-            query.answer_to_parquet(folder, sql, new)
-        return
-    if args.sql is None and args.format == "table":
-        text = "".join(f"{line}\n" for line in _listed(folder))
-    else:
-        found = query.answer(folder, sql)
-        text = row_output.formatted(args.format, found.names, found.rows)
-    if args.output is None:
-        sys.stdout.write(text)
-        return
-    with replacing(args.output) as new:
-        new.write_text(text, encoding="utf-8")
-
-
-def _tables(args: argparse.Namespace) -> Path | None:
-    """None once it is said why there are none."""
+def _tables(args: argparse.Namespace) -> Path:
+    """Return the folder of the tables of a plan, a spec, or the plan that was collected last."""
     store = host_plan.store()
     if args.plan is not None:
-        return _of_plan(store, args.plan)
+        return _tables_of_plan(store, args.plan)
     if args.spec is None:
-        newest = _newest(store)
-        if newest is None:
-            print(f"nothing was collected yet under {store.root}: `stepgrid run SPEC` does it", file=sys.stderr)
-        return newest
-    plan = spec_arguments.quietly(args, args.spec)
-    if plan is None:
-        return None
-    if not any(store.results(stage.id) for stage in plan.stages):
-        command = shlex.join(["stepgrid", "run", *spec_arguments.narrowing_of(args)])
-        print(f"{args.spec} has no results yet: `{command}` measures", file=sys.stderr)
-        return None
+        tables = list(store.summary("_").parent.glob("*/tables/steps.parquet"))
+        if not tables:
+            sentence = f"nothing was collected yet under {store.root}: `stepgrid run SPEC` does it"
+            raise CommandError(sentence, PROBLEMS)
+        return max(tables, key=lambda path: path.stat().st_mtime).parent
     from stepgrid.summarize.refresh import current_tables
 
+    plan = quiet_plan(args)
+    if not any(store.results(stage.id) for stage in plan.stages):
+        command = shlex.join(["stepgrid", "run", *spec_words(args)])
+        raise CommandError(f"{args.spec} has no results yet: `{command}` measures", PROBLEMS)
     return current_tables(store, plan)
 
 
-def _of_plan(store: Store, given: str) -> Path | None:
-    """Its tables are made here where there are none: neither the spec nor its builds are needed for that."""
-    plans = sorted(path.name for path in store.plan("_").parent.glob("*") if store.has_plan(path.name))
-    found = [name for name in plans if name.startswith(given)]
-    if len(found) != 1:
-        what = f"several plans begin with {given}: {', '.join(found)}" if found else f"there is no plan {given}"
-        print(f"{what} under {store.root}/plans", file=sys.stderr)
-        return None
-    folder = store.tables(found[0])
+def _tables_of_plan(store: Store, prefix: str) -> Path:
+    """Return the tables of a stored plan; make them if need be, without its spec and its builds."""
+    names = sorted(path.name for path in store.plan("_").parent.glob("*") if store.has_plan(path.name))
+    plans = [name for name in names if name.startswith(prefix)]
+    if len(plans) != 1:
+        sentence = f"several plans begin with {prefix}: {', '.join(plans)}" if plans else f"there is no plan {prefix}"
+        raise CommandError(f"{sentence} under {store.root}/plans", PROBLEMS)
+    folder = store.tables(plans[0])
     if not (folder / "steps.parquet").is_file():
         from stepgrid.collect.job import collect
 
-        collect(store, plan_file.read(store.plan(found[0])))
+        collect(store, plan_file.read(store.plan(plans[0])))
     return folder
 
 
-def _newest(store: Store) -> Path | None:
-    found = list(store.summary("_").parent.glob("*/tables/steps.parquet"))
-    return max(found, key=lambda path: path.stat().st_mtime).parent if found else None
-
-
-def _listed(folder: Path) -> Iterator[str]:
-    """Tables with their rows, columns with their meaning; metrics that no step has are left to `columns`."""
+def _table_lines(folder: Path) -> Iterator[str]:
+    """List tables with their rows, and columns with their meaning, without the metrics that no step has."""
     from stepgrid.collect import query
 
-    known = query.answer(folder, f"{ALL} WHERE table_name <> 'columns'").rows
-    for table in dict.fromkeys(row[0] for row in known):
-        counts = query.answer(folder, f"SELECT count(*), count(COLUMNS(*)) FROM {table}").rows[0]
-        columns = [row[1:] for row in known if row[0] == table]
-        yield f"{table}: {counts[0]:,} rows"
-        shown = [column for column, filled in zip(columns, counts[1:], strict=True) if filled or not counts[0]]
-        yield from aligned([(name, unit or kind.lower(), meaning or "") for name, kind, unit, meaning in shown])
-        if len(shown) < len(columns):
-            yield f"  … and {len(columns) - len(shown)} columns without a value"
+    columns = query.answer(folder, f"{ALL_COLUMNS} WHERE table_name <> 'columns'").rows
+    for table in dict.fromkeys(column[0] for column in columns):
+        total, *counts = query.answer(folder, f"SELECT count(*), count(COLUMNS(*)) FROM {table}").rows[0]
+        of_table = [column[1:] for column in columns if column[0] == table]
+        filled = [column for column, count in zip(of_table, counts, strict=True) if count or not total]
+        yield f"{table}: {total:,} rows"
+        yield from aligned([(name, unit or kind.lower(), meaning or "") for name, kind, unit, meaning in filled])
+        if len(filled) < len(of_table):
+            yield f"  … and {len(of_table) - len(filled)} columns without a value"
+
+
+def add_parse_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("kind", metavar="KIND", help="the kind of program that wrote the output, such as db_bench")
+    parser.add_argument("file", metavar="FILE", type=Path, help="the output of one run, or of several runs in one file")
+    parser.add_argument("--format", choices=("table", "csv", "json"), default="table", help="json has everything")
+
+
+def run_parse(args: argparse.Namespace) -> int:
+    reader = _output_reader(args.kind)
+    try:
+        with ending_with(USAGE, ParseError):
+            steps = reader.printed(args.file)
+    except (ValueError, LookupError, ArithmeticError, RecursionError) as error:  # a number of too many digits, say
+        raise CommandError(f"{args.file} cannot be read: {str(error).partition(':')[0]}") from error
+    if args.format == "json":
+        objects = [_step_json(number, step) for number, step in enumerate(steps, 1)]
+        print(json_text.text({"file": str(args.file), "steps": objects}))
+        return FINE
+    if args.format == "table":
+        print("\n".join(_file_lines(args.file, steps)))
+        return FINE
+    figures = [
+        (number, step.name, metric, figure, unit(metric))
+        for number, step in enumerate(steps, 1)
+        for metric, figure in step.figures.metrics.items()
+    ]
+    sys.stdout.write(delimited_text([PARSE_COLUMNS, *figures]))
+    for number, step in enumerate(steps, 1):
+        if not step.figures.metrics:  # a run that failed would else look like no run
+            print(f"step {number}, {step.name}: {'; '.join(step.figures.warnings) or 'no figures'}", file=sys.stderr)
+    return FINE
+
+
+def _output_reader(kind: str) -> StandaloneOutput:
+    readable = [name for name in DRIVERS.names() if isinstance(driver(name), StandaloneOutput)]
+    if kind not in readable:
+        sentence = (
+            f"outputs of kind `{kind}` are not read by themselves"
+            if kind in DRIVERS.names()
+            else f"there is no kind `{kind}`"
+        )
+        raise CommandError(f"{sentence}\n   = {nearest(kind, readable)}")
+    reader = driver(kind)
+    assert isinstance(reader, StandaloneOutput)
+    return reader
+
+
+def _step_json(number: int, step: PrintedStep) -> Mapping[str, Any]:
+    figures = step.figures
+    return {
+        "step": number,
+        "name": step.name,
+        "metrics": {name: {"value": value, "unit": unit(name)} for name, value in figures.metrics.items()},
+        "facts": dict(figures.facts),
+        "warnings": list(figures.warnings),
+        "series": [{"second": second, "qps": qps} for second, qps in figures.qps],
+        "histograms": [dict(zip(BUCKET, bucket, strict=True)) for bucket in rows(figures.histograms)],
+        "latencies": [dict(latency) for latency in figures.latencies],
+        "levels": [dict(level) for level in figures.levels],
+        "file_reads": [dict(read) for read in figures.file_reads],
+        "counters": dict(figures.counters),
+        "rates": [rate._asdict() for rate in figures.rates],
+    }
+
+
+def _file_lines(path: Path, steps: Sequence[PrintedStep]) -> Iterator[str]:
+    yield f"{path}: {counted(len(steps), 'step')}"
+    for number, step in enumerate(steps, 1):
+        yield ""
+        yield f"{number}. {step.name}"
+        yield from _figure_lines(step.figures)
+
+
+def _figure_lines(figures: Figures) -> Iterator[str]:
+    """Show metrics in the groups of docs/metrics.md, levels, and counters that counted something."""
+    facts = ", ".join(f"{name} {fact}" for name, fact in figures.facts.items() if len(fact) <= LONGEST_FACT)
+    for text in (facts, *(f"warning: {warning}" for warning in figures.warnings)):
+        yield from wrapped(text, width=WIDTH)
+    sections = {title: [metric.name for metric in section] for title, section in SECTIONS.items()}
+    grouped = {name for names in sections.values() for name in names}
+    sections[OTHER_METRICS] = [name for name in figures.metrics if name not in grouped]
+    for title, names in sections.items():
+        metrics = [(name, figures.metrics[name], unit(name)) for name in names if name in figures.metrics]
+        if metrics:
+            yield from ("", f"  {title}")
+            cells = [
+                (name, number_format.figure(figure, metric_unit), "" if metric_unit == "B" else metric_unit)
+                for name, figure, metric_unit in metrics  # bytes are shown with a unit of their own
+            ]
+            yield from aligned(cells, "    ", right=[1])
+    yield from _level_lines("Levels", figures, "level")
+    yield from _level_lines("By priority of the threads", figures, "priority")
+    yield from _counter_lines(figures.counters)
+    yield from _series_lines(figures)
+
+
+def _level_lines(title: str, figures: Figures, label: str) -> Iterator[str]:
+    levels = [level for level in figures.levels if label in level]
+    heads = [head for head in HEADINGS if any(head in level for level in levels)]
+    if not heads:
+        return
+    has_families = len({level.get("family") for level in levels}) > 1
+    cells = []
+    for level in levels:
+        name = f"{level['family']} {level[label]}" if has_families else str(level[label])
+        values = ((HEADINGS[head][1], level.get(head)) for head in heads)
+        texts = [show(value) if isinstance(value, int | float) else "-" for show, value in values]
+        cells.append(tuple(map(Cell, (name, *texts))))
+    columns = (Column(label, label=True), *(Column(HEADINGS[head][0]) for head in heads))
+    yield from ("", f"  {title}")
+    yield from lines(Table(title, columns, tuple(cells)), "    ")
+
+
+def _counter_lines(counters: Mapping[str, float]) -> Iterator[str]:
+    """List the counters above 0, without those of an engine's own histograms."""
+    histograms = {name.rpartition(".")[0] for name in counters if name.endswith(".sum")}
+    listed = {
+        name: f"{count:,.0f}"
+        for name, count in counters.items()
+        if count and name.rpartition(".")[0] not in histograms and "@" not in name
+    }
+    if listed:
+        yield from ("", f"  Counters: {len(listed)} of {len(counters)}, without those of histograms and those at 0")
+        yield from aligned(listed.items(), "    ", right=[1])
+
+
+def _series_lines(figures: Figures) -> Iterator[str]:
+    """Count what only json has."""
+    if series := [qps for _, qps in figures.qps]:
+        low, high = number_format.figure(min(series)), number_format.figure(max(series))
+        yield ""
+        yield f"  QPS over time: {counted(len(series), 'point')}, {low} to {high} operations/s (json has them)"
+    if figures.file_reads:
+        yield from ("", f"  reads of files of {counted(len(figures.file_reads), 'level')} (json has them)")
+    if figures.rates:
+        clients = counted(len({rate.client for rate in figures.rates}), "client")
+        yield from ("", f"  {counted(len(figures.rates), 'interval')} of {clients} (json has them)")

@@ -1,83 +1,242 @@
-"""stepgrid report SPEC: the report of what is measured, printed; without Snakemake, and nothing is measured."""
+"""stepgrid report, compare and site: results as one report, two sets of results side by side, a static site."""
 
 from __future__ import annotations
 
 import argparse
-import sys
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from stepgrid.cli.compare import put, report_of
-from stepgrid.cli.shared import claim_gate, spec_arguments
-from stepgrid.cli.shared.result_arguments import MEANT, selection
-from stepgrid.errors import FINE, PROBLEMS, USAGE
+from stepgrid.cli.failures import CommandError, ending_with
+from stepgrid.cli.output import add_strict, claim_status, write_output
+from stepgrid.cli.spec_arguments import RESULTS_HELP, SPEC_HELP, add_narrowing, add_where, quiet_plan, use_site
+from stepgrid.errors import FAILED, FINE, USAGE
+from stepgrid.model.plan import Plan
+from stepgrid.model.status import Status
+from stepgrid.model.units import counted
+from stepgrid.store import plans
+from stepgrid.store.plans import StoredPlan
+from stepgrid.store.store import Store
 from stepgrid.summarize.formats import FORMATS
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.summarize.report import Report
 
-PROGRAMS = ("junit", "github", "bencher", "github-action-benchmark", "otava")
+OTHER_FORMATS = ("junit", "github", "bencher", "github-action-benchmark", "otava")
+SPEC_ENDINGS = (".yaml", ".yml")
+SHOWN_DIGEST = 8  # letters of a plan's digest
+_DIGEST = re.compile(r"[0-9a-f]{6,20}")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("spec", metavar="SPEC", help="a spec file, such as specs/quickstart.yaml")
-    what = f"the output format (text); for other programs: {', '.join(PROGRAMS)}"
-    parser.add_argument("--format", choices=[*FORMATS, *PROGRAMS], default="text", help=what)
+def add_report_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
+    parser.add_argument(
+        "--format",
+        choices=[*FORMATS, *OTHER_FORMATS],
+        default="text",
+        help=f"the output format (text); for other programs: {', '.join(OTHER_FORMATS)}",
+    )
     parser.add_argument("--table", metavar="TITLE", help="print only this table")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the file to write (default: print it)")
-    parser.add_argument("--against", metavar="RESULTS", help=f"compare with a date, or with {MEANT}")
-    selection(parser)
-    claim_gate.arguments(parser)
-    spec_arguments.narrowing(parser)
+    parser.add_argument("--against", metavar="RESULTS", help=f"compare with a date, or with {RESULTS_HELP}")
+    add_where(parser)
+    add_strict(parser)
+    add_narrowing(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    return _whole(args) if args.against is None else _against(args)
-
-
-def _against(args: argparse.Namespace) -> int:
-    """A date is one of the spec."""
-    from stepgrid.store.past_store import moment
-
-    base = f"{args.spec}@{args.against}" if moment(args.against) else args.against
-    found = report_of(args, (base, args.spec))
-    return found if isinstance(found, int) else _printed(args, found, None)
-
-
-def _whole(args: argparse.Namespace) -> int:
-    plan = spec_arguments.quietly(args, args.spec)
-    if plan is None:
-        return PROBLEMS
+def run_report(args: argparse.Namespace) -> int:
+    from stepgrid.summarize.page.report_formats import NoTable, table
     from stepgrid.summarize.page.summary_text import page_path
     from stepgrid.summarize.refresh import current
 
-    store = host_plan.store()
-    return _printed(args, current(store, plan), page_path(store, plan.digest))
+    page = None
+    if args.against is None:
+        plan, store = quiet_plan(args), host_plan.store()
+        report, page = current(store, plan), page_path(store, plan.digest)
+    else:
+        from stepgrid.store.past_store import moment
+
+        base = f"{args.spec}@{args.against}" if moment(args.against) else args.against
+        report = _compare(args, (base, args.spec))
+    if args.table is None:
+        text = _report_text(report, args.format, page)
+    elif args.format not in FORMATS:
+        raise CommandError(f"--format {args.format} takes the whole report: leave --table out")
+    else:
+        with ending_with(USAGE, NoTable):
+            text = table(report, args.format, args.table)
+    write_output(text, args.output)
+    return claim_status(report, args.strict)
 
 
-def _printed(args: argparse.Namespace, found: Report, page: Path | None) -> int:
-    from stepgrid.summarize.page.report_formats import NoTable
-
-    if args.table is not None and args.format not in FORMATS:
-        print(f"--format {args.format} takes the whole report: leave --table out", file=sys.stderr)
-        return USAGE
-    try:
-        text = _text(args, found, page)
-    except NoTable as wrong:
-        print(wrong, file=sys.stderr)
-        return USAGE
-    if (status := put(text, args.output)) != FINE:
-        return status
-    return claim_gate.status(found, args.strict)
-
-
-def _text(args: argparse.Namespace, found: Report, page: Path | None) -> str:
+def _report_text(report: Report, form: str, page: Path | None) -> str:
     from stepgrid.summarize.interchange import INTERCHANGE, github_summary
-    from stepgrid.summarize.page.report_formats import table, whole
+    from stepgrid.summarize.page import report_formats
 
-    if args.table is not None:
-        return table(found, args.format, args.table)
-    if args.format == "github":
-        github_summary.append(found)
-    return INTERCHANGE[args.format](found) if args.format in INTERCHANGE else whole(found, args.format, page)
+    if form == "github":
+        github_summary.append(report)
+    return INTERCHANGE[form](report) if form in INTERCHANGE else report_formats.whole(report, form, page)
+
+
+def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("first", metavar="FIRST", help=f"the base: {RESULTS_HELP}")
+    parser.add_argument("second", metavar="SECOND", help="what is compared with it: likewise")
+    add_where(parser)
+    parser.add_argument("--format", choices=FORMATS, default="text", help="the output format (text)")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the file to write (default: print it)")
+    add_narrowing(parser)
+
+
+def run_compare(args: argparse.Namespace) -> int:
+    report = _compare(args, (args.first, args.second))
+    write_output(_report_text(report, args.format, None), args.output)
+    return FINE
+
+
+def _compare(args: argparse.Namespace, names: Sequence[str]) -> Report:
+    """Make one report of two sets of results, in which the first is the base."""
+    from stepgrid.summarize.side_by_side import result_set
+    from stepgrid.summarize.side_by_side.matching_cells import NotComparable
+    from stepgrid.summarize.side_by_side.side_by_side import side_by_side
+
+    selected = [condition.partition("=") for condition in args.where]
+    for axis, equals, _ in selected:
+        if not equals:
+            raise CommandError(f"--where {axis}: wanted AXIS=LABEL")
+    with ExitStack() as temporary_folders, ending_with(USAGE, NotComparable):
+        located = [locate_results(args, name, temporary_folders) for name in names]
+        first, second = (result_set.stored(item.store, item.plan.digest, item.name) for item in located)
+        if first.name == second.name:
+            first, second = replace(first, name=f"{first.name} (1)"), replace(second, name=f"{second.name} (2)")
+        return side_by_side(first, second, [(axis, label) for axis, _, label in selected])
+
+
+def add_site_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="DIR", type=Path, help="the site: new, empty, or one that was made before")
+    parser.add_argument("results", metavar="RESULTS", nargs="*", help=f"{RESULTS_HELP} (the newest plan of each spec)")
+    parser.add_argument("--title", default="Experiments", help="what the site is called (Experiments)")
+    parser.add_argument("--url", help="where it will be, for the links of its feed")
+    add_narrowing(parser)
+
+
+def run_site(args: argparse.Namespace) -> int:
+    from stepgrid.summarize import job
+    from stepgrid.summarize.site import static_site
+    from stepgrid.summarize.site.experiment import Experiment, folders
+
+    use_site(args)
+    names = args.results or [plan.digest for plan in _newest_plans(host_plan.store())]
+    with ExitStack() as temporary_folders, ending_with(FAILED, static_site.NotASite, OSError):
+        static_site.claim(args.folder)
+        located = [locate_results(args, name, temporary_folders) for name in names]
+        reports = [job.read(results.store, results.plan.digest) for results in located]
+        experiments = [
+            Experiment(name, report, results.store.tables(results.plan.digest))
+            for name, report, results in zip(folders(reports), reports, located, strict=True)
+        ]
+        static_site.write(args.folder, args.title, args.url, experiments)
+    print(f"{counted(len(experiments), 'experiment')}: {args.folder / static_site.INDEX}")
+    return FINE
+
+
+def _newest_plans(store: Store) -> Iterator[StoredPlan]:
+    """Yield the newest plan of each spec and scale, as far as something of it is measured."""
+    newest = {(plan.spec, plan.scale): plan for plan in _stored_plans(store)}
+    yield from (plan for plan in newest.values() if any(store.result(stage) for stage in plans.stages(plan)))
+
+
+def _stored_plans(store: Store) -> list[StoredPlan]:
+    return sorted(plans.stored(store), key=lambda plan: plan.made)
+
+
+# Sets of results as a person names them: a spec, a stored plan, either of them at some date, or an exported file.
+
+
+class LocatedResults(NamedTuple):
+    """Results whose tables are up to date."""
+
+    store: Store
+    plan: Plan
+    name: str
+
+
+def locate_results(args: argparse.Namespace, text: str, temporary_folders: ExitStack) -> LocatedResults:
+    """Find results by name; what must be made for it lies in a temporary folder."""
+    name, _, date = text.rpartition("@") if "@" in text and not Path(text).exists() else (text, "", "")
+    if not date and (file := Path(name)).is_file() and file.suffix not in SPEC_ENDINGS:
+        return _bundle(file, Store(_temporary_folder(temporary_folders)))
+    from stepgrid.store.past_store import PastStore, moment
+    from stepgrid.summarize.refresh import current
+
+    until = moment(date) if date else None
+    if date and until is None:
+        raise CommandError(f"`{date}` is no date: write it as 2026-11-20, or 2026-11-20T18:30 (UTC)")
+    plan, name = _named_plan(args, name)
+    store = host_plan.store()
+    if until is None:
+        current(store, plan)
+        return LocatedResults(store, plan, name)
+    past = PastStore(store, until, _temporary_folder(temporary_folders))
+    measured = _plan_at(past, store, plan, until)
+    if measured is None:
+        raise CommandError(f"nothing of {plan.spec or name} was measured until {date}")
+    return LocatedResults(past, measured, date)
+
+
+def _temporary_folder(temporary_folders: ExitStack) -> Path:
+    from tempfile import TemporaryDirectory
+
+    return Path(temporary_folders.enter_context(TemporaryDirectory(prefix="stepgrid-compare-")))
+
+
+def _bundle(file: Path, store: Store) -> LocatedResults:
+    """Import a file into a store of its own, apart from the results that are here."""
+    from stepgrid.build.error import BuildError
+    from stepgrid.collect.job import collect
+    from stepgrid.transfer import bundle, result_import
+
+    with ending_with(USAGE, BuildError):
+        if not result_import.is_one(bundle.head(file, "result")):
+            raise CommandError(f"{file} holds a build, not results")
+        plan = result_import.publish(store, file).plan
+    collect(store, plan)
+    return LocatedResults(store, plan, file.stem)
+
+
+def _named_plan(args: argparse.Namespace, name: str) -> tuple[Plan, str]:
+    """Return the plan of a spec, or the stored plan whose digest begins so, and its short name."""
+    from stepgrid.language.problems import nearest
+    from stepgrid.plan.files import plan_file
+
+    if Path(name).suffix in SPEC_ENDINGS:
+        return quiet_plan(args, name), Path(name).stem
+    stored = {plan.digest: plan for plan in plans.stored(host_plan.store())}
+    matches = [digest for digest in stored if _DIGEST.fullmatch(name) and digest.startswith(name)]
+    if len(matches) != 1:
+        sentence = f"several plans begin with `{name}`" if matches else f"there is no plan, spec or file `{name}`"
+        hint = nearest(name, stored) if _DIGEST.fullmatch(name) else f"wanted: {RESULTS_HELP}"
+        raise CommandError(f"{sentence}: {hint}")
+    return plan_file.read(stored[matches[0]].folder), matches[0][:SHOWN_DIGEST]
+
+
+def _plan_at(past: Store, store: Store, plan: Plan, until: str) -> Plan | None:
+    """Return the newest plan that the spec had then, else its present one: others may have measured its stages."""
+    from stepgrid.collect.job import collect
+    from stepgrid.plan.files import plan_file
+
+    digests = [
+        stored.digest
+        for stored in reversed(_stored_plans(store))
+        if (stored.spec, stored.scale) == (plan.spec, plan.scale) and plans.name_of(stored.made) <= f"{until}~"
+    ]
+    for digest in (*digests, plan.digest):
+        if store.has_plan(digest):
+            candidate = plan_file.read(store.plan(digest))
+            nodes = collect(past, candidate).values()
+            if any(node.status is Status.DONE for node in nodes if not node.is_build):
+                return candidate
+    return None

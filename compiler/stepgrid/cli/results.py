@@ -1,19 +1,29 @@
-"""stepgrid results SPEC [CELL …]: all results and attempts of its stages, and which of them count."""
+"""stepgrid results, redo, retract and plans: which results and plans there are, which count, what is measured again."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.cli.shared import cell_selection
-from stepgrid.cli.shared.cell_selection import SelectionError
-from stepgrid.model.plan import Plan
+from stepgrid.cli.failures import CommandError
+from stepgrid.cli.output import ROW_FORMATS, format_rows
+from stepgrid.cli.spec_arguments import add_cells, add_site, check_steps, quiet_plan, select_cells, use_site
+from stepgrid.errors import FAILED, FINE
+from stepgrid.host import files
+from stepgrid.host.locks import LockBusy, locked
+from stepgrid.model.plan import STAGE_PREFIX, Plan, imported
 from stepgrid.model.status import Action, NodeStatus
-from stepgrid.model.units import duration
+from stepgrid.model.units import counted, duration
 from stepgrid.plan import stage_selection
-from stepgrid.store import redo_requests
+from stepgrid.plan.files import plan_file
+from stepgrid.store import plans, redo_requests, retractions, timestamps
+from stepgrid.store.plans import StoredPlan
+from stepgrid.store.run_lock import NAME
 from stepgrid.store.status.attempts import COUNTS, PastAttempt, tried
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.summarize.formats import json_text
@@ -23,57 +33,208 @@ from stepgrid.workflow import host_plan
 if TYPE_CHECKING:
     from stepgrid.store.store import Store
 
+SHOWN_STAGES = 10
+NOT_QUIET = "the host was not quiet"  # the default reason of `redo --disturbed`
+PLAN_COLUMNS = ("plan", "spec", "scale", "made", "cells", "measured", "stages", "last result")
+MINUTES = "%Y-%m-%d %H:%M"
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    cell_selection.arguments(parser, "a cell's id, or labels that single it out (all cells)")
+
+def add_results_arguments(parser: argparse.ArgumentParser) -> None:
+    add_cells(parser, "a cell's id, or labels that single it out (all cells)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON list")
 
 
-def run(args: argparse.Namespace) -> int:
-    plan = cell_selection.plan_of(args)
-    if isinstance(plan, int):
-        return plan
-    try:
-        cells = cell_selection.cells_of(plan, args.cells)
-    except SelectionError as wrong:
-        return cell_selection.refused(wrong)
-    stages, store = stage_selection.stages(cells, load=True), host_plan.store()
+def run_results(args: argparse.Namespace) -> int:
+    plan = quiet_plan(args)
+    stages = stage_selection.stages(select_cells(plan, args.cells), load=True)
+    store = host_plan.store()
     if args.format == "json":
-        print(json_text.text(to_json(store, plan, stages)))
+        print(json_text.text(results_json(store, plan, stages)))
     else:
-        print("\n".join(_told(store, plan, stages)) or "nothing was measured yet")
-    return 0
+        print("\n".join(_result_lines(store, plan, stages)) or "nothing was measured yet")
+    return FINE
 
 
-def _told(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[str]:
-    for node, found in _tried(store, plan, stages):
-        if found:
-            yield f"{node.id}  {node.status}  {node.title}"
-            yield from aligned(map(_row, found), right=[3])
-            texts = [text for attempt in found if attempt.standing == COUNTS for text in attempt.warnings]
-            yield from (f"  note  {text}" for text in dict.fromkeys(texts))
-            if node.action is Action.REDO:
-                yield f"  again  {node.why}"
+def results_json(store: Store, plan: Plan, stages: Sequence[str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "stage": node.id,
+            "title": node.title,
+            "state": node.status,
+            "tried": [{**asdict(attempt), "folder": str(attempt.folder)} for attempt in attempts],
+            "again": (request := redo_requests.pending(store, node.id)) and asdict(request),
+        }
+        for node, attempts in _attempts(store, plan, stages)
+    ]
 
 
-def _tried(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[tuple[NodeStatus, list[PastAttempt]]]:
+def _attempts(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[tuple[NodeStatus, list[PastAttempt]]]:
     nodes = StatusReader(store, plan).read().nodes
     return ((nodes[stage], tried(store, nodes[stage])) for stage in stages)
 
 
-def _row(each: PastAttempt) -> tuple[str, ...]:
-    started = (each.started or "").replace("T", " ")[:19]
-    took = "" if each.seconds is None else duration(each.seconds)
-    status = each.status if each.status not in (None, "done") else ""
-    said = ": ".join(part for part in (status, each.said) if part)
-    return each.standing, each.folder.name, started, took, each.host or "", said
+def _result_lines(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[str]:
+    for node, attempts in _attempts(store, plan, stages):
+        if attempts:
+            yield f"{node.id}  {node.status}  {node.title}"
+            yield from aligned(map(_attempt_row, attempts), right=[3])
+            warnings = [text for attempt in attempts if attempt.standing == COUNTS for text in attempt.warnings]
+            yield from (f"  note  {text}" for text in dict.fromkeys(warnings))
+            if node.action is Action.REDO:
+                yield f"  again  {node.why}"
 
 
-def to_json(store: Store, plan: Plan, stages: Sequence[str]) -> list[dict[str, Any]]:
-    def entry(node: NodeStatus, found: Sequence[PastAttempt]) -> dict[str, Any]:
-        pending = redo_requests.pending(store, node.id)
-        listed = [{**asdict(each), "folder": str(each.folder)} for each in found]
-        again = pending and asdict(pending)
-        return {"stage": node.id, "title": node.title, "state": node.status, "tried": listed, "again": again}
+def _attempt_row(attempt: PastAttempt) -> tuple[str, ...]:
+    started = (attempt.started or "").replace("T", " ")[:19]
+    seconds = "" if attempt.seconds is None else duration(attempt.seconds)
+    status = attempt.status if attempt.status not in (None, "done") else ""
+    message = ": ".join(part for part in (status, attempt.said) if part)
+    return attempt.standing, attempt.folder.name, started, seconds, attempt.host or "", message
 
-    return [entry(*each) for each in _tried(store, plan, stages)]
+
+def add_redo_arguments(parser: argparse.ArgumentParser) -> None:
+    add_cells(parser, "a cell's id, or labels that single it out: cache=lru,threads=1 (all cells)")
+    parser.add_argument("--step", action="append", default=[], metavar="NAME", help="only the stages of this step")
+    parser.add_argument(
+        "--load", action="store_true", help="also the load and all stages of these cells that follow it"
+    )
+    parser.add_argument(
+        "--disturbed",
+        action="store_true",
+        help="only loads before a stage of which the host was not quiet, each as a whole",
+    )
+    parser.add_argument("--why", default="", metavar="TEXT", help="a reason, stored beside the results")
+    parser.add_argument("--undo", action="store_true", help="cancel the requests that are not measured yet")
+
+
+def run_redo(args: argparse.Namespace) -> int:
+    plan, store = quiet_plan(args), host_plan.store()
+    cells = select_cells(plan, args.cells)
+    check_steps(plan, args.step)
+    if args.undo:
+        stages = stage_selection.stages(cells, args.step, args.load or args.disturbed or not args.step)
+        pending = redo_requests.all_pending(store, stages)
+        for stage in pending:
+            redo_requests.withdraw(store, stage)
+        print(f"{counted(len(pending), 'stage')} no longer asked for" if pending else "nothing was asked for")
+        return FINE
+    stages = stage_selection.stages(cells, args.step, args.load or args.disturbed)
+    if args.disturbed:
+        stages = _disturbed_loads(store, plan, stages)
+        if not stages:
+            print("the host was quiet before each of these stages that has a result")
+            return FINE
+    print("\n".join(_request_lines(store, plan, stages, args.why or (NOT_QUIET if args.disturbed else ""))))
+    return FINE
+
+
+def _disturbed_loads(store: Store, plan: Plan, stages: Sequence[str]) -> list[str]:
+    """Return all stages of disturbed loads: arms are compared load by load, and a load must not lie hours apart."""
+    loads = {stage.id: stage.load for stage in plan.stages}
+    disturbed: set[int] = set()
+    for stage in stages:
+        if (result := store.result(stage)) is not None:
+            noise = files.read_json(result / "attempt.json").get("noise") or {}
+            disturbed.update({loads[stage]} if "warning" in noise else ())
+    return [stage for stage in stages if loads[stage] in disturbed]
+
+
+def _request_lines(store: Store, plan: Plan, stages: Sequence[str], reason: str) -> Iterator[str]:
+    """Request that the next run measures the stages again."""
+    results = {stage: result for stage in stages if (result := store.result(stage)) is not None}
+    last = [f"{stage}/{result.name}" for stage, result in results.items() if result.name == timestamps.LAST]
+    repeated = [stage for stage, result in results.items() if result.name != timestamps.LAST]
+    for stage in repeated:
+        redo_requests.ask(store, stage, reason)
+    if repeated:
+        titles = {stage.id: stage.title for stage in plan.stages}
+        yield f"the next run measures {counted(len(repeated), 'stage')} again, beside the results that are there:"
+        yield from aligned([(stage, titles[stage]) for stage in repeated[:SHOWN_STAGES]])
+        if len(repeated) > SHOWN_STAGES:
+            yield f"  … and {len(repeated) - SHOWN_STAGES:,} more"
+    if len(results) < len(stages):
+        yield f"{counted(len(stages) - len(results), 'stage')} without a result: measured in any case"
+    for name in last:
+        yield f"{name} would stay the newest result, as no time is later: `stepgrid retract {name} --why TEXT`"
+
+
+def add_retract_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("result", metavar="RESULT", help="a result's folder, or STAGE/TIME as in `stepgrid results`")
+    parser.add_argument("--why", metavar="TEXT", help="the reason; the report prints it")
+    parser.add_argument("--undo", action="store_true", help="include the result again")
+    add_site(parser)
+
+
+def run_retract(args: argparse.Namespace) -> int:
+    use_site(args)
+    store = host_plan.store()
+    result = _named_result(store, args.result)
+    try:
+        with locked(store.lock(NAME), wait=False):
+            print(_undo_retraction(store, result) if args.undo else _retract(store, result, args.why))
+    except LockBusy as error:
+        holders = ", ".join(map(str, error.holders)) or "unknown"
+        sentence = f"a run is active in this checkout (pid {holders}): nothing was changed; try again later"
+        raise CommandError(sentence, FAILED) from error
+    return FINE
+
+
+def _named_result(store: Store, name: str) -> Path:
+    """Find a result by the last two parts of its path: its stage, and when it was measured."""
+    parts = Path(name).parts
+    if parts and parts[-1] == "result.json":
+        parts = parts[:-1]
+    results = store.all_results(parts[-2]) if len(parts) > 1 and parts[-2].startswith(STAGE_PREFIX) else []
+    for result in results:
+        if result.name == parts[-1]:
+            return result
+    raise CommandError(f"there is no result {name}: `stepgrid results SPEC` lists them, as STAGE/TIME")
+
+
+def _retract(store: Store, result: Path, reason: str | None) -> str:
+    if not (reason or "").strip():
+        raise CommandError("say why: the report does, beside the figures that are left")
+    if note := retractions.of(result):
+        raise CommandError(f"{result} is no result that counts: {note.said}")
+    retractions.retract(store, result, str(reason))
+    newest = store.result(result.parent.name)
+    if newest is None:
+        return f"{result} counts no more: its stage has no other, so the next run measures it"
+    return f"{result} counts no more: {newest.name} {'counts again' if newest.name < result.name else 'is newer'}"
+
+
+def _undo_retraction(store: Store, result: Path) -> str:
+    if retractions.of(result) is None:
+        raise CommandError(f"{result} was not retracted")
+    retractions.undo(store, result)
+    is_newest = store.result(result.parent.name) == result
+    return f"{result} counts again" if is_newest else f"{result} is no longer retracted; a newer one counts"
+
+
+def add_plans_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", metavar="SPEC", nargs="?", help="only those of this spec")
+    parser.add_argument("--format", choices=ROW_FORMATS, default="table", help="the output format (table)")
+    add_site(parser)
+
+
+def run_plans(args: argparse.Namespace) -> int:
+    use_site(args)
+    store, spec = host_plan.store(), args.spec and host_plan.named(args.spec)
+    stored = sorted(plans.stored(store), key=lambda plan: plan.made)
+    rows = [row for plan in stored if spec in (None, plan.spec) for row in _plan_rows(store, plan)]
+    if rows or args.format != "table":
+        print(format_rows(args.format, PLAN_COLUMNS, rows), end="")
+    else:
+        print(f"no plan{f' of {spec}' if spec else ''} is stored")
+    return FINE
+
+
+def _plan_rows(store: Store, plan: StoredPlan) -> Iterator[tuple[Any, ...]]:
+    """Yield the plan's row, or none if it cannot be read."""
+    with suppress(OSError, ValueError, KeyError):
+        cells, stages = len(plan_file.read_header(plan.folder)["cells"]), plan_file.ids(plan.folder)
+        results = [result.name for stage in stages if (result := store.result(stage))]
+        last = datetime.strptime(max(results), "%Y%m%dT%H%M%S.%fZ").strftime(MINUTES) if results else None
+        made = datetime.fromtimestamp(plan.made, UTC).strftime(MINUTES)
+        spec = plan.spec.removeprefix("import ") if imported(plan.spec) else plan.spec
+        yield plan.digest, spec, plan.scale, made, cells, len(results), len(stages), last

@@ -1,6 +1,6 @@
 """Unreferenced results, builds, images and plans of a store: those that no spec needs any more.
 
-What specs need is found by cli/shared/references.py."""
+What specs need is found by cli/disk.py."""
 
 from __future__ import annotations
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.cli.shared.references import References, UnreadablePlan, references
+from stepgrid.cli.disk import References, references
+from stepgrid.cli.failures import CommandError
 from stepgrid.model.plan import Plan
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.plan.files import plan_file
@@ -57,7 +58,7 @@ def test_a_stored_plan_names_its_spec(folder: Path) -> None:
     assert said.builds == {build.id for plan in needed for build in plan.builds}
     assert said.plans == {plan.digest for plan in needed}
     assert sorted(said.specs) == sorted(["my.yaml", str(elsewhere), "../elsewhere.yaml"])
-    assert said.kept == []
+    assert said.notes == []
 
 
 def test_a_spec_needs_what_it_says_now_and_its_last_plan_stays(folder: Path) -> None:
@@ -97,7 +98,7 @@ def test_a_scale_that_was_removed_is_not_needed(folder: Path) -> None:
     (folder / "my.yaml").write_text(SPEC)
     said = found()
     assert stages(small).isdisjoint(said.stages)
-    assert said.kept == []
+    assert said.notes == []
 
 
 def test_overrides_are_compiled_again() -> None:
@@ -128,7 +129,7 @@ def test_a_spec_that_cannot_be_compiled_keeps_all_results(text: str | None, fold
     said = found()
     assert said.stages == stages(first) | stages(second)
     assert {first.digest, second.digest} == said.plans
-    (sentence,) = said.kept
+    (sentence,) = said.notes
     assert sentence.startswith("my.yaml cannot be compiled: ")
     end = "; all results of its 2 stored plans stay; `stepgrid gc --forget my.yaml` goes on without it"
     assert sentence.endswith(end)
@@ -142,18 +143,18 @@ def test_a_file_that_is_gone_is_named() -> None:
         "my.yaml cannot be compiled: there is no file `my.yaml`; all results of its stored plan stay; "
         "`stepgrid gc --forget my.yaml` goes on without it"
     )
-    assert found().kept == [said]
+    assert found().notes == [said]
 
 
 def test_overrides_that_fit_no_more_are_named() -> None:
     run()
     one = run(only="threads == 1", sets=("params.duration=1m",))
     Path("my.yaml").write_text(SPEC.replace("{threads: {param", "{clients: {param"))
-    (said,) = found().kept
+    (said,) = found().notes
     assert said.startswith("my.yaml with --only 'threads == 1' --set params.duration=1m cannot be compiled: ")
     end = f"; all results of its 2 stored plans stay; `stepgrid gc --forget {one.digest}` goes on without it"
     assert said.endswith(end)
-    assert found(forgotten=[one.digest]).kept == []
+    assert found(forgotten=[one.digest]).notes == []
 
 
 def test_a_pipe_is_not_waited_for(folder: Path) -> None:
@@ -161,7 +162,7 @@ def test_a_pipe_is_not_waited_for(folder: Path) -> None:
     (folder / "my.yaml").unlink()
     os.mkfifo("my.yaml")
     assert found().stages == stages(plan)
-    assert found().kept[0].startswith("my.yaml cannot be compiled: `my.yaml` is not a file; ")
+    assert found().notes[0].startswith("my.yaml cannot be compiled: `my.yaml` is not a file; ")
 
 
 def test_a_new_spec_counts_when_it_is_named() -> None:
@@ -177,7 +178,7 @@ def test_results_of_another_machine_stay() -> None:
     said = found()
     assert stages(theirs) <= said.stages
     folder, machine = Store().plan(theirs.digest), theirs.hardware["id"]
-    assert said.kept == [f"{folder} of my.yaml is about another machine ({machine}); all its results stay"]
+    assert said.notes == [f"{folder} of my.yaml is about another machine ({machine}); all its results stay"]
 
 
 def test_a_machine_that_the_spec_describes_is_no_other(folder: Path) -> None:
@@ -211,7 +212,7 @@ def test_a_plan_that_cannot_be_read_stops_it(capsys: pytest.CaptureFixture[str])
         f"{folder} cannot be read, so nobody knows which results it needs: nothing was moved; "
         f"`stepgrid gc --forget {plan.digest}` goes on without it"
     )
-    with pytest.raises(UnreadablePlan) as unreadable:
+    with pytest.raises(CommandError) as unreadable:
         found()
     assert str(unreadable.value) == said
     (Store().root / "results" / "s-0").mkdir(parents=True)

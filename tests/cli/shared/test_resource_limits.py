@@ -5,7 +5,7 @@ from itertools import repeat
 
 import pytest
 
-from stepgrid.cli.shared.resource_limits import LimitError, limited
+from stepgrid.cli.check import LimitError, limited
 
 KINDS = (resource.RLIMIT_AS, resource.RLIMIT_CPU)
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.cli.status import header, screen
-from stepgrid.cli.status.colours import Paint
+from stepgrid.cli.status import Paint, counts_text, eta_text, header_lines
 from stepgrid.model.plan import Plan, Report
 from stepgrid.model.status import ActiveRun, Eta, NodeStatus, PlanStatus, Result, Status
 
@@ -22,7 +21,7 @@ def status(*words: Status, run: ActiveRun | None = None, eta: Eta = NOTHING) -> 
 
 
 def lines(found: PlanStatus) -> list[str]:
-    return list(header.lines(found, 100, Paint()))
+    return list(header_lines(found, 100, Paint()))
 
 
 @pytest.mark.parametrize(("given", "named"), [("6h", " (6h)"), ("07:30", "")])
@@ -35,15 +34,15 @@ def test_until_when_a_run_begins_stages(given: str, named: str) -> None:
 
 def test_what_is_for_another_machine_is_not_counted_as_to_do() -> None:
     found = status(Status.DONE, Status.MISSING, Status.ELSEWHERE)
-    assert header.title(found) == "a.yaml (smoke): what is measured"
-    assert header.stages(found, Paint()) == "1/2 done, 1 missing, 1 elsewhere"
+    assert lines(found)[0] == "a.yaml (smoke): what is measured"
+    assert counts_text(found, "stage", Paint()) == "1/2 done, 1 missing, 1 elsewhere"
 
 
 @pytest.mark.parametrize(
     ("left", "about", "said"), [(None, False, "?"), (0.0, True, "0s"), (0.4, False, "0s"), (90.0, True, "~1m30s")]
 )
 def test_how_long_it_takes(left: float | None, about: bool, said: str) -> None:
-    assert header.eta(status(eta=Eta(left, about))).partition(" (")[0] == said
+    assert eta_text(status(eta=Eta(left, about))).partition(" (")[0] == said
 
 
 @pytest.mark.parametrize(
@@ -57,4 +56,5 @@ def test_how_long_it_takes(left: float | None, about: bool, said: str) -> None:
 )
 def test_what_became_of_a_stage(state: Status, seconds: float | None, waited: float, said: str) -> None:
     result = Result(Path("r"), seconds=seconds, waited=waited)
-    assert screen.outcome(NodeStatus("s-1", "t", state, seconds=seconds, result=result)) == said
+    node = NodeStatus("s-1", "t", state, seconds=seconds, result=result)
+    assert f"{node.status}{node.time_taken}" == said

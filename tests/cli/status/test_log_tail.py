@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.cli.status.host_load import FIRST, Tail
+from stepgrid.cli.watch import FIRST_BYTES, Tail
 
 
 def test_whole_lines_and_what_comes_later(tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_of_a_long_file_the_end_without_the_line_that_is_cut(tmp_path: Path) -> 
     path.write_text("".join(f"{number:07}\n" for number in range(10_000)))
     found = Tail(path).lines()
     assert found[-1] == "0009999"
-    assert len(found) == FIRST // 8 - 1
+    assert len(found) == FIRST_BYTES // 8 - 1
 
 
 def test_a_file_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.cli.status.sparkline import BLOCKS, PLAIN, Spark, spark
+from stepgrid.cli.watch import BLOCKS, PLAIN_BLOCKS, Spark, sparkline
 
 
 @pytest.mark.parametrize(
@@ -17,22 +17,22 @@ from stepgrid.cli.status.sparkline import BLOCKS, PLAIN, Spark, spark
     ],
 )
 def test_from_zero_to_the_largest(values: list[float], width: int, expected: Spark) -> None:
-    found = spark(values, width)
+    found = sparkline(values, width)
     assert found == expected
 
 
 def test_nothing_of_nothing() -> None:
-    assert spark([], 10) is None
-    assert spark([1.0], 0) is None
+    assert sparkline([], 10) is None
+    assert sparkline([1.0], 0) is None
 
 
 @given(st.lists(st.floats(0, 1e9), min_size=1, max_size=400), st.integers(1, 200))
 def test_it_fits_and_its_largest_is_the_highest_block(values: list[float], width: int) -> None:
-    found = spark(values, width, PLAIN)
+    found = sparkline(values, width, PLAIN_BLOCKS)
     assert found is not None
     assert 1 <= len(found.text) <= width
     assert found.used <= len(values)
     assert found.most == max(values[len(values) - found.used :])
-    assert set(found.text) <= {*PLAIN, " "}
-    assert max(values) == 0 or found.most == 0 or PLAIN[-1] in found.text
-    assert len(BLOCKS) == len(PLAIN)
+    assert set(found.text) <= {*PLAIN_BLOCKS, " "}
+    assert max(values) == 0 or found.most == 0 or PLAIN_BLOCKS[-1] in found.text
+    assert len(BLOCKS) == len(PLAIN_BLOCKS)

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stepgrid.cli import results as results_command
-from stepgrid.cli.status import status_json
+from stepgrid.cli import status as status_command
 from stepgrid.collect.job import collect
 from stepgrid.collect.query import open_tables
 from stepgrid.host import locks
@@ -178,11 +178,11 @@ def test_all_agree_about_every_stage(kinds: dict[str, Callable[[Store, PlannedSt
     with filled(kinds) as store:
         status = StatusReader(store, PLAN).read()
         assert {node.id: node.status for node in status.nodes.values()} == wanted
-        assert _states(status_json.to_json(status)["nodes"]) == wanted
+        assert _states(status_command.to_json(status)["nodes"]) == wanted
         planned = outlook(PLAN, store)
         assert _states(to_json(planned)["nodes"]) == wanted
         assert [node.status.action for node in planned.nodes] == [node.action for node in status.nodes.values()]
-        assert _states(results_command.to_json(store, PLAN, [stage.id for stage in PLAN.stages])) == {
+        assert _states(results_command.results_json(store, PLAN, [stage.id for stage in PLAN.stages])) == {
             node: each for node, each in wanted.items() if node != "b-1"
         }
         if broken not in kinds.values():  # a mark says nothing of what it leads to

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.cli.shared import claim_gate
+from stepgrid.cli import output
 from stepgrid.collect.job import collect
 from stepgrid.plan.files import plan_file
 from stepgrid.store import plans
@@ -259,7 +259,7 @@ def test_a_claim_has_one_outcome_whichever_specs_share_the_store(tmp_path: Path)
     alone, beside = one_load(tmp_path / "alone"), one_load(tmp_path / "beside", neighbours=True)
     said = "0.76× (claimed ≥ 1×); one load, noise floor unknown, 2.30× assumed; not enough repeats"
     assert [case.words for report in (alone, beside) for case in report.claims[0].cases] == [said, said]
-    assert [claim_gate.status(each, strict) for strict in ("fails", "undecided") for each in (alone, beside)] == [
+    assert [output.claim_status(each, strict) for strict in ("fails", "undecided") for each in (alone, beside)] == [
         *(0, 0),
         *(4, 4),
     ]

@@ -1,0 +1,208 @@
+"""stepgrid counters, flame and bisect: why one cell differs from another, and since which commit or release."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from stepgrid.cli.failures import CommandError, ending_with
+from stepgrid.cli.output import write_output
+from stepgrid.cli.spec_arguments import (
+    SPEC_HELP,
+    add_cells,
+    add_narrowing,
+    add_spec,
+    check_steps,
+    compiled_plan,
+    quiet_plan,
+    select_cell,
+    select_cells,
+)
+from stepgrid.errors import FAILED, FINE, USAGE
+from stepgrid.host import files
+from stepgrid.language.problems import nearest
+from stepgrid.model.plan import Plan, PlannedCell
+from stepgrid.model.table import NOTHING, Table
+from stepgrid.plan.arms import arms
+from stepgrid.plugins.collector import ComparingCollector, Recording
+from stepgrid.store.store import Store
+from stepgrid.summarize.formats import FORMATS, json_format
+from stepgrid.workflow import host_plan
+
+PUBLISHED, LAYOUT = "published", "counters"
+SHOWN_COUNTERS = 10
+Growth = Mapping[str, Mapping[str, float]]  # cell -> counter -> growth
+
+
+def add_counters_arguments(parser: argparse.ArgumentParser) -> None:
+    add_cells(parser, "a cell's id, or labels that single it out; ratios are to the first (all cells)")
+    parser.add_argument("--step", action="append", default=[], metavar="NAME", help="of this step (all steps)")
+    parser.add_argument(
+        "--probe", action="append", default=[], metavar="NAME", help="around this probe (over the steps themselves)"
+    )
+    parser.add_argument("--name", action="append", default=[], metavar="PATTERN", help="of these counters: Handler_*")
+    parser.add_argument(
+        "--top", type=int, default=SHOWN_COUNTERS, metavar="N", help=f"those that grew most ({SHOWN_COUNTERS})"
+    )
+    parser.add_argument("--format", choices=(*FORMATS, PUBLISHED), default="text", help="the output format (text)")
+
+
+def run_counters(args: argparse.Namespace) -> int:
+    plan = quiet_plan(args)
+    cells = select_cells(plan, args.cells)
+    check_steps(plan, args.step)
+    parts = list(_counter_tables(args, plan, cells))
+    if not parts:
+        raise CommandError("no counter grew there: `stepgrid results` lists what is measured")
+    print(json_format.joined(parts) if args.format == "json" else "\n".join(parts), end="")
+    return FINE
+
+
+def _counter_tables(args: argparse.Namespace, plan: Plan, cells: Sequence[PlannedCell]) -> Iterator[str]:
+    from stepgrid.collect import query
+    from stepgrid.collect.step_figures import ENGINE
+
+    folder = host_plan.store().tables(plan.digest)
+    if not (folder / "steps.parquet").is_file():
+        raise CommandError(f"{args.spec} has no tables yet: `stepgrid run {args.spec}` makes them")
+    probes = query.counter_places(folder)
+    for probe in args.probe:
+        if probe not in probes:
+            raise CommandError(f"nothing was counted around a probe `{probe}`: {nearest(probe, probes)}")
+    wanted = query.CounterFilter(args.step, args.probe or [ENGINE], args.name)
+    labels = _distinct_labels(plan, cells)
+    for (step, source), growth in query.counter_growth(folder, [cell.id for cell in cells], wanted).items():
+        title = step if source == ENGINE else f"{step}, around {source}"
+        yield from _growth_tables(title, {labels[cell]: growth[cell] for cell in growth}, args)
+
+
+def _distinct_labels(plan: Plan, cells: Sequence[PlannedCell]) -> dict[str, str]:
+    """Label each cell on the axes on which these cells differ."""
+    axes = arms(plan.axes, [cell.labels for cell in cells], {"base": {}, "tables": (), "claims": ()})
+    names = [axis.name for axis in axes if len({cell.labels.get(axis.name) for cell in cells}) > 1]
+    return {cell.id: ", ".join(cell.labels[name] for name in names if name in cell.labels) or "grown" for cell in cells}
+
+
+def _growth_tables(title: str, growth: Growth, args: argparse.Namespace) -> Iterator[str]:
+    from stepgrid.plugins.layout import Block, LayoutCell
+    from stepgrid.plugins.registry import LAYOUTS
+
+    spots = {(row, 0): LayoutCell(values) for row, values in enumerate(growth.values())}
+    block = Block(title, tuple((label,) for label in growth), spots=spots, counters=("*",), top=args.top)
+    tables = LAYOUTS.get(LAYOUT).tables(block)
+    if args.format != PUBLISHED:
+        yield from map(FORMATS[args.format], tables)
+    elif tables:
+        yield "".join(f"{line}\n" for line in _published_lines(title, list(growth), tables))
+
+
+def _published_lines(title: str, labels: Sequence[str], tables: Sequence[Table]) -> Iterator[str]:
+    """Write as published scripts do: the difference, two tabs, the name; then the ratios to the first cell."""
+    differences, *ratios = ([[cell.text for cell in row] for row in table.rows] for table in tables)
+    for column, label in enumerate(labels, 1):
+        yield f"# {title}, {label}" if ratios else f"# {title}"
+        yield from (f"{row[column]}\t\t{row[0]}" for row in differences if row[column] != NOTHING)
+    for rows in ratios:
+        yield f"# {title}, relative to {labels[0]}: {', '.join(labels[1:])}"
+        yield from ("\t".join(row) for row in rows)
+
+
+def add_flame_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
+    parser.add_argument("cell", metavar="CELL", help="a cell's id, or labels that single it out")
+    parser.add_argument("base", metavar="BASE", help="the cell that it is compared with")
+    parser.add_argument("--step", metavar="NAME", help="of this step (the first that was recorded in both)")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the SVG to write (default: print it)")
+    add_narrowing(parser)
+
+
+def run_flame(args: argparse.Namespace) -> int:
+    from stepgrid.plugins.registry import COLLECTORS
+    from stepgrid.summarize.refresh import current
+
+    plan, store = quiet_plan(args), host_plan.store()
+    cell, base = select_cell(plan, args.cell), select_cell(plan, args.base)
+    current(store, plan)  # the number of operations
+    for step in cell.steps:
+        for name in COLLECTORS.names() if args.step in (None, step.name) else ():
+            collector = COLLECTORS.get(name)
+            of_cell, of_base = (list(_recordings(store, plan, side, step.name, name)) for side in (cell, base))
+            if isinstance(collector, ComparingCollector) and of_cell and of_base:
+                title = f"{step.name}, {args.cell} against {args.base}"
+                write_output(collector.compared(of_cell, of_base, title), args.output)
+                return FINE
+    subject = f"of step `{args.step}`" if args.step else "of one step"
+    hint = "`collectors: [{collector: perf_record}]` makes them"
+    raise CommandError(f"no recordings {subject} in both cells: {hint}")
+
+
+def _recordings(store: Store, plan: Plan, cell: PlannedCell, step_name: str, collector: str) -> Iterator[Recording]:
+    """Yield the recordings of each load and run."""
+    from stepgrid.collect.step_figures import stored_figures
+
+    step = next((step for step in cell.steps if step.name == step_name), None)
+    stages = {stage.id: stage for stage in plan.stages}
+    for stage in dict.fromkeys(repeat.stages[step.stage] for repeat in cell.repeats) if step else ():
+        result = store.result(stage)
+        figures = stored_figures(result, stages[stage].steps) if result else None
+        if step is None or result is None or figures is None:
+            continue
+        operations = figures.steps[step.index].metrics.get("operations")
+        for path in sorted(result.glob(f"steps/{step.index}-*/collectors/*/collector.json")):
+            record = files.read_json(path)
+            if operations and record.get("collector") == collector:
+                yield Recording(path.parent, record, operations)
+
+
+def add_bisect_arguments(parser: argparse.ArgumentParser) -> None:
+    add_spec(parser)
+    parser.add_argument("--good", required=True, metavar="REF", help="a version of the build, or a git commit or tag")
+    parser.add_argument("--bad", required=True, metavar="REF", help="a later one, which is worse")
+    parser.add_argument("--build", metavar="NAME", help="the build whose source is searched, where there are several")
+    parser.add_argument("--step", metavar="NAME", help="the measured step, where there are several")
+    question = parser.add_mutually_exclusive_group()
+    question.add_argument("--metric", metavar="NAME", default="qps", help="the figure that became worse (qps)")
+    question.add_argument("--claim", metavar="TEXT", help="a claim of the spec that holds at GOOD and fails at BAD")
+    parser.add_argument("--by", type=_share, default=0.05, metavar="SHARE", help="by how much it became worse (5%%)")
+    parser.add_argument("--retry", action="store_true", help="try again what could not be built or run before")
+    parser.add_argument("-n", "--dry-run", action="store_true", help="say what the search would cost, measure nothing")
+
+
+def _share(text: str) -> float:
+    from stepgrid.model.units import UnitError, quantity
+
+    try:
+        share = float(quantity(text, "percent")) / 100
+    except UnitError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not 0 < share < 1:
+        raise argparse.ArgumentTypeError(f"expected more than 0% and less than 100%, found {text}")
+    return share
+
+
+def run_bisect(args: argparse.Namespace) -> int:
+    plan = compiled_plan(args)
+    from stepgrid.bisect.measurement import Stopped
+    from stepgrid.bisect.question import Words, request_of
+    from stepgrid.bisect.request import SearchError
+    from stepgrid.bisect.session import Session
+
+    words = Words(
+        *(plan.spec, args.scale, args.only, tuple(args.sets)),
+        *(args.good, args.bad, args.build, args.step, args.metric, args.claim, args.by),
+    )
+    command = shlex.join(["stepgrid", *sys.argv[1:]])
+    try:
+        with ending_with(USAGE, SearchError):
+            session = Session(host_plan.store(), plan, request_of(words, plan), command)
+            if args.dry_run:
+                print(session.forecast())
+                return FINE
+            text, is_found = session.run(args.retry)
+    except Stopped as error:
+        raise CommandError(f"the search is not over: {error}. The same command goes on", FAILED) from error
+    print(text)
+    return FINE if is_found else FAILED

@@ -1,0 +1,414 @@
+"""stepgrid images and gc: saved databases, and results, builds and images that no spec needs any more."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from stepgrid.cli.failures import CommandError
+from stepgrid.cli.spec_arguments import add_narrowing, add_site, quiet_plan, spec_error, use_site
+from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
+from stepgrid.host.locks import LockBusy, locked
+from stepgrid.language.problems import (
+    Location,
+    Problem,
+    Problems,
+    SpecError,
+    format_problems,
+)
+from stepgrid.language.site import current_site
+from stepgrid.language.yaml import load
+from stepgrid.model.number_format import size
+from stepgrid.model.plan import Plan
+from stepgrid.model.plan import imported as is_imported
+from stepgrid.model.units import counted, duration
+from stepgrid.plan import identity
+from stepgrid.plan.compilation import scales
+from stepgrid.plan.files import plan_file
+from stepgrid.plan.files.integrity import DAMAGED
+from stepgrid.store import plans, trash
+from stepgrid.store.images.image_folders import Image, evict, images, last_used, record, stored
+from stepgrid.store.plans import StoredPlan
+from stepgrid.store.store import Store
+from stepgrid.store.trash import UnmovedPath
+from stepgrid.store.unreferenced import KINDS, Entry, NeededNames, entries, unreferenced
+from stepgrid.summarize.formats.text import aligned
+from stepgrid.workflow import host_plan
+from stepgrid.workflow.plan_cache import Kept as StoredRequest
+from stepgrid.workflow.plan_cache import Request, requests
+
+SPECS = "specs/**/*.yaml"
+EVERY_IMAGE = "all"
+
+
+def add_images_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", nargs="?", metavar="SPEC", help="only images of this spec (default: of the checkout)")
+    add_narrowing(parser)
+    parser.add_argument("--verify", action="store_true", help="verify each image: list of files, sizes and checksums")
+    parser.add_argument(
+        "--evict", nargs="+", default=[], metavar="STAGE", help="remove these images; `all` removes every listed one"
+    )
+
+
+def run_images(args: argparse.Namespace) -> int:
+    use_site(args)
+    plan, store = quiet_plan(args) if args.spec else None, host_plan.store()
+    stages = None if plan is None else {stage.id for stage in plan.stages}
+    listed = [image for image in images(store) if stages is None or image.stage in stages]
+    if args.evict:
+        return _evict_images(store, listed, args.evict)
+    if args.verify:
+        return _verify_images(store, listed)
+    print("\n".join(_image_lines(store, listed)) if listed else "there is no image")
+    return FINE
+
+
+def _image_lines(store: Store, listed: Sequence[Image]) -> Iterator[str]:
+    from stepgrid.run.images.disk_usage import room
+
+    now = time.time()
+    rows = [(image.stage, size(image.bytes), f"used {duration(now - image.used)} ago", image.title) for image in listed]
+    for image, line in zip(listed, aligned(rows, "", right=[1]), strict=True):
+        yield line
+        is_replayed, is_shared = record(image.folder).get("replayed"), image.own < image.bytes
+        if is_replayed or is_shared:
+            shared = f", {size(image.bytes - image.own)} shared" if is_shared else ""
+            yield f"  {size(image.own)} its own{shared}{', replayed' if is_replayed else ''}"
+    total = size(stored(image.folder for image in listed))
+    yield f"{counted(len(listed), 'image')}, {total}; {room(store, current_site().disk).said}"
+
+
+def _verify_images(store: Store, listed: Sequence[Image]) -> int:
+    from stepgrid.run.images.image import verified
+
+    damaged = 0
+    for image in listed:
+        fault, method = verified(store, image.stage)
+        damaged += fault is not None
+        print(f"{image.stage}  {fault or f'sound: {method}'}  {image.title}", flush=True)
+    hint = "`--evict` removes one, and what starts from it runs the load again"
+    print(f"damaged: {damaged}; {hint}" if damaged else "all are sound")
+    return FAILED if damaged else FINE
+
+
+def _evict_images(store: Store, listed: Sequence[Image], names: Sequence[str]) -> int:
+    chosen: dict[str, Image] = {}
+    for name in names:
+        matches = [image for image in listed if name == EVERY_IMAGE or image.stage.startswith(name)]
+        if not matches and name != EVERY_IMAGE:
+            raise CommandError(f"there is no image {name}: `stepgrid images` lists them, by their stages")
+        chosen.update({image.stage: image for image in matches})
+    status = FINE
+    for image in chosen.values():
+        try:
+            with locked(store.lock(image.stage), wait=False):
+                evict(store, image.stage, image.stage)
+            print(f"removed {image.stage}, {size(image.own)}: {image.title}")
+        except LockBusy:
+            status = FAILED
+            print(f"left: {image.stage} is in use: {image.title}", file=sys.stderr)
+    return status
+
+
+def add_gc_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "specs",
+        nargs="*",
+        metavar="SPEC",
+        help=f"specs whose results are kept, beside {SPECS} and those of stored plans, with all scales",
+    )
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--yes", action="store_true", help="move the listed files to the trash")
+    action.add_argument("--restore", action="store_true", help="restore everything from the trash")
+    action.add_argument("--empty", action="store_true", help="delete everything in the trash")
+    parser.add_argument(
+        "--forget",
+        metavar="SPEC|PLAN",
+        action="append",
+        default=[],
+        help="a spec or plan whose results are no longer kept, may be repeated",
+    )
+    add_site(parser)
+
+
+def run_gc(args: argparse.Namespace) -> int:
+    if any(problem.severity == "error" for problem in use_site(args)):
+        raise CommandError(format_problems(args.site_problems), PROBLEMS)
+    store = host_plan.store()
+    try:
+        if args.restore:
+            return _restore_trash(store)
+        if args.empty:
+            number, _ = trash.holds(store)
+            print(f"deleted {counted(number, 'place')} of the trash, {size(trash.empty(store))}")
+            return FINE
+        _collect_garbage(store, args)
+    except LockBusy as error:
+        holders = ", ".join(map(str, error.holders)) or "unknown"
+        sentence = f"this checkout is in use (pid {holders}): nothing was changed; try again later"
+        raise CommandError(sentence, FAILED) from error
+    return FINE
+
+
+def _restore_trash(store: Store) -> int:
+    with trash.alone(store):
+        number, unmoved = trash.restore(store)
+    _print_unmoved(unmoved)
+    print(f"restored {counted(number, 'place')} from the trash")
+    return FAILED if unmoved else FINE
+
+
+def _print_unmoved(unmoved: Sequence[UnmovedPath]) -> None:
+    for path in unmoved:
+        print(f"{path.path} stays: {path.why}", file=sys.stderr)
+
+
+def _collect_garbage(store: Store, args: argparse.Namespace) -> None:
+    """List what no spec needs; with `--yes`, move it to the trash."""
+    with ExitStack() as lock:
+        if args.yes and store.root.is_dir():
+            lock.enter_context(trash.alone(store))  # before the first look: a run changes what is needed
+        present = entries(store)  # before the plans: an import publishes its plan first
+        specs = [*args.specs, *(str(path) for path in sorted(Path().glob(SPECS)) if _is_spec(path))]
+        needed = references(store, list(map(host_plan.named, specs)), list(map(host_plan.named, args.forget)))
+        _check_specs(needed, args)
+        unneeded = unreferenced(present, needed.names)
+        print("\n".join(_garbage_lines(store, needed, unneeded, args)), flush=True)
+        if args.yes and unneeded:
+            unmoved = trash.move(store, unneeded)
+            _print_unmoved(unmoved)
+            hint = "`stepgrid gc --restore` puts them back, `stepgrid gc --empty` deletes them"
+            print(f"moved {counted(len(unneeded) - len(unmoved), 'place')} to the trash; {hint}")
+
+
+def _is_spec(path: Path) -> bool:
+    """Tell a spec from a library, which has no builds; a file that cannot be read is compiled to show its errors."""
+    nodes: Mapping[str, object] = load(str(path), Problems()) or {}
+    return not nodes or "builds" in nodes or "title" in nodes
+
+
+def _check_specs(needed: References, args: argparse.Namespace) -> None:
+    """Refuse specs with errors, and a checkout in which no spec says which results are needed."""
+    errors = [
+        str(spec_error(spec, needed.wrong_specs[name]))
+        for spec in args.specs
+        if (name := host_plan.named(spec)) in needed.wrong_specs
+    ]
+    if errors:
+        errors.append("nothing was moved: the results that a spec needs are known when it has no errors")
+        raise CommandError("\n".join(errors), PROBLEMS)
+    if not (needed.specs or needed.wrong_specs or needed.plans or args.forget):
+        raise CommandError(f"no spec at {SPECS} and no stored plan: name the specs that count", USAGE)
+
+
+def _garbage_lines(
+    store: Store, needed: References, unneeded: Sequence[Entry], args: argparse.Namespace
+) -> Iterator[str]:
+    yield from needed.notes
+    specs = needed.specs[0] if len(needed.specs) == 1 else counted(len(needed.specs), "spec")
+    if not unneeded:
+        yield f"no unreferenced results under {store.root}/ ({specs}, at all scales)"
+    else:
+        sizes = {entry.path: entry.bytes for entry in unneeded}
+        yield f"unreferenced by {specs}, at all scales:"
+        for kind in KINDS:
+            paths = [entry.path for entry in unneeded if entry.kind == kind]
+            if paths:
+                yield f"  {kind}: {len(paths):,}, {size(sum(sizes[path] for path in paths))}"
+                rows = [(str(path), size(sizes[path]), _last_use(kind, path)) for path in paths]
+                yield from aligned(rows, "    ", right=[1])
+        yield f"in all {size(sum(sizes.values()))} in {counted(len(unneeded), 'place')}{_hint(args)}"
+    number, total = trash.holds(store)
+    if total:
+        yield f"the trash holds {counted(number, 'place')}, {size(total)}: `stepgrid gc --empty` deletes them"
+
+
+def _last_use(kind: str, path: Path) -> str:
+    return f"used {duration(time.time() - last_used(path))} ago" if kind == "images" else ""
+
+
+def _hint(args: argparse.Namespace) -> str:
+    """Offer the same command with `--yes`."""
+    if args.yes:
+        return ""
+    site = ["--site", args.site] if args.site else []
+    words = ["stepgrid", "gc", *args.specs, *(word for name in args.forget for word in ("--forget", name)), *site]
+    return f"; `{shlex.join([*words, '--yes'])}` moves them to the trash"
+
+
+# The results that are needed: by the named specs, and by the specs of stored plans, wherever these lie.
+
+
+@dataclass(slots=True)
+class References:
+    """Names that specs and plans need; `notes` say which results stay though no spec is known to need them."""
+
+    specs: list[str] = field(default_factory=list)  # that could be compiled
+    wrong_specs: dict[str, Sequence[Problem]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    plans: set[str] = field(default_factory=set)
+    builds: set[str] = field(default_factory=set)
+    stages: set[str] = field(default_factory=set)
+    shapes: set[str] = field(default_factory=set)
+
+    @property
+    def names(self) -> NeededNames:
+        return NeededNames(self.plans, self.builds, self.stages, self.shapes)
+
+    def add(self, plan: Plan) -> None:
+        from stepgrid.run.images.disk_space import shapes
+
+        self.plans.add(plan.digest)
+        self.builds.update(build.id for build in plan.builds)
+        self.stages.update(stage.id for stage in plan.stages)
+        self.shapes.update(shapes(plan))
+
+    def add_stored(self, plan: StoredPlan) -> None:
+        """Add all that a stored plan names, whatever its spec says by now."""
+        try:
+            self.stages.update(plan_file.ids(plan.folder))
+            self.builds.update(plan_file.builds(plan.folder))
+        except DAMAGED:
+            raise _unreadable(plan) from None
+        self.plans.add(plan.digest)
+        with suppress(*DAMAGED):  # of another version: its shapes are a cache
+            self.add(plan_file.read(plan.folder))
+
+
+def references(store: Store, specs: Sequence[str], forgotten: Collection[str] = ()) -> References:
+    """Collect what these specs and all stored plans need, without the forgotten specs and plans."""
+    return _Search(store, specs, frozenset(forgotten)).run()
+
+
+@dataclass(frozen=True)  # no slots: cached_property needs a dict
+class _Search:
+    store: Store
+    specs: Sequence[str]
+    forgotten: frozenset[str]
+
+    def run(self) -> References:
+        needed = References()
+        for plan in self._standalone:
+            needed.add_stored(plan)
+        of_specs = [plan for plan in self._stored if plan not in self._standalone]
+        requested = [request.request.spec for request in self._requests if request.request]
+        for spec in dict.fromkeys([*self.specs, *(plan.spec for plan in of_specs), *requested]):
+            self._add_spec(needed, spec, [plan for plan in of_specs if plan.spec == spec])
+        # the last plan of each spec and scale: the next search must find the spec by it
+        needed.plans.update({(plan.spec, plan.scale): plan.digest for plan in self._stored}.values())
+        needed.plans.update(request.plan for request in self._requests)
+        return needed
+
+    @cached_property
+    def _stored(self) -> list[StoredPlan]:
+        """The stored plans, oldest first."""
+        listed = sorted(plans.stored(self.store), key=lambda plan: plan.made)
+        return [plan for plan in listed if self.forgotten.isdisjoint((plan.spec, plan.digest))]
+
+    @cached_property
+    def _requests(self) -> list[StoredRequest]:
+        listed = [request for request in requests(self.store) if request.plan not in self.forgotten]
+        return [item for item in listed if item.request is None or item.request.spec not in self.forgotten]
+
+    @cached_property
+    def _standalone(self) -> list[StoredPlan]:
+        """Plans that no spec here stands for: of imported results, damaged, or of an unknown request."""
+        unknown = {request.plan: request.key for request in self._requests if request.request is None}
+        listed = []
+        for plan in self._stored:
+            key = unknown.get(plan.digest)
+            is_narrowed = key is not None and key != Request(plan.spec, plan.scale).key
+            is_foreign = not plan.spec or is_imported(plan.spec) or self.store.texts(plan.digest).is_dir()
+            if is_narrowed or is_foreign:
+                listed.append(plan)
+        return listed
+
+    def _add_spec(self, needed: References, spec: str, stored_plans: Sequence[StoredPlan]) -> None:
+        """Add what a spec needs at all of its scales; if it has errors, all that its stored plans need."""
+        compiled: list[Plan] = []
+        for request in self._requests_of(spec):
+            try:
+                compiled.append(_compile(request.request or Request(spec)))
+            except SpecError as error:
+                needed.wrong_specs[spec] = error.problems
+                for plan in stored_plans:
+                    needed.add_stored(plan)
+                needed.notes.append(_wrong_spec_note(request, error.problems, len(stored_plans)))
+                return
+        for compiled_plan in compiled:
+            needed.add(compiled_plan)
+        needed.specs.append(spec)
+        machines = {machine for plan in compiled for machine in plan.machines}
+        self._add_other_machines(needed, spec, stored_plans, machines)
+
+    def _requests_of(self, spec: str) -> Iterator[StoredRequest]:
+        """Yield the spec with all its scales, and what it was narrowed to."""
+        names = scales(spec) if Path(spec).is_file() else []
+        yield from (StoredRequest("", "", Request(spec, scale)) for scale in (None, *names))
+        for item in self._requests:
+            request = item.request
+            if request and request.spec == spec and (request.only or request.sets) and request.scale in (None, *names):
+                yield item
+
+    def _add_other_machines(
+        self, needed: References, spec: str, stored_plans: Sequence[StoredPlan], machines: Collection[str]
+    ) -> None:
+        """Add what other machines measured: compiled there, the spec needs it."""
+        present = {*machines, self._machine}
+        for plan in stored_plans:
+            absent = {
+                name for name, facts in plan.machines.items() if not facts.get("declared") and name not in present
+            }
+            stages = [stage["id"] for stage in _stages(plan) if stage["hardware"] in absent] if absent else []
+            if not needed.stages.issuperset(stages):
+                needed.add_stored(plan)
+                names = ", ".join(sorted(absent))
+                needed.notes.append(f"{plan.folder} of {spec} is about another machine ({names}); all its results stay")
+
+    @cached_property
+    def _machine(self) -> str:
+        return identity.hardware_id(host_plan.host(self.store))
+
+
+def _compile(request: Request) -> Plan:
+    path = Path(request.spec)
+    if path.exists() and not path.is_file() and not path.is_dir():  # a pipe, which would wait for its writer
+        raise SpecError([Problem("file-not-found", Location(request.spec, 1, 1), f"`{request.spec}` is not a file")])
+    return host_plan.compiled(request.spec, request.scale, Problems(), request.only, request.sets)
+
+
+def _stages(plan: StoredPlan) -> Sequence[Mapping[str, Any]]:
+    try:
+        stages: Sequence[Mapping[str, Any]] = plan_file.read_header(plan.folder)["stages"]
+    except DAMAGED:
+        raise _unreadable(plan) from None
+    return stages
+
+
+def _unreadable(plan: StoredPlan) -> CommandError:
+    sentence = f"{plan.folder} cannot be read, so nobody knows which results it needs: nothing was moved"
+    return CommandError(f"{sentence}; `stepgrid gc --forget {plan.digest}` goes on without it", PROBLEMS)
+
+
+def _wrong_spec_note(stored: StoredRequest, problems: Sequence[Problem], plan_count: int) -> str:
+    """my.yaml with --only 'x == 1' cannot be compiled: … (2 more errors); all results of its stored plan stay; …"""
+    errors = [problem for problem in problems if problem.severity == "error"]
+    request = stored.request or Request("")
+    options = ["--only", request.only] if request.only else []
+    options += [word for value in request.sets for word in ("--set", value)]
+    name = " ".join([request.spec, *(["with", shlex.join(options)] if options else [])])
+    suffix = f" ({counted(len(errors) - 1, 'more error')})" if len(errors) > 1 else ""
+    sentence = f"{name} cannot be compiled: {errors[0].message}{suffix}"
+    if not plan_count:
+        return f"{sentence}; no plan of it is stored"
+    number = counted(plan_count, "stored plan") if plan_count > 1 else "stored plan"
+    hint = f"`stepgrid gc --forget {shlex.quote(stored.plan or request.spec)}` goes on without it"
+    return f"{sentence}; all results of its {number} stay; {hint}"

@@ -1,0 +1,115 @@
+"""Output of commands: files, rows as tables or data, and the exit status of failed claims."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from decimal import Decimal
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.cli.failures import CommandError
+from stepgrid.errors import CLAIM_FAILED, FAILED, FINE
+from stepgrid.model.table import NOTHING, Cell, Column, Table
+from stepgrid.summarize.formats import json_text, markdown, text
+from stepgrid.summarize.formats.csv_format import COMMA, TAB, delimited_text
+
+if TYPE_CHECKING:
+    from stepgrid.summarize.report import Report
+
+WIDTH = 100  # columns of text that is not made for the width of a terminal
+ROW_FORMATS = ("table", "csv", "tsv", "json", "markdown")
+FAILS, UNDECIDED = "fails", "undecided"
+_FORMATS_BY_ENDING = {".md": "markdown"}
+Rows = Sequence[Sequence[Any]]
+
+
+def write_output(content: str, output: Path | None) -> None:
+    """Print the text, or write it to a file."""
+    if output is None:
+        print(content, end="")
+        return
+    try:
+        output.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{output}: {error.strerror or error}", FAILED) from error
+
+
+def format_of(path: Path | None, formats: Collection[str], usual: str) -> str:
+    """Return the format that the ending of a file's name stands for: a.csv -> csv."""
+    ending = path.suffix.lower() if path else ""
+    name = _FORMATS_BY_ENDING.get(ending, ending.removeprefix("."))
+    return name if name in formats else usual
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a file that cannot be written, before its content is made."""
+    if not path.parent.is_dir():
+        raise CommandError(f"there is no folder {path.parent} to write {path.name} to")
+
+
+def format_rows(form: str, names: Sequence[str], rows: Rows) -> str:
+    """Write rows in one of ROW_FORMATS; a missing value is `-`, empty or null."""
+    match form:
+        case "json":
+            return json_text.text([dict(zip(names, row, strict=True)) for row in rows]) + "\n"
+        case "csv" | "tsv":
+            return delimited_text(chain([names], (map(_exact, row) for row in rows)), TAB if form == "tsv" else COMMA)
+        case "markdown":
+            return markdown.table(_table(names, rows))
+    return "".join(f"{line}\n" for line in text.lines(_table(names, rows), indent="", width=sys.maxsize))
+
+
+def _table(names: Sequence[str], rows: Rows) -> Table:
+    """Make a table in which columns of numbers are aligned to the right."""
+    columns = []
+    for index, name in enumerate(names):
+        values = [row[index] for row in rows if row[index] is not None]
+        is_numeric = bool(values) and all(isinstance(value, int | float | Decimal) for value in values)
+        columns.append(Column(name, label=not is_numeric))
+    return Table("", tuple(columns), tuple(tuple(Cell(_rounded(value)) for value in row) for row in rows))
+
+
+def _rounded(value: Any) -> str:
+    if value is None:
+        return NOTHING
+    return f"{value:.10g}" if isinstance(value, float) else str(_exact(value))
+
+
+def _exact(value: Any) -> Any:
+    """Return a value as text, and a number with all of its digits."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | dict | tuple):
+        return json_text.text(value, indent=None)
+    return value.isoformat(" ") if isinstance(value, datetime) else value
+
+
+def add_strict(parser: argparse.ArgumentParser) -> None:
+    """Add two options without a value: with an optional one, `--strict SPEC` would take the spec for it."""
+    parser.add_argument(
+        "--strict",
+        action="store_const",
+        const=FAILS,
+        help=f"end with status {CLAIM_FAILED} when a claim of the spec fails",
+    )
+    parser.add_argument(
+        "--strict=undecided",
+        dest="strict",
+        action="store_const",
+        const=UNDECIDED,
+        help=f"end with status {CLAIM_FAILED} also when a claim is undecided",
+    )
+
+
+def claim_status(report: Report, strict: str | None) -> int:
+    """Print the claims that `--strict` does not allow, and return the exit status."""
+    refused = {FAILS: (FAILS,), UNDECIDED: (FAILS, UNDECIDED)}.get(strict or "", ())
+    claims = [claim for claim in report.claims if claim.result in refused]
+    for claim in sorted(claims, key=lambda claim: refused.index(claim.result)):
+        verdict = "fails" if claim.result == FAILS else "is undecided"
+        print(f"this claim {verdict}: {claim.claim}", file=sys.stderr)
+    return CLAIM_FAILED if claims else FINE

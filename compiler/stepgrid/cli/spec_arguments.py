@@ -1,0 +1,266 @@
+"""Arguments that name a spec, its cells and results, and the plan, cells and stages that they stand for.
+
+Functions that return a plan raise `CommandError` with all problems of the spec if it has none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from stepgrid.cli.failures import CommandError
+from stepgrid.errors import PROBLEMS
+from stepgrid.language.problems import Problem, Problems, SpecError
+from stepgrid.model.adaptive_repeat import AdaptiveRepeat
+from stepgrid.model.plan import Plan, PlannedCell, load_counts
+from stepgrid.model.status import StatusWord
+from stepgrid.model.units import counted, duration
+
+SPEC_HELP = "a spec file, such as specs/quickstart.yaml"
+RESULTS_HELP = "a spec, a plan (`stepgrid plans`), either with @DATE, or a file that `stepgrid export` wrote"
+_DIGEST = re.compile(r"[0-9a-f]{20}")
+
+
+def add_spec(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
+    add_narrowing(parser)
+
+
+def add_cells(parser: argparse.ArgumentParser, cells: str) -> None:
+    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
+    parser.add_argument("cells", nargs="*", metavar="CELL", help=cells)
+    add_narrowing(parser)
+
+
+def add_narrowing(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose a scale, some of the cells, and other values."""
+    parser.add_argument("--scale", metavar="NAME", help="one of the spec's `scales`")
+    parser.add_argument(
+        "--only", metavar="EXPR", help="only the cells for which this holds, such as \"cache == 'lru'\""
+    )
+    parser.add_argument(
+        "--set",
+        dest="sets",
+        metavar="PATH=VALUE",
+        action="append",
+        default=[],
+        help="set a value, such as params.keys=1M",
+    )
+    parser.add_argument(
+        "--all-warnings",
+        action="store_true",
+        help="also the warnings that were shown for this spec before today",
+    )
+    add_site(parser)
+
+
+def add_site(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--site", metavar="FILE", help="facts of this machine (default: site.yaml, if it exists)")
+
+
+def add_where(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--where",
+        metavar="AXIS=LABEL",
+        action="append",
+        default=[],
+        help="of a side that has this label, only its cells",
+    )
+
+
+def explain_words(parser: argparse.ArgumentParser, **kinds: Iterable[StatusWord]) -> None:
+    """List in the help what the words of a command's output mean."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    lines = [f"{kind}:\n" + "".join(f"  {word:13}{word.meaning}\n" for word in words) for kind, words in kinds.items()]
+    parser.epilog = "\n".join(lines)
+
+
+def compile_spec(
+    args: argparse.Namespace, spec: str | None = None, on_builds: bool = False
+) -> tuple[Plan | None, Sequence[Problem]]:
+    """Return the plan of a spec on this host, if it has one, and all problems.
+
+    `on_builds`: ask its builds, too, whether they take their options."""
+    from stepgrid.workflow import catalogue_check, host_plan
+
+    problems = Problems()
+    for problem in use_site(args):
+        problems.append(problem)
+    plan: Plan | None = None
+    draft: Plan | None = None
+    try:
+        draft = plan = host_plan.compiled(spec or args.spec, args.scale, problems, **narrowing(args))
+        faults: Sequence[Problem] = problems.warnings
+    except SpecError as error:
+        draft, faults = error.draft, error.problems
+    if draft is None or not on_builds:
+        return plan, faults
+    for problem in (*faults, *catalogue_check.problems(draft, host_plan.store())):
+        problems.append(problem)
+    return (None if problems.errors else plan), problems.items
+
+
+def check_scales(
+    args: argparse.Namespace, spec: str, plan: Plan | None, problems_of_spec: Sequence[Problem]
+) -> Sequence[Problem]:
+    """Add the problems of the spec's scales to its own."""
+    from stepgrid.language.site import current_site
+    from stepgrid.plan import compilation
+    from stepgrid.workflow import catalogue_check, host_plan
+
+    problems = Problems()
+    for problem in problems_of_spec:
+        problems.append(problem)
+    store = host_plan.store()
+    facts, judge = host_plan.host(store), partial(catalogue_check.problems, store=store)
+    full_plan = None if narrowing(args) else plan
+    differing = host_plan.differing(current_site(), facts)
+    compilation.check_scales(host_plan.named(spec), facts, problems, differing, full_plan, judge)
+    return problems.items
+
+
+def compiled_plan(args: argparse.Namespace) -> Plan:
+    """Compile the command's spec, and print its warnings."""
+    plan, problems = compile_spec(args)
+    if plan is None:
+        raise spec_error(args.spec, problems)
+    print_warnings(args.spec, problems, args.all_warnings)
+    return plan
+
+
+def quiet_plan(args: argparse.Namespace, spec: str | None = None) -> Plan:
+    """Compile a spec without its warnings, for a command that shows no new figures.
+
+    Imported results have no spec: the digest of their plan names them."""
+    name = spec or args.spec
+    if _DIGEST.fullmatch(name) and not Path(name).exists():
+        from stepgrid.transfer import published_plan
+        from stepgrid.workflow import host_plan
+
+        use_site(args)
+        store = host_plan.store()
+        if imported := published_plan.named(store, name) or published_plan.brought(store, name):
+            if narrowing(args) or args.scale is not None:
+                words = "--scale, --only and --set are about a spec: results that were imported have none"
+                raise CommandError(words, PROBLEMS)
+            return imported
+    plan, problems = compile_spec(args, name)
+    if plan is None:
+        raise spec_error(name, problems)
+    return plan
+
+
+def use_site(args: argparse.Namespace) -> Sequence[Problem]:
+    """Read the command's site file, once, and return its problems."""
+    from stepgrid.workflow import host_plan
+
+    if "site_problems" not in args:
+        args.site_problems = host_plan.use(args.site)
+    problems: Sequence[Problem] = args.site_problems
+    return problems
+
+
+def spec_error(spec: str, problems: Sequence[Problem]) -> CommandError:
+    from stepgrid.language.problems import count_problems, format_problems
+
+    text = f"{format_problems(problems)}\n" if problems else ""
+    return CommandError(f"{text}\n{spec}: {count_problems(problems)}", PROBLEMS)
+
+
+def print_warnings(spec: str, problems: Sequence[Problem], is_every: bool = True) -> None:
+    """Print warnings; unless `is_every`, without those that were shown for this spec before today."""
+    from stepgrid.language.problems import format_problems
+
+    if not problems:
+        return
+    text = format_problems(problems)
+    if not is_every:
+        from stepgrid.workflow import host_plan
+        from stepgrid.workflow.shown_warnings import once_a_day
+
+        text = once_a_day(host_plan.store(), spec, text)
+    print(text, file=sys.stderr)
+
+
+def narrowing(args: argparse.Namespace) -> dict[str, Any]:
+    """Return --only and --set, as far as they are set."""
+    values = {"only": args.only, "sets": list(args.sets)}
+    return {name: value for name, value in values.items() if value}
+
+
+def spec_words(args: argparse.Namespace) -> list[str]:
+    """Return the words of a command line for the same spec, scale, cells and values."""
+    options = {"--scale": args.scale, "--only": args.only, "--site": args.site}
+    words = [word for name, value in options.items() if value is not None for word in (name, value)]
+    return [args.spec, *words, *(word for value in args.sets for word in ("--set", value))]
+
+
+def select_cells(plan: Plan, names: Sequence[str]) -> list[PlannedCell]:
+    """Return the named cells, or all if none is named."""
+    return [select_cell(plan, name) for name in names] or list(plan.cells)
+
+
+def select_cell(plan: Plan, name: str) -> PlannedCell:
+    """Return the cell with this id, or the only one with these labels."""
+    if "=" not in name:
+        cells = [cell for cell in plan.cells if cell.id == name] or [c for c in plan.cells if c.id.startswith(name)]
+        if len(cells) == 1:
+            return cells[0]
+        sentence = "more than one cell begins with" if cells else "there is no cell"
+        axes = ",".join(f"{axis}={label}" for axis, label in plan.cells[0].labels.items())
+        raise CommandError(f"{sentence} `{name}`: give a cell's id, or its labels, such as {axes}")
+    cells = list(plan.cells)
+    for part in name.split(","):
+        axis, _, label = part.strip().partition("=")
+        cells = _cells_with(plan, cells, axis.strip(), label.strip())
+    if len(cells) > 1:
+        values = {axis.name: {cell.labels.get(axis.name) for cell in cells} for axis in plan.axes}
+        texts = (f"{name}={'|'.join(sorted(map(str, labels)))}" for name, labels in values.items() if len(labels) > 1)
+        raise CommandError(f"{len(cells)} cells have {name}: say more, {', '.join(texts)}")
+    return cells[0]
+
+
+def _cells_with(plan: Plan, cells: Sequence[PlannedCell], axis: str, label: str) -> list[PlannedCell]:
+    from stepgrid.language.problems import nearest
+
+    labels = {axis.name: axis.labels for axis in plan.axes}
+    if axis not in labels:
+        raise CommandError(f"there is no axis `{axis}`: {nearest(axis, labels)}")
+    if label not in labels[axis]:
+        raise CommandError(f"axis `{axis}` has no cell at `{label}`: {nearest(label, labels[axis])}")
+    matches = [cell for cell in cells if cell.labels.get(axis) == label]
+    if not matches:
+        choices = ", ".join(sorted({cell.labels[axis] for cell in cells if axis in cell.labels}))
+        raise CommandError(f"no cell has {axis}={label} beside the rest; there is {choices or 'none with it'}")
+    return matches
+
+
+def check_steps(plan: Plan, names: Sequence[str]) -> None:
+    from stepgrid.language.problems import nearest
+    from stepgrid.plan import stage_selection
+
+    step_names = stage_selection.step_names(plan)
+    for name in names:
+        if name not in step_names:
+            raise CommandError(f"there is no step `{name}`: {nearest(name, step_names)}")
+
+
+def load_limits(until: AdaptiveRepeat) -> str:
+    """until decided: 3 to 12 loads within 8h00m"""
+    within = "" if until.within is None else f" within {duration(until.within)}"
+    return f"{until.goal}: {until.least} to {until.most} loads{within}"
+
+
+def loads_so_far(plan: Plan) -> str:
+    """Count the loads of a plan that adds loads; empty for one whose number of loads is fixed."""
+    fewest, most = load_counts(plan)
+    if not plan.adds_loads:
+        return ""
+    loads = counted(most, "load") if fewest == most else f"{fewest} to {most} loads"
+    limits = load_limits(plan.until) if plan.until else "more to confirm a claim that fails"
+    return f"{loads} of a cell so far ({limits})"

@@ -1,0 +1,285 @@
+"""stepgrid export, import and store: results to a file, from a file or published results, and to a shared folder."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.cli.failures import CommandError, ending_with
+from stepgrid.cli.output import check_folder
+from stepgrid.cli.spec_arguments import add_narrowing, add_site, quiet_plan, spec_error, use_site
+from stepgrid.errors import FAILED, FINE, PROBLEMS
+from stepgrid.language.files import record_inputs
+from stepgrid.language.problems import SpecError
+from stepgrid.language.site import VARIABLE
+from stepgrid.model.number_format import size
+from stepgrid.model.plan import imported
+from stepgrid.model.units import counted
+from stepgrid.plugins.importer import FolderError
+from stepgrid.plugins.registry import IMPORTERS
+from stepgrid.transfer import bundle, host_privacy, result_export, result_import, signature
+from stepgrid.workflow import host_plan
+
+if TYPE_CHECKING:
+    from stepgrid.language.files import InputRecord
+    from stepgrid.model.plan import Plan
+    from stepgrid.store.store import Store
+    from stepgrid.transfer.published_folder import PublishedFolder
+    from stepgrid.transfer.result_import import ImportedResults
+
+SHOWN_VARIABLES = 8
+SKIP_HINT = "`--skip-unknown` imports the rest, and the report says what was left out"
+
+
+def add_export_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", help="a spec file, such as specs/quickstart.yaml")
+    parser.add_argument("file", type=Path, help="the file to write: .tar.gz, or .tar.zst where zstd is installed")
+    parser.add_argument("--attempts", action="store_true", help="also failed and interrupted attempts")
+    parser.add_argument("--sign", metavar="KEY", type=Path, help="sign it with a key of ssh, into FILE.sig")
+    parser.add_argument("--host", action="store_true", help="also the names of hosts, and HOME, PATH … of commands")
+    add_narrowing(parser)
+
+
+def run_export(args: argparse.Namespace) -> int:
+    with record_inputs() as inputs:
+        plan = quiet_plan(args)
+    if args.file.exists():
+        raise CommandError(f"{args.file} is there already: name another file, or remove it")
+    check_folder(args.file)
+    store = host_plan.store()
+    with ending_with(FAILED, OSError):
+        manifest = _export_results(args, store, plan, inputs)
+        signed = signature.sign(args.file, args.sign) if args.sign else None
+    results = [names for names in manifest["results"].values() if names]
+    stages = f"{counted(sum(map(len, results)), 'result')} of {len(results)} of {counted(len(plan.stages), 'stage')}"
+    print(f"{args.file}: {stages}, {counted(len(manifest['files']), 'file')}, {size(args.file.stat().st_size)}")
+    if skipped := manifest["skipped"]:
+        suffix = f" and {len(skipped) - 1:,} more" if len(skipped) > 1 else ""
+        print(f"  left out: {skipped[0]}{suffix}, which a step put there: no file, and no link to one beside it")
+    if signed:
+        print(f"  signed: {signed} goes along with it")
+    print("\n".join(_private_facts(host_privacy.host_facts(store, plan), args.host)))
+    return FINE
+
+
+def _export_results(args: argparse.Namespace, store: Store, plan: Plan, inputs: InputRecord) -> Mapping[str, Any]:
+    bundle.check_name(args.file)
+    if result_export.has_results(store, plan):
+        update_report(store, plan)
+    texts = result_export.of(inputs, os.environ.get(VARIABLE)) or result_export.kept(store.texts(plan.digest))
+    return result_export.export(store, plan, args.file, args.attempts, texts, args.host)
+
+
+def update_report(store: Store, plan: Plan) -> None:
+    """Make the exported tables and page agree with the results, unless the store cannot be written."""
+    from stepgrid.summarize.refresh import current
+
+    with suppress(OSError):
+        current(store, plan)
+
+
+def _private_facts(facts: host_privacy.HostFacts, is_exported: bool) -> Iterator[str]:
+    """Name what whoever publishes the file publishes about hosts, or what was left out."""
+    private = [name for name in facts.variables if name in host_privacy.PRIVATE]
+    variables = facts.variables if is_exported else [name for name in facts.variables if name not in private]
+    hosts = f"host{'s' if len(facts.names) > 1 else ''} {', '.join(facts.names)}"
+    if facts.names and is_exported:
+        yield f"  it names the {hosts}"
+    elif facts.names or private:
+        names = [f"the name of the {hosts}"] if facts.names else []
+        yield f"  left out: {', '.join([*names, *private])}; `--host` exports them"
+    if variables:
+        suffix = ", …" if len(variables) > SHOWN_VARIABLES else ""
+        yield f"  it has variables of the environment of commands: {', '.join(variables[:SHOWN_VARIABLES])}{suffix}"
+
+
+def add_import_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "what",
+        metavar="FILE|KIND",
+        help="a file that `stepgrid export` wrote; "
+        f"or the kind of published results: {', '.join(IMPORTERS.names()) or 'none is installed'}",
+    )
+    parser.add_argument(
+        "folder", metavar="DIR", nargs="?", type=Path, help="with a KIND: folder of the published results"
+    )
+    parser.add_argument("--legacy", metavar="OUT", type=Path, help="with a KIND: folder for the published summaries")
+    parser.add_argument(
+        "--skip-unknown",
+        action="store_true",
+        help="with a KIND: skip unknown lines and files; the report lists them",
+    )
+    add_site(parser)
+
+
+def run_import(args: argparse.Namespace) -> int:
+    if args.what in IMPORTERS.names() or args.folder is not None or args.legacy is not None or args.skip_unknown:
+        return _import_published(args)
+    file = Path(args.what)
+    if not file.is_file():
+        hint = f"; published results: stepgrid import KIND {file}" if file.is_dir() else ""
+        raise CommandError(f"there is no file {file}{hint}")
+    with ending_with(FAILED, OSError):
+        if not result_import.is_one(bundle.head(file, "result or build")):
+            from stepgrid.transfer import build_import
+
+            build_import.read(file)
+            hint = f"`stepgrid builds import {file}` (it says what would run, and asks)"
+            raise CommandError(f"{file} holds a build, not results: {hint}")
+        use_site(args)
+        store = host_plan.store()
+        print("\n".join(_import_lines(store, result_import.publish(store, file))))
+    return FINE
+
+
+def _import_lines(store: Store, results: ImportedResults) -> Iterator[str]:
+    plan = results.plan
+    yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
+    yield f"took {counted(len(results.results), 'result')}, {counted(results.attempts, 'attempt')}"
+    if results.signed:
+        yield f"signed by {results.signed}"
+    if results.builds:
+        yield f"  with the records of builds that are not here: {results.builds}"
+    if results.known:
+        yield f"left as they are here: {counted(len(results.known), 'result')}"
+    report = f"`stepgrid report {plan.digest}` shows them"
+    if imported(plan.spec):
+        yield report
+    elif not Path(plan.spec).is_file():
+        yield f"{report}: there is no {plan.spec} here{_texts_note(store, plan)}"
+    elif _has_same_stages(plan):
+        yield f"`stepgrid run {plan.spec}` summarizes them with those of this host"
+    else:  # another spec, lock file or host
+        yield f"{report}: {plan.spec} comes to another plan here{_texts_note(store, plan)}"
+
+
+def _texts_note(store: Store, plan: Plan) -> str:
+    texts = store.texts(plan.digest)
+    return f"; what they were measured by is in {texts}" if texts.is_dir() else ""
+
+
+def _has_same_stages(plan: Plan) -> bool:
+    """Compile the spec as it is here, and compare."""
+    try:
+        stages = {stage.id for stage in host_plan.compiled(plan.spec, plan.scale).stages}
+    except SpecError:
+        return False
+    return stages.issuperset(stage.id for stage in plan.stages)
+
+
+def _import_published(args: argparse.Namespace) -> int:
+    """Import published results as results like our own, make their report, and write their summaries."""
+    from stepgrid.transfer import published_folder
+    from stepgrid.transfer.published_results import publish
+
+    _check_published(args)
+    use_site(args)
+    try:
+        with ending_with(FAILED, OSError):
+            folder = published_folder.read(args.what, args.folder, args.skip_unknown)
+            if args.legacy is not None and folder.unsummarized and not args.skip_unknown:
+                raise FolderError(folder.unsummarized, unknown=True)
+            results, plan = publish(host_plan.store(), folder.planned), folder.planned.plan
+            print(plan.title)
+            print(f"took {counted(len(results.results), 'result')} of {counted(len(plan.builds), 'build')}")
+            if results.known:
+                print(f"left as they are here: {counted(len(results.known), 'result')}")
+            print("\n".join(_skipped_lines(folder)))
+            if args.legacy is not None:
+                published_folder.write(args.legacy, folder.legacy, folder.beside)
+                print("\n".join(_legacy_lines(args.legacy, folder)))
+            status = _make_report(plan.digest)
+    except FolderError as error:
+        hint = f"; {SKIP_HINT}" if error.unknown else ""
+        raise CommandError(f"{error}\nnothing was imported{hint}", PROBLEMS) from error
+    return status or (PROBLEMS if folder.refused else FINE)
+
+
+def _check_published(args: argparse.Namespace) -> None:
+    if args.what not in IMPORTERS.names():
+        message, hint, _ = IMPORTERS.unknown(args.what)
+        raise CommandError(f"{message}\n   = {hint}")
+    if args.folder is None:
+        raise CommandError(f"which folder of {args.what} results? stepgrid import {args.what} DIR")
+    if not args.folder.is_dir():
+        raise CommandError(f"there is no folder {args.folder}")
+    if args.legacy is not None and args.legacy.is_dir() and any(args.legacy.iterdir()):
+        raise CommandError(f"{args.legacy} is not empty: summary files are written to a folder of their own")
+    if args.legacy is not None and args.legacy.exists() and not args.legacy.is_dir():
+        raise CommandError(f"{args.legacy} is a file: --legacy names a folder")
+
+
+def _skipped_lines(folder: PublishedFolder) -> Iterator[str]:
+    from stepgrid.transfer.published_folder import named
+
+    yield from (f"refused: {fault}" for fault in folder.refused)
+    yield from (f"left out: {fault}" for fault in folder.left_out)
+    if folder.aside:
+        files = counted(len(folder.aside), "file")
+        yield f"left out: {files} made of other files, or without a result: {named(folder.aside)}"
+    if not (folder.refused or folder.left_out or folder.aside):
+        yield "left out: nothing"
+
+
+def _legacy_lines(target: Path, folder: PublishedFolder) -> Iterator[str]:
+    from stepgrid.transfer.published_folder import BESIDE
+
+    yield f"{target}: {counted(len(folder.legacy), 'summary file')} as published"
+    if folder.beside:
+        reasons = counted(len({figure.why for figure in folder.beside}), "reason")
+        yield f"{target / BESIDE}: {counted(len(folder.beside), 'figure')} where our rule is another, for {reasons}"
+    yield from (f"left out of {target}: {fault}" for fault in folder.unsummarized)
+
+
+def _make_report(plan: str) -> int:
+    """Make the tables and the report, for which no run is needed: nothing is left to measure."""
+    from stepgrid.collect.__main__ import main as collect
+    from stepgrid.summarize.job import main as summarize
+    from stepgrid.summarize.page import summary_text
+
+    if status := collect([plan, "--partial"]) or summarize([plan, "--partial"]):
+        return status
+    print(f"report: {summary_text.path(host_plan.store(), plan)}")
+    print(f"`stepgrid report {plan}` prints it: the plan's digest stands for a spec that there is not")
+    return FINE
+
+
+def add_store_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("verb", choices=("push", "pull"), help="push what URL lacks, or pull what is not here")
+    parser.add_argument("url", metavar="URL", help="a folder, or an address such as s3://bucket/folder")
+    parser.add_argument("spec", nargs="?", metavar="SPEC", help="only the results of this spec (default: all results)")
+    parser.add_argument("--sign", metavar="KEY", type=Path, help="with push: sign what is pushed with a key of ssh")
+    parser.add_argument("--host", action="store_true", help="with push: also the names of hosts, and HOME, PATH …")
+    add_narrowing(parser)
+
+
+def run_store(args: argparse.Namespace) -> int:
+    from stepgrid.transfer import store_sync
+    from stepgrid.transfer.remote_folder import remote_folder
+
+    is_push = args.verb == "push"
+    if (args.sign or args.host) and not is_push:
+        raise CommandError("--sign and --host: only of push")
+    plan = quiet_plan(args) if args.spec else None
+    if plan is None and (problems := use_site(args)):
+        raise spec_error(problems[0].where.file, problems)
+    with ending_with(FAILED, OSError):
+        remote, store = remote_folder(args.url), host_plan.store()
+        if is_push:
+            options = store_sync.PushOptions(args.sign, args.host)
+            moved = store_sync.push(store, remote, None if plan is None else [plan], options)
+        else:
+            moved = store_sync.pull(store, remote, None if plan is None else {stage.id for stage in plan.stages})
+    bundles = f"{counted(moved.results, 'result')} in {counted(moved.bundles, 'bundle')} ({size(moved.bytes)})"
+    direction = f"pushed {bundles} to" if is_push else f"pulled {bundles} from"
+    unchanged = f"; {counted(moved.known, 'result')} known already" if moved.known else ""
+    retracted = f"; {counted(moved.retracted, 'retraction')}" if moved.retracted else ""
+    print(f"{direction} {args.url}{unchanged}{retracted}")
+    for sentence in moved.wrong:
+        print(sentence, file=sys.stderr)
+    return FAILED if moved.wrong else FINE
