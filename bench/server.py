@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.build.record import programs
 from stepgrid.host.processes import supervision
-from stepgrid.host.processes.supervision import User, environment, give_files, server_user, supervise
+from stepgrid.host.processes.supervision import Program, User, environment, give_files, server_user, supervise
 from stepgrid.model.command import Command
 from stepgrid.plugins import registry
 from stepgrid.plugins.server import Access, ServerEngine, ServerHome
@@ -76,13 +76,13 @@ def _set_up(engine: ServerEngine, home: ServerHome, user: User | None, options: 
         folder = home.folder / f"set-up-{index}"
         folder.mkdir(exist_ok=True)
         argv, env = _command(command, home, folder, user)
-        ended = supervise(argv, env, folder, SET_UP, _nothing, _nothing, user=user)
+        ended = supervise(Program(argv, env, folder, user), SET_UP)
         assert not ended.exit, (folder / "stderr").read_text()
 
 
 def _started(engine: ServerEngine, home: ServerHome, user: User | None) -> Server:
     argv, env = _command(engine.serve(home), home, home.folder, user)
-    child = supervision.spawn(argv, env, home.folder, user)
+    child = supervision.spawn(Program(argv, env, home.folder, user))
     return Server(home.access, child, home.folder, home.data)
 
 
@@ -92,7 +92,3 @@ def _command(
     attach(folder, command.files)
     give_files(user, folder)
     return command.argv, environment({"HOME": str(home.scratch), "TMPDIR": str(home.scratch), **command.env})
-
-
-def _nothing(_pid: int) -> None:
-    """Nobody measures this."""

@@ -11,6 +11,7 @@ from stepgrid.host import noise as noise_module
 from stepgrid.host.activity import Activity, ActivityReading, Process
 from stepgrid.host.host_check import OK, UNKNOWN, WARNING, Finding
 from stepgrid.host.noise import FRESH, SHORT, Inspection, look, memory_findings, quiet, timer_findings, warning
+from stepgrid.model.site import Site
 from tests.run.machine import CPU, make, settings
 
 OURS = Process(os.getpid(), 1, "python", 5.0)
@@ -193,7 +194,7 @@ def test_of_what_travels_with_a_figure_the_process_ids_do_not(root):
 def test_what_goes_wrong_while_looking_fails_no_stage(tmp_path, monkeypatch):
     monkeypatch.setenv(activity.OVERRIDE, "0.01")
     monkeypatch.setattr(noise_module, "look", lambda *_: 1 / 0)
-    with quiet(tmp_path, None, tmp_path / "lock", fix=False, measured=True) as record:
+    with quiet(tmp_path, Site(), tmp_path / "lock", measured=True) as record:
         [found] = record["findings"]
     assert (found["severity"], found["said"]) == (UNKNOWN, "ZeroDivisionError: division by zero")
 
@@ -274,7 +275,7 @@ def test_a_measured_stage_keeps_what_was_seen(checkout, stage, step, measured):
 def test_a_stage_with_noise_fixed(root, monkeypatch):
     make(root)
     monkeypatch.setenv(activity.OVERRIDE, "0.01")
-    with quiet(root, None, root / "lock", fix=True, measured=True) as noise:
+    with quiet(root, Site(noise="fix"), root / "lock", measured=True) as noise:
         assert settings(root)["scaling_governor"] == "performance"
     assert settings(root)["scaling_governor"] == "powersave"
     found = {each["name"]: each for each in noise["findings"]}

@@ -23,6 +23,7 @@ from stepgrid.host.activity import (
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
 from stepgrid.host.processes import cgroup
 from stepgrid.model.number_format import percent, size
+from stepgrid.model.site import Site
 
 SHORT = 0.15  # where nothing is seen, with a first reading from the start of the job: its imports fill most of it
 LOOKS = 3  # what is over after a moment, such as the end of another measurement, disturbs no stage
@@ -36,17 +37,17 @@ class Inspection(NamedTuple):
 
 @contextmanager
 def quiet(
-    data: Path, device: str | None, lock: Path, fix: bool, measured: bool, first: FirstReading | None = None
+    data: Path, site: Site, lock: Path, measured: bool, first: FirstReading | None = None
 ) -> Iterator[Mapping[str, Any]]:
     """Keep settings right while the block runs, which gets a record. The host lock is held."""
     with suppress(OSError):
         cgroup.sweep()
-    with tuning.fixed(lock) if fix else nullcontext() as outcome:
+    with tuning.fixed(lock) if site.noise == "fix" else nullcontext() as outcome:
         if not (measured and look_seconds()):
             yield {}
             return
         try:
-            inspection = look(data, device, lock, first)
+            inspection = look(data, site.device, lock, first)
         except Exception as error:  # watching is no reason for a stage to fail
             inspection = Inspection(0.0, [unknown("all", f"{type(error).__name__}: {error}")])
         findings = [finding.to_json() for finding in inspection.findings]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host.failure import end_of_log, explaining_log
-from stepgrid.host.processes.supervision import MissingError, describe_exit, environment, supervise
+from stepgrid.host.processes.supervision import MissingError, Program, describe_exit, environment, supervise
 from stepgrid.model.site import Site
 from stepgrid.plugins.collector import DrawingCollector
 from stepgrid.plugins.registry import COLLECTORS
@@ -43,7 +43,7 @@ def _draw(folder: Path, record: Mapping[str, Any], site: Site) -> str | None:
     script.mkdir()
     words = kind.script(site.tool(kind.tool), folder)
     try:
-        ended = supervise(words, environment({}), script, SECONDS, _nothing, _nothing)
+        ended = supervise(Program(words, environment({}), script), SECONDS)
     except MissingError as error:
         return str(error)
     if ended.exit or ended.overdue:
@@ -55,7 +55,3 @@ def _draw(folder: Path, record: Mapping[str, Any], site: Site) -> str | None:
 
 def _asked(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: value for name, value in record.items() if name not in ("exit", "warning")}
-
-
-def _nothing(_pid: int) -> None:
-    """Nobody watches."""

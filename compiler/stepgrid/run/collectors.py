@@ -15,7 +15,7 @@ from typing import Any, cast
 from stepgrid.host.failure import end_of_log, explaining_log
 from stepgrid.host.files import write_json
 from stepgrid.host.processes import supervision
-from stepgrid.host.processes.supervision import Watch, environment
+from stepgrid.host.processes.supervision import Program, Watch, environment
 from stepgrid.host.sampling import ProcessGroup
 from stepgrid.model.site import Site
 from stepgrid.plugins.collector import AttachingCollector, Collector, Target
@@ -93,7 +93,7 @@ class ActiveCollectors:
                 asked, Target(tuple(sorted(ProcessGroup(engine).members())) or (engine,), folder), engine
             )
             write_json(folder / "command.json", {"argv": list(words), "environment": env}, durable=False)
-            process = supervision.spawn(words, env, folder)
+            process = supervision.spawn(Program(words, env, folder))
         except (CollectorError, supervision.MissingError) as error:
             note(folder, asked, str(error))
             return

@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
 from stepgrid.host.files import write_json
-from stepgrid.host.processes.supervision import MissingError, environment, supervise
+from stepgrid.host.processes.supervision import MissingError, Program, environment, supervise
 from stepgrid.model.command import Command
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import Context, command_words
@@ -96,7 +96,7 @@ class ProbeRunner:
         attach(folder, command.files)
         beside = self.server.ours if self.server else None
         try:
-            ended = supervise(command.argv, env, folder, self.deadline, _nothing, _nothing, beside)
+            ended = supervise(Program(command.argv, env, folder), self.deadline, companion=beside)
         except MissingError as error:
             raise StageError(f"probe {name}: {error}", self.step) from None
         if ended.exit or ended.overdue:
@@ -123,7 +123,3 @@ def _lines(stdout: Path) -> dict[str, Any]:
     for line in stdout.read_text(encoding="utf-8").splitlines():
         found |= json.loads(line)
     return found
-
-
-def _nothing(_pid: int) -> None:
-    """The sampler is the step's."""

@@ -168,7 +168,7 @@ def _limits_memory(step: PlannedStep) -> bool:
 def _quiet(attempt: Attempt) -> Iterator[None]:
     job, site = attempt.job, attempt.job.site
     measured = any(step.measured for step in job.stage.steps)
-    with quiet(job.store.data, site.device, lock_path(), site.noise == "fix", measured, job.first) as noise:
+    with quiet(job.store.data, site, lock_path(), measured, job.first) as noise:
         if noise:
             attempt.note(noise=noise)
         if why := noise.get("warning"):

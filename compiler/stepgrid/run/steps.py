@@ -18,7 +18,7 @@ from stepgrid.host.files import write_json
 from stepgrid.host.processes.cgroup import ControlGroup, caged
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch, plan_launch, unloaded_allocator
 from stepgrid.host.processes.signals import MARK, STARTED, kill_marked
-from stepgrid.host.processes.supervision import MissingError, ProcessEnd, Watch, environment, supervise
+from stepgrid.host.processes.supervision import MissingError, ProcessEnd, Program, Watch, environment, supervise
 from stepgrid.host.sampling import Sampler
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.model.searched_step import with_value
@@ -167,7 +167,7 @@ class _Step:
                 started = self._started(sampler, seen, collectors, cage if done.scoped else None)
                 ending = collectors.ending(sampler.stop)
                 argv = replace(done, gate=done.gate or collectors.attach).argv
-                ended = supervise(argv, env, self.folder, deadline, started, ending, beside, cage=cage)
+                ended = supervise(Program(argv, env, self.folder, cage=cage), deadline, started, ending, beside)
                 return replace(ended, seconds=ended.seconds - collectors.waited)
         except (MissingError, LaunchError) as error:
             raise StageError(str(error), self.step.name) from None

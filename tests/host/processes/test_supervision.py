@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host.processes import supervision
-from stepgrid.host.processes.supervision import User
+from stepgrid.host.processes.supervision import Program, User
 
 Start = Callable[[str], subprocess.Popen[bytes]]
 
@@ -22,7 +22,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     def started(code: str) -> subprocess.Popen[bytes]:
         folder = tmp_path / str(len(made))
         folder.mkdir()
-        made.append(supervision.spawn([sys.executable, "-c", code], dict(os.environ), folder))
+        made.append(supervision.spawn(Program([sys.executable, "-c", code], dict(os.environ), folder)))
         return made[-1]
 
     yield started
@@ -81,7 +81,8 @@ def test_it_becomes_somebody_else_and_still_dies_with_us(inside: bool, tmp_path:
         "print(os.geteuid(), number.value)"
     )
     user = User("nobody", 65534, 65534, inside)
-    process = supervision.spawn(["/usr/bin/env", "python3", "-c", code], {"PATH": "/usr/bin:/bin"}, tmp_path, user)
+    argv = ["/usr/bin/env", "python3", "-c", code]
+    process = supervision.spawn(Program(argv, {"PATH": "/usr/bin:/bin"}, tmp_path, user))
     assert supervision.wait(process.pid, 20.0) == process.pid
     supervision.reap(process)
     assert (tmp_path / "stdout").read_text() == f"65534 {signal.SIGKILL.value}\n"

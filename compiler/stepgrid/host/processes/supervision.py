@@ -40,6 +40,17 @@ class User(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Program:
+    """A program to start in a folder, with its output there. `user`: who it becomes; None: who we are."""
+
+    argv: Sequence[str]
+    env: Mapping[str, str]
+    folder: Path
+    user: User | None = None
+    cage: ControlGroup | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ProcessEnd:
     """The end of a child; `exit` is the exit status, or minus the number of the signal that killed it."""
 
@@ -64,22 +75,18 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 def supervise(
-    argv: Sequence[str],
-    env: Mapping[str, str],
-    folder: Path,
+    program: Program,
     deadline: float,
-    started: Watch,
-    ending: Watch,
+    started: Watch = lambda _pid: None,
+    ending: Watch = lambda _pid: None,
     companion: int | None = None,
-    user: User | None = None,
-    cage: ControlGroup | None = None,
 ) -> ProcessEnd:
     """Run a program to its end; `started` and `ending` get the pid while the process can still be looked at.
 
-    `companion`: a child without which it is pointless. `user`: who it becomes.
+    `companion`: a child without which it is pointless.
     """
     start, start_time, suspension = time.monotonic(), datetime.now(UTC).isoformat(), _suspension()
-    child = spawn(argv, env, folder, user, cage)
+    child = spawn(program)
     try:
         started(child.pid)
         first = wait(child.pid, deadline, companion)
@@ -104,7 +111,7 @@ def supervise(
         deserted=first not in (None, child.pid),
         halted=halted,
         suspended=suspension if suspension > LEAST_SUSPENSION else 0.0,
-        out_of_memory=cage is not None and cage.ran_out,
+        out_of_memory=program.cage is not None and program.cage.ran_out,
     )
 
 
@@ -113,14 +120,8 @@ def _suspension() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC)
 
 
-def spawn(
-    argv: Sequence[str],
-    env: Mapping[str, str],
-    folder: Path,
-    user: User | None = None,
-    cage: ControlGroup | None = None,
-) -> subprocess.Popen[bytes]:
-    """Start a program in that folder, with its output there. `user`: who it becomes; None: who we are."""
+def spawn(program: Program) -> subprocess.Popen[bytes]:
+    user, folder = program.user, program.folder
     prepare = die_with_parent()  # last of all, since a change of user makes the kernel forget whose death is followed
     if user and user.inside:
         prepare = _entering_namespace(user, prepare)
@@ -128,20 +129,20 @@ def spawn(
     with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
         try:
             return subprocess.Popen(
-                list(argv),
+                list(program.argv),
                 cwd=folder,
-                env=dict(env),
+                env=dict(program.env),
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
                 process_group=0,
-                preexec_fn=cage.joining(prepare) if cage else prepare,
+                preexec_fn=program.cage.joining(prepare) if program.cage else prepare,
                 user=outside.uid if outside else None,
                 group=outside.gid if outside else None,
                 extra_groups=[] if outside else None,
             )
         except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
-            raise MissingError(f"the program {argv[0]} cannot be started: {error.strerror}") from None
+            raise MissingError(f"the program {program.argv[0]} cannot be started: {error.strerror}") from None
 
 
 def wait(pid: int, seconds: float, companion: int | None = None) -> int | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from stepgrid.host.failure import end_of_log, explaining_log
-from stepgrid.host.processes.supervision import environment, supervise
+from stepgrid.host.processes.supervision import Program, environment, supervise
 from stepgrid.model.command import Command
 from stepgrid.model.plan import SERVICE, PlannedStage
 from stepgrid.plugins.driver import OPTION_FORM, Context, command_words
@@ -109,7 +109,7 @@ class DeclaredService:
     def _look(self, command: Command) -> None:
         folder = self.context.folder / LOOK
         folder.mkdir(exist_ok=True)
-        ended = supervise(command.argv, environment(command.env), folder, ANSWER, _nothing, _nothing)
+        ended = supervise(Program(command.argv, environment(command.env), folder), ANSWER)
         if ended.exit or ended.overdue:
             how = f"did not end within {ANSWER:g} s" if ended.overdue else f"ended with exit status {ended.exit}"
             said = end_of_log(explaining_log(folder)).rpartition("\n")[2]
@@ -149,7 +149,3 @@ def _free_port() -> int:
     with closing(socket.socket()) as probe:
         probe.bind((LOCAL, 0))
         return int(probe.getsockname()[1])
-
-
-def _nothing(_pid: int) -> None:
-    """Nobody measures this."""

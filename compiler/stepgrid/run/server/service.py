@@ -19,6 +19,7 @@ from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch
 from stepgrid.host.processes.signals import SERVER
 from stepgrid.host.processes.supervision import (
     ProcessEnd,
+    Program,
     UnreachableError,
     User,
     environment,
@@ -133,7 +134,7 @@ class _Service:
             began, folder = time.monotonic(), self.home.folder / f"{name}-{index}"
             folder.mkdir()
             argv, env = self._command(command, folder)
-            ended = supervise(argv, env, folder, seconds, _nothing, _nothing, user=self.user)
+            ended = supervise(Program(argv, env, folder, self.user), seconds)
             if ended.exit or ended.overdue:
                 raise self._refused(name, folder, ended, seconds)
             for given in command.files:  # a password is in some, and the build has the rest
@@ -150,7 +151,7 @@ class _Service:
 
     def _start(self, done: LaunchPlan, cage: ControlGroup) -> Server:
         _, env = self._command(done.command, self.home.folder, done.record)
-        child = supervision.spawn(done.argv, env, self.home.folder, self.user, cage)
+        child = supervision.spawn(Program(done.argv, env, self.home.folder, self.user, cage))
         return Server(self.home.access, child, self.home.folder, self.home.data, cage=cage)
 
     def _command(
@@ -227,7 +228,3 @@ class _Service:
     def _usual(self) -> tuple[int, ...]:
         """Of a program that leaves the signal to the system, or says its number as shells do."""
         return (-self.engine.stop, 128 + self.engine.stop) if isinstance(self.engine, ServerTimeouts) else ()
-
-
-def _nothing(_pid: int) -> None:
-    """Nobody measures this."""
