@@ -1,4 +1,4 @@
-"""The options of the suite. pytest loads them by an entry point: those of a package's conftest.py come too late."""
+"""Options of the suite. pytest loads them by an entry point: those of a package's conftest.py come too late."""
 
 from __future__ import annotations
 

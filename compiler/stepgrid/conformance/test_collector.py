@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.conformance.protocols import NAMED, check, optional, refuse
-from stepgrid.conformance.samples import Sample
+from stepgrid.conformance.support import NAMED, Sample, check, optional, refuse
 from stepgrid.expand.steps.collectors import SETTINGS
 from stepgrid.plugins import collector as protocols
 from stepgrid.plugins.collector import Target
@@ -20,10 +19,10 @@ def test_it_has_every_protocol_whole_or_not_at_all(collector: str) -> None:
 
 
 def test_it_names_its_program_package_and_settings(collector: str) -> None:
-    found = COLLECTORS.get(collector)
-    assert found.tool, "`tool` is empty: name the program that it runs"
-    assert found.package, "`package` is empty: name the Debian package of its program"
-    refuse("settings that no collector has", [name for name in found.settings if name not in SETTINGS])
+    plugin = COLLECTORS.get(collector)
+    assert plugin.tool, "`tool` is empty: name the program that it runs"
+    assert plugin.package, "`package` is empty: name the Debian package of its program"
+    refuse("settings that no collector has", [name for name in plugin.settings if name not in SETTINGS])
 
 
 def test_its_command_is_of_words(collector: str, tmp_path: Path) -> None:
@@ -37,8 +36,7 @@ def test_what_was_not_counted_is_missing(collector: str, tmp_path: Path) -> None
 
 
 def test_a_sample_has_the_figures_that_are_expected(collector: str, sample: Sample) -> None:
-    if sample.plugin != collector:
-        pytest.skip(f"a sample of {sample.plugin}")
-    found = COLLECTORS.get(collector).parse(sample.folder)
-    assert dict(found) == pytest.approx(dict(sample.expected))
-    refuse("figures that are no metrics", [name for name in found if name not in METRICS], NAMED)
+    sample.skip_unless(collector)
+    figures = COLLECTORS.get(collector).parse(sample.folder)
+    assert dict(figures) == pytest.approx(dict(sample.expected))
+    refuse("figures that are no metrics", [name for name in figures if name not in METRICS], NAMED)

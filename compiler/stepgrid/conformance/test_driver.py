@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from itertools import chain
 from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
 
-from stepgrid.conformance.protocols import NAMED, check, check_rules, optional, refuse
-from stepgrid.conformance.samples import Sample
-from stepgrid.conformance.sweep import Sweep
+from stepgrid.conformance.support import NAMED, Sample, Sweep, check, check_rules, optional, refuse, refuse_imports
 from stepgrid.lint import rule
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins import driver as protocols
@@ -36,9 +33,7 @@ def parsed(sample: Sample) -> Figures:
 
 
 def test_it_has_every_protocol_whole_or_not_at_all(driver: str) -> None:
-    found = DRIVERS.get(driver)
-    every = [protocols.Driver, *optional(protocols), *optional(metrics), *optional(rule)]
-    check(found, *every)
+    check(DRIVERS.get(driver), protocols.Driver, *optional(protocols), *optional(metrics), *optional(rule))
 
 
 def test_its_kind_is_the_name_of_its_entry_point(driver: str) -> None:
@@ -47,8 +42,8 @@ def test_its_kind_is_the_name_of_its_entry_point(driver: str) -> None:
 
 
 def test_it_runs_on_an_engine_that_is_installed(driver: str) -> None:
-    found = DRIVERS.get(driver)
-    named = found.engines if isinstance(found, ForeignEngines) else ()
+    plugin = DRIVERS.get(driver)
+    named = plugin.engines if isinstance(plugin, ForeignEngines) else ()
     refuse("engines that are not installed", [name for name in named if name not in ENGINES.names()])
     assert any(runs_on(driver, engine) for engine in ENGINES.names()), "no installed engine has steps of this kind"
     assert client_engine(driver) is None or client_engine(driver) in ENGINES.names(), (
@@ -67,18 +62,15 @@ def test_each_setting_has_a_line_on_its_page(driver: str) -> None:
 
 
 def test_a_command_imports_nothing_heavy(driver: str) -> None:
-    program = f"import sys; from stepgrid.plugins.registry import DRIVERS; DRIVERS.get({driver!r}); "
-    program += f"print(*[name for name in {HEAVY} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    refuse(
-        "it imports", done.stdout.split(), "import it in the method that needs it: each step's job imports the driver"
-    )
+    statement = f"from stepgrid.plugins.registry import DRIVERS; DRIVERS.get({driver!r})"
+    hint = "import it in the method that needs it: each step's job imports the driver"
+    refuse_imports(statement, HEAVY, hint)
 
 
 def test_its_metrics_have_units_and_names_of_their_own(driver: str) -> None:
-    found = DRIVERS.get(driver)
-    sets = found.metrics().sections if isinstance(found, MetricProvider) else {}
-    for metric in (each for section in sets.values() for each in section):
+    plugin = DRIVERS.get(driver)
+    sets = plugin.metrics().sections if isinstance(plugin, MetricProvider) else {}
+    for metric in chain.from_iterable(sets.values()):
         name = metric.name
         assert name.isidentifier(), f"metric {name}: use letters, digits and _"
         assert name == name.lower(), f"metric {name}: use small letters"
@@ -92,24 +84,24 @@ def test_its_rules_have_codes(driver: str) -> None:
 
 
 def test_its_tables_are_layouts(driver: str) -> None:
-    found = DRIVERS.get(driver)
-    tables = found.tables if isinstance(found, DefaultTables) else ()
+    plugin = DRIVERS.get(driver)
+    tables = plugin.tables if isinstance(plugin, DefaultTables) else ()
     refuse("tables of layouts that are not installed", [name for name in tables if name not in LAYOUTS.names()])
 
 
 def test_a_sample_has_the_figures_that_are_expected(driver: str, sample: Sample) -> None:
-    _only(driver, sample)
+    sample.skip_unless(driver)
     assert dict(parsed(sample).metrics) == pytest.approx(dict(sample.expected))
 
 
 def test_a_sample_is_read_alike_each_time(driver: str, sample: Sample) -> None:
-    _only(driver, sample)
+    sample.skip_unless(driver)
     assert parsed(sample) == parsed(sample), "two readings of one output differ"
 
 
 def test_the_settings_of_a_sample_stay_the_same_when_written_out(driver: str, sample: Sample) -> None:
     """Settings are part of a stage's identity."""
-    _only(driver, sample)
+    sample.skip_unless(driver)
     once = model(driver).model_validate(sample.settings).model_dump(mode="json")
     again = model(driver).model_validate(once).model_dump(mode="json")
     refuse("settings that change when they are read again", [name for name in once if again.get(name) != once[name]])
@@ -120,7 +112,7 @@ def test_the_settings_of_a_sample_stay_the_same_when_written_out(driver: str, sa
 
 
 def test_an_output_that_says_nothing_is_an_error(driver: str, sample: Sample, tmp_path: Path) -> None:
-    _only(driver, sample)
+    sample.skip_unless(driver)
     for path in sample.folder.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes() if path.suffix == ".json" else b"")
     with pytest.raises(ParseError):
@@ -128,26 +120,21 @@ def test_an_output_that_says_nothing_is_an_error(driver: str, sample: Sample, tm
 
 
 def test_a_sample_can_be_read_beside_and_after_the_run(driver: str, sample: Sample) -> None:
-    _only(driver, sample)
-    found = DRIVERS.get(driver)
-    if isinstance(found, LiveThroughput):
-        assert all(rate >= 0 for _seconds, rate in found.live(sample.folder)), "`live` has a rate below 0"
-    if isinstance(found, StandaloneOutput):
-        assert found.printed(sample.folder / "stdout"), "`printed` finds no step in the stdout of the sample"
+    sample.skip_unless(driver)
+    plugin = DRIVERS.get(driver)
+    if isinstance(plugin, LiveThroughput):
+        assert all(rate >= 0 for _seconds, rate in plugin.live(sample.folder)), "`live` has a rate below 0"
+    if isinstance(plugin, StandaloneOutput):
+        assert plugin.printed(sample.folder / "stdout"), "`printed` finds no step in the stdout of the sample"
 
 
 def test_its_steps_have_their_figures(driver: str, sweep: Sweep) -> None:
-    steps, found = list(sweep.steps(driver)), DRIVERS.get(driver)
+    steps, plugin = list(sweep.steps(driver)), DRIVERS.get(driver)
     assert steps, f"the spec has no measured step of kind {driver}"
     for step in steps:
         runner = runnable(driver)
         assert runner is not None
         names = set(runner.parse(step.folder, step.settings).metrics)
-        own = found.own_metrics(step.settings) if isinstance(found, OwnMetrics) else {}
+        own_metrics = plugin.own_metrics(step.settings) if isinstance(plugin, OwnMetrics) else {}
         assert names, f"{step.folder}: a step without figures"
-        refuse(f"{step.folder}: figures that are no metrics", sorted(names - {*METRICS, *own}), NAMED)
-
-
-def _only(driver: str, sample: Sample) -> None:
-    if sample.plugin != driver:
-        pytest.skip(f"a sample of {sample.plugin}")
+        refuse(f"{step.folder}: figures that are no metrics", sorted(names - {*METRICS, *own_metrics}), NAMED)

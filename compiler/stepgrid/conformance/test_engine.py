@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from stepgrid.build import recipe
-from stepgrid.conformance.protocols import check, check_rules, optional, refuse
-from stepgrid.conformance.sweep import Sweep
+from stepgrid.conformance.support import Sweep, check, check_rules, optional, refuse, refuse_imports
 from stepgrid.lint import rule
 from stepgrid.plugins import engine as protocols
 from stepgrid.plugins import server
@@ -23,9 +20,9 @@ VERSIONS = ("", "0.1", "1.2.3", "99")
 
 
 def test_it_has_every_protocol_whole_or_not_at_all(engine: str) -> None:
-    found = ENGINES.get(engine)
-    every = [protocols.Engine, *optional(protocols), *optional(server), *optional(rule), *optional(recipe)]
-    check(found, *every)
+    plugin = ENGINES.get(engine)
+    kinds = [protocols.Engine, *optional(protocols), *optional(server), *optional(rule), *optional(recipe)]
+    check(plugin, *kinds)
 
 
 def test_its_name_is_that_of_its_entry_point(engine: str) -> None:
@@ -39,9 +36,9 @@ def test_its_steps_are_of_kinds_that_are_installed(engine: str) -> None:
 
 
 def test_its_storage_engine_is_one_of_its_own(engine: str) -> None:
-    found = ENGINES.get(engine)
-    default = found.default_storage_engine
-    assert default in found.storage_engines, f"`default_storage_engine` is {default}: none of its `storage_engines`"
+    plugin = ENGINES.get(engine)
+    default = plugin.default_storage_engine
+    assert default in plugin.storage_engines, f"`default_storage_engine` is {default}: none of its `storage_engines`"
 
 
 def test_a_server_can_be_run(engine: str) -> None:
@@ -50,23 +47,21 @@ def test_a_server_can_be_run(engine: str) -> None:
 
 def test_what_a_version_can_do_is_a_set_of_names(engine: str) -> None:
     for version in VERSIONS:
-        found = ENGINES.get(engine).capabilities(version)
-        assert isinstance(found, frozenset), f"`capabilities` of version {version or '(empty)'} is no frozenset"
-        refuse("capabilities that are no names", sorted(name for name in found if not name.isidentifier()))
+        names = ENGINES.get(engine).capabilities(version)
+        assert isinstance(names, frozenset), f"`capabilities` of version {version or '(empty)'} is no frozenset"
+        refuse("capabilities that are no names", sorted(name for name in names if not name.isidentifier()))
 
 
 def test_planning_imports_nothing_heavy(engine: str) -> None:
-    program = f"import sys; from stepgrid.plugins.registry import ENGINES; ENGINES.get({engine!r}); "
-    program += f"print(*[name for name in {HEAVY} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    refuse("it imports", done.stdout.split(), "import it in the method that needs it")
+    statement = f"from stepgrid.plugins.registry import ENGINES; ENGINES.get({engine!r})"
+    refuse_imports(statement, HEAVY, "import it in the method that needs it")
 
 
 def test_its_recipes_say_what_they_take(engine: str) -> None:
-    for each in getattr(ENGINES.get(engine), "recipes", tuple)():
-        assert each.name, f"{type(each).__name__}: a recipe without a name"
-        assert callable(each.takes), f"recipe {each.name}: `takes` is no function"
-        assert callable(each.make), f"recipe {each.name}: `make` is no function"
+    for recipe_ in getattr(ENGINES.get(engine), "recipes", tuple)():
+        assert recipe_.name, f"{type(recipe_).__name__}: a recipe without a name"
+        assert callable(recipe_.takes), f"recipe {recipe_.name}: `takes` is no function"
+        assert callable(recipe_.make), f"recipe {recipe_.name}: `make` is no function"
 
 
 def test_its_rules_have_codes(engine: str) -> None:
@@ -74,25 +69,25 @@ def test_its_rules_have_codes(engine: str) -> None:
 
 
 def test_its_builds_list_their_options(engine: str, sweep: Sweep) -> None:
-    found = list(sweep.builds(engine))
-    assert found, f"the spec has no build of engine {engine}"
-    for folder, record in found:
+    builds = list(sweep.builds(engine))
+    assert builds, f"the spec has no build of engine {engine}"
+    for folder, record in builds:
         assert record["version"], f"{folder}: the build has no version"
         lacking = sorted({*require_builder(engine).programs} - {*record["programs"]})
         refuse(f"{folder}: the build lacks programs of the engine", lacking)
         if (folder / "catalogue.json").is_file():
             listed = json.loads((folder / "catalogue.json").read_text(encoding="utf-8"))
             assert listed, f"{folder}: catalogue.json lists no option"
-            bare = sorted(name for name, each in listed.items() if not {"type", "default"} <= each.keys())
+            bare = sorted(name for name, info in listed.items() if not {"type", "default"} <= info.keys())
             refuse(f"{folder}: options without type or default", bare)
 
 
 def test_its_servers_are_ready_and_end_by_themselves(engine: str, sweep: Sweep) -> None:
     if not ENGINES.get(engine).server:
         pytest.skip(f"{engine} is no server")
-    found = list(sweep.servers(engine))
-    assert found, f"the spec started no server of engine {engine}"
-    for folder, journal in found:
+    servers = list(sweep.servers(engine))
+    assert servers, f"the spec started no server of engine {engine}"
+    for folder, journal in servers:
         events = {entry["event"]: entry for entry in journal}
         lacking = [name for name in ("server started", "server ready", "server stopped") if name not in events]
         refuse(f"{folder}: the journal lacks events", lacking)
@@ -118,5 +113,5 @@ def test_its_statistics_grow_and_are_numbers(engine: str, sweep: Sweep) -> None:
 
 
 def _counters(path: Path) -> Mapping[str, float]:
-    found: Mapping[str, float] = json.loads(path.read_text(encoding="utf-8"))["counters"]
-    return found
+    counters: Mapping[str, float] = json.loads(path.read_text(encoding="utf-8"))["counters"]
+    return counters

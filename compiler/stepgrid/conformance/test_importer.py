@@ -5,10 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-import pytest
-
-from stepgrid.conformance.protocols import NAMED, check, refuse
-from stepgrid.conformance.samples import Sample
+from stepgrid.conformance.support import NAMED, Sample, check, refuse
 from stepgrid.plugins import importer as protocols
 from stepgrid.plugins.importer import Faults, FolderError
 from stepgrid.plugins.metrics import METRICS
@@ -25,18 +22,17 @@ def test_its_steps_are_of_a_kind_that_is_installed(importer: str) -> None:
 
 
 def test_a_folder_without_results_has_none(importer: str, tmp_path: Path) -> None:
-    found, said = IMPORTERS.get(importer), Faults()
+    plugin, faults = IMPORTERS.get(importer), Faults()
     with suppress(FolderError):
-        measured = found.measured(found.read(tmp_path, said))
+        measured = plugin.measured(plugin.read(tmp_path, faults))
         assert not list(measured), "an empty folder has results: raise FolderError, or give none"
 
 
 def test_a_sample_is_read_whole(importer: str, sample: Sample) -> None:
-    if sample.plugin != importer:
-        pytest.skip(f"a sample of {sample.plugin}")
-    found, said = IMPORTERS.get(importer), Faults()
-    measured = found.measured(found.read(sample.folder, said))
-    refuse("faults of the sample", said)
+    sample.skip_unless(importer)
+    plugin, faults = IMPORTERS.get(importer), Faults()
+    measured = plugin.measured(plugin.read(sample.folder, faults))
+    refuse("faults of the sample", faults)
     assert measured, "the sample has no results"
-    unknown = [name for each in measured for name in each.figures.metrics if name not in METRICS]
+    unknown = [name for step in measured for name in step.figures.metrics if name not in METRICS]
     refuse("figures that are no metrics", dict.fromkeys(unknown), NAMED)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.conformance.protocols import refuse
-from stepgrid.conformance.sweep import Sweep
+from stepgrid.conformance.support import Sweep, refuse
 
 
 def test_the_spec_is_sound(sweep: Sweep) -> None:
@@ -21,5 +20,5 @@ def test_nothing_is_measured_twice(sweep: Sweep) -> None:
     results = sorted(sweep.folder.glob("outputs/results/*/*"))
     assert results, "the spec has no results"
     sweep.stepgrid("run")
-    more = sorted({*sweep.folder.glob("outputs/results/*/*")} - {*results})
-    refuse("a second run measured again", [path.name for path in more])
+    new_results = sorted({*sweep.folder.glob("outputs/results/*/*")} - {*results})
+    refuse("a second run measured again", [path.name for path in new_results])
