@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from decimal import Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
@@ -354,6 +353,8 @@ def _read_view(engine: ServerEngine, connection: Connection, name: str) -> Mappi
 
 def _named_values(row: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Name the numbers of a row by its texts; where there are several, by their columns, too."""
+    from decimal import Decimal
+
     numbers = {column: value for column, value in row.items() if isinstance(value, int | float | Decimal)}
     texts = [str(value) for column, value in row.items() if column not in numbers and isinstance(value, str)]
     if not numbers and len(texts) == 2:  # global_status has its values as text

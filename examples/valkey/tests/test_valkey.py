@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from stepgrid_valkey import configuration, output, statistics
+from stepgrid_valkey.engine import ENGINE
 
 from stepgrid.model.figures import ParseError
 from stepgrid.plugins.engine import option_fault
@@ -58,7 +59,7 @@ def test_a_setting_is_compared_by_its_value() -> None:
     ],
 )
 def test_values_that_the_server_would_not_take(kind: str, value: str | bool, expected: str | None) -> None:
-    assert option_fault("valkey", {"type": kind}, value) == expected
+    assert option_fault(ENGINE, {"type": kind}, value) == expected
 
 
 def test_info_has_numbers_alone_and_in_lists() -> None:
