@@ -1,4 +1,6 @@
-"""With the real apt and dpkg-source, and a mirror that is a folder."""
+"""What a downloaded .deb says of itself."""
+
+from __future__ import annotations
 
 import hashlib
 import shutil
@@ -10,13 +12,61 @@ import pytest
 
 from stepgrid.build import apt
 from stepgrid.build.apt import Mirror
-from stepgrid.build.debian import DebianSource
+from stepgrid.build.commands import Commands
+from stepgrid.build.debian import DebianSource, read_package
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Artifact, Material
+from stepgrid.build.recipe import Artifact, Material, load_source
 from tests.build.ordering import order
 from tests.needs import needs
 
-pytestmark = needs("apt-get", "dpkg-source")
+ONE = {"debian": "rocksdb-tools", "suite": "trixie"}
+
+
+def test_the_line_for_people():
+    debian = load_source("debian")
+    assert debian.describe(ONE) == "debian rocksdb-tools (trixie)"
+    assert debian.describe({"debian": ["a", "b"], "suite": "sid"}) == "debian a b (sid)"
+
+
+def test_a_machine_that_is_no_debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(BuildError) as caught:
+        load_source("debian").fetch(ONE, tmp_path, order(tmp_path, ONE, "db_bench"))
+    assert str(caught.value) == (
+        "`source: debian` needs a Debian machine: there is no apt-get on PATH; "
+        "name a binary that is installed instead, `source: {system: PROGRAM}`"
+    )
+
+
+needs_deb_read = needs("dpkg-deb")
+
+
+def made(folder: Path, control: str) -> Path:
+    (folder / "tree" / "DEBIAN").mkdir(parents=True)
+    (folder / "tree" / "DEBIAN" / "control").write_text(control)
+    subprocess.run(["dpkg-deb", "--build", "tree", "a.deb"], cwd=folder, check=True, capture_output=True)
+    return folder / "a.deb"
+
+
+@needs_deb_read
+def test_name_version_and_digest(tmp_path: Path) -> None:
+    control = "Package: toy\nVersion: 1:2.3-4\nArchitecture: all\nMaintainer: x <x@host.example>\nDescription: a toy\n"
+    file = made(tmp_path, control)
+    found = read_package(Commands(tmp_path / "log", tmp_path), file)
+    assert (found.name, found.version) == ("toy", "1:2.3-4")
+    assert found.digest == hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@needs_deb_read
+def test_what_is_no_package_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "b.deb").write_text("<html>an error page</html>")
+    with pytest.raises(BuildError, match=r"^b\.deb is no Debian package: "):
+        read_package(Commands(tmp_path / "log", tmp_path), tmp_path / "b.deb")
+
+
+needs_debian_source = needs("apt-get", "dpkg-source")
+
+
 CONTROL = """\
 Source: thing
 Section: misc
@@ -88,6 +138,7 @@ def digest(mirror: Path) -> str:
     return hashlib.sha256((mirror / "pool/thing_1.0-2.dsc").read_bytes()).hexdigest()
 
 
+@needs_debian_source
 @pytest.mark.parametrize(("more", "content"), [({}, "int debian;\n"), ({"patched": "false"}, "int upstream;\n")])
 def test_the_tree(tmp_path: Path, mirror: Path, more: dict[str, str], content: str) -> None:
     material = obtain(tmp_path, version="1.0-2", sha256=digest(mirror), **more)
@@ -99,6 +150,7 @@ def test_the_tree(tmp_path: Path, mirror: Path, more: dict[str, str], content: s
     assert sorted(path.name for path in (tmp_path / "attempt").iterdir()) == ["build.log", "tmp", "tree"]
 
 
+@needs_debian_source
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -115,6 +167,7 @@ def test_what_the_suite_has_not(tmp_path: Path, mirror: Path, more: dict[str, st
     assert str(caught.value) == message
 
 
+@needs_debian_source
 def test_a_wrong_checksum(tmp_path: Path, mirror: Path) -> None:
     with pytest.raises(BuildError) as caught:
         obtain(tmp_path, sha256="0" * 64)
@@ -124,6 +177,7 @@ def test_a_wrong_checksum(tmp_path: Path, mirror: Path) -> None:
     assert not (tmp_path / "attempt/tree").exists()
 
 
+@needs_debian_source
 def test_a_file_that_is_not_what_the_index_says(tmp_path: Path, mirror: Path) -> None:
     path = mirror / "pool/thing_1.0.orig.tar.gz"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
@@ -131,13 +185,15 @@ def test_a_file_that_is_not_what_the_index_says(tmp_path: Path, mirror: Path) ->
         obtain(tmp_path)
 
 
+@needs_debian_source
 def test_a_file_that_the_mirror_lists_and_has_not(tmp_path: Path, mirror: Path) -> None:
     (mirror / "pool/thing_1.0.orig.tar.gz").unlink()
     with pytest.raises(BuildError, match=r"^apt could not fetch thing of suite one from its mirror: "):
         obtain(tmp_path)
 
 
-def test_a_machine_that_is_no_debian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@needs_debian_source
+def test_a_machine_that_is_no_debian_debian_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(BuildError) as caught:
         obtain(tmp_path)

@@ -1,3 +1,5 @@
+from __future__ import annotations
+
 import gzip
 import hashlib
 import json
@@ -11,8 +13,8 @@ from stepgrid.build.crate import Crate
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Artifact, Material
 from stepgrid.model.site import Site
-from tests.build.fetch.test_archive_extraction import file, tar
 from tests.build.ordering import order
+from tests.build.test_archive import file, tar
 
 THING = {"crate": "thing", "version": "0.1.0+9.9.3"}
 

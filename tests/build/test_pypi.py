@@ -1,5 +1,7 @@
 """With the real pip and an index that is a folder: nothing is fetched from elsewhere."""
 
+from __future__ import annotations
+
 import gzip
 import hashlib
 from pathlib import Path
@@ -10,8 +12,8 @@ import pytest
 from stepgrid.build.error import BuildError
 from stepgrid.build.pypi import Pypi
 from stepgrid.build.recipe import Artifact, Material
-from tests.build.fetch.test_archive_extraction import file, tar, zipped
 from tests.build.ordering import order
+from tests.build.test_archive import file, tar, zipped
 
 SETUP = "open({canary!r}, 'w')\nfrom setuptools import setup\nsetup(name='thing', version='1.0')\n"
 PROJECT = '[build-system]\nrequires = []\nbuild-backend = "evil"\nbackend-path = ["."]\n'
