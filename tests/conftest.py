@@ -13,6 +13,7 @@ from hypothesis import settings
 from stepgrid.language.problems import Problems, SpecError, _source, format_problems
 from stepgrid.model.plan import Plan
 from stepgrid.plan.compilation import compile_spec
+from stepgrid.plugins import registry
 from tests import needs
 from tests.scheduler import Scheduler
 
@@ -66,6 +67,13 @@ def host_lock_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator
         patch.setenv("STEPGRID_HOST_LOCK", str(tmp_path_factory.mktemp("host") / "lock"))
         patch.setenv("STEPGRID_LOOK", "0")  # how noisy it is beside other tests says nothing
         yield
+
+
+@pytest.fixture(autouse=True)
+def imported_engines() -> Iterator[None]:
+    """A test may put an engine of its own under a name."""
+    yield
+    registry.engine.cache_clear()
 
 
 @pytest.fixture(autouse=True)

@@ -53,6 +53,7 @@ def test_redo_of_a_cell_is_recorded_and_planned(plan: Plan, capsys: Capture) -> 
         "a.yaml: t\n"
         "  plan     4 cells: 2 builds, 6 stages\n"
         "  to do    2 stages: about 1m00s\n"
+        "  read     6 results are read again from kept output, nothing is measured for it\n"
         "  status   8 done\n"
         "  disk     unknown: nothing like it was made before\n"
         "  sharing  saves 1m00s against running every cell from scratch\n"

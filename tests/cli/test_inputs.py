@@ -27,9 +27,11 @@ allow: {no-repeats: a test}
 
 
 @pytest.fixture
-def old(folder: Path) -> Plan:
-    """Measured as if the script had been no file: ids were made so."""
-    plan = kept()
+def old(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
+    """Measured as if the script and the programs had been no files: ids were made so."""
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", "")
+        plan = kept()
     built(plan)
     measured(plan, plan.stages)
     (folder / "my.sh").write_text("one")

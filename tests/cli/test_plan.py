@@ -118,6 +118,7 @@ def test_all_measured(capsys: Capture) -> None:
 a.yaml: t
   plan     4 cells: 2 builds, 6 stages
   to do    nothing
+  read     6 results are read again from kept output, nothing is measured for it
   status   8 done
   sharing  saves 1m00s against running every cell from scratch
 """
@@ -232,8 +233,8 @@ def test_the_spread_of_repeats_says_what_a_small_difference_needs(folder: Path, 
     built(plan)
     measured(plan, plan.stages)
     for stage in plan.stages:
-        figures = {"revision": 1, "steps": {"0": {"metrics": {"qps": 100.0 + 2 * stage.load}}}}
-        path = Store().root / "results" / stage.id / "20260101T000000.000000Z" / "figures.db_bench.1.json"
+        figures = {"sha256": "", "body": {"steps": [{"metrics": {"qps": 100.0 + 2 * stage.load}}]}}
+        path = Store().root / "results" / stage.id / "20260101T000000.000000Z" / "figures.0.json"
         path.write_text(json.dumps(figures))
     line = (
         "  repeats  loads of a cell differ by 1.4 % (readww); to see 3 % between two cells: 6 loads, 18m00s; "

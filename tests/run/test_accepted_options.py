@@ -128,7 +128,12 @@ def test_all_faults_of_a_step_are_said_at_once(checkout, with_options):
 @pytest.mark.parametrize(
     ("kind", "value", "why"),
     [
-        ("uint64", "64MB", "cache_size takes a number (uint64), not `64MB`; sizes are written in KiB, MiB or GiB"),
+        (
+            "uint64",
+            "64MB",
+            "cache_size takes a number (uint64), not `64MB`; did you mean `64MiB`? "
+            "sizes are written in KiB, MiB or GiB",
+        ),
         ("double", "half", "cache_size takes a number (double), not `half`"),
         ("int32", "1e6", "cache_size takes a number (int32), not `1e6`; sizes are written in KiB, MiB or GiB"),
     ],

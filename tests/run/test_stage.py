@@ -71,7 +71,9 @@ def test_a_result_keeps_the_checksums_of_its_files(checkout, stage, step):
     folder = checkout.store.result("s-load")
     files = checkout.result("s-load")["files"]
     there = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-    assert sorted([*files, "result.json"]) == there
+    readings = [name for name in there if checksums.READINGS.fullmatch(name)]
+    assert sorted([*files, *readings, "result.json"]) == there
+    assert [name.partition(".")[0] for name in readings] == ["figures", "samples"]
     assert checksums.difference(folder, files) is None
     assert list(checkout.result("s-load"))[-1] == "files"
 

@@ -35,6 +35,8 @@ def experiment(root: Path, **said: Any) -> Experiment:
 
 
 def report(found: Experiment) -> Report:
+    for reading in found.store.root.glob("results/*/*/figures.*"):  # results are edited by hand here
+        reading.unlink()
     collect(found.store, found.plan)
     made = read(found.store, found.plan.digest)
     write(found.store, made)

@@ -93,11 +93,6 @@ def test_only_loads_that_both_have_are_paired():
     assert sample({0: [2.0], 1: [8.0]}, {1: [4.0], 2: [1.0]}).logs == pytest.approx((math.log(2),))
 
 
-@pytest.mark.parametrize("bad", [0.0, -1.0, math.inf, math.nan])
-def test_a_figure_without_a_logarithm_leaves_its_load_out(bad):
-    assert sample({0: [bad], 1: [2.0]}, {0: [1.0], 1: [1.0]}).logs == pytest.approx((math.log(2),))
-
-
 def test_one_load_has_a_ratio_and_no_interval():
     one = sample({0: [110.0]}, {0: [100.0]})
     assert intervals([one]) == [None]
