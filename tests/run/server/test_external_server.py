@@ -75,7 +75,8 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
     module.ENGINE = made = Toy()  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "toy_server", module)
     monkeypatch.setitem(ENGINES.points, "trial", EntryPoint("trial", "toy_server:ENGINE", ENGINES.group))
-    monkeypatch.setattr(stepgrid.plugins.registry, "server_engine", lambda _name: made)
+    for name in ("engine", "server_engine"):
+        monkeypatch.setattr(stepgrid.plugins.registry, name, lambda _name: made)
     monkeypatch.setenv("STEPGRID_READY", "0")
     return made
 
