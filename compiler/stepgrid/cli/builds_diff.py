@@ -46,10 +46,10 @@ def diff_lines(form: str, one: ComparedBuild, other: ComparedBuild) -> Iterator[
         case "json":
             yield _json(one, other, changes)
         case "csv":
-            rows = [
-                (change.option, change.kind, *_both(change, default), *_both(change, _type), change.help)
-                for change in changes
-            ]
+            rows = []
+            for change in changes:
+                types = _both(change, lambda info: str(info.get("type", "")))
+                rows.append((change.option, change.kind, *_both(change, default), *types, change.help))
             yield delimited_text([_CSV_HEADS, *rows]).rstrip("\n")
         case "markdown":
             yield _markdown(titles, changes)
@@ -72,10 +72,6 @@ def _json(one: ComparedBuild, other: ComparedBuild, changes: Sequence[Difference
 
 def _both(change: Difference, text: Callable[[Mapping[str, Any]], str], missing: str = "") -> list[str]:
     return [missing if side is None else text(side) for side in (change.first, change.second)]
-
-
-def _type(info: Mapping[str, Any]) -> str:
-    return str(info.get("type", ""))
 
 
 def _markdown(titles: Sequence[str], changes: Sequence[Difference]) -> str:

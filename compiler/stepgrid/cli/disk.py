@@ -223,16 +223,15 @@ def _garbage_lines(
             paths = [entry.path for entry in unneeded if entry.kind == kind]
             if paths:
                 yield f"  {kind}: {len(paths):,}, {size(sum(sizes[path] for path in paths))}"
-                rows = [(str(path), size(sizes[path]), _last_use(kind, path)) for path in paths]
+                rows = [(str(path), size(sizes[path]), "") for path in paths]
+                if kind == "images":
+                    now = time.time()
+                    rows = [(*row[:2], f"used {duration(now - last_used(Path(row[0])))} ago") for row in rows]
                 yield from aligned(rows, "    ", right=[1])
         yield f"in all {size(sum(sizes.values()))} in {counted(len(unneeded), 'place')}{_hint(args)}"
     number, total = trash.holds(store)
     if total:
         yield f"the trash holds {counted(number, 'place')}, {size(total)}: `stepgrid gc --empty` deletes them"
-
-
-def _last_use(kind: str, path: Path) -> str:
-    return f"used {duration(time.time() - last_used(path))} ago" if kind == "images" else ""
 
 
 def _hint(args: argparse.Namespace) -> str:

@@ -42,7 +42,7 @@ def run_doctor(args: argparse.Namespace) -> int:
     for section in sections(host_plan.store(), current_site(), plan):
         findings += section.findings
         if args.format == "json":
-            objects.append({"title": section.title, "findings": [each.to_json() for each in section.findings]})
+            objects.append({"title": section.title, "findings": [finding.to_json() for finding in section.findings]})
         else:
             lines = [line for finding in section.findings for line in _finding_lines(finding)]
             print(section.title, *lines, sep="\n", flush=True)

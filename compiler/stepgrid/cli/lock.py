@@ -26,7 +26,7 @@ from stepgrid.plan.compilation import scales
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
-    from stepgrid.build.pins import Answers, MovingSource
+    from stepgrid.build.pins import Answers
 
 
 def add_lock_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +55,8 @@ def run_lock(args: argparse.Namespace) -> int:
     for name in args.update or ():
         if name not in builds:
             raise CommandError(f"no build `{name}` has a source that moves; {nearest(name, builds)}")
-    updated = {name for name, source in sources.items() if _is_updated(source, args.update)}
+    builds_to_update = set(builds if args.update == [] else args.update or ())
+    updated = {name for name, source in sources.items() if not builds_to_update.isdisjoint(source.names)}
     # A published artifact stays what it is: of pinned sources only git is asked again, which costs little.
     asked_sources = {
         name: source
@@ -98,10 +99,6 @@ def _plans(args: argparse.Namespace) -> Sequence[Plan]:
     if problems.errors or not plans:
         raise spec_error(args.spec, problems.errors)
     return plans
-
-
-def _is_updated(source: MovingSource, updates: Sequence[str] | None) -> bool:
-    return updates is not None and (not updates or not set(updates).isdisjoint(source.names))
 
 
 def _print_changes(lock: lock_file.Lock, answers: Answers, updated: set[str], unused: Sequence[str]) -> None:

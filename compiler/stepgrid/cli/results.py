@@ -235,6 +235,6 @@ def _plan_rows(store: Store, plan: StoredPlan) -> Iterator[tuple[Any, ...]]:
         cells, stages = len(plan_file.read_header(plan.folder)["cells"]), plan_file.ids(plan.folder)
         results = [result.name for stage in stages if (result := store.result(stage))]
         last = datetime.strptime(max(results), "%Y%m%dT%H%M%S.%fZ").strftime(MINUTES) if results else None
-        made = datetime.fromtimestamp(plan.made, UTC).strftime(MINUTES)
+        creation = datetime.fromtimestamp(plan.made, UTC).strftime(MINUTES)
         spec = plan.spec.removeprefix("import ") if imported(plan.spec) else plan.spec
-        yield plan.digest, spec, plan.scale, made, cells, len(results), len(stages), last
+        yield plan.digest, spec, plan.scale, creation, cells, len(results), len(stages), last

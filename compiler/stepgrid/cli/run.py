@@ -12,6 +12,7 @@ from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import add_narrowing, narrowing, spec_error, use_site
 from stepgrid.errors import FAILED, FINE, USAGE
 from stepgrid.host import locks
+from stepgrid.model.package_data import PROFILES
 
 if TYPE_CHECKING:
     from stepgrid.model.plan import Plan
@@ -28,8 +29,8 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         type=_end_time,
         help="start no stage that would end after 6h, or after 07:30 (other values are passed to Snakemake's --until)",
     )
-    more = parser.add_argument("more", nargs=argparse.REMAINDER, metavar="…", help="more arguments, for Snakemake")
-    more.required = False  # else a missing spec is said to be "SPEC, …"
+    words = parser.add_argument("more", nargs=argparse.REMAINDER, metavar="…", help="more arguments, for Snakemake")
+    words.required = False  # else a missing spec is said to be "SPEC, …"
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +69,7 @@ def run_run(args: argparse.Namespace) -> int:
         raise spec_error(problems[0].where.file, problems)
     if args.on:
         _check_cluster()
-        snakemake_words = [*_profile_words(args.on), *snakemake_words]
+        snakemake_words = ["--profile", str(PROFILES / args.on), *snakemake_words]
     if args.all_warnings:
         os.environ[shown_warnings.ALL] = "1"
     values = {"spec": args.spec, "scale": args.scale, "until": args.until, **_snakemake_narrowing(args)}
@@ -135,12 +136,6 @@ def _check_cluster() -> None:
     if site.slurm is None:
         owner = f"the site file {site.path} has" if site.path else "there is"
         raise CommandError(f"--on slurm: {owner} no `slurm` that names the nodes (docs/machines.md)")
-
-
-def _profile_words(cluster: str) -> list[str]:
-    from stepgrid.model.package_data import PROFILES
-
-    return ["--profile", str(PROFILES / cluster)]
 
 
 def _snakemake_narrowing(args: argparse.Namespace) -> dict[str, Any]:

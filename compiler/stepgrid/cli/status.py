@@ -20,7 +20,6 @@ from stepgrid.model.number_format import short_rate
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import (
     Action,
-    ActiveRun,
     ActiveWork,
     AttemptEnd,
     NodeStatus,
@@ -193,9 +192,9 @@ def eta_text(status: PlanStatus) -> str:
     seconds = status.eta.seconds
     if seconds is None:
         return "?"
-    about = "~" if status.eta.is_rough and seconds > 0 else ""
+    prefix = "~" if status.eta.is_rough and seconds > 0 else ""
     end = f" ({clock(status.now + seconds, status.now, with_seconds=False)})" if seconds >= 1 else ""
-    return f"{about}{duration(seconds)}{end}"
+    return f"{prefix}{duration(seconds)}{end}"
 
 
 def clock(when: float, now: float, with_seconds: bool = True) -> str:
@@ -273,17 +272,20 @@ def to_json(status: PlanStatus) -> dict[str, Any]:
         "plan": plan.digest,
         "title": plan.title,
         "time": _iso_time(status.now),
-        "run": status.run and _run_json(status.run),
+        "run": status.run
+        and {
+            "pid": status.run.pid,
+            "spec": status.run.spec,
+            "own": status.run.own,
+            "until": status.run.until or None,
+            "started": _iso_time(status.run.started),
+            "stops": _iso_time(status.run.stops),
+        },
         "totals": totals,
         "seconds_left": status.eta.seconds,
         "about": status.eta.is_rough,
         "nodes": [_node_json(node, status.now) for node in status.nodes.values()],
     }
-
-
-def _run_json(run: ActiveRun) -> dict[str, Any]:
-    times = {"started": _iso_time(run.started), "stops": _iso_time(run.stops)}
-    return {"pid": run.pid, "spec": run.spec, "own": run.own, "until": run.until or None, **times}
 
 
 def _node_json(node: NodeStatus, now: float) -> dict[str, Any]:

@@ -126,8 +126,8 @@ def change_lines(before: PlanStatus | None, after: PlanStatus) -> Iterator[str]:
     keys = {node.id: _change_key(node) for node in before.nodes.values()} if before else {}
     for node in after.nodes.values():
         if keys.get(node.id) != _change_key(node) and (before is not None or node.work is not None):
-            done = counts_text(after, "stage", NO_PAINT).partition(",")[0]
-            yield f"{clock(after.now, after.now)} [{done}] {_change_text(node, after.now)}"
+            progress = counts_text(after, "stage", NO_PAINT).partition(",")[0]
+            yield f"{clock(after.now, after.now)} [{progress}] {_change_text(node, after.now)}"
 
 
 def _change_key(node: NodeStatus) -> tuple[object, ...]:
