@@ -157,8 +157,8 @@ def mistaken(monkeypatch: pytest.MonkeyPatch) -> None:
                 raise ParseError("no such line")
             return real.parse(folder, settings)
 
-    real = step_figures.running("db_bench")
-    monkeypatch.setattr(step_figures, "running", lambda _: Parser())
+    real = step_figures.require_runner("db_bench")
+    monkeypatch.setattr(step_figures, "require_runner", lambda _: Parser())
 
 
 @pytest.mark.usefixtures("mistaken")

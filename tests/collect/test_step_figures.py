@@ -108,12 +108,12 @@ MIX = {"qps": 1000.0, "gets_per_s": 830.0, "puts_per_s": 140.0, "seeks_per_s": 3
 
 def with_metrics(made, monkeypatch, **metrics):
     """As if the driver had found these."""
-    parser = step_figures.parsed
+    parser = step_figures.parse_step
 
     def parsed(*words):
         return replace(parser(*words), metrics=metrics)
 
-    monkeypatch.setattr(step_figures, "parsed", parsed)
+    monkeypatch.setattr(step_figures, "parse_step", parsed)
     return figures(*made)[0].metrics
 
 
