@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from stepgrid.drivers.quiesce import Quiesce
-from stepgrid.drivers.quiesce.settle_request import SettleRequest
+from stepgrid.drivers.quiesce.waiting import SettleRequest
 from stepgrid.model.package_data import PACKAGE
 from stepgrid.plugins.server import IdleReading
 
@@ -21,7 +21,7 @@ PROGRAM = (sys.executable, "-m", "stepgrid.drivers.quiesce")
 
 
 def start(folder: Path, script: str, **given: Any) -> subprocess.Popen[str]:
-    request = {"access": None, "argv": [sys.executable, "-c", script], "data": folder, "device": None, "held": False}
+    request = {"access": None, "argv": [sys.executable, "-c", script], "data": folder, "device": None, "endless": False}
     asked = {
         "timeout": 60.0,
         "quiet": 0.2,
@@ -69,7 +69,7 @@ time.sleep(600)
 
 
 def test_one_that_is_held_open_is_looked_at_and_ended(tmp_path: Path) -> None:
-    out, err = start(tmp_path, HELD, held=True).communicate(timeout=60)
+    out, err = start(tmp_path, HELD, endless=True).communicate(timeout=60)
     looks = [line["look"] for line in map(json.loads, out.splitlines()) if "look" in line]
     seen = [(look["seen"][0]["what"], look["seen"][0]["value"]) for look in looks]
     assert seen[0] == ("db_bench at work", 1)
@@ -123,7 +123,7 @@ def test_what_was_set_is_put_back_before_it_leaves() -> None:
     asking = SettleRequest(work)
     with asking.under_way():
         asking.start()
-        while asking.seen() != IdleReading("statements under way", 0, 0):
+        while asking.reading() != IdleReading("statements under way", 0, 0):
             time.sleep(0.01)
         assert done == []
     assert done == ["put back"]
@@ -134,8 +134,8 @@ def test_a_statement_that_fails_is_said_by_the_next_look() -> None:
         raise ConnectionError("the server is gone")
 
     asking = SettleRequest(work)
-    assert asking.seen().value == 1
+    assert asking.reading().value == 1
     asking.start()
     asking.thread.join(60)
     with pytest.raises(ConnectionError, match=r"^the server is gone$"):
-        asking.seen()
+        asking.reading()

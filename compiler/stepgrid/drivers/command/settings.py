@@ -55,7 +55,7 @@ def _path(text: str) -> str:
 
 
 def _file(name: str) -> str:
-    """Of the step's folder: what is elsewhere is not kept with the result."""
+    """Refuse files outside of the step's folder: they are not kept with the result."""
     if name.startswith("/") or ".." in name.split("/"):
         message = "`{name}` is outside of the step's folder: have the program write to {place}"
         raise PydanticCustomError("outside", message, {"name": name, "place": "{folder}"})

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.sysbench.lua_client import LuaClient, table_engine
+from stepgrid.drivers.sysbench.lua_client import FLOOR, LuaClient, table_engine
 
 if TYPE_CHECKING:
     from stepgrid.model.metrics.metric import MetricSet
     from stepgrid.plugins.driver import Runner
     from stepgrid.plugins.server import Access
 
-LOAD_RATE = 25_000  # rows per second of one client: only for estimates
+ROWS_LOADED_PER_S = 25_000  # rows per second of one client: only for estimates
 INSERT_RATE = 5_000  # with secondary indexes
 INDEX_SECONDS = 60.0
-FLOOR = 1.0
 
 _PASSED = (
     "action", "rows_per_commit", "insert_rate", "deletes", "query", "rows_per_query", "indexes", "data_length_min",
@@ -43,7 +42,7 @@ class InsertBenchmark(LuaClient):
             return float(settings["duration"])
         if action in ("index", "check"):  # how many rows there are is not among its settings
             return INDEX_SECONDS
-        rate = LOAD_RATE if action == "load" else INSERT_RATE
+        rate = ROWS_LOADED_PER_S if action == "load" else INSERT_RATE
         return max(FLOOR, float(settings["rows"] / rate))
 
     def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.sysbench.lua_client import LuaClient, table_engine
+from stepgrid.drivers.sysbench.lua_client import FLOOR, LuaClient, table_engine
 
 if TYPE_CHECKING:
     from stepgrid.model.figures import PrintedStep
@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from stepgrid.plugins.driver import Runner
     from stepgrid.plugins.server import Access
 
-LOAD_RATE = 2_000  # nodes with their links, per second of one client: only for estimates
+NODES_LOADED_PER_S = 2_000  # nodes with their links, per second of one client: only for estimates
 CHECK_SECONDS = 60.0
-FLOOR = 1.0
 CLIENTS: Mapping[str, str] = {"load": "loaders", "request": "requesters"}  # action -> the setting; a check has one
 
 _PASSED = ("link_types", "link_size", "node_size", "table_options")
@@ -39,7 +38,7 @@ class LinkBench(LuaClient):
             return float(settings["duration"])
         if settings["action"] == "check":  # how many rows there are is not among its settings
             return CHECK_SECONDS
-        return max(FLOOR, float(settings["ids"] / LOAD_RATE / settings["loaders"]))
+        return max(FLOOR, float(settings["ids"] / NODES_LOADED_PER_S / settings["loaders"]))
 
     def threads(self, settings: Mapping[str, Any]) -> int:
         name = CLIENTS.get(settings["action"])

@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.drivers import client_report
 from stepgrid.drivers.client_report import MICROSECONDS, Line, Report
-from stepgrid.drivers.sysbench.output import read
+from stepgrid.drivers.sysbench.output import NUMBER, read
 from stepgrid.model.figures import Figures, ParseError, PrintedStep
 from stepgrid.model.metrics.metric import STEP, Metric, MetricSet
 
@@ -128,19 +128,18 @@ def _span(roles: Sequence[Line]) -> float:
 # Logs of the Java client: its phases, each with the latencies that precede its line.
 
 _UNITS: Mapping[str, float] = {"ms": 1000.0, "us": 1.0}  # newer clients print microseconds
-_NUMBER = r"(\d+(?:\.\d+)?)"
 _PHASE = re.compile(r"^.*\b(LOAD|REQUEST) PHASE COMPLETED\..*$", re.MULTILINE)
-_REQUESTS = re.compile(rf"(\d+) requests done in {_NUMBER} seconds\. Requests/second = {_NUMBER}")
+_REQUESTS = re.compile(rf"(\d+) requests done in {NUMBER} seconds\. Requests/second = {NUMBER}")
 _LOADED = {
     "nodes_loaded": re.compile(r"Loaded (\d+) nodes"),
     "links_loaded": re.compile(r"\b(\d+) links \("),
     "counts_loaded": re.compile(r"\b(\d+) counts \("),
 }
-_SECONDS = re.compile(rf"(?:Took )?{_NUMBER} seconds")
-_RATE = re.compile(rf"{_NUMBER} \(link\+count\+node\)/s|Links/second = {_NUMBER}")
+_SECONDS = re.compile(rf"(?:Took )?{NUMBER} seconds")
+_RATE = re.compile(rf"{NUMBER} \(link\+count\+node\)/s|Links/second = {NUMBER}")
 _OPERATION = re.compile(r"\b([A-Z_]+) count = (\d+) (.*)$", re.MULTILINE)
-_PERCENTILE = re.compile(rf"\b(p50|p95|p99) = (?:\[[\d.]+,)?{_NUMBER}\]?(ms|us)\b")
-_MAX_OR_MEAN = re.compile(rf"\b(max|mean) = {_NUMBER}(ms|us)\b")
+_PERCENTILE = re.compile(rf"\b(p50|p95|p99) = (?:\[[\d.]+,)?{NUMBER}\]?(ms|us)\b")
+_MAX_OR_MEAN = re.compile(rf"\b(max|mean) = {NUMBER}(ms|us)\b")
 
 
 def printed(path: Path) -> Sequence[PrintedStep]:

@@ -22,9 +22,9 @@ class Quiesce(PackageRunner):
     waited = "quiesce_seconds"
 
     def metrics(self) -> MetricSet:
-        from stepgrid.drivers.quiesce.metrics import OWN
+        from stepgrid.drivers.quiesce.parser import METRICS
 
-        return OWN
+        return METRICS
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return "quiesce"
@@ -38,7 +38,7 @@ class Quiesce(PackageRunner):
         return command(settings, options, context)
 
     def waits_for(self, folder: Path) -> str:
-        from stepgrid.drivers.quiesce.live_wait import waits_for
+        from stepgrid.drivers.quiesce.parser import waits_for
 
         return waits_for(folder)
 

@@ -11,11 +11,17 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from stepgrid.drivers.quiesce.device import Device
-from stepgrid.drivers.quiesce.drain_process import DrainProcess
-from stepgrid.drivers.quiesce.polling import Observation, Outcome, watch
 from stepgrid.drivers.quiesce.request import Request, read, sentence
-from stepgrid.drivers.quiesce.settle_request import SettleRequest, of_server
+from stepgrid.drivers.quiesce.waiting import (
+    Device,
+    DrainProcess,
+    Limits,
+    Observation,
+    Outcome,
+    SettleRequest,
+    settle_request,
+    watch,
+)
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access, IdleReading
 
@@ -30,8 +36,8 @@ def main(folder: Path) -> int:
     except Exception as error:  # whatever the client's library raises is what the server said
         print(sentence(error), file=sys.stderr)
         return 1
-    waited = {"quiet": outcome.quiet, "since": outcome.since, "seconds": outcome.last.seconds}
-    _print({"end": {**waited, "device": device.name}})
+    outcome_values = {"quiet": outcome.quiet, "since": outcome.since, "seconds": outcome.last.seconds}
+    _print({"end": {**outcome_values, "device": device.name}})
     return 0
 
 
@@ -39,24 +45,24 @@ def _server(request: Request, device: Device, access: Access) -> Outcome:
     engine = server_engine(access.engine)
     if engine is None:
         raise LookupError(f"{access.engine} is no server")
-    asking = of_server(engine, access, request.flush, request.analyze)
-    with closing(engine.connect(access)) as connection, asking.under_way():
-        return _watch(request, asking, lambda: (*engine.busy(connection, access), *device.seen()))
+    settling = settle_request(engine, access, request.flush, request.analyze)
+    with closing(engine.connect(access)) as connection, settling.under_way():
+        return _watch(request, settling, lambda: (*engine.busy(connection, access), *device.readings()))
 
 
 def _embedded(request: Request, device: Device, folder: Path) -> Outcome:
-    drained = DrainProcess(request.argv, request.held, folder)
-    with drained.under_way():
-        return _watch(request, drained, device.seen)
+    drain = DrainProcess(request.argv, request.endless, folder)
+    with drain.under_way():
+        return _watch(request, drain, device.readings)
 
 
 def _watch(request: Request, work: SettleRequest | DrainProcess, look: Callable[[], Sequence[IdleReading]]) -> Outcome:
-    return watch(lambda: (work.seen(), *look()), request.quiet, request.timeout, _say, work.start)
+    return watch(lambda: (work.reading(), *look()), Limits(request.quiet, request.timeout), _report, work.start)
 
 
-def _say(made: Observation) -> None:
-    seen = [{**thing._asdict(), "idle": thing.idle} for thing in made.seen]
-    _print({"look": {"seconds": made.seconds, "idle": made.idle, "seen": seen}})
+def _report(observation: Observation) -> None:
+    readings = [{**reading._asdict(), "idle": reading.idle} for reading in observation.readings]
+    _print({"look": {"seconds": observation.seconds, "idle": observation.idle, "seen": readings}})
 
 
 def _print(line: dict[str, Any]) -> None:
@@ -64,7 +70,7 @@ def _print(line: dict[str, Any]) -> None:
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:
-    """An exception, so that what was set is put back."""
+    """Raise an exception, so that every setting is put back."""
     raise SystemExit(128 + signal.SIGTERM)
 
 

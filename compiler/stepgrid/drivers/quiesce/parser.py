@@ -1,4 +1,4 @@
-"""The figures of a quiesce: how long it took, what there was to do at its start and its end, what was not quiet."""
+"""Figures of a quiesce: how long it took, what there was to do at its start and at its end, what was not quiet."""
 
 from __future__ import annotations
 
@@ -6,19 +6,64 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepgrid.drivers.db_bench import engine_statistics
-from stepgrid.drivers.quiesce.drain_process import AT_WORK, COMPACTED, ERRORS, OUTPUT
-from stepgrid.drivers.quiesce.metrics import AMOUNTS, END, START
-from stepgrid.drivers.quiesce.settle_request import UNDER_WAY
+from stepgrid.drivers.quiesce.waiting import AT_WORK, COMPACTED, ERRORS, OUTPUT, UNDER_WAY
+from stepgrid.host.failure import tail
 from stepgrid.model.figures import Figures, ParseError
+from stepgrid.model.metrics.metric import Metric, MetricSet
 from stepgrid.model.number_format import size
 
 Thing = Mapping[str, Any]
 LARGE = 1000
 OURS = (UNDER_WAY, AT_WORK, COMPACTED)
 _PENDING = re.compile(r"^Estimated pending compaction bytes: (\d+)$", re.MULTILINE)
+LOOKS_TAIL = 16_384  # bytes of the end of an output: several looks
+
+START, END = "start", "end"
+
+
+class Amount(NamedTuple):
+    name: str
+    unit: str
+    definition: str  # of the metric
+
+    def metric(self, when: str) -> str:
+        return f"quiesce_{self.name}_{when}"
+
+
+AMOUNTS: Mapping[str, Amount] = {
+    "dirty pages": Amount("dirty_pages", "pages", "Dirty pages in InnoDB's buffer pool"),
+    "history list": Amount("history_list", "transactions", "Length of InnoDB's history list: what is left to purge"),
+    "change buffer": Amount("change_buffer", "pages", "InnoDB's change buffer, its root included"),
+    "memtables": Amount("memtable_bytes", "B", "Size of the memtables of MyRocks"),
+    "memtables to flush": Amount("memtables", "memtables", "Memtables of MyRocks that wait for their flush"),
+    "pending compactions": Amount("pending_compactions", "families", "Column families with a compaction pending"),
+    "compactions": Amount("compactions", "jobs", "Compactions of MyRocks under way"),
+    "tables due for autovacuum": Amount("tables_due", "tables", "Tables that autovacuum will take"),
+    "log since the checkpoint": Amount("wal_bytes", "B", "Write-ahead log of PostgreSQL since its last checkpoint"),
+    "level 0 files": Amount("l0_files", "files", "Files of level 0 (db_bench)"),
+    "pending compaction bytes": Amount("pending_bytes", "B", "Compaction debt as RocksDB estimates it (from 9.0)"),
+    "device busy": Amount("device_busy_pct", "%", "Time in which the device was at work, of the last second"),
+    "device writes": Amount("device_write_bytes_per_s", "B/s", "What was written to the device in the last second"),
+}
+
+
+_WINDOWS = {START: "at the first look, before anything was asked for", END: "at the last look"}
+
+_METRICS = (
+    Metric("quiesce_seconds", "s", "lower",
+           "Time until everything was idle, without the stretch in which it had to stay so. Absent when it did not "
+           "become quiet in time.", "from the first look"),
+    *(
+        Metric(amount.metric(when), amount.unit, None, f"{amount.definition}.", window)
+        for amount in AMOUNTS.values()
+        for when, window in _WINDOWS.items()
+    ),
+)  # fmt: skip
+
+METRICS = MetricSet({"Quiet": _METRICS})
 
 
 def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
@@ -30,21 +75,31 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     return Figures(metrics, _facts(looks, end), warnings=tuple(_warnings(looks[-1], end)))
 
 
+def waits_for(folder: Path) -> str:
+    """Tell what the last look did not find idle; empty before the first one, and when everything is idle."""
+    try:
+        lines = tail(folder / "stdout", LOOKS_TAIL).split("\n")[:-1]
+        look = json.loads(lines[-1])["look"]
+    except (OSError, ValueError, LookupError):
+        return ""
+    return "; ".join(busy(thing) for thing in look["seen"] if not thing["idle"])
+
+
 def _lines(path: Path) -> tuple[list[Sequence[Thing]], Mapping[str, Any]]:
     looks: list[Sequence[Thing]] = []
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
-            said = json.loads(line)
+            record = json.loads(line)
         except ValueError:
             raise ParseError(f"stdout has a line that is no look: {line[:60]}") from None
-        if "end" in said:
-            return looks, said["end"]
-        looks.append(said["look"]["seen"])
+        if "end" in record:
+            return looks, record["end"]
+        looks.append(record["look"]["seen"])
     raise ParseError("stdout ends before the last look: it has no line `end`")
 
 
 def _amounts(looks: Sequence[Sequence[Thing]]) -> dict[str, float]:
-    """Of what was first seen later (a rate needs two looks), the start is that later look."""
+    """Give the amounts at the start, which of a rate is the second look, and at the end."""
     first: dict[str, float] = {}
     for look in looks:
         for thing in look:
@@ -54,11 +109,11 @@ def _amounts(looks: Sequence[Sequence[Thing]]) -> dict[str, float]:
 
 
 def _named(values: Mapping[str, float], when: str) -> dict[str, float]:
-    return {AMOUNTS[what].metric(when): value for what, value in values.items() if what in AMOUNTS}
+    return {AMOUNTS[name].metric(when): value for name, value in values.items() if name in AMOUNTS}
 
 
 def _debt(folder: Path) -> dict[str, float]:
-    """Of an embedded RocksDB: from its statistics before and after; one that is held open has them among its errors."""
+    """Read the statistics of an embedded RocksDB before and after; one that is held open has them among its errors."""
     paths = [path for path in (folder / OUTPUT, folder / ERRORS) if path.is_file()]
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
     text = next(filter(engine_statistics.compaction_tables, texts), "")
@@ -68,30 +123,32 @@ def _debt(folder: Path) -> dict[str, float]:
 
 
 def _level0(table: Mapping[str, engine_statistics.Row]) -> float | None:
-    """Of all files, those of no other level: one that is empty and had nothing to do is not listed."""
+    """Subtract the files of other levels from all: an empty level that had nothing to do is not listed."""
     total = _files(table.get("Sum", {}))
-    others = [_files(row) for level, row in table.items() if re.fullmatch(r"L[1-9]\d*", level)]
-    return None if total is None else total - sum(count for count in others if count is not None)
+    higher_levels = [_files(row) for level, row in table.items() if re.fullmatch(r"L[1-9]\d*", level)]
+    return None if total is None else total - sum(count for count in higher_levels if count is not None)
 
 
 def _files(row: engine_statistics.Row) -> float | None:
     return engine_statistics.read_count(row.get("Files", "").partition("/")[0])
 
 
-def _first_and_last(what: str, values: Sequence[float | None]) -> dict[str, float]:
-    """Where the time was over first, there is no last."""
+def _first_and_last(name: str, values: Sequence[float | None]) -> dict[str, float]:
+    """Name the first and the last value; there is no last one where the time was over first."""
     pairs = zip((START, END), (*values[:1], *values[1:][-1:]), strict=False)
-    return {AMOUNTS[what].metric(when): value for when, value in pairs if value is not None}
+    return {AMOUNTS[name].metric(when): value for when, value in pairs if value is not None}
 
 
 def _facts(looks: Sequence[Sequence[Thing]], end: Mapping[str, Any]) -> dict[str, str]:
-    facts = {"at the start": _shown(looks[0]), "at the end": _shown(looks[-1]), "looks": str(len(looks))}
+    facts = {"at the start": _describe(looks[0]), "at the end": _describe(looks[-1]), "looks": str(len(looks))}
     return {**facts, "device": end["device"] or "none: no block device holds the database"}
 
 
-def _shown(look: Sequence[Thing]) -> str:
-    shown = (f"{thing['what']} {_amount(thing['value'], thing['unit'])}" for thing in look if thing["what"] not in OURS)
-    return ", ".join(shown) or "nothing was looked at yet"
+def _describe(look: Sequence[Thing]) -> str:
+    amounts = (
+        f"{thing['what']} {_amount(thing['value'], thing['unit'])}" for thing in look if thing["what"] not in OURS
+    )
+    return ", ".join(amounts) or "nothing was looked at yet"
 
 
 def _amount(value: float, unit: str) -> str:
@@ -102,12 +159,12 @@ def _amount(value: float, unit: str) -> str:
 
 
 def _warnings(last: Sequence[Thing], end: Mapping[str, Any]) -> Iterator[str]:
-    """They travel with the report, and so with the figures of the steps after it."""
+    """Warn of what was not quiet, also beside the figures of the steps that follow."""
     yield from end.get("notes", ())  # of results from before it was held open
     if end["quiet"]:
         return
-    why = "; ".join(busy(thing) for thing in last if not thing["idle"]) or "it was idle for too short a time"
-    yield f"not quiet after {end['seconds']:.3g} s, what follows was measured all the same: {why}"
+    reasons = "; ".join(busy(thing) for thing in last if not thing["idle"]) or "it was idle for too short a time"
+    yield f"not quiet after {end['seconds']:.3g} s, what follows was measured all the same: {reasons}"
 
 
 def busy(thing: Thing) -> str:

@@ -1,25 +1,34 @@
-"""What the program that looks is told: by a file, since it holds the server's password."""
+"""The request of a step to its program, in a file, since it holds the server's password; and db_bench as its helper.
+
+RocksDB in db_bench works off its debt only while a program has it open: a run of db_bench that waits for compactions.
+A release that cannot wait is held open instead, by reads of one key, until its statistics show no compaction at work.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.drivers.quiesce import drain_command
 from stepgrid.model.command import Command
 from stepgrid.plugins import driver
-from stepgrid.plugins.driver import Context
+from stepgrid.plugins.driver import Context, as_text
 from stepgrid.plugins.server import Access
 
 MODULE = "stepgrid.drivers.quiesce"
 MARGIN = 60.0  # seconds beyond the timeout: to connect, and to put back what was set
+BEGINNING = "the engine could not be looked at: "  # of a failure, which the program prints
+PROGRAM = "db_bench"
+UNIVERSAL = "1"
+SLOWLY = "benchmark_read_rate_limit"
+READS = 10_000  # a second, a few percent of a core: db_bench asks for 256 at once, and a tenth of this is the most
+LONGER = 3600  # seconds beyond the timeout: it is ended from outside
 
 
 class Request(NamedTuple):
     access: Access | None  # of a server
     argv: Sequence[str]  # without one: what works off the debt of the database
-    held: bool  # and does not end by itself
+    endless: bool  # and does not end by itself
     data: Path
     device: str | None  # as the site file says
     timeout: float
@@ -31,9 +40,9 @@ class Request(NamedTuple):
 
 
 def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-    asked = {name: settings[name] for name in Request._fields if name in settings}
-    drain = drain_command.Drain(()) if context.server else drain_command.drain(settings, options, context)
-    request = {**drain._asdict(), "data": context.data.absolute(), "device": context.device, **asked}
+    values = {name: settings[name] for name in Request._fields if name in settings}
+    drain = Drain(()) if context.server else make_drain(settings, options, context)
+    request = {**drain._asdict(), "data": context.data.absolute(), "device": context.device, **values}
     return driver.program_request(MODULE, context, request, settings["timeout"] + MARGIN)
 
 
@@ -42,14 +51,52 @@ def read(folder: Path) -> Request:
     return Request(**{**request, "access": access, "data": Path(request["data"])})
 
 
-# Why the engine could not be looked at: said by the program, read by whoever started it.
-
-BEGINNING = "the engine could not be looked at: "
-
-
 def sentence(error: Exception) -> str:
     return f"{BEGINNING}{error}"
 
 
 def complaint(folder: Path) -> str | None:
     return driver.last_complaint(folder, BEGINNING)
+
+
+class Drain(NamedTuple):
+    argv: tuple[str, ...]
+    endless: bool = False  # it does not end by itself
+
+
+def make_drain(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Drain:
+    from stepgrid.plugins.registry import engine
+
+    if PROGRAM not in context.programs:
+        raise ValueError(f"it needs a server, or a build that has {PROGRAM}")
+    capabilities = engine("rocksdb").capabilities(context.version)
+    endless = not _waits(capabilities, options)
+    database = {"db": context.data.absolute(), "use_existing_db": "true", "num": 1}
+    wait = _hold_open(settings, capabilities) if endless else _waiting(settings, capabilities)
+    flags = {**{name: as_text(value) for name, value in options.items()}, **wait, **database}
+    return Drain((*context.programs[PROGRAM], *(f"--{name}={value}" for name, value in flags.items())), endless)
+
+
+def _waits(capabilities: frozenset[str], options: Mapping[str, Any]) -> bool:
+    """Check whether a release can wait: under universal compaction an early one waits for ever, rocksdb issue 9275."""
+    universal = str(options.get("compaction_style", "")) == UNIVERSAL
+    return ("waitforcompaction_universal" if universal else "waitforcompaction") in capabilities
+
+
+def _waiting(settings: Mapping[str, Any], capabilities: frozenset[str]) -> dict[str, Any]:
+    """Print statistics first and last: the work at the start, and what remains."""
+    return {"benchmarks": ",".join(["stats", *_flush(settings, capabilities), "waitforcompaction", "stats"])}
+
+
+def _hold_open(settings: Mapping[str, Any], capabilities: frozenset[str]) -> dict[str, Any]:
+    """Print statistics every second, among the errors: the output of a program that is killed may lack its end."""
+    statistics = {"threads": 1, "stats_per_interval": 1, "stats_interval_seconds": 1}
+    limit = {SLOWLY: READS} if SLOWLY in capabilities else {}
+    duration = {"duration": int(settings["timeout"]) + LONGER}
+    return {"benchmarks": ",".join([*_flush(settings, capabilities), "readrandom"]), **statistics, **limit, **duration}
+
+
+def _flush(settings: Mapping[str, Any], capabilities: frozenset[str]) -> Iterator[str]:
+    """Flush where a release can; others flush what their log holds when the database is opened."""
+    if settings["flush"] and "flush" in capabilities:
+        yield "flush"

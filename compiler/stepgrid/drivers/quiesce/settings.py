@@ -1,4 +1,4 @@
-"""What a step of kind quiesce may say."""
+"""Settings of a step of kind quiesce."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ class Sql(PackageRunner):
     parser = 1
 
     def metrics(self) -> MetricSet:
-        from stepgrid.drivers.sql.metrics import OWN
+        from stepgrid.drivers.sql.parser import METRICS
 
-        return OWN
+        return METRICS
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return "sql"  # statements may differ between arms

@@ -37,7 +37,7 @@ def main(folder: Path) -> int:
         look = partial(_look, engine, connection, request.get("counters") or ())
         look("before")
         for number, sql in enumerate(request["sql"], 1):
-            _say(_run(connection, number, sql))
+            _print(_run(connection, number, sql))
         if request["sql"]:
             look("after")
     except DeadlinePassed:
@@ -58,13 +58,13 @@ def _run(connection: Connection, number: int, sql: str) -> dict[str, object]:
 
 
 def _look(engine: ServerEngine, connection: Connection, names: Sequence[str], when: str) -> None:
-    """What one server lacks another of the sweep may have."""
+    """Print the counters, and the names that this server lacks: another one of the sweep may have them."""
     if names:
-        found = snapshot_counters(engine, connection, names)
-        _say({when: dict(found.values), "missing": list(found.missing)})
+        values = snapshot_counters(engine, connection, names)
+        _print({when: dict(values.values), "missing": list(values.missing)})
 
 
-def _say(line: dict[str, object]) -> None:
+def _print(line: dict[str, object]) -> None:
     print(json.dumps(line, default=str), flush=True)
 
 

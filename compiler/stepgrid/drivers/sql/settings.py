@@ -1,4 +1,4 @@
-"""What a step of kind sql may say."""
+"""Settings of a step of kind sql."""
 
 from __future__ import annotations
 

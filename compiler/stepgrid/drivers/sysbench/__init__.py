@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench import command, workload_files
-from stepgrid.drivers.sysbench.lua_client import CLIENT
+from stepgrid.drivers.sysbench.lua_client import CLIENT, FLOOR
 from stepgrid.plugins.driver import PackageRunner
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 LOAD_RATE = 20_000  # rows per second of one client: only for estimates
 EVENT_RATE = 1_000
-FLOOR = 1.0
 
 
 class Sysbench(PackageRunner):
@@ -43,8 +42,8 @@ class Sysbench(PackageRunner):
             return max(FLOOR, float(settings["events"] / EVENT_RATE))
         return float(settings["duration"] or FLOOR)
 
-    def files(self, settings: Mapping[str, Any], own: Callable[[str], str]) -> Mapping[str, str]:
-        return workload_files.files(settings["lua"], own, settings["arguments"])
+    def files(self, settings: Mapping[str, Any], read_own: Callable[[str], str]) -> Mapping[str, str]:
+        return workload_files.files(settings["lua"], read_own, settings["arguments"])
 
     def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
         rate = settings.get("rate")

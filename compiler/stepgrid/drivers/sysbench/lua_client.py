@@ -21,6 +21,7 @@ CLIENT = "sysbench"
 CONNECTION = "connection"  # a file with the password: the Lua of templates/ removes it by this name
 SEARCH: Mapping[str, str] = {"LUA_PATH": "./?.lua;;"}  # a step runs in its own folder
 MOST = 2**31 - 1  # sysbench's numbers
+FLOOR = 1.0  # seconds that a step takes at least, for estimates
 REPORTER = 1  # thread of a client, beside those that send statements
 YEAR = 31_536_000  # a client's limit of seconds: none would be a warning
 
@@ -52,7 +53,7 @@ class LuaClient(PackageRunner):
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["action"])
 
-    def files(self, settings: Mapping[str, Any], own: Callable[[str], str]) -> Mapping[str, str]:
+    def files(self, settings: Mapping[str, Any], read_own: Callable[[str], str]) -> Mapping[str, str]:
         return client_files(self.kind)
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:

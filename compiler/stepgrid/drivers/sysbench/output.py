@@ -21,7 +21,7 @@ LONGEST = 300  # characters of a message
 STEP = math.exp(math.log(100_000 / 0.001) / 1023)  # from one bucket's latency to the next: 1024 of 1 us to 100 s
 
 _ABORTING = ", aborting..."
-_NUMBER = r"(\d+(?:\.\d+)?)"
+NUMBER = r"(\d+(?:\.\d+)?)"
 _FATAL = re.compile(r"^FATAL: (.+)$", re.MULTILINE)
 _WARNING = re.compile(r"^WARNING: (.+)$", re.MULTILINE)
 _HEAD = re.compile(r"^sysbench (?P<version>\S+) \(using (?P<lua>.+)\)$", re.MULTILINE)
@@ -30,9 +30,9 @@ _SCRIPT = re.compile(r"(?P<name>\w[\w.-]*)\.lua\b")
 _SECOND = re.compile(r"^\[ (\d+)s \] thds: \d+ .*?\bqps: (\d+\.\d+) ", re.MULTILINE)  # of --report-interval
 _HISTOGRAM, _STATISTICS = "Latency histogram (values are in milliseconds)", "SQL statistics:\n"
 _BUCKET = re.compile(r"^ +(\d+\.\d+) \|\**? +(\d+)$", re.MULTILINE)
-_RATED = re.compile(rf"^ +([a-z ]+): +(\d+) +\({_NUMBER} per sec\.\)$", re.MULTILINE)
-_PLAIN = re.compile(rf"^ +([a-z0-9. ()/]+): +{_NUMBER}s?$", re.MULTILINE)
-_PERCENTILE = re.compile(rf"^{_NUMBER}th percentile$")
+_RATED = re.compile(rf"^ +([a-z ]+): +(\d+) +\({NUMBER} per sec\.\)$", re.MULTILINE)
+_PLAIN = re.compile(rf"^ +([a-z0-9. ()/]+): +{NUMBER}s?$", re.MULTILINE)
+_PERCENTILE = re.compile(rf"^{NUMBER}th percentile$")
 _LATENCY = re.compile(r"^Latency \(ms\):$", re.MULTILINE)
 _SECTION = re.compile(r"^\S", re.MULTILINE)
 

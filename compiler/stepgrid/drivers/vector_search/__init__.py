@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.vector_search import command
-from stepgrid.drivers.vector_search.datasets.shape import SUFFIXES, USUAL, shape_of, size_of
-from stepgrid.plugins.driver import PackageRunner
+from stepgrid.drivers.vector_search.datasets import SUFFIXES, USUAL, file_name, is_file, shape_of, size_of
+from stepgrid.plugins import driver
+from stepgrid.plugins.driver import PackageRunner, RefusedError
 
 if TYPE_CHECKING:
     from stepgrid.lint.rule import Rule
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from stepgrid.model.metrics.metric import MetricSet
     from stepgrid.plugins.driver import Context, DeclaredBuild, Runner
 
-LOAD_RATE = 2_000  # vectors per second of a small machine: only for estimates
+VECTORS_LOADED_PER_S = 2_000  # vectors per second of a small machine: only for estimates
 INDEX_RATE = 500
 SEARCH_RATE = 500  # of one connection
 EXACT_VALUES = 50_000_000  # numbers per second that an exact search looks at
 QUERIES = 10_000  # of a file
-FLOOR = 1.0
+SHORTEST_STEP = 1.0  # seconds
+BEGINNING = "vector search failed: "
+LACKING = "the data set `{name}` is not here: put the file {file} beside the spec, in the layout of ann-benchmarks"
 
 
 class VectorSearch(PackageRunner):
@@ -39,28 +41,30 @@ class VectorSearch(PackageRunner):
         return str(settings["action"])
 
     def words(self, settings: Mapping[str, Any]) -> Sequence[str]:
-        """A published name may be a file that is here; a plan needs no more than the name."""
-        return command.files(settings["dataset"])
+        """Name the file of a data set: it may be missing, a plan needs no more than the name."""
+        return input_files(settings["dataset"])
 
     def listed(self, settings: Mapping[str, Any]) -> Sequence[str]:
-        return [name for name in command.files(settings["dataset"]) if settings["dataset"].endswith(SUFFIXES)]
+        return [name for name in input_files(settings["dataset"]) if settings["dataset"].endswith(SUFFIXES)]
 
     def estimate(self, settings: Mapping[str, Any]) -> float:
-        action, (rows, dimensions, queries) = settings["action"], _size(settings["dataset"])
+        action, shape = settings["action"], shape_of(settings["dataset"])
+        rows, dimensions = size_of(settings["dataset"]) or USUAL
         if action == "load":
-            return max(FLOOR, rows / LOAD_RATE)
+            return max(SHORTEST_STEP, rows / VECTORS_LOADED_PER_S)
         if action == "index":
-            return max(FLOOR, rows / INDEX_RATE)
+            return max(SHORTEST_STEP, rows / INDEX_RATE)
         rate = EXACT_VALUES / (rows * dimensions) if settings["exact"] else SEARCH_RATE
-        return max(FLOOR, queries * int(settings["runs"]) / rate)
+        queries = shape.queries if shape else QUERIES
+        return max(SHORTEST_STEP, queries * int(settings["runs"]) / rate)
 
     def rules(self) -> Sequence[Rule]:
-        from stepgrid.drivers.vector_search.lints import RULES
+        from stepgrid.drivers.vector_search.settings import RULES
 
         return RULES
 
     def facts(self, settings: Mapping[str, Any], build: DeclaredBuild) -> Mapping[str, Any]:
-        """What is not known of a file is None."""
+        """Describe the vectors; None where a file is not known."""
         rows, dimensions = size_of(settings["dataset"]) or (None, None)
         shape = shape_of(settings["dataset"])
         return {
@@ -71,7 +75,14 @@ class VectorSearch(PackageRunner):
         }
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-        return command.command(settings, context)
+        dataset, file = settings["dataset"], None
+        for name in input_files(dataset):
+            if name not in context.inputs:
+                raise RefusedError(LACKING.format(name=dataset, file=name))
+            file = context.inputs[name]
+        cache = str((context.cache or context.folder).absolute())
+        request = {"settings": dict(settings), "cache": cache, "file": file}
+        return driver.server_request(__name__, context, request)
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
         from stepgrid.drivers import client_report
@@ -79,13 +90,17 @@ class VectorSearch(PackageRunner):
         return client_report.live(folder)
 
     def complaint(self, folder: Path) -> str | None:
-        return command.complaint(folder)
+        return driver.last_complaint(folder, BEGINNING)
 
 
-def _size(dataset: str | Mapping[str, Any]) -> tuple[int, int, int]:
-    shape = shape_of(dataset)
-    rows, dimensions = size_of(dataset) or USUAL
-    return rows, dimensions, shape.queries if shape else QUERIES
+def input_files(dataset: str | Mapping[str, Any] | None) -> Sequence[str]:
+    """Name the files that a data set is read from, as the spec would."""
+    return (file_name(dataset),) if isinstance(dataset, str) and is_file(dataset) else ()
+
+
+def failure(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return f"{BEGINNING}{text}"
 
 
 DRIVER: Runner = VectorSearch()

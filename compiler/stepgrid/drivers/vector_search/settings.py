@@ -1,4 +1,4 @@
-"""What a step of kind vector_search may say."""
+"""Settings of a step of kind vector_search, and lints of searches whose figures mean little."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from stepgrid.drivers.vector_search.datasets.shape import DISTANCES, PUBLISHED, SUFFIXES
+from stepgrid.drivers.vector_search.datasets import DISTANCES, MOST_NEIGHBOURS, PUBLISHED, SUFFIXES, UNIFORM
+from stepgrid.lint.rule import Facts, Rule, Verdict, each_step
+from stepgrid.model.number_format import size
 from stepgrid.plugins.settings import COUNT, ActionFields, ActionSettings, Count, Flag, InnerCount, Nested, uses
 from stepgrid.plugins.settings import Settings as Model
 
@@ -17,7 +19,6 @@ _EXPECTED = (
     "a data set is named like fashion-mnist-784-euclidean, is a file that ends with .hdf5, or is "
     "{generated: {rows: …, dimensions: …}}"
 )
-MOST_NEIGHBOURS = 100  # the exact ones that are known of a query, as in published files
 
 ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
     {
@@ -87,21 +88,23 @@ class Settings(ActionSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_its_index(cls, given: Any) -> Any:
-        """A param that is meant for another kind of index, or for a search with one, is not used."""
-        if not isinstance(given, dict):
-            return given
-        others = {name for method, names in METHODS.items() if method != given.get("method", "hnsw") for name in names}
-        unused = (
-            others if given.get("action") == "index" else OF_AN_INDEX if given.get("exact") is True else frozenset()
-        )
-        return {name: value for name, value in given.items() if name not in unused}
+    def _without_other_indexes(cls, values: Any) -> Any:
+        """Leave out params that are meant for another kind of index, or for a search with one."""
+        if not isinstance(values, dict):
+            return values
+        unused: set[str] = set()
+        if values.get("action") == "index":
+            used = METHODS.get(str(values.get("method", "hnsw")), frozenset())
+            unused = {name for names in METHODS.values() for name in names if names != used}
+        elif values.get("exact") is True:
+            unused = set(OF_AN_INDEX)
+        return {name: value for name, value in values.items() if name not in unused}
 
     @field_validator("dataset")
     @classmethod
     def _named(cls, value: str | GeneratedData | None) -> str | GeneratedData | None:
-        known = (*(f"-{name}" for name in DISTANCES), *SUFFIXES)
-        if isinstance(value, str) and value not in PUBLISHED and not value.endswith(known):
+        endings = (*(f"-{name}" for name in DISTANCES), *SUFFIXES)
+        if isinstance(value, str) and value not in PUBLISHED and not value.endswith(endings):
             raise PydanticCustomError("dataset", _EXPECTED)
         return value
 
@@ -113,3 +116,61 @@ class Settings(ActionSettings):
             raise PydanticCustomError("missing_for_action", "an index by {method} needs `{name}`",
                                       {"method": method, "name": name})  # fmt: skip
         return value
+
+
+# Lints: an index that its cache does not hold, too few candidates, uniform vectors.
+
+CACHE, CACHE_DEFAULT = "mhnsw_max_cache_size", 16 * 2**20  # of MariaDB
+BYTES_OF_A_NUMBER = 2  # that MariaDB's index keeps in its cache; neighbours come on top
+DEFAULTS = {"mariadb": 20, "postgres": 40}  # of ef_search
+KIND = "vector_search"
+
+
+def _small_cache(facts: Facts) -> Verdict | None:
+    rows, dimensions = facts["vectors"], facts["vector_dimensions"]
+    if facts["vector_engine"] != "mariadb" or facts["step.action"] == "load" or facts.is_on("step.exact"):
+        return None
+    cache, index = facts.amount(CACHE, CACHE_DEFAULT), rows * dimensions * BYTES_OF_A_NUMBER
+    if cache >= index:
+        return None
+    message = f"`{CACHE}` is {size(cache)}, an index of {rows:,} vectors of {dimensions} dimensions takes {size(index)}"
+    key = CACHE if facts.has(CACHE) else "step"
+    return Verdict(key, f"{message} and more", f"`{CACHE}: {size(_power_of_two(2 * index)).replace(' ', '')}`")
+
+
+def _power_of_two(least: float) -> int:
+    return 1 << int(least - 1).bit_length()
+
+
+def _few_candidates(facts: Facts) -> Verdict | None:
+    if facts["step.action"] != "search" or facts.is_on("step.exact"):
+        return None
+    default = DEFAULTS.get(str(facts["vector_engine"]))
+    neighbours, candidates = facts.number("step.k"), facts.number("step.ef_search", default)
+    if neighbours is None or candidates is None or candidates >= neighbours:
+        return None
+    origin = "" if facts.has("step.ef_search") else ", the engine's default"
+    message = (
+        f"`ef_search` is {candidates:g}{origin}: a search that looks at fewer candidates than `k` has no "
+        f"{neighbours:g} answers"
+    )
+    key = "step.ef_search" if facts.has("step.ef_search") else "step.k"
+    return Verdict(key, message, f"`ef_search: {neighbours:g}` or more")
+
+
+def _uniform(facts: Facts) -> Verdict | None:
+    if facts["vector_distribution"] != UNIFORM:
+        return None
+    message = "uniform vectors are nearly equally far from each other: recall collapses as with no real data"
+    return Verdict("step.dataset", message, "leave `distribution` out: vectors around centres")
+
+
+RULES = (
+    Rule("vector-cache-small", "a cache that does not hold the vector index",
+         each_step(("vector_engine", "step.action", "step.exact", CACHE), _small_cache,
+                   ("vectors", "vector_dimensions"))),
+    Rule("ef-search-below-k", "fewer candidates than neighbours that are asked for",
+         each_step(("vector_engine", "step.action", "step.exact", "step.ef_search"), _few_candidates, ("step.k",))),
+    Rule("vectors-uniform", "vectors that are drawn uniformly",
+         each_step((), _uniform, ("vector_distribution",))),
+)  # fmt: skip

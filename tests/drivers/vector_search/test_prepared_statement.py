@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepgrid.drivers.vector_search.servers import prepared_statement
-from stepgrid.drivers.vector_search.servers.prepared_statement import Statement
-from stepgrid.drivers.vector_search.servers.vector_server import SearchError
+from stepgrid.drivers.vector_search import prepared_statement
+from stepgrid.drivers.vector_search.prepared_statement import SearchError, Statement
 
 
 def packets(*payloads: bytes) -> bytes:
@@ -92,7 +91,7 @@ def test_errors_of_the_server() -> None:
     for read, parts in (
         (prepared_statement.ids, packets(ERROR)),
         (prepared_statement.ids, packets(b"\1", COLUMN, END, b"\0\0" + bytes(4), ERROR)),
-        (prepared_statement.done, packets(ERROR)),
+        (prepared_statement.check_done, packets(ERROR)),
     ):
         wire = Wire(PREPARED, parts)
         statement = Statement(wire, "SELECT 1")

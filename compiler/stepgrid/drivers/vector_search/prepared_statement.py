@@ -10,8 +10,6 @@ import struct
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.vector_search.servers.vector_server import SearchError
-
 if TYPE_CHECKING:
     import pymysql
 
@@ -24,51 +22,55 @@ RECEIVED = 2**16
 _COLUMN_OF_INT = slice(2, 6)  # in a row of one INT: a zero and the bitmap of NULLs come before
 
 
+class SearchError(Exception):
+    """A step that cannot go on, with the reason as a sentence."""
+
+
 class Statement:
-    """One statement on a connection that does nothing else."""
+    """A statement on a connection that does nothing else."""
 
     def __init__(self, connection: pymysql.Connection[Any], sql: str) -> None:
         self._socket: Any = connection._sock
-        answer = self._answer(_packet(PREPARE + sql.encode()), whole=_prepared)
+        answer = self._answer(_packet(PREPARE + sql.encode()), is_whole=_prepared)
         first = next(_payloads(answer))
         if first[0] == ERROR:
-            raise SearchError(_said(first))
+            raise SearchError(_message(first))
         self._id = first[1:5]
 
     def request(self, parameters: Sequence[bytes | int]) -> bytes:
-        types = b"".join(struct.pack("<H", LONG if isinstance(each, int) else BLOB) for each in parameters)
+        types = b"".join(struct.pack("<H", LONG if isinstance(value, int) else BLOB) for value in parameters)
         values = b"".join(map(_value, parameters))
         nulls = bytes((len(parameters) + 7) // 8)
         return _packet(EXECUTE + self._id + b"\0" + struct.pack("<I", 1) + nulls + b"\1" + types + values)
 
     def execute(self, request: bytes) -> bytes:
-        """The answer as it came: `ids` or `done` read it."""
-        return self._answer(request, whole=_answered)
+        """Send a request; `ids` or `check_done` read the answer."""
+        return self._answer(request, is_whole=_answered)
 
-    def _answer(self, request: bytes, whole: Any) -> bytes:
+    def _answer(self, request: bytes, is_whole: Any) -> bytes:
         self._socket.sendall(request)
         answer: bytes = self._socket.recv(RECEIVED)
-        while not whole(answer):
-            more = self._socket.recv(RECEIVED)
-            if not more:
+        while not is_whole(answer):
+            part = self._socket.recv(RECEIVED)
+            if not part:
                 raise SearchError("the server closed the connection")
-            answer += more
+            answer += part
         return answer
 
 
 def ids(answer: bytes) -> list[int]:
-    """Of rows with one INT."""
+    """Read an answer of rows with one INT."""
     payloads = list(_payloads(answer))
     if payloads[-1][0] == ERROR:  # also after some rows
-        raise SearchError(_said(payloads[-1]))
+        raise SearchError(_message(payloads[-1]))
     return [int.from_bytes(row[_COLUMN_OF_INT], "little", signed=True) for row in payloads[3:-1]]
 
 
-def done(answer: bytes) -> None:
-    """Of a statement that gives no rows."""
+def check_done(answer: bytes) -> None:
+    """Check the answer of a statement that gives no rows."""
     first = next(_payloads(answer))
     if first[0] == ERROR:
-        raise SearchError(_said(first))
+        raise SearchError(_message(first))
 
 
 def _packet(payload: bytes) -> bytes:
@@ -87,48 +89,48 @@ def _value(parameter: bytes | int) -> bytes:
 
 
 def _payloads(answer: bytes) -> Any:
-    at = 0
-    while at + HEAD <= len(answer):
-        size = answer[at] | answer[at + 1] << 8 | answer[at + 2] << 16
-        yield answer[at + HEAD : at + HEAD + size]
-        at += HEAD + size
+    offset = 0
+    while offset + HEAD <= len(answer):
+        size = answer[offset] | answer[offset + 1] << 8 | answer[offset + 2] << 16
+        yield answer[offset + HEAD : offset + HEAD + size]
+        offset += HEAD + size
 
 
 def _answered(answer: bytes) -> bool:
-    """Either one packet, or columns, an end, rows, an end."""
-    at, ends, size = 0, 0, len(answer)
-    while at + HEAD < size:
-        length = answer[at] | answer[at + 1] << 8 | answer[at + 2] << 16
-        kind = answer[at + HEAD]
-        after = at + HEAD + length
-        if at == 0 and kind in (0, ERROR):
+    """Check that an answer is whole: one packet, or columns, an end, rows, an end."""
+    offset, ends, size = 0, 0, len(answer)
+    while offset + HEAD < size:
+        length = answer[offset] | answer[offset + 1] << 8 | answer[offset + 2] << 16
+        kind = answer[offset + HEAD]
+        after = offset + HEAD + length
+        if offset == 0 and kind in (0, ERROR):
             return after <= size
         if (kind == END and length < SHORTEST_END) or kind == ERROR:
             ends += 1 if kind == END else 2
             if ends >= 2:
                 return after <= size
-        at = after
+        offset = after
     return False
 
 
 def _prepared(answer: bytes) -> bool:
-    """A head, then the parameters and the columns, each list with an end where it is not empty."""
+    """Check that it is whole: a head, then parameters and columns, each list with an end where it is not empty."""
     if len(answer) < HEAD + 1 or (answer[HEAD] != ERROR and len(answer) < HEAD + SHORTEST_END):
         return False
     if answer[HEAD] == ERROR:
         return _answered(answer)
     columns, parameters = struct.unpack_from("<HH", answer, HEAD + 5)
     wanted = 1 + sum(count + 1 for count in (columns, parameters) if count)
-    at = 0
+    offset = 0
     for _ in range(wanted):
-        if at + HEAD > len(answer):
+        if offset + HEAD > len(answer):
             return False
-        at += HEAD + int.from_bytes(answer[at : at + 3], "little")
-    return at <= len(answer)
+        offset += HEAD + int.from_bytes(answer[offset : offset + 3], "little")
+    return offset <= len(answer)
 
 
-def _said(payload: bytes) -> str:
-    """Code, then a state that begins with #."""
+def _message(payload: bytes) -> str:
+    """Read an error: a code, then a state that begins with #."""
     (code,) = struct.unpack_from("<H", payload, 1)
     text = payload[3:].decode("utf-8", "replace")
     return f"{text[6:] if text.startswith('#') else text} (error {code})"

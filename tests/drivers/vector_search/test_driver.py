@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.vector_search import DRIVER, command
+from stepgrid.drivers.vector_search import DRIVER, VectorSearch, failure
 from stepgrid.plugins.driver import Context, RefusedError
 from stepgrid.plugins.server import Access
 
@@ -59,6 +59,6 @@ def test_which_files_are_part_of_what_a_step_is(dataset: Any, words: list[str], 
 
 
 def test_the_complaint_is_what_was_said_last(tmp_path: Path) -> None:
-    assert command.complaint(tmp_path) is None
-    (tmp_path / "stderr").write_text("a warning\n" + command.failure(ValueError("no\n such table")) + "\n")
-    assert command.complaint(tmp_path) == "vector search failed: no such table"
+    assert VectorSearch().complaint(tmp_path) is None
+    (tmp_path / "stderr").write_text("a warning\n" + failure(ValueError("no\n such table")) + "\n")
+    assert VectorSearch().complaint(tmp_path) == "vector search failed: no such table"

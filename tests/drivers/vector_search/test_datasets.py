@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stepgrid.drivers.vector_search import datasets
+from stepgrid.drivers.vector_search.datasets import DatasetError, Shape, file_name, is_file, points, shape_of
+from tests.waiting import until
+
+SMALL: dict[str, Any] = {"generated": {"rows": 90, "dimensions": 4}}
+
+
+def folders(cache: Path) -> list[str]:
+    return sorted(path.name for path in cache.iterdir() if path.is_dir())
+
+
+def test_what_is_kept_is_what_was_made(tmp_path: Path) -> None:
+    made = datasets.get(SMALL, None, tmp_path)
+    (folder,) = folders(tmp_path)
+    before = (tmp_path / folder / "rows.npy").stat().st_mtime_ns
+    again = datasets.get(SMALL, None, tmp_path)
+    assert (tmp_path / folder / "rows.npy").stat().st_mtime_ns == before
+    assert (again.distance, again.checksum, again.dimensions) == (made.distance, made.checksum, 4)
+    assert (again.neighbours.shape, again.distances.shape) == ((10, 90), (10, 90))
+    assert (np.asarray(again.rows) == np.asarray(made.rows)).all()
+
+
+def test_another_shape_is_another_data_set(tmp_path: Path) -> None:
+    one = datasets.get(SMALL, None, tmp_path)
+    two = datasets.get({"generated": {**SMALL["generated"], "seed": 2}}, None, tmp_path)
+    assert one.checksum != two.checksum
+    assert len(folders(tmp_path)) == 2
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from stepgrid.drivers.vector_search import datasets
+print(datasets.get({"generated": {"rows": int(sys.argv[2]), "dimensions": 64}}, None, Path(sys.argv[1])).checksum)
+"""
+
+
+def start(cache: Path, rows: int) -> subprocess.Popen[str]:
+    argv = [sys.executable, "-c", PROGRAM, str(cache), str(rows)]
+    return subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_two_processes_make_it_once(tmp_path: Path) -> None:
+    both = [start(tmp_path, 2000) for _ in range(2)]
+    said = [process.communicate()[0] for process in both]
+    assert said[0] == said[1] != ""
+    (folder,) = folders(tmp_path)
+    times = {(tmp_path / folder / f"{name}.npy").stat().st_mtime_ns for name in datasets.ARRAYS}
+    assert len(times) == len(datasets.ARRAYS)
+
+
+def test_one_that_was_killed_leaves_nothing_that_counts(tmp_path: Path) -> None:
+    process = start(tmp_path, 20_000)
+    until(lambda: any(path.suffix == ".lock" for path in tmp_path.iterdir()))
+    time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    whole = folders(tmp_path)
+    (lock,) = (path.stem for path in tmp_path.iterdir() if path.suffix == ".lock")
+    (tmp_path / f".{lock}.1").mkdir()
+    (tmp_path / f".{lock}.1" / "rows.npy").write_bytes(b"half")
+    said, wrong = start(tmp_path, 20_000).communicate()
+    assert said.strip(), wrong
+    assert folders(tmp_path) == [lock] or whole == [lock]
+
+
+def file(path: Path, **arrays: Any) -> Path:
+    with h5py.File(path, "w") as made:
+        for name, values in arrays.items():
+            made[name] = values
+        made.attrs["distance"] = "euclidean"
+    return path
+
+
+def test_a_file_as_ann_benchmarks_lays_it_out(tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    train, test = (draw.random((size, 8)).astype(np.float32) for size in (200, 20))
+    path = file(tmp_path / "own.hdf5", train=train, test=test)
+    found = datasets.get("own.hdf5", path, tmp_path / "cache")
+    assert (np.asarray(found.rows) == train).all()
+    assert (np.asarray(found.queries) == test).all()
+    assert (found.distance, found.neighbours.shape) == ("euclidean", (20, 100))
+
+
+def test_a_file_is_known_by_what_is_in_it(tmp_path: Path) -> None:
+    values = np.eye(3, dtype=np.float32)
+    one = file(tmp_path / "one.hdf5", train=values, test=values)
+    (tmp_path / "two.hdf5").write_bytes(one.read_bytes())
+    for name in ("one", "two"):
+        datasets.get(f"{name}.hdf5", tmp_path / f"{name}.hdf5", tmp_path / "cache")
+    assert len(folders(tmp_path / "cache")) == 1
+
+
+def test_an_older_file_says_its_distance_by_its_name(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "glove-25-angular.hdf5", "w") as made:
+        made["train"] = made["test"] = np.eye(3)
+    assert datasets.read_hdf5(tmp_path / "glove-25-angular.hdf5")[2] == "angular"
+
+
+def test_what_is_no_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.hdf5"
+    said = []
+    for make in (
+        lambda: path.unlink(missing_ok=True),
+        lambda: path.write_text("no HDF5"),
+        lambda: file(path, train=np.eye(2)),
+        lambda: file(path, train=np.eye(2), test=np.arange(4)),
+    ):
+        make()
+        with pytest.raises(DatasetError) as caught:
+            datasets.get("a.hdf5", path, tmp_path / "cache")
+        said.append(str(caught.value))
+    assert said == [
+        f"there is no file {path}",
+        f"{path} cannot be read as an HDF5 file: Unable to synchronously open file (file signature not found)",
+        f"{path} has no `test`: a file as ann-benchmarks lays it out has `train` and `test`",
+        f"`test` of {path} is no table of numbers: only dense vectors can be searched",
+    ]
+    file(path, train=np.eye(2), test=np.eye(2))
+    with h5py.File(path, "a") as made:
+        made.attrs["distance"] = "jaccard"
+    with pytest.raises(DatasetError) as caught:
+        datasets.read_hdf5(path)
+    assert str(caught.value) == f"{path} has the distance `jaccard`; vectors are searched by euclidean or angular"
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(DatasetError) as caught:
+        datasets.read_hdf5(path)
+    assert str(caught.value) == f"{path} cannot be read without h5py: install it with `pip install 'stepgrid[vectors]'`"
+
+
+# Shapes.
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("random-xs-20-euclidean", Shape(9_000, 20, 1_000, "euclidean", centres=100)),
+        ("random-xs-20-angular", Shape(9_000, 20, 1_000, "angular", centres=100)),
+        ("random-s-100-euclidean", Shape(90_000, 100, 10_000, "euclidean", centres=1000)),
+        ("random-s-100-angular", Shape(90_000, 100, 10_000, "angular", centres=1000)),
+    ],
+)
+def test_published_names(name: str, shape: Shape) -> None:
+    assert shape_of(name) == shape
+    assert not is_file(name)
+
+
+def test_a_tenth_of_the_points_are_queries_with_a_centre_for_each_hundred() -> None:
+    found = shape_of({"generated": {"rows": 60_000, "dimensions": 784, "queries": None}})
+    assert found == Shape(60_000, 784, 6_666, centres=666)
+
+
+def test_files() -> None:
+    assert shape_of("gist-960-euclidean") is None
+    assert [file_name(name) for name in ("gist-960-euclidean", "data/own.hdf5", "own.h5")] == [
+        "gist-960-euclidean.hdf5",
+        "data/own.hdf5",
+        "own.h5",
+    ]
+
+
+def test_the_same_shape_gives_the_same_points_and_another_seed_others() -> None:
+    shape = Shape(90, 4, 10, centres=3)
+    rows, queries = points(shape)
+    again = points(shape)
+    assert (rows.shape, queries.shape, rows.dtype) == ((90, 4), (10, 4), np.float32)
+    assert (rows == again[0]).all()
+    assert (queries == again[1]).all()
+    assert not (rows == points(Shape(90, 4, 10, centres=3, seed=2))[0]).any()
+
+
+def test_blobs_are_around_their_centres() -> None:
+    """Around three centres there are three groups, each with a deviation of 1."""
+    rows, _ = points(Shape(3000, 50, 1, centres=3))
+    groups: list[list[np.ndarray]] = []
+    for row in rows:
+        near = next((group for group in groups if np.linalg.norm(group[0] - row) < 25), None)
+        groups.append([row]) if near is None else near.append(row)
+    assert len(groups) == 3
+    assert all(np.std(np.array(group), axis=0).mean() == pytest.approx(1, abs=0.05) for group in groups)
+
+
+def test_uniform_points() -> None:
+    rows, _ = points(Shape(2000, 3, 1, distribution="uniform"))
+    assert 0 <= rows.min() < 0.01 < 0.99 < rows.max() < 1
+
+
+# Exact neighbours.
+
+
+def brute(rows, queries, distance, count):
+    """By float64 alone, in the words of the definition."""
+    ids, far = [], []
+    for query in queries.astype(np.float64):
+        wide = rows.astype(np.float64)
+        if distance == "euclidean":
+            found = np.sqrt(((wide - query) ** 2).sum(axis=1))
+        else:
+            found = 1 - wide @ query / (np.linalg.norm(wide, axis=1) * np.linalg.norm(query))
+        order = np.lexsort((np.arange(len(rows)), found))[:count]
+        ids.append(order)
+        far.append(found[order])
+    return np.array(ids), np.array(far)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    rows=st.integers(1, 300),
+    dimensions=st.integers(1, 40),
+    count=st.integers(1, 20),
+    offset=st.sampled_from([0.0, 1.0, 1e4]),
+    scale=st.sampled_from([1e-3, 1.0, 1e3]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_neighbours_are_those_of_float64(rows, dimensions, count, offset, scale, seed) -> None:
+    """Also where all vectors lie far from 0, so that float32 tells them hardly apart."""
+    draw = np.random.default_rng(seed)
+    vectors, queries = (
+        (draw.standard_normal((size, dimensions)) * scale + offset).astype(np.float32) for size in (rows, 5)
+    )
+    ids, far = datasets.nearest(vectors, queries, "euclidean", count)
+    expected, expected_far = brute(vectors, queries, "euclidean", count)
+    assert far == pytest.approx(expected_far)
+    assert ids.tolist() == expected.tolist()
+
+
+@settings(deadline=None, max_examples=30)
+@given(rows=st.integers(10, 300), dimensions=st.integers(2, 40), seed=st.integers(0, 2**32 - 1))
+def test_neighbours_by_angle(rows, dimensions, seed) -> None:
+    draw = np.random.default_rng(seed)
+    vectors, queries = (draw.standard_normal((size, dimensions)).astype(np.float32) for size in (rows, 5))
+    _, far = datasets.nearest(vectors * draw.uniform(0.1, 9, (rows, 1)).astype(np.float32), queries, "angular", 10)
+    assert far == pytest.approx(brute(vectors, queries, "angular", 10)[1], abs=1e-6)
+    assert (np.diff(far, axis=1) >= 0).all()
+
+
+def test_equally_near_ones_are_in_the_order_of_their_ids() -> None:
+    vectors = np.array([[1, 0], [0, 1], [0, 0], [-1, 0], [0, -1]], np.float32)
+    ids, far = datasets.nearest(vectors, np.zeros((1, 2), np.float32), "euclidean", 4)
+    assert ids.tolist() == [[2, 0, 1, 3]]
+    assert far.tolist() == [[0, 1, 1, 1]]
+
+
+def test_a_vector_without_length_has_no_angle_and_is_far_from_all() -> None:
+    vectors = np.array([[0, 0], [1, 0]], np.float32)
+    ids, far = datasets.nearest(vectors, np.array([[2, 0]], np.float32), "angular", 2)
+    assert (ids.tolist(), far.tolist()) == ([[1, 0]], [[0.0, 1.0]])
