@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.language.problems import WIDTH, _cut
+from stepgrid.language.problems import EXCERPT_WIDTH as WIDTH
+from stepgrid.language.problems import _cut
 
 
 def test_a_line_that_fits_is_whole() -> None:

@@ -1,4 +1,4 @@
-"""What a spec may say: text, positions, models, expressions and problems."""
+"""The language of specs: text, positions, models, expressions and problems."""
 
 import os
 

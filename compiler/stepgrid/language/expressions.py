@@ -49,19 +49,19 @@ def is_template(text: str) -> bool:
 
 def evaluate(expression: str, names: Mapping[str, Any]) -> Any:
     """Compute the value of a bare expression, as in `when:` and `exclude:`."""
-    return _guard(expression, lambda: _compiled(expression)(**names))
+    return _guard(expression, lambda: _compile(expression)(**names))
 
 
 def render(text: str, names: Mapping[str, Any]) -> Any:
     """Compute the value of a text with {{ }}: native when the text is one expression, else text."""
     if "{%" in text:
         raise ExpressionError("a value has no `{% %}`", hint="only expressions: `{{ … }}`")
-    whole = _WHOLE.fullmatch(text)
-    if whole and not whole[1].strip():
+    match = _WHOLE.fullmatch(text)
+    if match and not match[1].strip():
         raise ExpressionError("there is nothing in `{{ }}`")
-    if whole:
-        return evaluate(whole[1].strip(), names)
-    return _guard(text, lambda: _template(text).render(**names))
+    if match:
+        return evaluate(match[1].strip(), names)
+    return _guard(text, lambda: _compile(text, is_template=True)(**names))
 
 
 def find_nodes(expression: str, *kinds: Any) -> list[list[Any]]:
@@ -199,8 +199,8 @@ def _explain(error: Exception, expression: str) -> Exception:
     if isinstance(error, UndefinedError):
         # Jinja2 says "'x' is undefined" or "'… object' has no attribute 'x'"
         name = next(reversed(re.findall(r"'([^']*)'", str(error))), "")
-        above = next((first for first, second in references(expression) if second == name), "")
-        path = f"{above}.{name}" if above else name or expression
+        group = next((first for first, second in references(expression) if second == name), "")
+        path = f"{group}.{name}" if group else name or expression
         return ExpressionError(f"`{path}` is not defined", name)
     if isinstance(error, TemplateSyntaxError):
         message = f"`{_short(expression)}` is not an expression: {_translate(str(error.message))}"
@@ -267,15 +267,11 @@ def _translate(message: str) -> str:
 
 
 @lru_cache(maxsize=2 * MOST_COMPILED)
-def _compiled(expression: str) -> Callable[..., Any]:
+def _compile(text: str, is_template: bool = False) -> Callable[..., Any]:
     BUDGET.pay(COMPILING)
-    return _environment().compile_expression(expression, undefined_to_none=False)
-
-
-@lru_cache(maxsize=2 * MOST_COMPILED)
-def _template(text: str) -> Any:
-    BUDGET.pay(COMPILING)
-    return _environment().from_string(text)
+    if is_template:
+        return _environment().from_string(text).render
+    return _environment().compile_expression(text, undefined_to_none=False)
 
 
 MOST_BITS = 1024  # of a whole number
@@ -332,9 +328,9 @@ def _environment() -> SandboxedEnvironment:
                 return _replace(function.__self__, *arguments, **named)
             return _bounded(super().call(context, function, *arguments, **named))
 
-        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-            _check_operands(operator, left, right)
-            return _bounded(super().call_binop(context, operator, left, right))
+        def call_binop(self, context: Any, operator: str, first: Any, second: Any) -> Any:
+            _check_operands(operator, first, second)
+            return _bounded(super().call_binop(context, operator, first, second))
 
     environment = Sandbox(undefined=StrictUndefined, autoescape=False, finalize=_settle)
     environment.globals = {"range": _range}
@@ -440,14 +436,14 @@ def _join(values: Iterable[Any], between: str = "") -> str:
     return str(between).join(parts)
 
 
-def _check_operands(operator: str, left: Any, right: Any) -> None:
-    if operator == "**" and isinstance(left, int) and isinstance(right, int):
-        _check_bits(left.bit_length() * abs(right))
+def _check_operands(operator: str, first: Any, second: Any) -> None:
+    if operator == "**" and isinstance(first, int) and isinstance(second, int):
+        _check_bits(first.bit_length() * abs(second))
     elif operator == "*":
-        for value, times in ((left, right), (right, left)):
+        for value, times in ((first, second), (second, first)):
             if hasattr(value, "__len__") and isinstance(times, int):
                 _check_length(len(value) * times)
-    elif operator == "%" and isinstance(left, str):
+    elif operator == "%" and isinstance(first, str):
         raise ValueError("texts have no `%`: `~` joins them")
 
 

@@ -53,7 +53,9 @@ def flag_faults(flags: Mapping[str, Any], systems: Sequence[str]) -> Iterator[Fa
     """Check flags; `systems` are the build systems of the engine, the default first."""
     for name, value in flags.items():
         text = scalar_text(value)
-        if not _is_known(name):
+        bare = name.removeprefix(ENVIRONMENT)
+        is_variable = (bare != name or name != name.lower()) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", bare)
+        if name not in _CHECKS and not is_variable:
             yield Fault("unknown-key", name, f"`flags` has no `{name}`", _hint(name))
             continue
         complaint = _choice(systems)(text) if name == "system" else _CHECKS[name](text) if name in _CHECKS else None
@@ -64,12 +66,6 @@ def flag_faults(flags: Mapping[str, Any], systems: Sequence[str]) -> Iterator[Fa
     if "type" in flags and scalar_text(flags.get("system", systems[0])) in ("make", "configure"):
         hint = "with make say `assertions: true` or `cflags`"
         yield Fault("wrong-flag", "type", "`type` is of cmake and meson", hint)
-
-
-def _is_known(name: str) -> bool:
-    bare = name.removeprefix(ENVIRONMENT)
-    is_variable = bare != name or name != name.lower()
-    return name in _CHECKS or (is_variable and bool(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", bare)))
 
 
 def _hint(name: str) -> str:

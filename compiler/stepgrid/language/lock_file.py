@@ -88,15 +88,11 @@ def pin_digest(pin: str) -> str:
 
 def text(pins: Mapping[str, str]) -> str:
     """Write a lock file; the same pins give the same text."""
-    lines = "".join(f"  {_quote(key)}: {pins[key]}\n" for key in sorted(pins))
+    # most keys are plain text to YAML: a colon and a hash are, within a word
+    is_plain = re.compile(r"(?!.*(: |:$| #| $))[A-Za-z][!-~ ]*").fullmatch
+    lines = "".join(f"  {key if is_plain(key) else json.dumps(key)}: {pins[key]}\n" for key in sorted(pins))
     sources = f"sources:\n{lines}" if lines else "sources: {}\n"
     return f"# written by `stepgrid lock`; `--update` moves what is held here\nlock: {FORM}\n{sources}"
-
-
-def _quote(key: str) -> str:
-    """Quote a key unless it is plain text to YAML: a colon and a hash are, within a word."""
-    plain = re.fullmatch(r"[A-Za-z][!-~ ]*", key) and not re.search(r": |:$| #| $", key)
-    return key if plain else json.dumps(key)
 
 
 def patches(names: Sequence[Text], spec: str, problems: Problems) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_SHOWN = 200  # problems that are shown as text
 LONGEST = 120  # characters of what a message quotes
 MOST_NAMES = 2_000  # compared with a misspelt one, which takes some milliseconds
-WIDTH = 100  # characters of an excerpt
+EXCERPT_WIDTH = 100  # characters of an excerpt
 _QUOTED_LONG = re.compile(rf"`([^`]{{{LONGEST}}})[^`]+`")
 
 
@@ -63,9 +63,9 @@ class Problems:
         self._first: dict[Problem, Problem] = {}  # by problem without hint, which may differ between cells
         self.unread: list[str] = []  # files that could not be read: an undefined name may be defined in them
 
-    def add(self, code: str, where: Location, message: str, hint: str = "", width: int = 1, step: str = "") -> None:
-        """Add an error; if many steps have it, it is one problem that names them."""
-        self.append(Problem(code, where, message, hint, width=width), step)
+    def add(self, code: str, where: Location, message: str, hint: str = "", width: int = 1) -> None:
+        """Add an error."""
+        self.append(Problem(code, where, message, hint, width=width))
 
     def warn(self, code: str, where: Location, message: str, hint: str = "", width: int = 1) -> None:
         self.append(Problem(code, where, message, hint, "warning", width))
@@ -77,6 +77,7 @@ class Problems:
             self.add("undefined-name", where, f"there is no {noun} `{name}`", hint, len(name))
 
     def append(self, problem: Problem, step: str = "") -> None:
+        """Add a problem; if many steps have it, it is one that names them."""
         if len(problem.message) > LONGEST:
             problem = problem._replace(message=_QUOTED_LONG.sub(r"`\1…`", problem.message))
         problem = self._first.setdefault(problem._replace(hint=""), problem)
@@ -190,10 +191,10 @@ def _excerpt(problem: Problem) -> list[str]:
 
 def _cut(line: str, column: int) -> tuple[str, int]:
     """Cut a long line around the column, and return where the column is then."""
-    if len(line) <= WIDTH:
+    if len(line) <= EXCERPT_WIDTH:
         return line, column
-    start = max(0, min(column - WIDTH // 2, len(line) - WIDTH))
-    end = start + WIDTH
+    start = max(0, min(column - EXCERPT_WIDTH // 2, len(line) - EXCERPT_WIDTH))
+    end = start + EXCERPT_WIDTH
     before, after = "…" if start else "", "…" if end < len(line) else ""
     return before + line[start:end] + after, column - start + len(before)
 

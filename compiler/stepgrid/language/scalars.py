@@ -86,9 +86,9 @@ def _refuse_number(other: object) -> None:
         raise ValueError("a version is compared with a text, in quotes")
 
 
-def _compare(left: str, right: str) -> int:
-    _refuse_number(right)
-    for a, b in zip_longest(_parts(left), _parts(right), fillvalue=(1, 0, "")):
+def _compare(first: str, second: str) -> int:
+    _refuse_number(second)
+    for a, b in zip_longest(_parts(first), _parts(second), fillvalue=(1, 0, "")):
         if a != b:
             return -1 if a < b else 1
     return 0

@@ -78,21 +78,12 @@ def _step(node: Node) -> Node:
     return _apply(node, {"options": _list, "for": _all(lambda v: _list(v) if isinstance(v, Text) else v)})
 
 
-def _sweep(node: Node) -> Node:
-    if not isinstance(node, Map):
-        return node
-    axes = {name: _build_axis(axis) if name == "build" else _axis(name, axis, node) for name, axis in node.items()}
-    return Map(axes, node.where, node.at)
-
-
-def _build_axis(axis: Node) -> Node:
-    """Put families and builds of the axis `build` under their key."""
-    names = _list(axis) if isinstance(axis, Text) else axis
-    return _under("builds", names) if isinstance(names, Seq) else axis
-
-
 def _axis(name: str, axis: Node, sweep: Map) -> Node:
     where = node_location(axis, sweep.at[name])
+    if name == "build" and isinstance(axis, Text):
+        axis = Seq([axis], axis.where)
+    if name == "build":  # it lists families and builds
+        return _under("builds", axis) if isinstance(axis, Seq) else axis
     if isinstance(axis, Seq):
         param = Text(name, sweep.at[name])
         return Map({"param": param, "values": axis}, where, {"param": param.where, "values": where})
@@ -116,11 +107,6 @@ def _grouped(axis: Map) -> Map:
     return axis
 
 
-def _table(node: Node) -> Node:
-    """Write out a table; a name alone is that of a layout."""
-    return _under("layout", node) if isinstance(node, Text) else _table_lists(node)
-
-
 _table_lists = _keys("rows columns by metrics counters window", _list)
 
 
@@ -140,11 +126,15 @@ _SPEC: Mapping[str, Rule] = {
     "builds": _all(_build),
     "options": _list,
     "steps": _all(_step),
-    "sweep": _sweep,
+    "sweep": lambda node: (
+        Map({name: _axis(name, axis, node) for name, axis in node.items()}, node.where, node.at)
+        if isinstance(node, Map)
+        else node
+    ),
     "exclude": _list,
     "also": _list,
     "repeat": lambda node: _under("loads", node) if isinstance(node, Text) else node,
     "probes": _all(_keys("before after counters", _list)),
     "collectors": lambda node: _all(_collector)(_list(node)),
-    "report": _keys("tables", _all(_table)),
+    "report": _keys("tables", _all(lambda n: _under("layout", n) if isinstance(n, Text) else _table_lists(n))),
 }

@@ -35,7 +35,7 @@ class ServerEntry(Model):
 
 
 class NodeRequest(Model):
-    """What a job asks for; what is left out is what the node has, or the cluster gives."""
+    """Resources that a job asks for; what is left out is what the node has, or the cluster gives."""
 
     nodes: list[Label] = Field([], description="names of nodes, one each: [n1, n2]; all of the partition if left out")
     partition: Label | None = None
@@ -55,7 +55,7 @@ class NodeRequest(Model):
 
 
 class SlurmEntry(Model):
-    """How jobs are given to SLURM by `stepgrid run SPEC --on slurm`."""
+    """Settings of `stepgrid run SPEC --on slurm`."""
 
     machines: dict[str, NodeRequest] = Field(description="name of `hardware` in specs, or `here` -> its nodes")
     builds: NodeRequest | None = Field(None, description="of builds, which share nodes")

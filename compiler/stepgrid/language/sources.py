@@ -80,14 +80,10 @@ def _ref(value: str) -> str | None:
     return None
 
 
-def _system(value: str) -> str | None:
-    if value.startswith("-"):
-        return "begins with `-`"
-    return "is neither a program's name nor an absolute path" if "/" in value and not value.startswith("/") else None
-
-
-def _path(value: str) -> str | None:
-    return "begins with `-`" if value.startswith("-") else None if value else "is empty"
+def _not_an_option(pattern: str, complaint: str) -> Check:
+    return lambda value: (
+        "begins with `-`" if value.startswith("-") else None if re.fullmatch(pattern, value, re.DOTALL) else complaint
+    )
 
 
 _BOOLEAN = _matching("true|false", "true or false")
@@ -109,14 +105,14 @@ _DEBIAN_SOURCE: Mapping[str, Check] = {"version": _DEBIAN_VERSION, "patched": _B
 SOURCES: Mapping[str, Form] = MappingProxyType(
     {
         "debian": Form(_PACKAGE, {"suite": _SUITE}, {}),
-        "system": Form(_system, {}, {}),
+        "system": Form(_not_an_option("[^/]*|/.*", "is neither a program's name nor an absolute path"), {}, {}),
         "git": Form(_url("https", "ssh", "file"), {"ref": _ref}, {"submodules": _BOOLEAN}),
         "tarball": Form(_url("https", "file"), {"sha256": _SHA256}, {}),
         "maven": Form(_COORDINATES, {}, {"classifier": _CLASSIFIER, "sha256": _SHA256}, nested=("tree",)),
         "crate": Form(_CRATE, {}, _VERSIONED),
         "pypi": Form(_PYPI, {}, {**_VERSIONED, "kind": _KIND}),
         "debian-source": Form(_PACKAGE, {"suite": _SUITE}, _DEBIAN_SOURCE),
-        "path": Form(_path, {}, {}),
+        "path": Form(_not_an_option(".+", "is empty"), {}, {}),
         SERVER: Form(_SERVER, {}, {}),
     }
 )

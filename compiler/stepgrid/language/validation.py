@@ -18,7 +18,6 @@ from pydantic import (
     Field,
     InstanceOf,
     ValidationError,
-    ValidatorFunctionWrapHandler,
     WrapValidator,
     field_validator,
 )
@@ -51,30 +50,31 @@ def quantity(kind: str) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-def _check_line(value: str) -> str:
-    if "\n" in value.strip():
-        raise sentence_error("control_character", "a name is one line")
-    return value
+def _checked(is_sound: Callable[[str], object], error: PydanticCustomError) -> AfterValidator:
+    def check(value: str) -> str:
+        if not is_sound(value):
+            raise error
+        return value
+
+    return AfterValidator(check)
 
 
-def _keep_map(value: object, validate: ValidatorFunctionWrapHandler) -> Any:
-    return value if isinstance(value, Map) else validate(value)
-
-
-def _check_version(value: Text) -> Text:
-    if not re.fullmatch(r"\w[\w.+~:-]*", value):
-        raise PydanticCustomError("not_a_version", "a version is letters, digits and . + ~ : _ -")
-    return value
-
+_one_line = _checked(lambda text: "\n" not in text.strip(), sentence_error("control_character", "a name is one line"))
+_version = _checked(
+    re.compile(r"\w[\w.+~:-]*").fullmatch,
+    PydanticCustomError("not_a_version", "a version is letters, digits and . + ~ : _ -"),
+)
 
 Label = Annotated[Text, InstanceOf()]  # the text as it is: names, versions, refs, expressions
-Name = Annotated[Label, AfterValidator(_check_line)]
-Title = Annotated[str, Field(min_length=1), AfterValidator(_check_line)]
-Version = Annotated[Label, AfterValidator(_check_version)]
+Name = Annotated[Label, _one_line]
+Title = Annotated[str, Field(min_length=1), _one_line]
+Version = Annotated[Label, _version]
 Count = Annotated[int, Field(ge=1, le=1000)]
 Size = Annotated[int, quantity("size")]
 Duration = Annotated[float, quantity("duration")]
-FreeMap = Annotated[dict[str, Any], WrapValidator(_keep_map)]  # the map as it was read, with the places of its keys
+FreeMap = Annotated[  # the map as it was read, with the places of its keys
+    dict[str, Any], WrapValidator(lambda value, validate: value if isinstance(value, Map) else validate(value))
+]
 
 
 class Model(BaseModel):
@@ -104,21 +104,18 @@ def validate(
         message = f"{len(faults):,} faults of form: only the first {MOST_FAULTS} are shown"
         problems.add("too-large", node.where, message, "is it the file of another program?")
         faults = faults[:MOST_FAULTS]
+    unknown_keys = [_path_in_file(node, fault["loc"]) for fault in faults if fault["type"] == "extra_forbidden"]
     for fault in faults:
         path = _path_in_file(node, fault["loc"])
         if fault["type"] == "too_short" and _walk(node, path):
             continue  # it has entries, whose faults are reported
         names = fields(model, path[:-1])
-        if fault["type"] != "missing" or not _is_misspelt(node, path, names, faults):
+        # a missing key that stands there misspelt is reported as that
+        is_misspelt = any(at[:-1] == path[:-1] and _close(str(at[-1]), names) == [path[-1]] for at in unknown_keys)
+        if fault["type"] != "missing" or not is_misspelt:
             _report(names, node, path, fault, problems)
         corrected = _correct(corrected, path, names if fault["type"] == "extra_forbidden" else ())
     return _fill_in(model, expand(corrected))
-
-
-def _is_misspelt(root: Map, path: Sequence[str | int], names: Sequence[str], faults: Sequence[Any]) -> bool:
-    """Decide if a missing key stands there misspelt, which is reported."""
-    unknown = [_path_in_file(root, fault["loc"]) for fault in faults if fault["type"] == "extra_forbidden"]
-    return any(at[:-1] == path[:-1] and _close(str(at[-1]), names) == [path[-1]] for at in unknown)
 
 
 def _close(key: str, names: Sequence[str]) -> list[str]:
@@ -202,8 +199,9 @@ def _key_in_file(root: Map, path: Sequence[str | int]) -> str:
     """Find the key as the file has it: list entries, and keys that a short form leaves out, go by the key above."""
     key, parent = path[-1], _walk(root, path[:-1])
     is_short = isinstance(parent, Map) and parent.at.get(str(key)) == node_location(_walk(root, path), root.where)
-    above = next((str(part) for part in reversed(path[:-1]) if isinstance(part, str)), str(key))
-    return above if is_short or isinstance(key, int) else str(key)
+    if is_short or isinstance(key, int):
+        return next((str(part) for part in reversed(path[:-1]) if isinstance(part, str)), str(key))
+    return str(key)
 
 
 def fault_sentence(key: str, fault: Any, description: str) -> str:

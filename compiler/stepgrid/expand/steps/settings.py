@@ -12,7 +12,7 @@ from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import placeholders
 from stepgrid.expand.steps.resolved_step import PlacedValues, Settings
 from stepgrid.language import scalars
-from stepgrid.language.problems import Location, Problems, nearest
+from stepgrid.language.problems import Location, Problem, Problems, nearest
 from stepgrid.language.validation import fault_sentence, fields
 from stepgrid.language.yaml import Map, Text, key_location, node_location, width
 from stepgrid.model import units
@@ -192,11 +192,12 @@ def _report(item: StepEntry, name: str, given: tuple[Any, Location], found: Any,
         key, (above, where) = str(inside[-1]), _part(*given, inside[:-1])
         at = above.at.get(key, where) if isinstance(above, Map) else where
         hint = nearest(key, fields(driver(item.kind).settings_model(), found["loc"][:-1]))
-        problems.add("unknown-key", at, f"`{key}` is not a key here", hint, len(key), step=item.base)
+        problem = Problem("unknown-key", at, f"`{key}` is not a key here", hint, width=len(key))
+        problems.append(problem, item.base)
         return
     value, where = _part(*given, inside)
     message = fault_sentence(name, found, scalars.describe_value(value))
-    problems.add("wrong-setting", where, message, width=width(value), step=item.base)
+    problems.append(Problem("wrong-setting", where, message, width=width(value)), item.base)
 
 
 def _part(value: Any, where: Location, path: Sequence[Any]) -> tuple[Any, Location]:

@@ -21,7 +21,8 @@ def problems(plan: Plan, known: Programs) -> list[Problem]:
         for step in stage.steps if there is not None else ():
             for name in _unknown(_asked(step), there):
                 where, hint = _where(step, plan.spec), nearest(name, there or ())
-                found.add("unknown-program", where, f"{build.name} has no program `{name}`", hint, step=step.name)
+                message = f"{build.name} has no program `{name}`"
+                found.append(Problem("unknown-program", where, message, hint), step.name)
             for name in _unknown(_of_service(step), there):
                 where, hint = Location.read(build.where), nearest(name, there or ())
                 found.add("unknown-program", where, f"{build.name} has no program `{name}` for its service", hint)
