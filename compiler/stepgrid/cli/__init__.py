@@ -60,7 +60,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def _parser(name: str) -> argparse.ArgumentParser:
     """Make a parser of all commands; only the module of the named one is imported."""
-    from stepgrid import __version__
+    from stepgrid.model.version import __version__
 
     parser = argparse.ArgumentParser(
         prog="stepgrid",
