@@ -27,7 +27,7 @@ class Experiment:
     sets: tuple[str, ...] = ()
 
     def plan(self) -> Plan:
-        """Its cells, stages and builds on this host. SpecError has every problem of the spec or the site file."""
+        """Cells, stages and builds on this host. SpecError has every problem of the spec or the site file."""
         if wrong := host_plan.use(None):
             raise SpecError(wrong)
         return host_plan.compiled(self.spec, self.scale, only=self.only, sets=self.sets)

@@ -10,7 +10,7 @@ CLAIM_FAILED = 4
 
 
 class StepgridError(Exception):
-    """One or two sentences: what is wrong and where, what was expected."""
+    """Sentences, one or two: what is wrong and where, what was expected."""
 
     status = FAILED  # of a command that ends with it
     hint = ""  # what to do, ready to be pasted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
@@ -26,7 +26,7 @@ from stepgrid.plugins.driver import Context, RefusedError, Runner, forget_passwo
 from stepgrid.plugins.engine import TreeReader
 from stepgrid.plugins.registry import engine, require_runner, runner, server_engine
 from stepgrid.plugins.server import ClientEnvironment
-from stepgrid.run import axis_search, inputs, progress, starting_tree, step_record, step_timeout
+from stepgrid.run import axis_search, inputs, progress, step_record, step_timeout
 from stepgrid.run.accepted_options import AcceptedOptions
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.axis_search import Done
@@ -285,7 +285,12 @@ class _Step:
             return
         embedded = engine(self.bench.attempt.job.build.engine)
         if when == server_statistics.BEFORE and isinstance(embedded, TreeReader):
-            starting_tree.keep(embedded, self.bench.data, self.folder)
+            # what cannot be read or kept fails no step: it is missing
+            with suppress(OSError, ValueError):
+                if levels := embedded.levels(self.bench.data):
+                    (self.folder / server_statistics.FOLDER).mkdir()
+                    path = self.folder / server_statistics.FOLDER / f"{server_statistics.BEFORE}.json"
+                    write_json(path, {"levels": levels}, durable=False)
 
     def _failure(self, message: str, exited_well: bool = False) -> StageError:
         log = explaining_log(self.folder)

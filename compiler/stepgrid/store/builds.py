@@ -26,7 +26,7 @@ LOG = "build.log"
 
 @dataclass(frozen=True, slots=True)
 class StoredBuild:
-    """What a store says of one build."""
+    """The store's word on one build."""
 
     id: str
     status: Status
@@ -45,7 +45,7 @@ class PlannedUse:
 
 
 def ids(store: Store) -> list[str]:
-    """Of all that are there, or were tried."""
+    """List all that are there, or were tried."""
     found = {folder.name for folder in _folders(store.build("_").parent)}
     tried = {folder.name for folder in _folders(store.root / "attempts") if folder.name.startswith(BUILD_PREFIX)}
     return sorted(found | {node for node in tried if store.attempts(node)})

@@ -27,7 +27,7 @@ class _Sum(NamedTuple):
 
 
 def of(folder: Path) -> dict[str, dict[str, int | str]]:
-    """Of every file but the record and the readings; what cannot be read is published without one."""
+    """Checksums of every file but the record and the readings; what cannot be read is published without one."""
     checksums = {}
     for name in sorted(_names(folder)):
         with suppress(OSError):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.store.status.step_records import sound
+from stepgrid.store.status.results import is_sound
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from stepgrid.store.status.step_records import sound
     ],
 )
 def test_what_a_run_writes(record: dict[str, Any]) -> None:
-    assert sound(record)
+    assert is_sound(record)
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ def test_what_a_run_writes(record: dict[str, Any]) -> None:
     ],
 )
 def test_what_none_writes(record: object) -> None:
-    assert not sound(record)
+    assert not is_sound(record)

@@ -13,7 +13,6 @@ from stepgrid.host.files import read_bytes
 from stepgrid.model.status import BrokenRecord, Files, Result, Stage, Status
 from stepgrid.store import checksums
 from stepgrid.store.record_header import head
-from stepgrid.store.status import step_records
 from stepgrid.store.store import Store
 
 _STATUSES = (Status.DONE, Status.UNSUPPORTED)
@@ -97,7 +96,7 @@ def read(folder: Path, stage: Stage) -> Result:
     if not isinstance(steps, list) or len(steps) != len(stage.steps):
         found = len(steps) if isinstance(steps, list) else "no"
         raise BrokenResult(f"result.json lists {found} steps, the plan has {len(stage.steps)}")
-    if (wrong := next((index for index, step in enumerate(steps) if not step_records.sound(step)), None)) is not None:
+    if (wrong := next((index for index, step in enumerate(steps) if not is_sound(step)), None)) is not None:
         raise BrokenResult(f"result.json holds no record of step {wrong} that can be read")
     return _result(folder, record, tuple(steps), _folders(folder, len(steps)))
 
@@ -181,3 +180,32 @@ def _time(text: object) -> float | None:
         return datetime.fromisoformat(str(text)).timestamp()
     except ValueError:
         return None
+
+
+# Records of steps: they have the types that a run writes.
+
+
+def is_sound(record: Any) -> bool:
+    """Check one: a record that a hand or a damaged disk changed would end the report of all results."""
+    if not isinstance(record, dict):
+        return False
+    counters = record.get("counters") or {}
+    return (
+        _is_number(record.get("seconds", 0))
+        and _are_texts(record.get("warnings", []))
+        and _are_numbers(record.get("probes") or {})
+        and isinstance(counters, dict)
+        and all(map(_are_numbers, counters.values()))
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _are_numbers(values: Any) -> bool:
+    return isinstance(values, dict) and all(value is not None and _is_number(value) for value in values.values())
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
