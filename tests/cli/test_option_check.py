@@ -12,6 +12,7 @@ from stepgrid.cli import main
 from stepgrid.model.package_data import SPECS
 from stepgrid.plan.compilation import scales
 from stepgrid.plugins.engine import option_fault
+from stepgrid.plugins.registry import engine
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, run_request
 from tests.cli.samples import SPEC
@@ -129,10 +130,10 @@ def test_a_build_of_the_store_tells_of_options_of_one_that_is_not_made(folder: P
 
 def test_each_engine_tells_the_unit_that_was_meant() -> None:
     number = {"type": "number"}
-    assert (option_fault("postgres", number, "64KB") or "").endswith("; did you mean `64kB`?")
-    assert option_fault("postgres", number, "64MB") is None
-    assert (option_fault("mysql", number, "64MB") or "").endswith("; did you mean `64MiB`?")
-    assert option_fault("mysql", number, "64M") is None
+    assert (option_fault(engine("postgres"), number, "64KB") or "").endswith("; did you mean `64kB`?")
+    assert option_fault(engine("postgres"), number, "64MB") is None
+    assert (option_fault(engine("mysql"), number, "64MB") or "").endswith("; did you mean `64MiB`?")
+    assert option_fault(engine("mysql"), number, "64M") is None
 
 
 def test_nothing_is_probable_in_what_is_shipped(capsys: Capture) -> None:

@@ -91,7 +91,10 @@ def parse_json(text: bytes) -> Any:
         from pydantic_core import from_json
 
         _parser = from_json
-    return _parser(text)
+    try:
+        return _parser(text)
+    except ValueError as error:
+        raise ValueError("it is nested too deep") if "recursion limit" in str(error) else error from None
 
 
 def json_records(lines: Iterable[str], key: str) -> Iterator[Mapping[str, Any]]:
