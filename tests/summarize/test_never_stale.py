@@ -30,8 +30,8 @@ class Parser:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.parser = 1
-        self._real = step_figures.running("db_bench")
-        for name in ("running", "runnable"):
+        self._real = step_figures.require_runner("db_bench")
+        for name in ("require_runner", "runner"):
             monkeypatch.setattr(step_figures, name, lambda _: self)
 
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Any:
