@@ -128,12 +128,12 @@ def _listen(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
     postgres = type(engine("postgres"))
     private = postgres.configuration  # type: ignore[attr-defined]
 
-    def configuration(home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
-        files = private(home, options)
+    def configuration(self: Any, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
+        files = private(self, home, options)
         more = {"postgresql.conf": f"listen_addresses = '{host}'\n", "pg_hba.conf": "host all all 127.0.0.0/8 md5\n"}
         return {name: text + more.get(name, "") for name, text in files.items()}
 
-    monkeypatch.setattr(postgres, "configuration", staticmethod(configuration))
+    monkeypatch.setattr(postgres, "configuration", configuration)
 
 
 def _lab(builds: Path, folder: Path, access: Access, where: str) -> Lab:
