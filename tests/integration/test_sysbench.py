@@ -30,7 +30,7 @@ steps:
   - {{name: read-only.pre, kind: sysbench, lua: read_only, for: {{range: [10, 100]}}, duration: 1s}}
   - {{name: update-index, kind: sysbench, lua: update_index, mutates: true, duration: 1s}}
   - {{name: read-only, kind: sysbench, lua: read_only, for: {{range: [10, 100]}}, duration: 1s}}
-  - {{name: scan, kind: sysbench, lua: scan, duration: 1s}}
+  - {{name: scan, kind: sysbench, lua: scan, duration: 3s}}
 sweep:
   server:
     maria: {{build: mariadb}}
