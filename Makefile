@@ -2,18 +2,22 @@
 PYTHON ?=
 BIN = .venv/bin
 STAMP = .venv/.stepgrid
+SCHEMAS = specs/spec.schema.json specs/library.schema.json specs/site.schema.json
 export PYTHON
 
 .PHONY: setup demo wheel builds-all gallery fuzz slurm docs test test-all lint format lock clean
 .DELETE_ON_ERROR:
 
-setup: $(STAMP)
+setup: $(STAMP) $(SCHEMAS)
 	@echo "next: make demo, or a spec of your own: . .venv/bin/activate; stepgrid new rocksdb my.yaml" >&2
 
 $(STAMP): requirements.lock requirements-build.lock pyproject.toml importers/pyproject.toml scripts/environment.py
 	@rm -f $@
 	@python=$$(sh scripts/python) && "$$python" scripts/environment.py
 	@touch $@
+
+specs/%.schema.json: $(STAMP) $(shell find compiler/stepgrid specs/library -name '*.py' -o -name '*.yaml')
+	@$(BIN)/stepgrid schema $* > $@
 
 demo: $(STAMP)
 	@spec=$$($(BIN)/python scripts/demo_spec.py) && PATH="$(CURDIR)/$(BIN):$$PATH" stepgrid run $$spec && \
@@ -42,10 +46,10 @@ docs: $(STAMP)  # the site of docs/, in site/; it loads nothing from elsewhere
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "site/index.html"
 
-test: $(STAMP)  # `make lint` is one of the tests; three processes, of which one mostly waits for what it measures
+test: $(STAMP) $(SCHEMAS)  # `make lint` is one of the tests; three processes, of which one mostly waits for what it measures
 	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
 
-test-all: $(STAMP)  # with what takes hours: each published experiment whole at its smoke scale
+test-all: $(STAMP) $(SCHEMAS)  # with what takes hours: each published experiment whole at its smoke scale
 	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile -m ''
 
 lint: $(STAMP)
