@@ -16,7 +16,7 @@ from pathlib import Path
 
 from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan, PlannedStage
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.plan.fleet.fleet_plan import Fleet, fleet
 from stepgrid.plan.fleet.schedule import Schedule
 from stepgrid.store import checksums, plans

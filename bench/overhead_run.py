@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from bench.small_tree import SMALL_TREE
 from bench.spent import ROOT, Spent, stepgrid
 from stepgrid.model.plan import PlannedStage
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import require_runner
 from stepgrid.store.store import ATTEMPT, Store
 

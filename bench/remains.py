@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.victims import working_in
 from stepgrid.host.locks import lock_holders
-from stepgrid.plan.files.plan_file import read as read_plan
+from stepgrid.plan.plan_file import read as read_plan
 from stepgrid.store.status.integrity import full_fault
 from stepgrid.store.store import Store
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bench.spent import Spent, stepgrid
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStage
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import require_runner
 from stepgrid.store.store import Store
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from scripts.slurm_cluster import Cluster
 from stepgrid.model.plan import Plan
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = """\

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from bench.small_tree import SMALL_TREE
 from bench.spent import stepgrid
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
 from stepgrid.summarize.job import read

@@ -20,7 +20,7 @@ from bench import why_cases  # noqa: E402  # the checkout's own
 from bench.spent import stepgrid  # noqa: E402
 from bench.why_cases import Case  # noqa: E402
 from stepgrid.model import number_format  # noqa: E402
-from stepgrid.plan.files import plan_file  # noqa: E402
+from stepgrid.plan import plan_file  # noqa: E402
 from stepgrid.store.store import Store  # noqa: E402
 from stepgrid.summarize.comparisons.comparison import RATIO, Entry, Line  # noqa: E402
 from stepgrid.summarize.comparisons.counter_changes import CounterChanges  # noqa: E402

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.plan.files.integrity import intact
+from stepgrid.plan.plan_file import is_intact
 from tests.cli import test_report
 from tests.cli.samples import SPEC
 
@@ -39,10 +39,10 @@ def plan() -> Path:
 @pytest.mark.parametrize("name", ["plan.json", "stages.jsonl", "builds.jsonl", "cells.jsonl"])
 def test_a_file_of_a_plan(name: str, text: str, folder: str, capsys: Capture) -> None:
     (plan() / name).write_text(text)
-    assert not intact(plan())
+    assert not is_intact(plan())
     assert main(["report", "a.yaml"]) == 0
     assert capsys.readouterr().out == folder
-    assert intact(plan())
+    assert is_intact(plan())
 
 
 @pytest.mark.parametrize("name", ["plan.json", "stages.jsonl", "builds.jsonl"])

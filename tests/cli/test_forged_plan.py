@@ -12,7 +12,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.model.plan import Plan
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.store.store import Store
 from tests.cli import bundles
 

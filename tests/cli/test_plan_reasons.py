@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.plan import identity
-from stepgrid.plan.files.plan_file import BUILDS, CELLS, HEADER, STAGES
+from stepgrid.plan.plan_file import BUILDS, CELLS, HEADER, STAGES
 from stepgrid.store.store import Store
 from tests.cli.samples import SPEC
 from tests.cli.test_plan import Capture, built, kept, measured, told

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from stepgrid.cli.explain import setting_lines
 from stepgrid.language.problems import Problems
 from stepgrid.language.yaml import load
-from stepgrid.plan.difference.input_text import yaml
+from stepgrid.plan.difference import yaml_text
 
 ROWS = [
-    ("argv", yaml(["{program:bench.py}", "--keys=1000", "a word", "another word that is long"]), "a.yaml:8:11"),
+    ("argv", yaml_text(["{program:bench.py}", "--keys=1000", "a word", "another word that is long"]), "a.yaml:8:11"),
     ("duration", "null", "default of command"),
 ]
 
@@ -43,7 +43,7 @@ def test_what_fits_is_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_values_are_yaml(value: Any, text: str) -> None:
-    assert yaml(value) == text
+    assert yaml_text(value) == text
 
 
 @example(["0:0", "http://x"])
@@ -51,7 +51,7 @@ def test_values_are_yaml(value: Any, text: str) -> None:
 @given(st.lists(st.text(st.characters(categories=("L", "N", "P", "Zs"), max_codepoint=0x2000)), max_size=5))
 def test_words_read_back_as_they_are(tmp_path_factory: pytest.TempPathFactory, words: list[str]) -> None:
     path = tmp_path_factory.mktemp("yaml") / "a.yaml"
-    path.write_text(f"words: {yaml(words)}\n", encoding="utf-8")
+    path.write_text(f"words: {yaml_text(words)}\n", encoding="utf-8")
     problems = Problems()
     found = load(str(path), problems)
     assert found is not None, problems.items

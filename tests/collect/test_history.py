@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.collect import job
 from stepgrid.collect.job import collect
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import driver
 from stepgrid.store import plans
 from stepgrid.summarize.data.parquet_reader import load

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from stepgrid.model.axis_search import AxisSearch
+from stepgrid.plan import plan_file
 from stepgrid.plan.axis_searches import words
-from stepgrid.plan.files import plan_file
 from tests.expand.samples import BASE, Compile, Complaints
 
 STEP = "benchmarks: [readwhilewriting]"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.plugins.hit_rate import expected_percent
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.store import plans

@@ -20,7 +20,7 @@ import pytest
 from scripts import slurm_cluster
 from scripts.slurm_cluster import Cluster
 from stepgrid.model.plan import Plan
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.store.store import Store
 from tests import waiting
 

@@ -13,7 +13,7 @@ from stepgrid.language.files import shared_libraries
 from stepgrid.language.problems import SpecError
 from stepgrid.model.plan import FILES, INPUTS, Plan
 from stepgrid.plan.compilation import compile_spec
-from stepgrid.plan.difference.stage_difference import differences
+from stepgrid.plan.difference import differences
 from stepgrid.plan.verification import faults
 from stepgrid.plugins.driver import find_on_path
 from tests.conftest import HOST

@@ -8,17 +8,17 @@ import pytest
 
 from stepgrid.model.adaptive_repeat import AdaptiveRepeat
 from stepgrid.model.plan import Plan, load_counts
+from stepgrid.plan import plan_file
 from stepgrid.plan.compilation import compile_spec
-from stepgrid.plan.files import plan_file
-from stepgrid.plan.load_counts import NOTHING, LoadCounts, OfStore
+from stepgrid.plan.order import NO_RECORDS, LoadCounts, LoadRecords
 from tests.conftest import HOST
 from tests.language.bad import BASE, SWEEP
 
 
-def planned(compile_text: Any, repeat: str, store: OfStore = NOTHING) -> Plan:
+def planned(compile_text: Any, repeat: str, store: LoadRecords = NO_RECORDS) -> Plan:
     found = compile_text(BASE + SWEEP + f"repeat: {repeat}\n")
     assert isinstance(found, Plan)
-    return found if store is NOTHING else compile_spec("a.yaml", None, HOST, requested=store)
+    return found if store is NO_RECORDS else compile_spec("a.yaml", None, HOST, requested=store)
 
 
 def lasts(plan: Plan, load: int = 0) -> list[str]:
@@ -35,7 +35,7 @@ def test_the_stages_are_those_of_a_fixed_number(compile_text: Any) -> None:
 
 def test_only_the_cells_that_were_asked_for_get_more(compile_text: Any) -> None:
     first = lasts(planned(compile_text, "3"))[0]
-    asked = OfStore(lambda node: 5 if node == first else 0, lambda node: False)
+    asked = LoadRecords(lambda node: 5 if node == first else 0, lambda node: False)
     found = planned(compile_text, "{until: decided}", asked)
     assert [len(cell.repeats) for cell in found.cells] == [5, 3, 3, 3]
     assert load_counts(found) == (3, 5)
@@ -44,14 +44,14 @@ def test_only_the_cells_that_were_asked_for_get_more(compile_text: Any) -> None:
 
 def test_what_is_measured_already_counts_even_beyond_the_most(compile_text: Any) -> None:
     measured = {*lasts(planned(compile_text, "6"), 3)}  # the fourth load of all
-    found = planned(compile_text, "{until: 2%, most: 3}", OfStore(lambda node: 0, measured.__contains__))
+    found = planned(compile_text, "{until: 2%, most: 3}", LoadRecords(lambda node: 0, measured.__contains__))
     assert load_counts(found) == (3, 3)  # nothing can be added: a fixed number
-    found = planned(compile_text, "{until: 2%, least: 2, most: 3}", OfStore(lambda node: 3, measured.__contains__))
+    found = planned(compile_text, "{until: 2%, least: 2, most: 3}", LoadRecords(lambda node: 3, measured.__contains__))
     assert load_counts(found) == (4, 4)
 
 
 def test_no_request_exceeds_the_most(compile_text: Any) -> None:
-    found = planned(compile_text, "{until: decided, most: 7}", OfStore(lambda node: 40, lambda node: False))
+    found = planned(compile_text, "{until: decided, most: 7}", LoadRecords(lambda node: 40, lambda node: False))
     assert load_counts(found) == (7, 7)
 
 
@@ -59,7 +59,7 @@ def test_a_fixed_number_asks_nobody() -> None:
     def asked(node: str) -> int:
         raise AssertionError(node)
 
-    assert LoadCounts(4, 4, OfStore(asked, lambda node: False)).of(str) == 4
+    assert LoadCounts(4, 4, LoadRecords(asked, lambda node: False)).of(str) == 4
 
 
 @pytest.mark.parametrize("repeat", ["3", "{until: decided}", "{until: 2%, least: 2, most: 9, within: 8h}"])
@@ -74,9 +74,9 @@ def test_a_plan_is_read_back_as_it_was(compile_text: Any, tmp_path: Any, repeat:
 def test_a_claim_may_add_fresh_loads_to_a_fixed_number(compile_text: Any) -> None:
     """Only where they were asked for: what is measured already is not taken for them."""
     claim = "claims: [{claim: c, expect: \"qps(cache='hyper') > qps(cache='lru')\", confirm: 2}]"
-    none = OfStore(lambda node: 0, lambda node: True)
+    none = LoadRecords(lambda node: 0, lambda node: True)
     assert load_counts(planned(compile_text, f"3\n{claim}", none)) == (3, 3)
-    asked = OfStore(lambda node: 9, lambda node: False)
+    asked = LoadRecords(lambda node: 9, lambda node: False)
     found = planned(compile_text, f"3\n{claim}", asked)
     assert (load_counts(found), found.adds_loads) == ((5, 5), True)
     assert found.report.claims[0]["confirm"] == {"first": 3, "fresh": 2}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.plan.measurement_order import ORDERS, Order, ranks
+from stepgrid.plan.order import ORDERS, Order, ranks
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.plan import identity
 from stepgrid.plan.builds import ExistingBuild, OfStore
 from stepgrid.plan.compilation import check_scales, compile_spec
-from stepgrid.plan.difference.stage_difference import differences
+from stepgrid.plan.difference import differences
 from tests.plan.difference.test_stage_difference import chain
 
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33}

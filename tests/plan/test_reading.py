@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 
 from stepgrid.model.plan import Plan
+from stepgrid.plan import plan_file
 from stepgrid.plan.compilation import compile_spec
-from stepgrid.plan.files import plan_file
 from stepgrid.plan.verification import faults
 from tests.conftest import HOST
 

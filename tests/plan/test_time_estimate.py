@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan import time_estimate
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file, time_estimate
 from stepgrid.store import plans
 
 Compile = Callable[..., Plan]

@@ -37,7 +37,7 @@ def test_the_screen_shows_progress_and_none_of_snakemakes_own_lines(whole_run: A
 
 
 def test_jobs_start_in_the_order_of_their_ranks(whole_run: Any) -> None:
-    from stepgrid.plan.files.plan_file import read_header
+    from stepgrid.plan.plan_file import read_header
 
     checkout, _ = whole_run
     [plan] = (checkout.folder / "outputs/plans").glob("[!.]*")

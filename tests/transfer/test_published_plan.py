@@ -9,7 +9,7 @@ from stepgrid.collect.job import collect
 from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError, rows
 from stepgrid.model.plan import imported
 from stepgrid.model.status import NodeStatus
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.status.results import changed

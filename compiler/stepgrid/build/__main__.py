@@ -8,7 +8,7 @@ from stepgrid.build.job import make
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import OrphanedError, follow_parent
 from stepgrid.host.terminal_output import screened
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.store.store import Store
 
 

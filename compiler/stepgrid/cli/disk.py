@@ -30,10 +30,9 @@ from stepgrid.model.number_format import size
 from stepgrid.model.plan import Plan
 from stepgrid.model.plan import imported as is_imported
 from stepgrid.model.units import counted, duration
-from stepgrid.plan import identity
+from stepgrid.plan import identity, plan_file
 from stepgrid.plan.compilation import scales
-from stepgrid.plan.files import plan_file
-from stepgrid.plan.files.integrity import DAMAGED
+from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store import plans, trash
 from stepgrid.store.images.image_folders import Image, evict, images, last_used, record, stored
 from stepgrid.store.plans import StoredPlan
@@ -273,8 +272,8 @@ class References:
     def add_stored(self, plan: StoredPlan) -> None:
         """Add all that a stored plan names, whatever its spec says by now."""
         try:
-            self.stages.update(plan_file.ids(plan.folder))
-            self.builds.update(plan_file.builds(plan.folder))
+            self.stages.update(plan_file.stage_ids(plan.folder))
+            self.builds.update(plan_file.build_ids(plan.folder))
         except DAMAGED:
             raise _unreadable(plan) from None
         self.plans.add(plan.digest)

@@ -25,7 +25,7 @@ from stepgrid.model.plan import (
     PlannedStep,
 )
 from stepgrid.model.units import counted
-from stepgrid.plan.difference.input_text import may_be_size, value, yaml
+from stepgrid.plan.difference import may_be_size, value_text, yaml_text
 from stepgrid.summarize.formats.text import aligned
 
 Catalogue = Mapping[str, Any] | None  # of a build's options; None if it is not made yet
@@ -77,7 +77,7 @@ def _cell_lines(plan: Plan, cell: PlannedCell, step_name: str | None, with_defau
         yield from _service_lines(step, build.where)
         lines = getattr(step.settings, "at", {})
         rows = [
-            (name, yaml(setting, may_be_size(name)), lines.get(name, "") or f"default of {step.kind}")
+            (name, yaml_text(setting, may_be_size(name)), lines.get(name, "") or f"default of {step.kind}")
             for name, setting in step.settings.items()
         ]
         yield from setting_lines("settings", rows)
@@ -124,12 +124,12 @@ def _file_lines(step: PlannedStep) -> Iterator[str]:
 
 def _service_lines(step: PlannedStep, line: str) -> Iterator[str]:
     """Show the command line of a server program that the build declares, without its timeouts."""
-    from stepgrid.plan.difference.setup_difference import fields
+    from stepgrid.plan.difference import setup_fields
 
     prefix = f"{SERVICE}."
     rows = [
-        (name.removeprefix(prefix), shlex.join(part) if isinstance(part, list) else value(part, sized=False), line)
-        for name, part in fields(step).items()
+        (name.removeprefix(prefix), shlex.join(part) if isinstance(part, list) else value_text(part, sized=False), line)
+        for name, part in setup_fields(step).items()
         if name.startswith(prefix)
     ]
     yield from setting_lines(SERVICE, rows) if rows else ()
@@ -137,12 +137,12 @@ def _service_lines(step: PlannedStep, line: str) -> Iterator[str]:
 
 def _option_text(name: str, option: Option, catalogue: Catalogue) -> str:
     is_size = may_be_size(f"options.{name}")
-    text = value(option.value, is_size)
+    text = value_text(option.value, is_size)
     if catalogue is None:
         return text
     if name in catalogue:
         default = str(catalogue[name].get("default", ""))
-        default = value(int(default), is_size) if default.isdecimal() else default or "empty"
+        default = value_text(int(default), is_size) if default.isdecimal() else default or "empty"
         return f"{text} (default {default})"
     consequence = {"drop": "dropped", "cell": "unsupported"}.get(option.unsupported, "an error")
     return f"{text}: {consequence}, the build has no such option"

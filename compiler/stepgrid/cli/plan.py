@@ -16,11 +16,11 @@ from stepgrid.language.sources import network_sources
 from stepgrid.model.number_format import percent, size
 from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration
+from stepgrid.plan import difference
 from stepgrid.plan import preview as plan_preview
 from stepgrid.plan.arms import BUILD
 from stepgrid.plan.axis_searches import words
-from stepgrid.plan.difference import input_text
-from stepgrid.plan.difference.stage_difference import Input
+from stepgrid.plan.difference import Input
 from stepgrid.plan.preview import MADE_BY, Node, Preview
 from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.formats.text import aligned, cut, wrapped
@@ -216,6 +216,6 @@ def _group_lines(nodes: Sequence[Node], build_labels: Mapping[str, Iterable[str]
 
 def _input_lines(inputs: Sequence[Input], most: int | None) -> Iterator[str]:
     for change in inputs[:most]:
-        yield f"    {input_text.line(change)}{f' ({change.where})' if change.where else ''}"
+        yield f"    {difference.input_text(change)}{f' ({change.where})' if change.where else ''}"
     if most is not None and len(inputs) > most:
         yield f"    … and {len(inputs) - most:,} inputs more (--all)"

@@ -20,7 +20,7 @@ from stepgrid.model.figures import BUCKET, Figures, ParseError, PrintedStep, row
 from stepgrid.model.level_headings import HEADINGS
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import counted
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.plugins.driver import StandaloneOutput
 from stepgrid.plugins.metrics import SECTIONS, unit
 from stepgrid.plugins.registry import DRIVERS, driver

@@ -210,7 +210,7 @@ def _bundle(file: Path, store: Store) -> LocatedResults:
 def _named_plan(args: argparse.Namespace, name: str) -> tuple[Plan, str]:
     """Return the plan of a spec, or the stored plan whose digest begins so, and its short name."""
     from stepgrid.language.problems import nearest
-    from stepgrid.plan.files import plan_file
+    from stepgrid.plan import plan_file
 
     if Path(name).suffix in SPEC_ENDINGS:
         return quiet_plan(args, name), Path(name).stem
@@ -226,7 +226,7 @@ def _named_plan(args: argparse.Namespace, name: str) -> tuple[Plan, str]:
 def _plan_at(past: Store, store: Store, plan: Plan, until: str) -> Plan | None:
     """Return the newest plan that the spec had then, else its present one: others may have measured its stages."""
     from stepgrid.collect.job import collect
-    from stepgrid.plan.files import plan_file
+    from stepgrid.plan import plan_file
 
     digests = [
         stored.digest

@@ -19,8 +19,7 @@ from stepgrid.host.locks import LockBusy, locked
 from stepgrid.model.plan import STAGE_PREFIX, Plan, imported
 from stepgrid.model.status import Action, NodeStatus
 from stepgrid.model.units import counted, duration
-from stepgrid.plan import stage_selection
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file, stage_selection
 from stepgrid.store import plans, redo_requests, retractions, timestamps
 from stepgrid.store.plans import StoredPlan
 from stepgrid.store.run_lock import NAME
@@ -232,7 +231,7 @@ def run_plans(args: argparse.Namespace) -> int:
 def _plan_rows(store: Store, plan: StoredPlan) -> Iterator[tuple[Any, ...]]:
     """Yield the plan's row, or none if it cannot be read."""
     with suppress(OSError, ValueError, KeyError):
-        cells, stages = len(plan_file.read_header(plan.folder)["cells"]), plan_file.ids(plan.folder)
+        cells, stages = len(plan_file.read_header(plan.folder)["cells"]), plan_file.stage_ids(plan.folder)
         results = [result.name for stage in stages if (result := store.result(stage))]
         last = datetime.strptime(max(results), "%Y%m%dT%H%M%S.%fZ").strftime(MINUTES) if results else None
         creation = datetime.fromtimestamp(plan.made, UTC).strftime(MINUTES)

@@ -68,8 +68,8 @@ def run_status(args: argparse.Namespace) -> int:
 
 def stored_plan(args: argparse.Namespace) -> Plan:
     """Read the plan that the last run of this spec compiled; compile it if something has changed since."""
-    from stepgrid.plan.files import plan_file
-    from stepgrid.plan.files.integrity import DAMAGED
+    from stepgrid.plan import plan_file
+    from stepgrid.plan.plan_file import DAMAGED
     from stepgrid.workflow import host_plan
     from stepgrid.workflow.plan_cache import Request, find
 

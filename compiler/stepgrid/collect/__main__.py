@@ -12,7 +12,7 @@ from stepgrid.host.processes.signals import exit_now
 from stepgrid.host.terminal_output import screened
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import ENDED, NodeStatus
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store.code_revision import revision
 from stepgrid.store.disk_reserve import DiskFull, is_refusal, with_reserve

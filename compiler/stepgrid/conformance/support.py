@@ -172,7 +172,7 @@ class Sweep(NamedTuple):
 
     def steps(self, kind: str) -> Iterator[Step]:
         """Yield all that were measured."""
-        from stepgrid.plan.files import plan_file
+        from stepgrid.plan import plan_file
 
         plans = [plan_file.read(path.parent) for path in self.folder.glob("outputs/plans/*/plan.json")]
         stages = {stage.id: stage for plan in plans for stage in plan.stages}

@@ -11,11 +11,10 @@ from stepgrid.expand.cells import Expansion
 from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.model.plan import Axis, Plan, PlannedCell, PlannedStage
-from stepgrid.plan import builds, identical_points, identity, load_counts, stage_tree
+from stepgrid.plan import builds, identical_points, identity, plan_file, stage_tree
 from stepgrid.plan.axis_searches import searches
 from stepgrid.plan.cells import Cells
-from stepgrid.plan.files import plan_file
-from stepgrid.plan.measurement_order import ranks
+from stepgrid.plan.order import NO_RECORDS, LoadCounts, LoadRecords, ranks
 from stepgrid.plan.pins import Pins
 from stepgrid.plan.report import report_check
 from stepgrid.plan.stage_tree import Setups
@@ -31,7 +30,7 @@ def assemble(
     narrowed: bool = False,
     made: builds.OfStore = lambda node: None,
     choice: stage_tree.Choice = stage_tree.todays,
-    requested: load_counts.OfStore = load_counts.NOTHING,
+    requested: LoadRecords = NO_RECORDS,
 ) -> Plan:
     """`pins`: build name -> what holds its source still. `narrowed`: the report is about more cells than there are.
 
@@ -41,7 +40,7 @@ def assemble(
     every = (*expansion.builds, *expansion.clients)
     planned = {build.name: builds.planned(build, pins.get(build.name, Pins()), made) for build in every}
     ids = {name: build.id for name, build in planned.items()}
-    tree = stage_tree.Tree(spec.seed, load_counts.of_spec(spec, requested), spec.repeat.runs, Setups(ids), choice)
+    tree = stage_tree.Tree(spec.seed, _load_counts(document, requested), spec.repeat.runs, Setups(ids), choice)
     planner = Cells([axis.name for axis in expansion.axes], ids, tree, spec.share)
     cells = tuple([planner.planned(cell) for cell in expansion.cells])
     identical_points.check(_telling(expansion), cells, problems)
@@ -66,6 +65,13 @@ def assemble(
         searches=tuple(searches(cells, {node: draft.steps for node, draft in tree.drafts.items()})),
     )
     return replace(unnumbered, digest=plan_file.digest(unnumbered))
+
+
+def _load_counts(document: Document, records: LoadRecords) -> LoadCounts:
+    """Add to a fixed number what a claim asks for, to confirm it."""
+    repeat, claims = document.spec.repeat, document.spec.claims
+    fresh = max((claim.confirm or 0 for claim in claims), default=0) if repeat.until is None else 0
+    return LoadCounts(repeat.fewest, repeat.highest + fresh, records, repeat.until is not None)
 
 
 def _telling(expansion: Expansion) -> Sequence[SweptAxis]:

@@ -18,8 +18,9 @@ from stepgrid.language.spec_file import Document, read_spec
 from stepgrid.language.yaml import Map, load
 from stepgrid.lint import runner as lint
 from stepgrid.model.plan import Plan
-from stepgrid.plan import builds, load_counts, pins
+from stepgrid.plan import builds, pins
 from stepgrid.plan.assembly import assemble
+from stepgrid.plan.order import NO_RECORDS, LoadRecords
 from stepgrid.plan.report import report_check
 from stepgrid.plan.stage_tree import Choice, todays
 
@@ -37,7 +38,7 @@ def compile_spec(
     differs: Differs = stands_in_for_none,
     made: builds.OfStore = lambda node: None,
     choice: Choice = todays,
-    requested: load_counts.OfStore = load_counts.NOTHING,
+    requested: LoadRecords = NO_RECORDS,
 ) -> Plan:
     """SpecError holds all that is wrong. `pin` says what holds a build's source still; `problems` gets the warnings.
 

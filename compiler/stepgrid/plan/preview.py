@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Action, NodeStatus, Status
-from stepgrid.plan.difference.stage_difference import Input
-from stepgrid.plan.difference.unset import UNSET
+from stepgrid.plan.difference import UNSET, Input
 from stepgrid.plan.time_estimate import Power
 
 MADE_BY = "made by "  # another spec

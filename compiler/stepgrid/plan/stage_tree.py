@@ -10,7 +10,7 @@ from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
 from stepgrid.expand.steps.setup import Setup
 from stepgrid.model.plan import CLIENT, Json, PlannedStep, Repeat, called, contents_of
 from stepgrid.plan import identity
-from stepgrid.plan.load_counts import LoadCounts
+from stepgrid.plan.order import LoadCounts
 from stepgrid.plan.seeds import Seeding, Seeds
 
 Labels: TypeAlias = Mapping[str, str]

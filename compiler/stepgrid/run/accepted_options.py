@@ -9,8 +9,8 @@ from typing import Any
 
 from stepgrid.host.failure import StageError, UnsupportedError
 from stepgrid.model.plan import Option, PlannedStage, PlannedStep, Value
+from stepgrid.plan import plan_file
 from stepgrid.plan.checks.option_check import described
-from stepgrid.plan.files import plan_file
 from stepgrid.plugins import registry
 from stepgrid.plugins.engine import option_fault
 from stepgrid.run.job_context import Job

@@ -13,7 +13,7 @@ from stepgrid.host.activity import FirstReading
 from stepgrid.host.failure import StageError
 from stepgrid.model.plan import PlannedBuild, PlannedStage
 from stepgrid.model.site import Site
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.store.store import Store
 
 

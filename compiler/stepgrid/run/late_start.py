@@ -6,7 +6,7 @@ import time
 
 from stepgrid.model.plan import PlannedStage
 from stepgrid.plan.actions import replays
-from stepgrid.plan.files.plan_file import outline
+from stepgrid.plan.plan_file import outline
 from stepgrid.run.run_end_time import in_force
 from stepgrid.store import skipped_stages
 from stepgrid.store.images.verification import ImageVerifier

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from stepgrid.host.files import make_folder, read_json, write_json
 from stepgrid.language import files
-from stepgrid.plan.load_counts import OfStore
+from stepgrid.plan.order import LoadRecords
 from stepgrid.store.store import Store
 
 
-def of_store(store: Store) -> OfStore:
-    return OfStore(partial(requested, store), partial(measured, store))
+def of_store(store: Store) -> LoadRecords:
+    return LoadRecords(partial(requested, store), partial(measured, store))
 
 
 def requested(store: Store, stage: str) -> int:

@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 
 from stepgrid.host import files
 from stepgrid.model.plan import Plan
-from stepgrid.plan.files import integrity, plan_file
+from stepgrid.plan import plan_file
 from stepgrid.store import timestamps
 from stepgrid.store.folders import below
 from stepgrid.store.store import Store
 
 
 def publish(store: Store, plan: Plan) -> None:
-    store.publish_plan(plan.digest, lambda folder: write(plan, folder), integrity.intact)
+    store.publish_plan(plan.digest, lambda folder: write(plan, folder), plan_file.is_intact)
 
 
 def write(plan: Plan, folder: Path) -> None:
     """By rename; a plan that is there already is the same plan."""
-    if integrity.intact(folder):
+    if plan_file.is_intact(folder):
         return
     new = folder.with_name(f".{folder.name}.{files.temporary_suffix()}")
     new.mkdir(parents=True)
@@ -75,6 +75,6 @@ def _machines(header: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 def stages(plan: StoredPlan) -> list[str]:
     """Their ids; none of a plan that cannot be read."""
     try:
-        return plan_file.ids(plan.folder)
+        return plan_file.stage_ids(plan.folder)
     except (OSError, ValueError):
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.store.store import Store
 
 
@@ -19,7 +19,7 @@ def _plans_with(store: Store, stages: set[str]) -> Iterator[str]:
     parent = store.plan("_").parent
     for folder in parent.iterdir() if parent.is_dir() else ():
         try:
-            if not stages.isdisjoint(plan_file.ids(folder)):
+            if not stages.isdisjoint(plan_file.stage_ids(folder)):
                 yield folder.name
         except (OSError, ValueError):
             continue

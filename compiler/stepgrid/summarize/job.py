@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 
 from stepgrid.host.files import retry_stale, write_text
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store import load_requests
 from stepgrid.store.code_revision import revision
@@ -77,7 +77,7 @@ def read(store: Store, plan: str) -> Report:
     axes = [axis["name"] for axis in header["axes"]]
     folder = store.tables(plan)
     found = parquet_reader.load(folder, axes)
-    until = plan_file.adaptive(header)
+    until = plan_file.adaptive_repeat(header)
     costs = load_costs(store, header) if until and until.within is not None else LoadCosts()
     made = report(header, found, table_inputs.load(folder, header, found), costs)
     links = EarlierPlan(store.plan(plan), header).links

@@ -12,8 +12,8 @@ from typing import Any
 from stepgrid.model.adaptive_repeat import ALPHA, AdaptiveRepeat
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import Table
+from stepgrid.plan import plan_file
 from stepgrid.plan.arms import arms
-from stepgrid.plan.files import plan_file
 from stepgrid.summarize.claims import claim_judgement
 from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.claims.claim_cases import claims
@@ -175,7 +175,7 @@ def report(
     effect = said["smallest_effect"]
     known = builds.builds(tables.facts.get("build", {}), tables.runs, every)
     repeats = [repeat for cell in header["cells"] for repeat in cell["repeats"]]
-    until = plan_file.adaptive(header)
+    until = plan_file.adaptive_repeat(header)
     alpha = until.level if until else ALPHA
     shipped = header["report"].get("as_shipped")
     machines = (

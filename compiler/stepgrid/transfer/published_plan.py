@@ -24,10 +24,9 @@ from stepgrid.model.plan import (
     Report,
     imported,
 )
-from stepgrid.plan import identity
-from stepgrid.plan.base_stages import BUILD
-from stepgrid.plan.files import plan_file
-from stepgrid.plan.files.integrity import DAMAGED, intact
+from stepgrid.plan import identity, plan_file
+from stepgrid.plan.arms import BUILD
+from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.store import Store
 
@@ -174,7 +173,7 @@ def _ordered(labels: Iterable[str]) -> tuple[str, ...]:
 def named(store: Store, digest: str) -> Plan | None:
     """None where there is no such plan, or a spec comes to it."""
     folder = store.plan(digest)
-    if not intact(folder):
+    if not is_intact(folder):
         return None
     try:
         return plan_file.read(folder) if imported(plan_file.read_header(folder)["spec"]) else None
@@ -184,7 +183,7 @@ def named(store: Store, digest: str) -> Plan | None:
 
 def brought(store: Store, digest: str) -> Plan | None:
     """One that came with results of another checkout, which its own spec may not come to here."""
-    if not store.texts(digest).is_dir() or not intact(store.plan(digest)):
+    if not store.texts(digest).is_dir() or not is_intact(store.plan(digest)):
         return None
     try:
         return plan_file.read(store.plan(digest))

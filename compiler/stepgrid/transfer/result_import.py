@@ -17,9 +17,8 @@ from stepgrid.host.locks import locked
 from stepgrid.language.site import current_site
 from stepgrid.model.number_format import size
 from stepgrid.model.plan import Plan, imported
-from stepgrid.plan import verification
-from stepgrid.plan.files import plan_file
-from stepgrid.plan.files.integrity import DAMAGED
+from stepgrid.plan import plan_file, verification
+from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store import plans, redo_requests
 from stepgrid.store.checksums import RECORD

@@ -20,8 +20,8 @@ from stepgrid.host.files import make_folder, remove_tree, write_json
 from stepgrid.host.locks import locked
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
-from stepgrid.plan.files import plan_file
-from stepgrid.plan.files.integrity import DAMAGED
+from stepgrid.plan import plan_file
+from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from stepgrid.store.timestamps import now

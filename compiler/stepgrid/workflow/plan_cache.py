@@ -20,8 +20,8 @@ from stepgrid.language.files import InputRecord, digest, record_inputs
 from stepgrid.language.site import current_site
 from stepgrid.model.package_data import PACKAGE, TEMPLATES
 from stepgrid.model.plan import Plan
-from stepgrid.plan.files import plan_file
-from stepgrid.plan.files.integrity import DAMAGED, intact
+from stepgrid.plan import plan_file
+from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign_packages
 from stepgrid.store.store import Store
 
@@ -55,7 +55,7 @@ class Kept(NamedTuple):
 def find(store: Store, request: Request) -> CachedPlan | None:
     try:
         kept = json.loads(store.remembered(request.key).read_text(encoding="utf-8"))
-        if kept["around"] == around(store) and _as_it_was(kept) and intact(store.plan(kept["plan"][0])):
+        if kept["around"] == around(store) and _as_it_was(kept) and is_intact(store.plan(kept["plan"][0])):
             return CachedPlan(*kept["plan"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # there is none, or it is another version's

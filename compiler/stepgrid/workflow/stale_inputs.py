@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from stepgrid.model.plan import Plan, PlannedCell, Repeat
-from stepgrid.plan.difference.stage_difference import Input, Link, differences
+from stepgrid.plan.difference import Input, Link, differences
 from stepgrid.store.history.earlier_plans import EarlierPlan, Place
 from stepgrid.store.store import Store
 

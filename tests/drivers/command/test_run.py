@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import driver
 from stepgrid.store import plans
 from stepgrid.store.status.results import read

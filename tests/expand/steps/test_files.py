@@ -11,7 +11,7 @@ import pytest
 from stepgrid.expand.steps.files import LARGEST
 from stepgrid.language.files import record_inputs
 from stepgrid.model.plan import Plan, PlannedStep
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.store import plans
 
 Compile = Callable[..., Plan]

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plan.difference.setup_difference import changed, fields
-from stepgrid.plan.difference.stage_difference import differences
-from stepgrid.plan.difference.unset import UNSET
+from stepgrid.plan.difference import UNSET, differences, setup_changes, setup_fields
 from tests.expand.steps.test_service import SERVICE
 from tests.plan.difference.test_stage_difference import SPEC, Compile, between, chain, named
 
@@ -57,13 +55,13 @@ def test_probes(compile_text: Compile) -> None:
 def test_a_probe_that_changed(compile_text: Compile, old: str, new: str, expected: object) -> None:
     before, after = SPEC.replace("params:", PROBES), SPEC.replace("params:", PROBES.replace(old, new))
     steps = [chain(compile_text(text))[1].stage.steps[0] for text in (before, after)]
-    assert [each for each in changed(*steps) if each[1] != each[2]] == expected
+    assert [each for each in setup_changes(*steps) if each[1] != each[2]] == expected
 
 
 def test_the_order_of_probes(compile_text: Compile) -> None:
     step = chain(compile_text(SPEC.replace("params:", PROBES.replace("after", "before"))))[1].stage.steps[0]
     turned = replace(step, setup={"before": list(reversed(step.setup["before"]))})  # type: ignore[arg-type]
-    found = [each for each in changed(step, turned) if each[1] != each[2]]
+    found = [each for each in setup_changes(step, turned) if each[1] != each[2]]
     assert found == [("probes", ["size", "files"], ["files", "size"])]
 
 
@@ -71,8 +69,8 @@ def test_collectors(compile_text: Compile) -> None:
     text = SPEC.replace("params:", COLLECTORS)
     old = chain(compile_text(text))[1].stage.steps[0]
     new = chain(compile_text(text.replace("cycles", "instructions")))[1].stage.steps[0]
-    assert fields(old)["collectors.perf_stat.events"] == ["cycles"]
-    assert fields(new)["collectors.perf_stat.events"] == ["instructions"]
+    assert setup_fields(old)["collectors.perf_stat.events"] == ["cycles"]
+    assert setup_fields(new)["collectors.perf_stat.events"] == ["instructions"]
 
 
 def test_what_waits_is_no_input_beside_a_file(compile_text: Compile, tmp_path: Path) -> None:
@@ -87,14 +85,14 @@ def test_what_waits_is_no_input_beside_a_file(compile_text: Compile, tmp_path: P
 
 def test_the_storage_engine_of_a_kind_without_that_setting(compile_text: Compile) -> None:
     step = chain(compile_text(SPEC))[0].stage.steps[0]
-    assert fields(replace(step, setup={"storage_engine": "rocksdb"})) == {"params.storage_engine": "rocksdb"}
+    assert setup_fields(replace(step, setup={"storage_engine": "rocksdb"})) == {"params.storage_engine": "rocksdb"}
     settings = {**step.settings, "storage_engine": "rocksdb"}
-    assert fields(replace(step, settings=settings, setup={"storage_engine": "rocksdb"})) == {}
+    assert setup_fields(replace(step, settings=settings, setup={"storage_engine": "rocksdb"})) == {}
 
 
 def test_a_service(compile_text: Compile, tmp_path: Path) -> None:
     def fields_of(text: str) -> dict[str, object]:
-        return fields(compile_text(text).stages[0].steps[0])
+        return setup_fields(compile_text(text).stages[0].steps[0])
 
     before, after = (fields_of(text) for text in (SERVICE, SERVICE.replace("5s", "6s").replace("ping", "hello")))
     assert {name: after[name] for name in after if before[name] != after[name]} == {

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan.difference.stage_difference import Input, Link, differences
-from stepgrid.plan.difference.unset import UNSET
+from stepgrid.plan.difference import UNSET, Input, Link, differences
 
 Compile = Callable[..., Plan]
 

@@ -21,7 +21,7 @@ from stepgrid.model.plan import (
     Repeat,
     Report,
 )
-from stepgrid.plan.measurement_order import ranks
+from stepgrid.plan.order import ranks
 
 
 def compile_spec(

@@ -9,7 +9,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.run import progress
 from stepgrid.run.late_start import late
 from stepgrid.store.redo_requests import pending

@@ -14,7 +14,7 @@ import pytest
 
 from stepgrid.cli import output
 from stepgrid.collect.job import collect
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.store import plans
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.claims.claim import Case, Claim

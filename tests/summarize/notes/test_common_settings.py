@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepgrid.model.plan import Axis, Option, PlannedBuild, PlannedStage, PlannedStep
-from stepgrid.plan.difference.stage_difference import Link
+from stepgrid.plan.difference import Link
 from stepgrid.summarize.notes.arm_settings import ArmSettings
 from stepgrid.summarize.notes.common_settings import MOST, common_settings
 

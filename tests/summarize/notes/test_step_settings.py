@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from stepgrid.model.plan import Axis, PlannedBuild, PlannedStage, PlannedStep
-from stepgrid.plan.difference.stage_difference import Link
+from stepgrid.plan.difference import Link
 from stepgrid.summarize.notes.step_settings import StepSettings, brief, sentences, step_settings, table
 from tests.summarize import made
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from stepgrid.model.plan import Plan, PlannedCell
-from stepgrid.plan.base_stages import BUILD, chosen
+from stepgrid.plan.arms import BUILD
+from stepgrid.plan.base_stages import chosen
 from stepgrid.plan.fleet.schedule import Group, Job, Schedule, schedule
 from stepgrid.plan.preview import Node, Preview
 

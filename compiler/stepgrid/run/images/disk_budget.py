@@ -14,7 +14,7 @@ from stepgrid.host.locks import LockBusy
 from stepgrid.model.number_format import size
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.units import duration
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images.disk_space import SpaceNeed, need
 from stepgrid.run.images.disk_usage import DiskUsage, room

@@ -13,7 +13,7 @@ from pathlib import Path
 from stepgrid.host.failure import StageError, is_from_outside, is_of_missing_keys
 from stepgrid.host.files import scan
 from stepgrid.model.plan import PlannedStage, PlannedStep
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.run.attempt import Attempt
 from stepgrid.store.images.image_folders import DATA
 from stepgrid.store.images.verification import DamagedError, UnusableError, doubt, load

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.plan import Outline, Plan, PlannedBuild, PlannedStage
-from stepgrid.plan.difference.stage_difference import Link
-from stepgrid.plan.files import plan_file
-from stepgrid.plan.files.integrity import DAMAGED, intact
+from stepgrid.plan import plan_file
+from stepgrid.plan.difference import Link
+from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.store.store import Store
 
 MOST = 40  # plans that are looked at, newest first
@@ -93,7 +93,7 @@ def recent(store: Store, most: int) -> Iterator[EarlierPlan]:
     """The newest plans, this one among them, each read when it is its turn."""
     for folder in _newest(store)[:most]:
         with suppress(*DAMAGED):
-            if intact(folder):
+            if is_intact(folder):
                 yield EarlierPlan(folder, plan_file.read_header(folder))
 
 
@@ -128,7 +128,7 @@ def _plans(store: Store) -> Iterator[EarlierPlan]:
     for folder in _newest(store)[:MOST]:
         try:
             found = EarlierPlan(folder, plan_file.read_header(folder))
-            if intact(folder) and found.spec[0] and found.axes and found.builds and found.stages:
+            if is_intact(folder) and found.spec[0] and found.axes and found.builds and found.stages:
                 yield found
         except DAMAGED:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stepgrid.host.locks import HeldLock
 from stepgrid.model.plan import Outline, Plan
 from stepgrid.model.status import ActiveRun
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.store import run_lock
 from stepgrid.store.run_lock import Record
 from stepgrid.store.store import Store
@@ -37,6 +37,6 @@ class Runs:
 
     def _stages(self, plan: str) -> set[str]:
         try:
-            return set(plan_file.ids(self._store.plan(plan)))
+            return set(plan_file.stage_ids(self._store.plan(plan)))
         except (OSError, ValueError):
             return set()

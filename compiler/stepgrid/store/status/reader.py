@@ -17,7 +17,7 @@ from stepgrid.model.plan import Outline, Plan, runs_already
 from stepgrid.model.status import ENDED, MEASURES, Action, NodeStatus, PlanStatus, Result, Stage, Status
 from stepgrid.plan import base_stages
 from stepgrid.plan.actions import planned, with_replays
-from stepgrid.plan.files.plan_file import outline
+from stepgrid.plan.plan_file import outline
 from stepgrid.store.images.verification import ImageVerifier
 from stepgrid.store.status.active_run import Runs
 from stepgrid.store.status.eta import KINDS, Pace, eta, pace

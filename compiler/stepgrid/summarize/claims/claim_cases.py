@@ -9,7 +9,7 @@ from itertools import combinations
 from stepgrid.expand.axes.label import Label
 from stepgrid.model.plan import Axis, Json
 from stepgrid.model.status import Status
-from stepgrid.plan.base_stages import BUILD
+from stepgrid.plan.arms import BUILD
 from stepgrid.plan.report.claim_expression import (
     ClaimError,
     Comparison,

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TypeAlias
 
 from stepgrid.model import number_format
-from stepgrid.plan.base_stages import BUILD
+from stepgrid.plan.arms import BUILD
 from stepgrid.plan.report.claim_expression import Arithmetic, Comparison, Number, Value, figures
 from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.statistics.confidence_intervals import Interval

@@ -8,9 +8,9 @@ from typing import Any
 
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import NOTHING, Cell, Table, columns
-from stepgrid.plan.base_stages import BUILD
-from stepgrid.plan.difference import input_text
-from stepgrid.plan.difference.stage_difference import Input, Link, differences
+from stepgrid.plan import difference
+from stepgrid.plan.arms import BUILD
+from stepgrid.plan.difference import Input, Link, differences
 
 MOST = 12  # inputs of an axis
 # what a repetition or a version of this program changes
@@ -88,7 +88,7 @@ def _changed(found: Sequence[Input]) -> dict[str, tuple[str, str]]:
     for each in found:
         if each.field not in _OTHERS and not each.field.startswith("revision of ") and ": seed" not in each.field:
             for side, value in zip(sides.setdefault(each.field, ({}, {})), (each.old, each.new), strict=True):
-                side[input_text.value(value, input_text.may_be_size(each.field))] = None
+                side[difference.value_text(value, difference.may_be_size(each.field))] = None
     return {field: (", ".join(old), ", ".join(new)) for field, (old, new) in sides.items()}
 
 

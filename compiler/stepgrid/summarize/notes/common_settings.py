@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stepgrid.model.plan import Axis
-from stepgrid.plan.base_stages import BUILD
-from stepgrid.plan.difference import input_text
-from stepgrid.plan.difference.stage_difference import Link
+from stepgrid.plan import difference
+from stepgrid.plan.arms import BUILD
+from stepgrid.plan.difference import Link
 from stepgrid.summarize.notes.arm_settings import ArmSettings
 from stepgrid.summarize.notes.step_settings import telling_cells
 
@@ -56,7 +56,7 @@ def _sentences(
         every[step.name] = None
         for name, option in step.options.items():
             own = found.setdefault(name, _Option())
-            own.values[input_text.value(option.value, input_text.may_be_size(f"options.{name}"))] = None
+            own.values[difference.value_text(option.value, difference.may_be_size(f"options.{name}"))] = None
             own.steps[step.name] = None
     for name, own in found.items():
         if len(own.values) == 1 and name not in changed:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.model import number_format
 from stepgrid.model.plan import FILES, Axis, PlannedStep
 from stepgrid.model.table import Cell, Table, columns
-from stepgrid.plan.difference import input_text
-from stepgrid.plan.difference.stage_difference import Link
+from stepgrid.plan import difference
+from stepgrid.plan.difference import Link
 from stepgrid.plugins import registry
 from stepgrid.plugins.registry import PluginError
 from stepgrid.plugins.settings import Quantity
@@ -137,8 +137,8 @@ def _value(name: str, value: Any, field: FieldInfo | None) -> str:
     """With its unit, where the kind says which it has."""
     kind = next((each.kind for each in (field.metadata if field else ()) if isinstance(each, Quantity)), None)
     unit = UNITS.get(kind or "", "")
-    sized = kind in ("size", "rate") if kind else input_text.may_be_size(name)
-    return f"{input_text.value(value, sized)}{unit if isinstance(value, int | float) else ''}"
+    sized = kind in ("size", "rate") if kind else difference.may_be_size(name)
+    return f"{difference.value_text(value, sized)}{unit if isinstance(value, int | float) else ''}"
 
 
 def _fields(kind: str) -> Mapping[str, FieldInfo]:

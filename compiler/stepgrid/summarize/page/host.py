@@ -9,7 +9,7 @@ from typing import Any
 from stepgrid.host.facts import pseudonym
 from stepgrid.model import number_format
 from stepgrid.model.units import counted
-from stepgrid.plan.difference.input_text import yaml
+from stepgrid.plan.difference import yaml_text
 
 SIZES = ("memory", "swap_bytes", "free_bytes")
 PRIVATE = ("hostname",)  # of no use to a reader elsewhere
@@ -73,7 +73,7 @@ def _shown(name: str, value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(_shown(name, each) for each in value)
-    return yaml(value) if isinstance(value, Mapping) else str(value)
+    return yaml_text(value) if isinstance(value, Mapping) else str(value)
 
 
 def _plain(text: str) -> Any:

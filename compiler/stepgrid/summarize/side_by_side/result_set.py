@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stepgrid.plan.difference.stage_difference import Link
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
+from stepgrid.plan.difference import Link
 from stepgrid.store.history.earlier_plans import EarlierPlan
 from stepgrid.store.store import Store
 from stepgrid.summarize.data import parquet_reader

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stepgrid.model.units import counted
-from stepgrid.plan.difference import input_text
-from stepgrid.plan.difference.stage_difference import differences
+from stepgrid.plan import difference
+from stepgrid.plan.difference import differences
 from stepgrid.summarize.side_by_side.matching_cells import Match
 from stepgrid.summarize.side_by_side.result_set import ResultSet
 
@@ -24,7 +24,7 @@ def sentences(first: ResultSet, second: ResultSet, match: Match) -> Iterator[str
     for key in keys:
         old, new = chains[0][match.first[key]], chains[1][match.second[key]]
         if old != new:
-            found.update(map(input_text.line, differences(first.links(old), second.links(new))))
+            found.update(map(difference.input_text, differences(first.links(old), second.links(new))))
     for text, cells in list(found.items())[:MOST]:
         yield text if cells == len(keys) else f"{text} ({cells} of {counted(len(keys), 'cell')})"
     if len(found) > MOST:

@@ -11,7 +11,7 @@ from typing import Any
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, LACKING, ROWS, Cell, Table
-from stepgrid.plan.base_stages import BUILD
+from stepgrid.plan.arms import BUILD
 from stepgrid.plugins import registry
 from stepgrid.plugins.layout import DEFAULT_LAYOUT, STEP
 from stepgrid.plugins.registry import LAYOUTS

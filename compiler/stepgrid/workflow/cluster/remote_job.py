@@ -8,7 +8,7 @@ from typing import Any
 from stepgrid.errors import FAILED
 from stepgrid.host import cluster_job
 from stepgrid.host.files import retry_stale
-from stepgrid.plan.files import plan_file
+from stepgrid.plan import plan_file
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.remaining_work import RemainingWork, job_work
 from stepgrid.workflow.run_request import Fault, compiled, request, use_site

@@ -1,12 +1,12 @@
-"""In which order stages are measured: the rank that their jobs have in the scheduler."""
+"""Order of measurement: how many loads a cell has, and the rank that each stage has in the scheduler."""
 
 from __future__ import annotations
 
 import hashlib
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 Order: TypeAlias = Literal["randomized", "interleaved", "as_written"]
 ORDERS: tuple[Order, ...] = ("randomized", "interleaved", "as_written")
@@ -14,7 +14,7 @@ Key: TypeAlias = tuple[int | str, ...]
 
 
 class Rankable(Protocol):
-    """What a rank is made of; a PlannedStage is one."""
+    """Parts of a stage that its rank is made of; a PlannedStage has them."""
 
     @property
     def id(self) -> str: ...
@@ -27,7 +27,7 @@ class Rankable(Protocol):
 
 
 def ranks(stages: Sequence[Rankable], order: Order, seed: int) -> dict[str, int]:
-    """Rank of each stage, from 0; a parent always ranks before its children.
+    """Rank each stage, from 0; a parent always ranks before its children.
 
     randomized: complete blocks, one per repeat; in a block the loads first, then the rest, each shuffled by the seed.
     interleaved: the same blocks, with the stages of a block as written.
@@ -51,7 +51,7 @@ def _key(stage: Rankable, position: int, order: Order, seed: int) -> Key:
 
 
 def _parents_first(stages: Sequence[Rankable], keys: Mapping[str, Key]) -> Iterator[str]:
-    """The least key whose parent is out already, again and again."""
+    """Yield the least key whose parent is out already, again and again."""
     children = defaultdict(list)
     for stage in stages:
         children[stage.parent if stage.parent in keys else None].append((keys[stage.id], stage.id))
@@ -62,3 +62,31 @@ def _parents_first(stages: Sequence[Rankable], keys: Mapping[str, Key]) -> Itera
         yield stage_id
         for child in children[stage_id]:
             heapq.heappush(ready, child)
+
+
+class LoadRecords(NamedTuple):
+    """Loads in the store. A cell is identified by the last stage of its first load: by its content, in any spec."""
+
+    requested: Callable[[str], int]  # how many loads of a cell were asked for
+    measured: Callable[[str], bool]  # a load, by its last stage
+
+
+NO_RECORDS = LoadRecords(lambda node: 0, lambda node: False)
+
+
+class LoadCounts(NamedTuple):
+    """Limits of the loads of a cell: a fixed number, or as many as were asked for and measured so far."""
+
+    least: int
+    most: int
+    records: LoadRecords = NO_RECORDS
+    adopts: bool = True  # a load that is measured counts, even beyond `most`
+
+    def of(self, last_stage: Callable[[int], str]) -> int:
+        """Count the loads of a cell. `last_stage`: the id of a load's last stage."""
+        if self.least == self.most:
+            return self.least
+        loads = max(self.least, min(self.records.requested(last_stage(0)), self.most))
+        while self.adopts and self.records.measured(last_stage(loads)):
+            loads += 1
+        return loads

@@ -1,0 +1,282 @@
+"""Differences between stages: what each is made of, field by field, old -> new, with values as a spec writes them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias
+
+from stepgrid.language.sources import source_key, source_parts
+from stepgrid.model.number_format import exact_size
+from stepgrid.model.plan import CLIENT, FILES, SERVICE, PlannedBuild, PlannedStage, PlannedStep
+
+_DIGITS = 12  # of a checksum
+
+
+@dataclass(frozen=True, slots=True)
+class Unset:
+    """Absence of a value: another thing than null."""
+
+    def __repr__(self) -> str:
+        return "unset"
+
+
+UNSET = Unset()
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A value that a stage is made of, as it was and as it is."""
+
+    field: str  # options.cache_size, params.keys …
+    old: Any
+    new: Any
+    where: str = ""  # of the new one: file:line:column
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A stage in its chain, with what its id takes in from outside."""
+
+    stage: PlannedStage
+    build: PlannedBuild
+    clients: Mapping[str, PlannedBuild] = field(default_factory=dict)  # of its steps, by id
+
+    @classmethod
+    def of(cls, stage: PlannedStage, builds: Callable[[str], PlannedBuild]) -> Link:
+        return cls(stage, builds(stage.build), {client: builds(client) for client in stage.clients})
+
+
+def differences(old: Sequence[Link], new: Sequence[Link]) -> tuple[Input, ...]:
+    """Compare two chains of stages, root first: each input once, though many steps may have it."""
+    inputs: list[Input] = []
+    if old and new:
+        if old[0].build.id != new[0].build.id:
+            inputs += _build_inputs("build", old[0].build, new[0].build)
+        inputs += _value_inputs("hardware", old[0].stage.hardware, new[0].stage.hardware)
+    for before, after in zip(old, new, strict=False):
+        inputs += _stage_inputs(before, after)
+    if len(old) != len(new):
+        inputs.append(Input("checkpoints before it", len(old) - 1, len(new) - 1))
+    distinct: dict[tuple[str, str, str], Input] = {}
+    for entry in inputs:
+        distinct.setdefault((entry.field, repr(entry.old), repr(entry.new)), entry)
+    return tuple(distinct.values())
+
+
+# Builds
+
+
+def _build_inputs(name: str, old: PlannedBuild, new: PlannedBuild) -> list[Input]:
+    # with nothing else that differs, another version of this program made the plan
+    return [*_declared_inputs(name, old, new)] or [Input(name, old.id, new.id, new.where)]
+
+
+def _declared_inputs(build: str, old: PlannedBuild, new: PlannedBuild) -> Iterator[Input]:
+    where = new.where
+    source = [*_map_inputs(f"{build}.source", _flat(old.source), _flat(new.source), where)]
+    # another source has another pin, which tells nothing new
+    pins = old.pins.keys() & new.pins.keys() if source else old.pins.keys() | new.pins.keys()
+    sources = {source_key(part) for build in (old, new) for part in source_parts(build.source)}
+    yield from _value_inputs(f"{build}.engine", old.engine, new.engine, where)
+    yield from _value_inputs(f"{build}.version", old.version, new.version, where)
+    yield from source
+    for name in sorted(pins):
+        field = f"{build}.pin" if name in sources else f"{build}.pin.{name.removeprefix('system ')}"
+        yield from _value_inputs(field, old.pins.get(name, UNSET), new.pins.get(name, UNSET), where)
+    yield from _value_inputs(f"{build}.patches", _patch_checksums(old), _patch_checksums(new), where)
+    for name in ("extensions", "flags"):
+        tables = [value if isinstance(value := each.recipe.get(name), Mapping) else {} for each in (old, new)]
+        yield from _map_inputs(f"{build}.{name}", tables[0], tables[1], where)
+
+
+def _flat(source: Mapping[str, Any]) -> dict[str, Any]:
+    """Name the values of a source within the source by keys such as `tree.ref`."""
+    inner = {key: _flat(value) for key, value in source.items() if isinstance(value, Mapping)}
+    parts = {f"{key}.{name}": value for key, values in inner.items() for name, value in values.items()}
+    return {**{key: value for key, value in source.items() if key not in inner}, **parts}
+
+
+def _patch_checksums(build: PlannedBuild) -> list[str]:
+    patches = build.recipe.get("patches")
+    listed = patches if isinstance(patches, list) else []
+    return [str(patch["sha256"])[:_DIGITS] for patch in listed if isinstance(patch, Mapping)]
+
+
+# Stages and steps
+
+
+def _stage_inputs(old: Link, new: Link) -> Iterator[Input]:
+    yield from _value_inputs("load", old.stage.load, new.stage.load)
+    yield from _value_inputs("run", old.stage.run, new.stage.run)
+    if [step.kind for step in old.stage.steps] != [step.kind for step in new.stage.steps]:
+        names = [[step.name for step in link.stage.steps] for link in (old, new)]
+        yield Input("steps", names[0], names[1])
+        return
+    for before, after in zip(old.stage.steps, new.stage.steps, strict=True):
+        yield from _step_inputs(before, after)
+        yield from _client_inputs(old.clients.get(before.client or ""), new.clients.get(after.client or ""))
+        yield from _map_inputs("files", _file_checksums(before), _file_checksums(after))
+
+
+def _step_inputs(old: PlannedStep, new: PlannedStep) -> Iterator[Input]:
+    yield from _value_inputs(f"revision of {new.kind}", old.revision, new.revision)
+    yield from _map_inputs("params", _settings(old), _settings(new))
+    yield from _option_inputs(old, new)
+    for name, before, after in setup_changes(old, new):
+        yield from _value_inputs(name, before, after)
+    # what a step does decides its seed: where that differs, the seed is no reason of its own
+    if old.settings == new.settings:
+        yield from _value_inputs(f"{new.name}: seed", old.seed, new.seed)
+
+
+def _settings(step: PlannedStep) -> Mapping[str, Any]:
+    """Leave out the names of a client and of files: what they stand for decides."""
+    labels = {FILES, CLIENT} if step.client else {FILES}
+    return {name: value for name, value in step.settings.items() if name not in labels}
+
+
+def _option_inputs(old: PlannedStep, new: PlannedStep) -> Iterator[Input]:
+    for name in sorted({*old.options, *new.options}):
+        before, after = old.options.get(name), new.options.get(name)
+        where = after.where if after else ""
+        values = [UNSET if option is None else option.value for option in (before, after)]
+        yield from _value_inputs(f"options.{name}", values[0], values[1], where)
+        if before and after and (before.unsupported == "drop") != (after.unsupported == "drop"):
+            policies = ["drop" if option.unsupported == "drop" else "error" for option in (before, after)]
+            yield Input(f"options.{name}.when_unsupported", policies[0], policies[1], where)
+
+
+def _client_inputs(old: PlannedBuild | None, new: PlannedBuild | None) -> Iterator[Input]:
+    if old is not None and new is not None and old.id != new.id:
+        yield from _build_inputs(CLIENT, old, new)
+    elif (old is None) != (new is None):
+        before, after = (UNSET if build is None else build.name for build in (old, new))
+        yield from _value_inputs(CLIENT, before, after, "" if new is None else new.where)
+
+
+def _file_checksums(step: PlannedStep) -> dict[str, str]:
+    sums = step.setup.get(FILES)
+    return {name: str(checksum)[:_DIGITS] for name, checksum in sums.items()} if isinstance(sums, Mapping) else {}
+
+
+def _map_inputs(prefix: str, old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> Iterator[Input]:
+    for name in sorted({*old, *new}):
+        yield from _value_inputs(f"{prefix}.{name}", old.get(name, UNSET), new.get(name, UNSET), where)
+
+
+def _value_inputs(field: str, old: Any, new: Any, where: str = "") -> Iterator[Input]:
+    is_absent = [value is UNSET or value is None for value in (old, new)]
+    # 1, 1.0 and true are equal in Python and different on a command line
+    if not all(is_absent) and (type(old), old) != (type(new), new):
+        yield Input(field, old, new, where)
+
+
+# The setup of a step: launch, start, service, probes, collectors
+
+Setup: TypeAlias = Mapping[str, Any]
+
+
+def setup_changes(old: PlannedStep, new: PlannedStep) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each field of two setups with both values, and the order of probes and collectors where it differs."""
+    before, after = setup_fields(old), setup_fields(new)
+    for name in sorted({*before, *after}):
+        yield name, before.get(name, UNSET), after.get(name, UNSET)
+    for name, entries in (("probes", _probes), ("collectors", _collectors)):
+        names = [list(entries(step.setup)) for step in (old, new)]
+        if sorted(names[0]) == sorted(names[1]):  # else the fields say which came and went
+            yield name, names[0], names[1]
+
+
+def setup_fields(step: PlannedStep) -> dict[str, Any]:
+    """List the setup of a step as flat fields, by the names that a spec gives them."""
+    setup: Setup = step.setup
+    values = {f"launch.{name}": value for name, value in (setup.get("launch") or {}).items()}
+    values |= {f"launch.env.{name}": value for name, value in values.pop("launch.env", {}).items()}
+    if setup.get("start"):
+        values["start"] = setup["start"]
+    values |= {f"{SERVICE}.{name}": value for name, value in (setup.get(SERVICE) or {}).items()}
+    for part in ("env", "ready", "stop"):
+        inner = values.pop(f"{SERVICE}.{part}", {}).items()
+        values |= {f"{SERVICE}.{part}.{name}": value for name, value in inner if name != "timeout"}  # no figure has it
+    if setup.get("storage_engine") is not None and not step.settings.get("storage_engine"):
+        values["params.storage_engine"] = setup["storage_engine"]
+    for prefix, entries in (("probes", _probes(setup)), ("collectors", _collectors(setup))):
+        flat = ((name, key, value) for name, entry in entries.items() for key, value in entry.items())
+        values |= {f"{prefix}.{name}.{key}": value for name, key, value in flat if key != "name"}
+    return values
+
+
+def _probes(setup: Setup) -> dict[str, Setup]:
+    """Index the probes of a step by name, each with its time."""
+    times = ("before", "after")
+    return {probe["name"]: {**probe, "when": time} for time in times for probe in setup.get(time) or ()}
+
+
+def _collectors(setup: Setup) -> dict[str, Setup]:
+    return {str(entry.get("name") or entry.get("collector")): entry for entry in setup.get("collectors") or ()}
+
+
+# Values as a spec would write them
+
+_NO_SIZES = ("_micros", "_usec", "_us", "_ms", "_milliseconds", "_sec", "_seconds", "_count",
+             "_deletes", "_deletes_window")  # of names of options  # fmt: skip
+# no colon: in a list the loader takes none without quotes, `[0:0]`
+_PLAIN = re.compile(r"(?![-?] |[%@])[\w./+%=@-]+(?: [\w./+%=@-]+)*")
+_WORDS = frozenset({"null", "true", "false", ".inf", "+.inf", "-.inf", ".nan"})
+
+
+def input_text(entry: Input) -> str:
+    """options.cache_size: 8MiB -> 16MiB"""
+    old, new = (value_text(value, may_be_size(entry.field)) for value in (entry.old, entry.new))
+    return f"{entry.field}: {old} -> {new}"
+
+
+def value_text(value: Any, sized: bool = True) -> str:
+    """Write a value as a spec would; where it may be a size, a whole number gets its unit from 64 KiB on."""
+    if value is UNSET:
+        return "not set"
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if sized and isinstance(value, int) and value >= 2**16:
+        return exact_size(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(value_text(item, sized) for item in value)}]"
+    if isinstance(value, Mapping):
+        return yaml_text(value, sized)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def yaml_text(value: Any, sized: bool = False) -> str:
+    """Write a value on one line as YAML; keys without a value are left out."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(yaml_text(item, sized) for item in value)}]"
+    if isinstance(value, Mapping):
+        parts = (f"{yaml_text(key)}: {yaml_text(part)}" for key, part in value.items() if part is not None)
+        return f"{{{', '.join(parts)}}}"
+    if isinstance(value, str) and (not _PLAIN.fullmatch(value) or _needs_quotes(value)):
+        return json.dumps(value, ensure_ascii=False)
+    return value_text(value, sized)
+
+
+def _needs_quotes(word: str) -> bool:
+    """Tell words that YAML reads as null, a truth value, or a number in another way than it is written: `0x10`."""
+    if word.lower() in _WORDS:
+        return True
+    for number in (partial(int, base=0), float):
+        with suppress(ValueError):
+            return str(number(word)) != word
+    return False
+
+
+def may_be_size(field: str) -> bool:
+    """Tell fields that may be sizes: options, and settings that say so, for most settings are counts."""
+    if field.startswith("options."):
+        return not field.endswith(_NO_SIZES)
+    return field.endswith(("_rate", "_size", "memory"))
