@@ -17,7 +17,7 @@ snakemake_metadata.mark_folder(workflow.snakemake_tmp_dir)
 from snakemake.logging import logger
 
 from stepgrid.language.site import current_site as of_environment
-from stepgrid.store.code_revision import revision
+from stepgrid.store.store import revision
 from stepgrid.workflow.cluster.job_resources import JobResources
 from stepgrid.workflow.cluster.remote_job import leaves_host, remote_work
 from stepgrid.workflow.run_request import Fault, work_of

@@ -15,8 +15,7 @@ from stepgrid.collect.step_figures import read_result
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.status import Result
 from stepgrid.store import checksums
-from stepgrid.store.report_files import Products
-from stepgrid.store.store import Store
+from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.workflow import remaining_work, run_request
 
 ATTEMPT = "20260101T000000.000000Z"
@@ -38,7 +37,7 @@ def make(spec: str, has_summary: bool = True) -> None:
         _result(store, plan.digest, stage)
     if not has_summary:
         return
-    products = Products.of(store, plan.digest)
+    products = SummaryFiles.of(store, plan.digest)
     for path in (products.tables, products.text, products.page, *products.stamps):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("made up", encoding="utf-8")

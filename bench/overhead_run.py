@@ -14,7 +14,8 @@ from bench.spent import ROOT, Spent, stepgrid
 from stepgrid.model.plan import PlannedStage
 from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import require_runner
-from stepgrid.store.store import ATTEMPT, Store
+from stepgrid.store.paths import TIME_FORMAT
+from stepgrid.store.store import Store
 
 SPEC = (
     "title: overhead\n"
@@ -65,7 +66,7 @@ def _read(place: Place, took: Spent) -> Run:
     """Now: the next run removes what it is read from."""
     result = place.steps[0].parents[1]
     record = _json(result / "result.json")
-    began = datetime.strptime(f"{result.name}+0000", f"{ATTEMPT}%z").timestamp()
+    began = datetime.strptime(f"{result.name}+0000", f"{TIME_FORMAT}%z").timestamp()
     stage = Spent(began, datetime.fromisoformat(record["ended"]).timestamp(), took.cpu)
     steps = {name: sum(step[name] for step in record["steps"]) for name in ("seconds", "user", "system")}
     parts = _parts(took, stage, steps["seconds"], _look(result))
@@ -128,7 +129,7 @@ def parent(place: Place) -> Place:
 def again(place: Place) -> Run:
     """As if the stage had never been measured, nor the spec been seen."""
     store = place.store
-    for path in (store.results_of(place.stage.id), store.summary(place.plan), store.remembered("_").parent):
+    for path in (store.results_of(place.stage.id), store.summary(place.plan), store.request_note("_").parent):
         rmtree(path)
     store.drop_mark(place.stage.id)
     return _read(place, stepgrid(place.folder, "run", place.spec))

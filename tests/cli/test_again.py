@@ -12,7 +12,7 @@ from stepgrid.cli import main
 from stepgrid.host.files import write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan
-from stepgrid.store import redo_requests, timestamps
+from stepgrid.store import paths, redo_requests
 from stepgrid.store.store import Store
 from tests.cli.test_plan import built, kept, measured
 
@@ -89,7 +89,7 @@ def disturbed(plan: Plan, *titles: str) -> None:
 def test_redo_beside_a_result_of_the_last_time_there_is(plan: Plan, capsys: Capture) -> None:
     stage = next(stage.id for stage in plan.stages if stage.parent)
     (old,) = Store().results(stage)
-    old.rename(old.with_name(timestamps.LAST))
+    old.rename(old.with_name(paths.LAST_TIME))
     said = out(capsys, "redo", "a.yaml")
     assert said.startswith("the next run measures 3 stages again")
     assert redo_requests.record(Store(), stage) is None
@@ -97,8 +97,8 @@ def test_redo_beside_a_result_of_the_last_time_there_is(plan: Plan, capsys: Capt
         "s-ID/99991231T235959.999999Z would stay the newest result, as no time is later: "
         "`stepgrid retract s-ID/99991231T235959.999999Z --why TEXT`\n"
     )
-    assert out(capsys, "retract", f"{stage}/{timestamps.LAST}", "--why", "forged")
-    assert Store().new_attempt(stage).name < timestamps.LAST
+    assert out(capsys, "retract", f"{stage}/{paths.LAST_TIME}", "--why", "forged")
+    assert Store().new_attempt(stage).name < paths.LAST_TIME
 
 
 def test_redo_of_loads_that_were_disturbed(plan: Plan, capsys: Capture) -> None:

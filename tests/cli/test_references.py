@@ -112,7 +112,7 @@ def test_overrides_are_compiled_again() -> None:
 def test_a_plan_of_unknown_overrides_stays_whole() -> None:
     """Older versions noted a key of what was asked for, not the words."""
     plain, small = run(), run(sets=("params.keys=1k",))
-    for file in Store().remembered("_").parent.iterdir():
+    for file in Store().request_note("_").parent.iterdir():
         kept = json.loads(file.read_text())
         del kept["request"]
         file.write_text(json.dumps(kept))

@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.store import plans, retractions
-from stepgrid.store.run_lock import run_lock
+from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.store import Store
 from stepgrid.transfer import retraction_sync
 from tests.cli.bundles import Capture, planned
@@ -127,7 +127,7 @@ def test_while_a_run_is_active_it_is_left(first: Enter, two: Enter, capsys: Capt
     retractions.retract(first(), result(Store()), "noise")
     assert moved(capsys, "push") == "1 retraction"
     store = two()
-    with run_lock(store, "a.yaml"):
+    with hold_run_lock(store, "a.yaml"):
         assert moved(capsys, "pull", status=3) == retraction_sync.BUSY
     assert counts(store)
     assert moved(capsys, "pull") == "1 retraction"

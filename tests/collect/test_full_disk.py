@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host.files import write_json
-from stepgrid.store.disk_reserve import HINT, is_refusal
+from stepgrid.store.active_run import DISK_HINT, is_system_refusal
 from tests.needs import needs
 from tests.run.conftest import ROOT
 from tests.run.test_reserve import INSIDE
@@ -32,7 +32,9 @@ def test_tables_and_report_without_room(tmp_path: Path, verb: str, kept: bool) -
     inside = ["unshare", "-Urm", sys.executable, "-c", INSIDE, "kept" if kept else "none", *argv]
     done = subprocess.run(inside, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     free = r"(0 B|4 KiB) of 64 MiB free"  # a block that is too small for a table
-    message = "" if kept else rf"{verb}: the disk of {tmp_path.resolve()}/outputs is full: {free}; {re.escape(HINT)}\n"
+    message = (
+        "" if kept else rf"{verb}: the disk of {tmp_path.resolve()}/outputs is full: {free}; {re.escape(DISK_HINT)}\n"
+    )
     assert done.returncode == (0 if kept else 1)
     assert re.fullmatch(message, done.stderr)
 
@@ -61,8 +63,8 @@ def test_what_duckdb_could_not_write_is_a_refusal_of_the_system(tmp_path: Path) 
 
     with pytest.raises(duckdb.Error) as found:
         duckdb.sql(f"COPY (SELECT 1) TO '{tmp_path}/none/a.parquet'")
-    assert is_refusal(found.value)
-    assert not is_refusal(ValueError())
+    assert is_system_refusal(found.value)
+    assert not is_system_refusal(ValueError())
 
 
 def test_what_could_not_be_written_leaves_nothing(tmp_path: Path) -> None:

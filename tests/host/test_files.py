@@ -180,7 +180,7 @@ def test_a_run_sweeps_plans_and_marks_that_were_never_published(tmp_path):
     (staged / "plan.json").touch()
     store.mark("s-1").parent.mkdir()
     store.mark(f".s-1.{DEAD}").symlink_to("nowhere")
-    requests = store.remembered("r").parent
+    requests = store.request_note("r").parent
     requests.mkdir()
     files.sweep_store(store.root)
     assert [*store.plan("p").parent.iterdir()] == [requests]
@@ -243,10 +243,10 @@ CODE = """\
 import os, sys
 from pathlib import Path
 from stepgrid.host import files
-from stepgrid.store.folders import below
+from stepgrid.store.paths import subfolders
 folder, wrong = Path(sys.argv[1]), 0
 for _ in range(2000):
-    wrong += files.read_json(folder / "a.json") != {"a": 1} or below(folder) != [folder / "b"]
+    wrong += files.read_json(folder / "a.json") != {"a": 1} or subfolders(folder) != [folder / "b"]
 print(wrong)
 """
 

@@ -40,7 +40,7 @@ from stepgrid.plugins.registry import (
 REGISTRIES = (registry.ENGINES, registry.DRIVERS, registry.COLLECTORS, registry.LAYOUTS, registry.IMPORTERS)
 SOURCE = "from stepgrid.engines.program import Program\nclass Toy(Program):\n    name = 'toy'\nENGINE = Toy()\n"
 SPEC = "title: t\nbuilds: {a: {engine: toyy, version: '1', source: {system: ls}}}\nsteps: [{name: x, kind: command}]\n"
-REVISION = "from stepgrid.store.code_revision import revision; print(revision())"
+REVISION = "from stepgrid.store.store import revision; print(revision())"
 CACHE = "from stepgrid.workflow.plan_cache import code; print(code())"
 
 Install = Callable[..., None]

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from stepgrid.store import redo_requests, retractions
-from stepgrid.store.store import ATTEMPT, Store
+from stepgrid.store.paths import TIME_FORMAT
+from stepgrid.store.store import Store
 from tests.waiting import LONG
 
 pytestmark = pytest.mark.integration
@@ -31,8 +32,8 @@ def age(checkout: Any, days: int) -> None:
     """All results, as if the whole had been measured so long ago."""
     for stage in (checkout.folder / "outputs/results").iterdir():
         for result in stage.iterdir():
-            then = datetime.strptime(result.name, ATTEMPT).replace(tzinfo=UTC) - timedelta(days=days)
-            result.rename(result.with_name(then.strftime(ATTEMPT)))
+            then = datetime.strptime(result.name, TIME_FORMAT).replace(tzinfo=UTC) - timedelta(days=days)
+            result.rename(result.with_name(then.strftime(TIME_FORMAT)))
 
 
 def test_exactly_what_is_asked_for_is_measured_beside_the_old_result(finished: Any) -> None:

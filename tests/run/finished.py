@@ -8,8 +8,7 @@ from pathlib import Path
 
 from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan, PlannedStage
-from stepgrid.store.report_files import Products
-from stepgrid.store.store import Store
+from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.workflow import run_request
 
 LIBRARY = "define: {options: {small: {options: {cache_size: 1MiB}}}}\n"
@@ -71,7 +70,7 @@ def result(store: Store, stage: PlannedStage) -> Path:
 
 def summarize(store: Store, plan: Plan) -> None:
     """And a look that finds all sound, later than every change so far."""
-    products = Products.of(store, plan.digest)
+    products = SummaryFiles.of(store, plan.digest)
     products.tables.parent.mkdir(parents=True, exist_ok=True)
     for path in (products.tables, products.text, products.page, *products.stamps):
         path.write_text("the summary")

@@ -23,7 +23,7 @@ from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, R
 from stepgrid.model.status import Eta
 from stepgrid.run import progress
 from stepgrid.store import plans
-from stepgrid.store.run_lock import run_lock
+from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.status.reader import job_status
 from stepgrid.store.store import Store
 from tests.waiting import until
@@ -81,7 +81,7 @@ def running(store: Store, *nodes: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def a_run(store: Store, began: timedelta = timedelta(minutes=-1)) -> Iterator[None]:
-    with run_lock(store, "spec.yaml", plan="d1"):
+    with hold_run_lock(store, "spec.yaml", plan="d1"):
         record = json.loads(store.lock("run").read_text())
         store.lock("run").write_text(json.dumps({**record, "started": (datetime.now(UTC) + began).isoformat()}))
         yield

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.store import disk_reserve
-from stepgrid.store.disk_reserve import DiskFull, with_reserve
+from stepgrid.store import active_run
+from stepgrid.store.active_run import DiskFull, with_reserve
 from tests.needs import needs
 
 # in a mount namespace of its own: what it prints is all that is left of that file system
@@ -20,10 +20,10 @@ kept, command = sys.argv[1] == "kept", sys.argv[2:]
 shutil.copytree("outputs", "before")
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", "outputs"], check=True)
 shutil.copytree("before", "outputs", dirs_exist_ok=True)
-from stepgrid.store import reserve
+from stepgrid.store.active_run import keep_reserve
 from stepgrid.store.store import Store
 if kept:
-    reserve.keep(Store())
+    keep_reserve(Store())
 file = os.open("outputs/filler", os.O_WRONLY | os.O_CREAT)
 size = 1 << 20
 while size:
@@ -70,7 +70,7 @@ def inside(checkout: Any, kept: bool, *command: str) -> subprocess.CompletedProc
 def test_a_stage_that_cannot_begin_says_why(checkout: Any, stage: Any, kept: bool) -> None:
     checkout.plan(stage("s-load"))
     done = inside(checkout, kept, *checkout.command("s-load"))
-    said = f"the disk of {checkout.folder.resolve()}/outputs is full: 0 B of 64 MiB free; {disk_reserve.HINT}"
+    said = f"the disk of {checkout.folder.resolve()}/outputs is full: 0 B of 64 MiB free; {active_run.DISK_HINT}"
     assert done.returncode == 1
     assert done.stderr == f"failed: title of s-load\n  {said}\n"
     if not kept:
@@ -109,7 +109,7 @@ def test_what_the_first_try_saw_is_said(checkout: Any) -> None:
 
 def refusal(checkout: Any, small: str) -> str:
     """What a run says before it starts, with a disk too small at that place."""
-    code = "from stepgrid.store import disk_reserve; from stepgrid.workflow import host_plan as here; print(disk_reserve.refusal(here.store()))"  # noqa: E501
+    code = "from stepgrid.store.active_run import disk_refusal; from stepgrid.workflow import host_plan as here; print(disk_refusal(here.store()))"  # noqa: E501
     mount = f'mount -t tmpfs -o size=64k tmpfs "{checkout.folder}/{small}" && exec "$@"'
     argv = ["unshare", "-Urm", "sh", "-c", mount, "sh", sys.executable, "-c", code]
     env = checkout.environment(TMPDIR=str(checkout.folder / "temporary"))
@@ -124,6 +124,6 @@ def test_a_run_does_not_start_on_a_full_disk(checkout: Any, stage: Any) -> None:
         (checkout.folder / name).mkdir()
     size = "64 KiB of 64 KiB free"
     assert refusal(checkout, "elsewhere") == "None"
-    assert refusal(checkout, "outputs") == f"the disk of /outputs is full: {size}; {disk_reserve.HINT}"
+    assert refusal(checkout, "outputs") == f"the disk of /outputs is full: {size}; {active_run.DISK_HINT}"
     said = f"the disk of /temporary is full: {size}; free some, or set TMPDIR to another folder"
     assert refusal(checkout, "temporary") == said

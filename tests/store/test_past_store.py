@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.store.past_store import PastStore, moment
-from stepgrid.store.store import Store
+from stepgrid.store.store import PastStore, Store, time_name_prefix
 
 
 @pytest.mark.parametrize(
@@ -21,7 +20,7 @@ from stepgrid.store.store import Store
     ],
 )
 def test_how_names_of_results_begin_until_then(text: str, until: str | None) -> None:
-    assert moment(text) == until
+    assert time_name_prefix(text) == until
 
 
 def test_later_results_are_not_there(tmp_path: Path) -> None:
@@ -32,7 +31,7 @@ def test_later_results_are_not_there(tmp_path: Path) -> None:
         (folder / "result.json").write_text("{}")
 
     def there(date: str) -> list[str]:
-        return [each.name[:13] for each in PastStore(store, moment(date) or "", tmp_path).results("s-1")]
+        return [each.name[:13] for each in PastStore(store, time_name_prefix(date) or "", tmp_path).results("s-1")]
 
     assert there("2026-11-18") == []
     assert there("2026-11-19") == ["20261119T2359"]

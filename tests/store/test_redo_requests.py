@@ -71,7 +71,7 @@ def test_without_a_result_it_is_measured_anyway(store: Store) -> None:
 def test_what_cannot_be_read_asks_for_nothing(store: Store) -> None:
     result(store)
     redo_requests.ask(store, "s-1", "")
-    store.asked("s-1").write_text("{")
+    store.redo_request("s-1").write_text("{")
     assert redo_requests.all_pending(store) == {}
 
 

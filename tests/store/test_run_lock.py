@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from stepgrid.host.locks import LockBusy, lock_holders
-from stepgrid.store import run_lock
+from stepgrid.store import active_run
 from stepgrid.store.store import Store
 
 
@@ -15,30 +15,30 @@ def store(tmp_path):
 
 def test_a_run_excludes_another_and_says_what_it_is(store):
     before = datetime.now(UTC)
-    with run_lock.run_lock(store, "a.yaml"):
-        with pytest.raises(LockBusy) as busy, run_lock.run_lock(store, "b.yaml"):
+    with active_run.hold_run_lock(store, "a.yaml"):
+        with pytest.raises(LockBusy) as busy, active_run.hold_run_lock(store, "b.yaml"):
             pass
-        found = run_lock.active(store, busy.value.holders)
+        found = active_run.active_run_record(store, busy.value.holders)
     assert (found.pid, found.spec) == (os.getpid(), "a.yaml")
     assert before <= found.started <= before + timedelta(minutes=1)
-    with run_lock.run_lock(store, "b.yaml"):
-        assert run_lock.record(store).spec == "b.yaml"
+    with active_run.hold_run_lock(store, "b.yaml"):
+        assert active_run.read_run_record(store).spec == "b.yaml"
 
 
 def test_a_record_of_a_run_before_is_not_taken_for_that_of_the_holder(store):
     """Between taking the lock and writing the record: nobody may be told to kill a process that is not ours."""
-    with run_lock.run_lock(store, "a.yaml"):
+    with active_run.hold_run_lock(store, "a.yaml"):
         pass
-    assert run_lock.record(store).pid == os.getpid()
-    assert run_lock.active(store, [1]) is None
-    assert run_lock.active(store, [1, os.getpid()]).spec == "a.yaml"
+    assert active_run.read_run_record(store).pid == os.getpid()
+    assert active_run.active_run_record(store, [1]) is None
+    assert active_run.active_run_record(store, [1, os.getpid()]).spec == "a.yaml"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}', '{"pid": 1, "started": "x", "spec": "s"}'])
 def test_a_record_that_cannot_be_read_is_none(store, text):
     store.lock("run").parent.mkdir(parents=True)
     store.lock("run").write_text(text)
-    assert run_lock.record(store) is None
+    assert active_run.read_run_record(store) is None
 
 
 def test_holders_outside_this_container_have_no_number(store, monkeypatch, tmp_path):

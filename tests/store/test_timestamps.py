@@ -2,7 +2,7 @@ import os
 from datetime import UTC, datetime, timedelta
 
 from stepgrid.host.files import write_json
-from stepgrid.store import timestamps
+from stepgrid.store import paths
 from stepgrid.store.store import Store
 
 FUTURE = "29990101T000000.000007Z"  # of a clock that was set back since
@@ -10,14 +10,14 @@ FUTURE = "29990101T000000.000007Z"  # of a clock that was set back since
 
 def test_the_name_is_the_present_time():
     before = datetime.now(UTC)
-    made = datetime.strptime(timestamps.name(["20200101T000000.000000Z", "no time"]), timestamps.NAME).replace(
+    made = datetime.strptime(paths.next_time_name(["20200101T000000.000000Z", "no time"]), paths.TIME_FORMAT).replace(
         tzinfo=UTC
     )
     assert before <= made <= before + timedelta(seconds=10)
 
 
 def test_after_the_clock_was_set_back_names_still_follow_each_other():
-    assert timestamps.name([FUTURE, "20200101T000000.000000Z"]) == "29990101T000000.000008Z"
+    assert paths.next_time_name([FUTURE, "20200101T000000.000000Z"]) == "29990101T000000.000008Z"
 
 
 def test_an_attempt_follows_results_and_attempts(tmp_path):
@@ -29,19 +29,19 @@ def test_an_attempt_follows_results_and_attempts(tmp_path):
 
 
 def test_the_last_time_has_no_next():
-    assert timestamps.name([timestamps.LAST, "99991231T235959.999998Z"]) == timestamps.LAST
-    assert timestamps.name([timestamps.LAST]) < FUTURE
+    assert paths.next_time_name([paths.LAST_TIME, "99991231T235959.999998Z"]) == paths.LAST_TIME
+    assert paths.next_time_name([paths.LAST_TIME]) < FUTURE
 
 
 def test_a_time_of_another_host_lies_a_day_ahead_at_most():
     def ahead(**more):
-        return (datetime.now(UTC) + timedelta(**more)).strftime(timestamps.NAME)
+        return (datetime.now(UTC) + timedelta(**more)).strftime(paths.TIME_FORMAT)
 
-    assert timestamps.future_fault(ahead(hours=23)) is None
+    assert paths.future_fault(ahead(hours=23)) is None
     wrong = "lies more than a day in the future: the clock of its host was wrong"
-    assert timestamps.future_fault(ahead(hours=25)) == wrong
-    assert timestamps.future_fault(timestamps.LAST) == wrong
-    assert timestamps.future_fault("20261399T000000.000000Z") == "is named by no time"
+    assert paths.future_fault(ahead(hours=25)) == wrong
+    assert paths.future_fault(paths.LAST_TIME) == wrong
+    assert paths.future_fault("20261399T000000.000000Z") == "is named by no time"
 
 
 def _set(path, seconds):
@@ -76,6 +76,6 @@ def test_a_look_of_another_clock_does_not_count(tmp_path):
     store = Store(tmp_path)
     store.summary("p").mkdir(parents=True)
     store.note_look("p", 4e9)
-    assert store.looked("p") == float("-inf")
+    assert store.last_look("p") == float("-inf")
     store.note_look("p", 1e9)
-    assert store.looked("p") == 1e9
+    assert store.last_look("p") == 1e9

@@ -39,8 +39,8 @@ def fill(store: Store) -> list[str]:
         put(store, kind, f"s-{kind}")
     put(store, "builds", "b-1")
     put(store, "builds/.records", "b-2")
-    store.asked("s-1").parent.mkdir()
-    store.asked("s-1").write_text("{}")
+    store.redo_request("s-1").parent.mkdir()
+    store.redo_request("s-1").write_text("{}")
     return tree(store.root)
 
 

@@ -52,7 +52,12 @@ def test_what_an_import_left_is_not_listed(store: Store) -> None:
 
 
 def test_notes_of_stages_and_builds_are_unreferenced_like_them(store: Store) -> None:
-    for path in (store.asked("s-1"), store.asked("s-2"), store.learnt("of-1"), store.learnt("of-2")):
+    for path in (
+        store.redo_request("s-1"),
+        store.redo_request("s-2"),
+        store.database_sizes("of-1"),
+        store.database_sizes("of-2"),
+    ):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{}")
     for build in ("b-1", "b-2"):

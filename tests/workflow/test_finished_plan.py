@@ -13,8 +13,7 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.model.plan import Plan
 from stepgrid.plan import compilation as compiling
-from stepgrid.store.report_files import Products
-from stepgrid.store.store import Store
+from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.workflow import plan_cache, run_request
 from stepgrid.workflow.plan_cache import Request
 from stepgrid.workflow.shown_warnings import ALL
@@ -56,7 +55,7 @@ def test_it_says_what_a_full_look_says(
     monkeypatch.setenv(ALL, "1")
     assert main(["run", "spec.yaml"]) == 0
     short = capsys.readouterr()
-    shutil.rmtree(measured[0].remembered("").parent)
+    shutil.rmtree(measured[0].request_note("").parent)
     run_request.compiled.cache_clear()
     assert main(["run", "spec.yaml"]) == 0
     assert capsys.readouterr() == short
@@ -152,11 +151,11 @@ LOSSES: dict[str, Callable[[Measured], object]] = {
     "its steps": lambda m: shutil.rmtree(_result(m) / "steps"),
     "one of its steps": lambda m: next((_result(m) / "steps").iterdir()).rmdir(),
     "a build of a lost result": lambda m: (shutil.rmtree(m[0].build(m[1].builds[0].id)), shutil.rmtree(_result(m))),
-    "the tables": lambda m: Products.of(m[0], m[1].digest).tables.unlink(),
-    "the summary": lambda m: Products.of(m[0], m[1].digest).text.unlink(),
-    "the page": lambda m: Products.of(m[0], m[1].digest).page.unlink(),
+    "the tables": lambda m: SummaryFiles.of(m[0], m[1].digest).tables.unlink(),
+    "the summary": lambda m: SummaryFiles.of(m[0], m[1].digest).text.unlink(),
+    "the page": lambda m: SummaryFiles.of(m[0], m[1].digest).page.unlink(),
     "a stamp": lambda m: m[0].drop_stamps(m[1].digest),
-    "an old summary": lambda m: os.utime(Products.of(m[0], m[1].digest).text, (1, 1)),
+    "an old summary": lambda m: os.utime(SummaryFiles.of(m[0], m[1].digest).text, (1, 1)),
 }
 
 
@@ -174,7 +173,7 @@ def test_any_loss_is_work(loss: str, measured: Measured) -> None:
 KEPT: dict[str, Callable[[Measured], object]] = {
     "a mark": lambda m: m[0].mark(m[1].stages[0].id).unlink(),
     "the plan": lambda m: shutil.rmtree(m[0].plan(m[1].digest)),
-    "what was remembered": lambda m: m[0].remembered(REQUEST.key).write_text("{"),
+    "what was remembered": lambda m: m[0].request_note(REQUEST.key).write_text("{"),
 }
 
 

@@ -4,13 +4,13 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 
-from stepgrid.store.run_lock import Record
+from stepgrid.store.active_run import RunRecord
 from stepgrid.workflow.snakemake_hooks import refusal
 
 
 def test_a_run_that_says_what_it_is():
     began = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
-    assert refusal(Record(7, began, "a.yaml"), [7]) == (
+    assert refusal(RunRecord(7, began, "a.yaml"), [7]) == (
         f"another run is active in this checkout: pid 7, started {began.astimezone():%H:%M:%S} (a.yaml). "
         "It goes on; start again when it has ended, or stop it with: kill 7"
     )

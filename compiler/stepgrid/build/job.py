@@ -34,9 +34,9 @@ from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.registry import require_builder
 from stepgrid.store.heartbeat import beating
+from stepgrid.store.paths import now
 from stepgrid.store.status.running_attempt import RECORD as RUNNING
 from stepgrid.store.store import Store
-from stepgrid.store.timestamps import now
 
 FAILURE = "failure.json"
 UNTOLD = "unknown"  # neither the binary nor the spec says which version it is

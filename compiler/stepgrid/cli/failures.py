@@ -36,15 +36,15 @@ def describe(error: Exception, command: str) -> tuple[str, int] | None:
     """Return what to print and the exit status; None if Python shall print its traceback."""
     from stepgrid.collect.query import NoTables
     from stepgrid.plugins.registry import PluginError
-    from stepgrid.store import disk_reserve
+    from stepgrid.store import active_run
     from stepgrid.workflow import host_plan
 
     if isinstance(error, StepgridError):
         return f"{error}\n   = {error.hint}" if error.hint else str(error), error.status
     if isinstance(error, PluginError | NoTables):
         return str(error), USAGE
-    if disk_reserve.is_full(error):
-        sentence = disk_reserve.sentence(host_plan.store())
+    if active_run.is_full_disk_error(error):
+        sentence = active_run.full_disk_sentence(host_plan.store())
     elif os.environ.get(TRACEBACK):
         return None
     else:

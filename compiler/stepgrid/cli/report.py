@@ -58,9 +58,9 @@ def run_report(args: argparse.Namespace) -> int:
         plan, store = quiet_plan(args), host_plan.store()
         report, page = current(store, plan), page_path(store, plan.digest)
     else:
-        from stepgrid.store.past_store import moment
+        from stepgrid.store.store import time_name_prefix
 
-        base = f"{args.spec}@{args.against}" if moment(args.against) else args.against
+        base = f"{args.spec}@{args.against}" if time_name_prefix(args.against) else args.against
         report = _compare(args, (base, args.spec))
     if args.table is None:
         text = _report_text(report, args.format, page)
@@ -169,10 +169,10 @@ def locate_results(args: argparse.Namespace, text: str, temporary_folders: ExitS
     name, _, date = text.rpartition("@") if "@" in text and not Path(text).exists() else (text, "", "")
     if not date and (file := Path(name)).is_file() and file.suffix not in SPEC_ENDINGS:
         return _bundle(file, Store(_temporary_folder(temporary_folders)))
-    from stepgrid.store.past_store import PastStore, moment
+    from stepgrid.store.store import PastStore, time_name_prefix
     from stepgrid.summarize.refresh import current
 
-    until = moment(date) if date else None
+    until = time_name_prefix(date) if date else None
     if date and until is None:
         raise CommandError(f"`{date}` is no date: write it as 2026-11-20, or 2026-11-20T18:30 (UTC)")
     plan, name = _named_plan(args, name)

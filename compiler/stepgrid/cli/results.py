@@ -20,9 +20,9 @@ from stepgrid.model.plan import STAGE_PREFIX, Plan, imported
 from stepgrid.model.status import Action, NodeStatus
 from stepgrid.model.units import counted, duration
 from stepgrid.plan import plan_file, stage_selection
-from stepgrid.store import plans, redo_requests, retractions, timestamps
+from stepgrid.store import paths, plans, redo_requests, retractions
+from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.plans import StoredPlan
-from stepgrid.store.run_lock import NAME
 from stepgrid.store.status.attempts import COUNTS, PastAttempt, tried
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.summarize.formats import json_text
@@ -141,8 +141,8 @@ def _disturbed_loads(store: Store, plan: Plan, stages: Sequence[str]) -> list[st
 def _request_lines(store: Store, plan: Plan, stages: Sequence[str], reason: str) -> Iterator[str]:
     """Request that the next run measures the stages again."""
     results = {stage: result for stage in stages if (result := store.result(stage)) is not None}
-    last = [f"{stage}/{result.name}" for stage, result in results.items() if result.name == timestamps.LAST]
-    repeated = [stage for stage, result in results.items() if result.name != timestamps.LAST]
+    last = [f"{stage}/{result.name}" for stage, result in results.items() if result.name == paths.LAST_TIME]
+    repeated = [stage for stage, result in results.items() if result.name != paths.LAST_TIME]
     for stage in repeated:
         redo_requests.ask(store, stage, reason)
     if repeated:
@@ -169,7 +169,7 @@ def run_retract(args: argparse.Namespace) -> int:
     store = host_plan.store()
     result = _named_result(store, args.result)
     try:
-        with locked(store.lock(NAME), wait=False):
+        with locked(store.lock(RUN_LOCK), wait=False):
             print(_undo_retraction(store, result) if args.undo else _retract(store, result, args.why))
     except LockBusy as error:
         holders = ", ".join(map(str, error.holders)) or "unknown"

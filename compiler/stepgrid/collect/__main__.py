@@ -14,9 +14,8 @@ from stepgrid.model.plan import Plan
 from stepgrid.model.status import ENDED, NodeStatus
 from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import PluginError
-from stepgrid.store.code_revision import revision
-from stepgrid.store.disk_reserve import DiskFull, is_refusal, with_reserve
-from stepgrid.store.store import Store
+from stepgrid.store.active_run import DiskFull, is_system_refusal, with_reserve
+from stepgrid.store.store import Store, revision
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -36,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"collect: {error}", file=sys.stderr)
         return 1
     except Exception as error:  # of a disk that fails, or a folder that is no folder
-        if not is_refusal(error):
+        if not is_system_refusal(error):
             raise
         print(f"collect: the system refused: {error}", file=sys.stderr)
         return 1

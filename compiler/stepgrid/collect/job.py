@@ -33,7 +33,7 @@ from stepgrid.plugins import hit_rate
 from stepgrid.plugins.metrics import METRICS, step_metrics
 from stepgrid.store import build_record, checksums, retractions
 from stepgrid.store.paths import IMPORTED
-from stepgrid.store.run_lock import NAME as RUN
+from stepgrid.store.paths import RUN_LOCK as RUN
 from stepgrid.store.status.integrity import note_sound
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.status.results import BrokenResult, broken_text, changed, read

@@ -20,11 +20,11 @@ from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import MARK
 from stepgrid.model.status import Status
 from stepgrid.run.job_context import Job
-from stepgrid.store import checksums, reserve
-from stepgrid.store.disk_reserve import DiskFull, sentence, with_reserve
+from stepgrid.store import active_run, checksums
+from stepgrid.store.active_run import DiskFull, full_disk_sentence, with_reserve
+from stepgrid.store.paths import now
 from stepgrid.store.status.failures import write_failure
 from stepgrid.store.store import Store
-from stepgrid.store.timestamps import now
 
 JOURNAL = "journal.jsonl"
 BEGUN = "begun"  # its first event; before it the attempt waits for the host
@@ -103,9 +103,9 @@ class Attempt:
 def refuse(job: Job, error: OSError) -> StageError:
     """A stage whose attempt could not begin, or end, gets one that says why, with the space kept in reserve."""
     node, full = job.stage.id, is_disk_full(error)
-    failure = StageError(sentence(job.store) if full else f"the system refused: {error}")
+    failure = StageError(full_disk_sentence(job.store) if full else f"the system refused: {error}")
     if full:
-        reserve.release(job.store)
+        active_run.release_reserve(job.store)
     with suppress(OSError, LockBusy), locked(job.store.lock(node), wait=False):
         last = job.store.attempts(node)[-1:]
         begun = next((folder for folder in last if not (folder / "failure.json").exists()), None)

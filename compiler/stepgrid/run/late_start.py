@@ -8,7 +8,7 @@ from stepgrid.model.plan import PlannedStage
 from stepgrid.plan.actions import replays
 from stepgrid.plan.plan_file import outline
 from stepgrid.run.run_end_time import in_force
-from stepgrid.store import skipped_stages
+from stepgrid.store import active_run
 from stepgrid.store.images.verification import ImageVerifier
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
@@ -26,7 +26,7 @@ def late(store: Store, plan: str, stage: PlannedStage) -> bool:
     seconds = _seconds(store, plan, stage.id)
     if time.time() + (seconds or 0.0) <= until.at:
         return False
-    skipped_stages.note(store, stage.id, seconds)
+    active_run.note_skipped_stage(store, stage.id, seconds)
     return True
 
 

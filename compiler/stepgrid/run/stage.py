@@ -32,7 +32,7 @@ from stepgrid.run.images.trust import distrusting
 from stepgrid.run.job_context import Job
 from stepgrid.run.late_start import DeadlineError, late, refuse_late
 from stepgrid.run.steps import Bench, refuse_what_cannot_run
-from stepgrid.store.disk_reserve import DiskFull
+from stepgrid.store.active_run import DiskFull
 from stepgrid.store.heartbeat import beating
 from stepgrid.store.redo_requests import pending
 from stepgrid.store.status.integrity import fault, set_aside, unreadable

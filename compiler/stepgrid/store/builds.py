@@ -14,7 +14,7 @@ from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.model.status import Status
 from stepgrid.store import build_record
 from stepgrid.store.build_record import RECORD
-from stepgrid.store.history.costs import folder_bytes
+from stepgrid.store.paths import folder_bytes
 from stepgrid.store.status.reader import build_status
 from stepgrid.store.store import Store
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from stepgrid.host import files
 from stepgrid.model.plan import Plan
 from stepgrid.plan import plan_file
-from stepgrid.store import timestamps
-from stepgrid.store.folders import below
+from stepgrid.store import paths
+from stepgrid.store.paths import subfolders
 from stepgrid.store.store import Store
 
 
@@ -53,12 +53,12 @@ class StoredPlan(NamedTuple):
 
 def name_of(made: float) -> str:
     """A time as results are named by it."""
-    return datetime.fromtimestamp(made, UTC).strftime(timestamps.NAME)
+    return datetime.fromtimestamp(made, UTC).strftime(paths.TIME_FORMAT)
 
 
 def stored(store: Store) -> Iterator[StoredPlan]:
     """A header that cannot be read says nothing: then there is no spec."""
-    for folder in below(store.plan("_").parent):
+    for folder in subfolders(store.plan("_").parent):
         said = files.read_json(folder / plan_file.HEADER)
         yield StoredPlan(folder, str(said.get("spec", "")), said.get("scale"), _machines(said), folder.stat().st_mtime)
 

@@ -34,25 +34,25 @@ def ask(store: Store, stage: str, why: str, by: str | None = None) -> RedoReques
     """The mark stays until a run begins: one that goes on may wait for it."""
     beside = tuple(result.name for result in store.all_results(stage))
     made = RedoRequest(stage, by or who(), datetime.now(UTC).isoformat(timespec="seconds"), why, beside)
-    make_folder(store.asked(stage).parent)
-    write_json(store.asked(stage), asdict(made))
+    make_folder(store.redo_request(stage).parent)
+    write_json(store.redo_request(stage), asdict(made))
     return made
 
 
 def withdraw(store: Store, stage: str) -> None:
-    store.asked(stage).unlink(missing_ok=True)
+    store.redo_request(stage).unlink(missing_ok=True)
 
 
 def note_import(store: Store, stage: str, result: str) -> None:
     """A result that comes from elsewhere is not the one that was asked for here."""
     if found := record(store, stage):
-        write_json(store.asked(stage), asdict(found) | {"beside": [*found.beside, result]})
+        write_json(store.redo_request(stage), asdict(found) | {"beside": [*found.beside, result]})
 
 
 def record(store: Store, stage: str) -> RedoRequest | None:
     """What was asked for last, done or not."""
     try:
-        raw: dict[str, Any] = json.loads(store.asked(stage).read_text(encoding="utf-8"))
+        raw: dict[str, Any] = json.loads(store.redo_request(stage).read_text(encoding="utf-8"))
         return RedoRequest(stage, str(raw["who"]), str(raw["when"]), str(raw["why"]), tuple(map(str, raw["beside"])))
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -95,7 +95,7 @@ def name_user() -> None:
 
 def _stages(store: Store) -> set[str]:
     try:
-        names = os.listdir(store.asked("_").parent)  # noqa: PTH208 - looked at by every command that finds nothing to do
+        names = os.listdir(store.redo_request("_").parent)  # noqa: PTH208 - looked at by every command that finds nothing to do
     except FileNotFoundError:
         return set()
     return {name.removesuffix(".json") for name in names if name.endswith(".json") and not name.startswith(".")}

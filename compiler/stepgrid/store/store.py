@@ -1,42 +1,49 @@
-"""The only ways to publish under outputs/ and in the data folder. Nothing else writes there."""
+"""The only ways to publish below outputs/ and in the data folder: by rename, after all bytes are on the disk."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepgrid.host import files
 from stepgrid.host.files import make_folder, remove_tree, sync, sync_tree, write_json, write_text
+from stepgrid.model.package_data import PACKAGE, TEMPLATES
 from stepgrid.model.plan import BUILD_PREFIX
-from stepgrid.store import timestamps
-from stepgrid.store.folders import below, publish
-from stepgrid.store.paths import STAMP, StorePaths
+from stepgrid.model.units import counted
+from stepgrid.store.paths import (
+    BUILD_FILE,
+    BUILD_LOG,
+    JOURNAL,
+    LOOK,
+    RESULT_FILE,
+    STAMP,
+    STEPS_TABLE,
+    SUMMARY_PAGE,
+    SUMMARY_TEXT,
+    StorePaths,
+    make_newer,
+    next_time_name,
+    now,
+    subfolders,
+)
 
-LOOKED = "results-are-sound"
-ATTEMPT = timestamps.NAME
-NAMED, NAMED_LOG = "STEPGRID_MARK", "STEPGRID_LOG"  # the links that the rule of a job waits for, and shows
-
-
-def _link(path: Path, target: Path) -> None:
-    """Relative, published by rename."""
-    make_folder(path.parent)
-    new = path.with_name(f".{path.name}.{files.temporary_suffix()}")
-    new.unlink(missing_ok=True)
-    new.symlink_to(os.path.relpath(target, path.parent))
-    os.replace(new, path)
-    sync(path.parent)
+MARK_VARIABLE, LOG_VARIABLE = "STEPGRID_MARK", "STEPGRID_LOG"  # links that the rule of a job waits for, and shows
 
 
 class Store(StorePaths):
+    # Plans and caches of requests
+
     def publish_plan(
         self, digest: str, write: Callable[[Path], None], intact: Callable[[Path], bool] = Path.is_dir
     ) -> None:
-        """`write` makes the plan's folder; a plan that is there already is the same plan, unless it was damaged."""
+        """Publish a plan's folder, which `write` makes; one that is there is the same, unless it was damaged."""
         target = self.plan(digest)
         if intact(target):
             return
@@ -52,100 +59,95 @@ class Store(StorePaths):
             remove_tree(staged)
         sync(target.parent)
 
-    def remember(self, request: str, kept: Mapping[str, Any]) -> None:
-        path = self.remembered(request)
-        make_folder(path.parent)
-        write_json(path, kept)
+    def note_request(self, request: str, note: Mapping[str, Any]) -> None:
+        _write_note(self.request_note(request), note)
 
-    def note_shown_warnings(self, spec: str, kept: Mapping[str, Any]) -> None:
-        path = self.shown_warnings(spec)
-        make_folder(path.parent)
-        write_json(path, kept)
+    def note_shown_warnings(self, spec: str, note: Mapping[str, Any]) -> None:
+        _write_note(self.shown_warnings(spec), note)
 
     def checksums(self) -> dict[str, tuple[str, str]]:
-        """Path -> mark and checksum, of files that were read before."""
-        found = files.read_json(self.known_checksums())
-        return {path: (str(mark), str(known)) for path, (mark, known) in found.items()}
+        """Read marks and checksums of files that were read before, by path."""
+        cached = files.read_json(self.file_checksums())
+        return {path: (str(mark), str(checksum)) for path, (mark, checksum) in cached.items()}
 
-    def note_checksums(self, seen: Mapping[str, tuple[str, str]]) -> None:
-        """Of those that a mark is known of; files that are gone are left out."""
-        new = {os.path.abspath(path): known for path, known in seen.items() if known[0]}  # noqa: PTH100 - keeps links
-        before = self.checksums()
-        if any(before.get(path) != known for path, known in new.items()):
-            make_folder(self.known_checksums().parent)
-            there = {path: known for path, known in before.items() if Path(path).exists()}
-            write_json(self.known_checksums(), there | new)
+    def note_checksums(self, checksums: Mapping[str, tuple[str, str]]) -> None:
+        """Add checksums that have a mark to the cache; files that are gone leave it."""
+        new = {os.path.abspath(path): entry for path, entry in checksums.items() if entry[0]}  # noqa: PTH100 - keeps links
+        cached = self.checksums()
+        if any(cached.get(path) != entry for path, entry in new.items()):
+            present = {path: entry for path, entry in cached.items() if Path(path).exists()}
+            _write_note(self.file_checksums(), present | new)
+
+    # Attempts, results and builds
 
     def new_attempt(self, node: str) -> Path:
-        folder = self.root / "attempts" / node / self._new_name(node)
+        folder = self.attempts_of(node) / self._next_name(node)
         make_folder(folder)
-        self._name_log(node, folder)
+        _link_log(node, folder)
         return folder
 
-    def _new_name(self, node: str) -> str:
-        """Of all attempts and results of a node the last by name is the newest."""
-        return timestamps.name(each.name for each in (*self.attempts(node), *below(self.results_of(node))))
+    def _next_name(self, node: str) -> str:
+        """Name an attempt: the last by name of all attempts and results of a node is the newest."""
+        return next_time_name(path.name for path in (*self.attempts(node), *subfolders(self.results_of(node))))
 
     def drop_empty_attempts(self, node: str) -> None:
-        """The folder of its attempts, where none was kept."""
+        """Remove the folder of a node's attempts if it is empty."""
         with suppress(OSError):
-            (self.root / "attempts" / node).rmdir()
+            self.attempts_of(node).rmdir()
 
     def publish_result(self, stage: str, attempt: Path) -> Path:
-        """An attempt that holds result.json becomes a result, by rename. Called again where there was no room."""
-        target = self.root / "results" / stage / attempt.name
+        """Rename an attempt that holds result.json to a result. May be called again where there was no room."""
+        target = self.results_of(stage) / attempt.name
         if attempt.exists():
-            timestamps.touch([attempt / "result.json"], self.root.glob(f"summary/*/{STAMP}*"))
-            publish(attempt, target)
-        self.set_mark(stage, target / "result.json")
+            make_newer([attempt / RESULT_FILE], self.root.glob(f"summary/*/{STAMP}*"))
+            publish_folder(attempt, target)
+        self.set_mark(stage, target / RESULT_FILE)
         return target
 
     def publish_build(self, build: str, attempt: Path) -> Path:
-        """An attempt that holds build.json becomes the build, by rename."""
+        """Rename an attempt that holds build.json to the build."""
         target = self.build(build)
-        publish(attempt, target)
-        self.set_mark(build, target / "build.json")
+        publish_folder(attempt, target)
+        self.set_mark(build, target / BUILD_FILE)
         return target
 
     def publish_import(self, source: Path, target: Path) -> bool:
-        """A verified folder that another checkout made; one that is there already stays."""
+        """Publish a verified folder that another checkout made; one that is there already stays."""
         if target.exists():
             return False
-        publish(source, target)
+        publish_folder(source, target)
         return True
 
     def set_aside(self, node: str, folder: Path) -> Path:
-        """A result or build that is none becomes an attempt, by rename; the mark goes first."""
-        name = folder.name if folder.parent.name == node else self._new_name(node)
-        target = self.root / "attempts" / node / name
+        """Rename a broken result or build to an attempt; its mark goes first."""
+        name = folder.name if folder.parent.name == node else self._next_name(node)
+        target = self.attempts_of(node) / name
         self.drop_mark(node)
         make_folder(target.parent)
         os.rename(folder, target)
         sync(target.parent)
         return target
 
+    # Databases
+
     def new_live(self, stage: str) -> Path:
-        """The folder of a database that is about to be used, absolute."""
-        self._say_whose()
+        """Make the folder of a database that is about to be used, and return its absolute path."""
+        if self.data != self.root:  # a link that leads nowhere is left of a checkout that is gone
+            make_folder(self.data)
+            with suppress(FileExistsError):
+                (self.data / "outputs").symlink_to(self.root.resolve())
         folder = self.live(stage).resolve()
         folder.mkdir(parents=True)
         return folder
 
-    def _say_whose(self) -> None:
-        """A link from the data folder to outputs/: one that leads nowhere is left of a checkout that is gone."""
-        if self.data != self.root:
-            make_folder(self.data)
-            with suppress(FileExistsError):
-                (self.data / "outputs").symlink_to(self.root.resolve())
-
     def new_image(self, owner: str) -> Path:
-        """Where an image is put together, by the job of a stage: its own image, or that of one it replays."""
+        """Make the folder in which the job of stage `owner` puts an image together: its own, or one it replays."""
         folder = self.data / "images" / f".{owner}.{os.getpid()}" / "new"
         make_folder(folder)
         return folder
 
     def publish_image(self, stage: str, staged: Path) -> None:
-        """The staged folder becomes the image, by rename; one that was there makes room and is removed."""
+        """Rename the staged folder to the image; an older image makes room and is removed."""
         target = self.image(stage)
         sync_tree(staged)
         if target.exists():
@@ -155,65 +157,189 @@ class Store(StorePaths):
         self.drop_image(staged)
 
     def discard_image(self, owner: str, stage: str) -> None:
-        """By the job of `owner`: out of the way by rename, then removed."""
+        """Rename an image out of the way, then remove it; called by the job of stage `owner`."""
         staged = self.new_image(owner)
         os.rename(self.image(stage), staged.with_name("old"))
         self.drop_image(staged)
 
     def drop_image(self, staged: Path) -> None:
-        """What is left of putting one together; the next job sweeps what cannot be removed now."""
+        """Remove the folder in which an image was put together; the next job sweeps what cannot be removed now."""
         with suppress(OSError):
             remove_tree(staged.parent)
 
+    # Marks
+
     def set_mark(self, node: str, target: Path) -> None:
         _link(self.mark(node), target)
-        self._name_log(node, target.parent)
-        if named := os.environ.get(NAMED):
-            _link(Path(named), target)
-
-    @staticmethod
-    def _name_log(node: str, folder: Path) -> None:
-        if named := os.environ.get(NAMED_LOG):
-            with suppress(OSError):  # it is for people
-                _link(Path(named), folder / ("build.log" if node.startswith(BUILD_PREFIX) else "journal.jsonl"))
+        _link_log(node, target.parent)
+        if path := os.environ.get(MARK_VARIABLE):
+            _link(Path(path), target)
 
     def drop_mark(self, node: str) -> None:
         self.mark(node).unlink(missing_ok=True)
 
     def drop_named_marks(self, plan: str, all_of_them: bool) -> None:
-        """Or those of results that were deleted: Snakemake gives up on an output that is a link to nowhere."""
+        """Remove marks of deleted results, or all: Snakemake gives up on an output that is a link to nowhere."""
         for mark in self.mark(plan).glob("*s/*"):
             if all_of_them or not mark.exists():
                 mark.unlink(missing_ok=True)
 
-    def looked(self, plan: str) -> float:
-        """When all results of a plan were last found to be sound; before all time if never, or by another clock."""
+    # Summaries
+
+    def last_look(self, plan: str) -> float:
+        """Read when all results of a plan were last sound; before all time if never, or by another clock."""
         try:
-            when = (self.summary(plan) / LOOKED).stat().st_mtime
+            when = (self.summary(plan) / LOOK).stat().st_mtime
         except OSError:
             return float("-inf")
         return when if when <= time.time() else float("-inf")
 
     def note_look(self, plan: str, when: float) -> None:
-        """Where there is a summary; a store that cannot be written is looked at in full again."""
-        path = self.summary(plan) / LOOKED
+        """Note that all results are sound, where there is a summary; a lost note costs a look at all of them."""
+        path = self.summary(plan) / LOOK
         with suppress(OSError):
             path.touch()
             os.utime(path, (when, when))
 
     def drop_stamps(self, plan: str) -> None:
-        """Before the tables are made: what there is is out of date from here on."""
-        for old in self.summary(plan).rglob(f"{STAMP}*"):
-            old.unlink(missing_ok=True)
+        """Make a summary out of date, before its tables are made again."""
+        for stamp in self.summary(plan).rglob(f"{STAMP}*"):
+            stamp.unlink(missing_ok=True)
         files.sweep_below(self.summary(plan))
 
     def stamp_tables(self, plan: str, revision: str, results: Iterable[Path] = ()) -> None:
-        """`results`: the records that the tables are made of."""
+        """Say which code made the tables, of these records of results."""
         stamp = self.stamps(plan, revision)[0]
-        write_text(stamp, f"{datetime.now(UTC).isoformat()}\n")
-        timestamps.touch((*stamp.parent.glob("*.parquet"), stamp), results)
+        write_text(stamp, f"{now()}\n")
+        make_newer((*stamp.parent.glob("*.parquet"), stamp), results)
 
     def stamp_report(self, plan: str, revision: str) -> None:
         tables, stamp = self.stamps(plan, revision)
-        write_text(stamp, f"{datetime.now(UTC).isoformat()}\n")
-        timestamps.touch((*self.summary(plan).glob("*.*"), stamp), [tables])
+        write_text(stamp, f"{now()}\n")
+        make_newer((*self.summary(plan).glob("*.*"), stamp), [tables])
+
+
+def publish_folder(folder: Path, target: Path) -> None:
+    make_folder(target.parent)
+    sync_tree(folder)
+    os.rename(folder, target)
+    sync(target.parent)
+
+
+def _write_note(path: Path, note: Mapping[str, Any]) -> None:
+    make_folder(path.parent)
+    write_json(path, note)
+
+
+def _link(path: Path, target: Path) -> None:
+    """Publish a relative link by rename."""
+    make_folder(path.parent)
+    new = path.with_name(f".{path.name}.{files.temporary_suffix()}")
+    new.unlink(missing_ok=True)
+    new.symlink_to(os.path.relpath(target, path.parent))
+    os.replace(new, path)
+    sync(path.parent)
+
+
+def _link_log(node: str, folder: Path) -> None:
+    if path := os.environ.get(LOG_VARIABLE):
+        with suppress(OSError):  # it is for people
+            _link(Path(path), folder / (BUILD_LOG if node.startswith(BUILD_PREFIX) else JOURNAL))
+
+
+class PastStore(Store):
+    """A store as it was at some time: later results are not in it, and nothing is written into it."""
+
+    def __init__(self, store: Store, until: str, summaries: Path) -> None:
+        """`until`: what `time_name_prefix` makes of a date; `summaries`: a folder for its tables."""
+        self.root, self.data = store.root, store.data
+        self._until, self._summaries = until, summaries
+
+    def all_results(self, stage: str) -> list[Path]:
+        return [path for path in super().all_results(stage) if path.name[: len(self._until)] <= self._until]
+
+    def summary(self, plan: str) -> Path:
+        return self._summaries / plan
+
+
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d))?)?)?Z?")
+
+
+def time_name_prefix(text: str) -> str | None:
+    """Convert a date (2026-11-20), or one with a time of day (UTC), to the beginning of names until its end."""
+    match = _DATE.fullmatch(text.strip())
+    if match is None:
+        return None
+    year, month, day, *clock = match.groups()
+    return f"{year}{month}{day}" + (f"T{''.join(part for part in clock if part)}" if clock[0] else "")
+
+
+class SummaryFiles(NamedTuple):
+    """Files that a run makes of the results of a plan."""
+
+    tables: Path
+    text: Path
+    page: Path
+    stamps: tuple[Path, Path]  # of the tables and of the report: there when the code as it is made them
+
+    @classmethod
+    def of(cls, store: Store, plan: str) -> SummaryFiles:
+        folder, tables = store.summary(plan), store.tables(plan) / STEPS_TABLE
+        return cls(tables, folder / SUMMARY_TEXT, folder / SUMMARY_PAGE, store.stamps(plan, revision()))
+
+    @property
+    def oldest_time(self) -> float:
+        """Read when the first of them was made; OSError unless all are there."""
+        return min(path.stat().st_mtime for path in (self.tables, self.text, self.page, *self.stamps))
+
+    @property
+    def summary(self) -> str:
+        """Read the summary, and say where it is."""
+        text = self.text.read_text(encoding="utf-8").rstrip("\n")
+        return f"{text}\n\n{self.text}\n{self.page}"
+
+    def nothing_to_do(self, cells: int, stages: int, suffix: str = "") -> str:
+        return f"nothing to do: {counted(cells, 'cell')}, {counted(stages, 'stage')} measured{suffix}\n\n{self.summary}"
+
+
+# The revision of the code that makes a summary is its content, so that a parser's fix makes summaries again although
+# nobody raised a number.
+
+SUMMARY_SOURCES = ("model", "plugins", "drivers", "collectors", "collect", "layouts", "store/status", "summarize")
+REVISION_LENGTH = 12
+REVISION_VARIABLE = "STEPGRID_REVISION"  # what the run that started a job asks for: code may be edited during a run
+
+
+@cache
+def revision() -> str:
+    if set_by_run := os.environ.get(REVISION_VARIABLE):
+        return set_by_run
+    from stepgrid.plugins.registry import COLLECTORS, DRIVERS, LAYOUTS, foreign_packages  # not for jobs that measure
+
+    sources = [path for part in SUMMARY_SOURCES for path in python_files(PACKAGE / part)]
+    sources += [path for path in (TEMPLATES / "report").rglob("*") if path.is_file()]
+    digest = source_digest(PACKAGE.parents[1], sources)
+    foreign = foreign_packages(DRIVERS, COLLECTORS, LAYOUTS)
+    return with_foreign_packages(digest, foreign) if foreign else digest
+
+
+def with_foreign_packages(digest: str, foreign: Mapping[str, Iterable[Path]]) -> str:
+    """Add the versions and the contents of other packages to a digest."""
+    total = hashlib.sha256(digest.encode())
+    for package, folders in foreign.items():
+        total.update(package.encode())
+        for folder in sorted(folders):
+            total.update(source_digest(folder.parent, python_files(folder)).encode())
+    return total.hexdigest()[:REVISION_LENGTH]
+
+
+def python_files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else [*path.rglob("*.py")]
+
+
+def source_digest(root: Path, sources: Iterable[Path]) -> str:
+    """Digest names and contents of files, in whatever order they are listed."""
+    total = hashlib.sha256()
+    for path in sorted(sources):
+        total.update(f"{path.relative_to(root)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()[:REVISION_LENGTH]

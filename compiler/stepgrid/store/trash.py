@@ -10,10 +10,9 @@ from pathlib import Path
 
 from stepgrid.host.files import make_folder, remove_tree, sync
 from stepgrid.host.locks import LockBusy, locked
-from stepgrid.store import timestamps
-from stepgrid.store.folders import below
-from stepgrid.store.history.costs import folder_bytes
-from stepgrid.store.run_lock import NAME as RUN
+from stepgrid.store import paths
+from stepgrid.store.paths import RUN_LOCK as RUN
+from stepgrid.store.paths import folder_bytes, subfolders
 from stepgrid.store.stale_summaries import out_of_date
 from stepgrid.store.store import Store
 from stepgrid.store.unreferenced import IMPORTS, Entry, is_own
@@ -43,7 +42,7 @@ def alone(store: Store) -> Iterator[None]:
 def move(store: Store, entries: Iterable[Entry]) -> list[UnmovedPath]:
     """Each by one rename: a kill in between loses nothing. Gives what stays where it is."""
     listed = list(entries)
-    batch = timestamps.name(each.name for root in _roots(store) for each in below(root / NAME))
+    batch = paths.next_time_name(each.name for root in _roots(store) for each in subfolders(root / NAME))
     out_of_date(store, {each.name for each in listed if each.kind == _RESULTS})
     return [left for each in listed if (left := _moved(store, each, batch))]
 
@@ -99,7 +98,7 @@ def empty(store: Store) -> int:
     freed = 0
     with locked(store.lock(NAME), wait=False):
         for root in _roots(store):
-            for batch in below(root / NAME):
+            for batch in subfolders(root / NAME):
                 os.rename(batch, batch.with_name(f".{batch.name}"))
             sync(root / NAME)
             freed += folder_bytes(root / NAME)
@@ -110,8 +109,8 @@ def empty(store: Store) -> int:
 def _contents(store: Store) -> Iterator[tuple[Path, Path]]:
     """Each folder or file with its place in the store."""
     for root in _roots(store):
-        for batch in reversed(below(root / NAME)):
-            for kind in below(batch):
+        for batch in reversed(subfolders(root / NAME)):
+            for kind in subfolders(batch):
                 for path in sorted(kind.iterdir()):
                     inner = sorted(path.iterdir()) if path.name == _HIDDEN else [path]
                     yield from ((each, root / each.relative_to(batch)) for each in inner)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from stepgrid.store.history.costs import folder_bytes
+from stepgrid.store.paths import folder_bytes
 from stepgrid.store.store import Store
 
 FILES = ("asked", "learnt", "contents", "loads")  # a small one each

@@ -10,10 +10,9 @@ from stepgrid.host.files import retry_stale, write_text
 from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store import load_requests
-from stepgrid.store.code_revision import revision
-from stepgrid.store.disk_reserve import DiskFull, is_refusal, with_reserve
+from stepgrid.store.active_run import DiskFull, is_system_refusal, with_reserve
 from stepgrid.store.history.earlier_plans import EarlierPlan
-from stepgrid.store.store import Store
+from stepgrid.store.store import Store, revision
 from stepgrid.summarize import previous_report
 from stepgrid.summarize.charts.chart_cache import ChartCache
 from stepgrid.summarize.data import parquet_reader, table_inputs
@@ -40,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"summarize: {error}", file=sys.stderr)
         return 1
     except Exception as error:  # of a disk that fails, or a folder that is no folder
-        if not is_refusal(error):
+        if not is_system_refusal(error):
             raise
         print(f"summarize: the system refused: {error}", file=sys.stderr)
         return 1

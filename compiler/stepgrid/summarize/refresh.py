@@ -10,9 +10,7 @@ from stepgrid.collect import query
 from stepgrid.collect.job import collect
 from stepgrid.model.plan import Plan
 from stepgrid.store import plans
-from stepgrid.store.code_revision import revision
-from stepgrid.store.report_files import Products
-from stepgrid.store.store import Store
+from stepgrid.store.store import Store, SummaryFiles, revision
 from stepgrid.summarize import job as summarize
 from stepgrid.summarize.report import Report
 
@@ -46,7 +44,7 @@ def _made(store: Store, plan: Plan) -> Report:
 
 def _is_made(store: Store, plan: Plan) -> bool:
     try:
-        made = Products.of(store, plan.digest).made
+        made = SummaryFiles.of(store, plan.digest).oldest_time
     except OSError:
         return False
     return all(_changed(path) <= made for path in _evidence(store, plan))

@@ -15,11 +15,10 @@ from stepgrid.model.plan import Plan
 from stepgrid.model.status import BrokenRecord
 from stepgrid.store import plans
 from stepgrid.store.checksums import READINGS
-from stepgrid.store.paths import IMPORTED
+from stepgrid.store.paths import IMPORTED, now
 from stepgrid.store.status.integrity import full_fault
 from stepgrid.store.status.results import broken_text
 from stepgrid.store.store import Store
-from stepgrid.store.timestamps import now
 from stepgrid.transfer import bundle, manifest
 from stepgrid.transfer.host_privacy import Contents, without_host
 

@@ -22,11 +22,10 @@ from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store import plans, redo_requests
 from stepgrid.store.checksums import RECORD
-from stepgrid.store.paths import IMPORTED
+from stepgrid.store.paths import IMPORTED, TIME_PATTERN, future_fault, now
 from stepgrid.store.stale_summaries import out_of_date
 from stepgrid.store.status.integrity import build_fault, full_fault
 from stepgrid.store.store import Store
-from stepgrid.store.timestamps import TIME, future_fault, now
 from stepgrid.transfer import bundle, manifest, signature
 from stepgrid.transfer.result_export import (
     ATTEMPTS,
@@ -41,10 +40,10 @@ from stepgrid.transfer.result_export import (
     SPEC,
 )
 
-_RESULT = re.compile(rf"s-[0-9a-f]+/(?P<time>{TIME})", re.ASCII)
+_RESULT = re.compile(rf"s-[0-9a-f]+/(?P<time>{TIME_PATTERN})", re.ASCII)
 _PATH = re.compile(
     rf"{PLAN}/[a-z]+\.jsonl?|{BUILDS}/b-[0-9a-f]+/({'|'.join(map(re.escape, RECORDS))})"
-    rf"|({RESULTS}|{ATTEMPTS})/s-[0-9a-f]+/{TIME}/.+"
+    rf"|({RESULTS}|{ATTEMPTS})/s-[0-9a-f]+/{TIME_PATTERN}/.+"
     rf"|{SPEC}/.+|{REPORT}/(summary\.txt|index\.html|tables/[a-z0-9_.]+\.parquet)"
 )
 _STAGED = "import"  # what an import that was killed leaves is below this name; one of a build may be under way

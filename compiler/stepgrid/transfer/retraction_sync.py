@@ -17,8 +17,8 @@ from stepgrid.host.files import write_json
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.language.site import current_site
 from stepgrid.store import retractions
+from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.retractions import Retraction
-from stepgrid.store.run_lock import NAME
 from stepgrid.store.store import Store
 from stepgrid.transfer import signature
 from stepgrid.transfer.remote_folder import RemoteFolder
@@ -68,7 +68,7 @@ def pull(store: Store, remote: RemoteFolder, folder: Path, stages: Collection[st
     parts = ((undone, True), (standing, False))
     if any(True for said, undo in parts for _ in _changes(store, said, stages, undo)):
         try:
-            with locked(store.lock(NAME), wait=False):
+            with locked(store.lock(RUN_LOCK), wait=False):
                 for said, undo in parts:  # one may stand of a result whose other one was undone
                     for result, note in _changes(store, said, stages, undo):
                         _take(store, result, note, taken)

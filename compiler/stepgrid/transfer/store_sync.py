@@ -23,8 +23,8 @@ from stepgrid.model.plan import Plan
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store import plans
+from stepgrid.store.paths import now
 from stepgrid.store.store import Store
-from stepgrid.store.timestamps import now
 from stepgrid.transfer import result_export, retraction_sync, signature
 from stepgrid.transfer.remote_folder import RemoteFolder
 from stepgrid.transfer.result_import import bundle_results, publish, result_fault

@@ -22,7 +22,7 @@ def problems(plan: Plan, store: Store) -> Sequence[Problem]:
     catalogues = {build.id: catalogue(store, build.id) for build in plan.builds}
 
     def measured() -> set[str]:
-        results = Results(store, store.looked(plan.digest))
+        results = Results(store, store.last_look(plan.digest))
         return {stage.id for stage in plan.stages if (found := results.of(stage)) and found.status == "done"}
 
     unmade = {build.engine for build in plan.builds if catalogues[build.id] is None}

@@ -54,7 +54,7 @@ class Kept(NamedTuple):
 
 def find(store: Store, request: Request) -> CachedPlan | None:
     try:
-        kept = json.loads(store.remembered(request.key).read_text(encoding="utf-8"))
+        kept = json.loads(store.request_note(request.key).read_text(encoding="utf-8"))
         if kept["around"] == around(store) and _as_it_was(kept) and is_intact(store.plan(kept["plan"][0])):
             return CachedPlan(*kept["plan"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -64,7 +64,7 @@ def find(store: Store, request: Request) -> CachedPlan | None:
 
 def requests(store: Store) -> Iterator[Kept]:
     """All that were ever run here."""
-    for path in sorted(store.remembered("_").parent.glob("[!.]*.json")):
+    for path in sorted(store.request_note("_").parent.glob("[!.]*.json")):
         kept = files.read_json(path)
         with suppress(KeyError, IndexError, ValueError, TypeError):
             yield Kept(path.stem, str(kept["plan"][0]), _request(kept.get("request")))
@@ -106,7 +106,7 @@ def _keep(store: Store, request: Request, seen: InputRecord, before: object, mad
 
     if os.path.normpath(host_plan.named(request.spec)) in seen.files:
         kept = {"request": request, "around": before, **seen._asdict(), "plan": made}
-        store.remember(request.key, kept)
+        store.note_request(request.key, kept)
 
 
 def around(store: Store) -> list[Any]:

@@ -15,11 +15,10 @@ from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.status import ENDED, Action, BrokenRecord, PlanStatus, Status
 from stepgrid.model.units import counted
 from stepgrid.store import contents, plans, redo_requests
-from stepgrid.store.report_files import Products
-from stepgrid.store.run_lock import NAME as RUN
+from stepgrid.store.paths import RUN_LOCK as RUN
 from stepgrid.store.status.integrity import note_sound
 from stepgrid.store.status.reader import StatusReader
-from stepgrid.store.store import Store
+from stepgrid.store.store import Store, SummaryFiles
 
 _UNUSUAL = re.compile(r"[^\w .,=:+%-]", re.ASCII)
 _UNSENDABLE = re.compile(r"[^\w.+-]+", re.ASCII)  # in `--target-jobs`, which names a job to another machine
@@ -90,8 +89,8 @@ class RemainingWork:
         return f"{self.marks}/{'builds' if node in self.builds else 'stages'}/{self.names[node]}"
 
     @property
-    def products(self) -> Products:
-        return Products.of(self.store, self.plan.digest)
+    def products(self) -> SummaryFiles:
+        return SummaryFiles.of(self.store, self.plan.digest)
 
     @property
     def tables(self) -> str:
@@ -134,7 +133,7 @@ class RemainingWork:
         """Everything is measured, and the summary has seen all of it, with the code as it is."""
         try:
             newest = [Path(path).stat().st_mtime for path in self.evidence[-1:]]
-            return not self.lacking and self.products.made >= max(newest, default=0.0)
+            return not self.lacking and self.products.oldest_time >= max(newest, default=0.0)
         except OSError:  # one of them is not there
             return False
 

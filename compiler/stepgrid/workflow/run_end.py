@@ -15,7 +15,7 @@ from stepgrid.model.status import Status
 from stepgrid.model.units import counted, duration
 from stepgrid.run.attempt import JOURNAL
 from stepgrid.run.run_end_time import in_force
-from stepgrid.store import skipped_stages
+from stepgrid.store import active_run
 from stepgrid.store.status.failures import write_failure
 from stepgrid.store.status.reader import job_status
 from stepgrid.workflow.remaining_work import RemainingWork
@@ -53,7 +53,7 @@ class UnstartedStage(NamedTuple):
 
 
 def unstarted(work: RemainingWork) -> UnstartedStage | None:
-    until, noted = in_force(), skipped_stages.noted(work.store)
+    until, noted = in_force(), active_run.skipped_stages(work.store)
     if until is None or not noted:
         return None
     status = job_status(work.store, work.plan.digest)

@@ -16,6 +16,7 @@ from stepgrid.plan import actions, time_estimate
 from stepgrid.plan.preview import MADE_BY, Node, Preview, Result
 from stepgrid.store.builds import catalogue
 from stepgrid.store.history import costs, earlier_plans
+from stepgrid.store.paths import folder_bytes
 from stepgrid.store.record_header import head
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.status.results import seconds
@@ -112,7 +113,7 @@ class _Look:
     @cached_property
     def _build_bytes(self) -> Mapping[str, int]:
         there = (build.id for build in self.plan.builds if self._nodes[build.id].status is Status.DONE)
-        return {build: costs.folder_bytes(self.store.build(build)) for build in there}
+        return {build: folder_bytes(self.store.build(build)) for build in there}
 
     def _build(self, node: NodeStatus) -> Node:
         alike = self._build_bytes.values()

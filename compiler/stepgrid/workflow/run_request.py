@@ -18,7 +18,7 @@ from stepgrid.language.site import VARIABLE, current_site
 from stepgrid.model.cluster import HERE
 from stepgrid.model.plan import Plan, PlannedStage, runs_already
 from stepgrid.run import run_end_time
-from stepgrid.store.disk_reserve import is_full, refusal, sentence
+from stepgrid.store.active_run import disk_refusal, full_disk_sentence, is_full_disk_error
 from stepgrid.store.store import Store
 from stepgrid.workflow import config_texts, host_plan, plan_cache
 from stepgrid.workflow.host_plan import named
@@ -87,7 +87,7 @@ def _looked(plan: Plan, store: Store, dry_run: bool) -> RemainingWork:
         found = work(plan, store, dry_run)
     except OSError as error:
         raise Fault(refused(store, error), FAILED) from None
-    if not found.is_over and (full := refusal(store)):
+    if not found.is_over and (full := disk_refusal(store)):
         raise Fault(full, FAILED)
     if (folder := store.unwritable()) and not found.is_over:
         raise Fault(refused(store, PermissionError(EACCES, "no permission to write", str(folder))), FAILED)
@@ -96,8 +96,8 @@ def _looked(plan: Plan, store: Store, dry_run: bool) -> RemainingWork:
 
 def refused(store: Store, error: OSError) -> str:
     """The one place where everything goes cannot be used."""
-    if is_full(error):
-        return sentence(store)
+    if is_full_disk_error(error):
+        return full_disk_sentence(store)
     where = f" ({error.filename})" if error.filename else ""
     if is_stale(error):
         return f"{store.root.absolute()} could not be read: {error.strerror}{where}; {STALE_HINT}"

@@ -24,8 +24,9 @@ from stepgrid.language.site import VARIABLE, current_site
 from stepgrid.model.units import counted
 from stepgrid.run.progress import head
 from stepgrid.run.run_end_time import in_force
-from stepgrid.store import reserve, skipped_stages
-from stepgrid.store.run_lock import NAME, Record, active, run_lock
+from stepgrid.store import active_run
+from stepgrid.store.active_run import RunRecord, active_run_record, hold_run_lock
+from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.status.integrity import set_aside
 from stepgrid.store.status.reader import job_status
 from stepgrid.workflow import host_plan, next_round, run_end
@@ -53,7 +54,7 @@ class Hooks:
     def start(self, notes: Iterable[str] = ()) -> None:
         """Before the first job."""
         store = self.work.store
-        fresh = not store.lock(NAME).exists() and not any(store.results_of("_").parent.glob("*"))
+        fresh = not store.lock(RUN_LOCK).exists() and not any(store.results_of("_").parent.glob("*"))
         self._take_lock()
         try:
             self._begin(fresh, notes)
@@ -63,9 +64,9 @@ class Hooks:
 
     def _begin(self, fresh: bool, notes: Iterable[str]) -> None:
         store = self.work.store
-        reserve.keep(self.work.store)
+        active_run.keep_reserve(self.work.store)
         files.sweep_store(self.work.store.root)
-        skipped_stages.forget(self.work.store)
+        active_run.forget_skipped_stages(self.work.store)
         self.listen()
         if fresh:
             home = host_plan.project(Path(self.work.plan.spec).resolve().parent)
@@ -195,9 +196,9 @@ class Hooks:
             until = in_force()
             text, at = (until.text, until.at) if until else ("", None)
             plan = self.work.plan
-            self.lock.enter_context(run_lock(self.work.store, plan.spec, text, at, plan.digest))
+            self.lock.enter_context(hold_run_lock(self.work.store, plan.spec, text, at, plan.digest))
         except LockBusy as busy:
-            say(refusal(active(self.work.store, busy.holders), busy.holders))
+            say(refusal(active_run_record(self.work.store, busy.holders), busy.holders))
             sys.exit(1)
         except OSError as error:
             say(refused(self.work.store, error))
@@ -230,7 +231,7 @@ def _end_jobs() -> None:
     tell(signal.SIGKILL)
 
 
-def refusal(record: Record | None, holders: Sequence[int]) -> str:
+def refusal(record: RunRecord | None, holders: Sequence[int]) -> str:
     """Why a second run in one checkout does not start."""
     pid = record.pid if record else next(iter(holders), None)
     who = "" if pid is None else f": pid {pid}"

@@ -15,7 +15,7 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.host.locks import locked
 from stepgrid.model.status import Status
-from stepgrid.store.run_lock import run_lock
+from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.status.reader import StatusReader
 
 Until = Callable[..., Any]
@@ -44,7 +44,7 @@ def test_while_a_stage_runs(folder: Any, until: Until) -> None:
     folder.start("run", folder.stage("slow"))
     reader = StatusReader(folder.store, folder.plan)
     until(lambda: (at := reader.read().of(Status.RUNNING)) and at[0].work.step and at[0].work.step.name == "read")
-    with run_lock(folder.store, "a.yaml"):
+    with hold_run_lock(folder.store, "a.yaml"):
         code, text = folder.status()
     assert code == 0
     assert (
@@ -144,14 +144,14 @@ def test_what_was_stopped_is_interrupted(folder: Any, until: Until) -> None:
 
 def test_another_specs_run_is_named(folder: Any) -> None:
     folder.build()
-    with run_lock(folder.store, "b.yaml"):
+    with hold_run_lock(folder.store, "b.yaml"):
         _, text = folder.status()
     assert "  run      pid N, since HH:MM:SS: of another spec, b.yaml; this one waits for it\n" in text
 
 
 def test_a_run_of_the_same_spec_with_other_values(folder: Any) -> None:
     folder.build()
-    with run_lock(folder.store, "a.yaml", plan=folder.plan.digest):
+    with hold_run_lock(folder.store, "a.yaml", plan=folder.plan.digest):
         part = folder.status("--only", "arm == 'quick'")[1]
         other = folder.status("--set", "params.code=1")[1]
     assert "  run      pid N, since HH:MM:SS\n  stages   0/2 done, 2 missing\n" in part
@@ -165,7 +165,7 @@ def test_a_failure_of_an_earlier_run_is_tried_again_by_the_one_that_is_active(fo
     folder.build()
     folder.run("run", folder.stage("load"))
     folder.run("run", folder.stage("wrong"))
-    with run_lock(folder.store, "a.yaml", "07:30", 2e9):
+    with hold_run_lock(folder.store, "a.yaml", "07:30", 2e9):
         code, text = folder.status("--all")
     assert code == 0
     assert "  until    " in text

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.store.run_lock import run_lock
+from stepgrid.store.active_run import hold_run_lock
 from tests.needs import require
 from tests.waiting import LONG
 
@@ -99,7 +99,7 @@ def test_as_a_log_a_line_for_each_change_and_the_status_at_the_end(folder: Any, 
     folder.started.append(watch)
     assert watch.stdout is not None
     begin = [folder.normal(watch.stdout.readline()) for _ in range(5)]
-    with run_lock(folder.store, "a.yaml"):
+    with hold_run_lock(folder.store, "a.yaml"):
         folder.run("run", folder.stage("load"))
         folder.run("run", folder.stage("wrong"))
         until(lambda: folder.store.attempts(folder.stage("wrong")))

@@ -4,8 +4,7 @@ import sys
 import time
 from pathlib import Path
 
-from stepgrid.store.code_revision import revision
-from stepgrid.store.store import Store
+from stepgrid.store.store import Store, revision
 
 with Path("log").open("a") as log:
     log.write(" ".join(["collect", *sys.argv[2:]]) + "\n")

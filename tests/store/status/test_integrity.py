@@ -30,7 +30,7 @@ def store(tmp_path):
 def test_while_something_is_broken_no_look_is_noted_and_its_mark_is_gone(store):
     (store.result("s-1") / "result.json").write_text("{")
     work(PLAN, store)
-    assert store.looked("p") == float("-inf")
+    assert store.last_look("p") == float("-inf")
     assert not store.mark("s-1").is_symlink()
 
 

@@ -9,13 +9,13 @@ import pytest
 
 from stepgrid.host import cluster_job
 from stepgrid.host.files import write_json
+from stepgrid.store.paths import TIME_FORMAT
 from stepgrid.store.status import running_attempt
-from stepgrid.store.timestamps import NAME
 
 
 def attempt(parent: Path, seconds: float) -> Path:
     """As old as that."""
-    folder = parent / (datetime.now(UTC) - timedelta(seconds=seconds)).strftime(NAME)
+    folder = parent / (datetime.now(UTC) - timedelta(seconds=seconds)).strftime(TIME_FORMAT)
     folder.mkdir()
     return folder
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.plan import Axis
-from stepgrid.store import timestamps
+from stepgrid.store import store as store_module
 from stepgrid.summarize.comparisons.date_ladder import date_ladder, past_figures
 from stepgrid.summarize.comparisons.version_ladder import Ladder
 from stepgrid.summarize.data import series
@@ -85,7 +85,7 @@ def test_results_of_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     found = Experiment(tmp_path, threads=("1",))
     build = found.builds[0]
     for day in range(4):
-        monkeypatch.setattr(timestamps, "name", lambda _, day=day: attempt(day))
+        monkeypatch.setattr(store_module, "next_time_name", lambda _, day=day: attempt(day))
         if day == 0:
             found.add_build(build)
         for load in range(3):

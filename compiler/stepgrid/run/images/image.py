@@ -17,8 +17,8 @@ from stepgrid.store.images import image_folders
 from stepgrid.store.images.checksums import first_wrong
 from stepgrid.store.images.image_folders import DATA
 from stepgrid.store.images.verification import SAMPLES, SAYS, SUMS, UnusableError, fingerprint, load
+from stepgrid.store.paths import now
 from stepgrid.store.store import Store
-from stepgrid.store.timestamps import now
 
 
 def verified(store: Store, stage: str) -> tuple[str | None, str]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 
 from stepgrid.model.plan import Plan
 from stepgrid.store.record_header import head
@@ -19,19 +17,6 @@ FIGURE = "qps"
 def image_bytes(store: Store, stage: str) -> int | None:
     found = head(store.image(stage) / "image.json").get("bytes")
     return found if isinstance(found, int) else None
-
-
-def folder_bytes(folder: Path) -> int:
-    """Of its files, as they are stored; a file with two names counts once."""
-    seen: dict[tuple[int, int], int] = {}
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            try:
-                found = os.lstat(f"{parent}/{name}")
-            except OSError:
-                continue
-            seen[found.st_dev, found.st_ino] = found.st_blocks * 512
-    return sum(seen.values())
 
 
 def figures(store: Store, plan: Plan) -> dict[str, list[Sequence[float]]]:

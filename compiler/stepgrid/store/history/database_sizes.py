@@ -15,7 +15,7 @@ MOST = 8  # of the latest
 
 
 def note(store: Store, shape: str, grown: int) -> None:
-    path = store.learnt(shape)
+    path = store.database_sizes(shape)
     with suppress(OSError):
         make_folder(path.parent)
         write_json(path, {"bytes": [*known(store, shape), grown][-MOST:]})
@@ -24,7 +24,7 @@ def note(store: Store, shape: str, grown: int) -> None:
 def known(store: Store, shape: str) -> Sequence[int]:
     """Bytes of the latest stages of this shape, oldest first."""
     try:
-        found = json.loads(store.learnt(shape).read_text(encoding="utf-8"))["bytes"]
+        found = json.loads(store.database_sizes(shape).read_text(encoding="utf-8"))["bytes"]
         return [int(each) for each in found]
     except (OSError, ValueError, KeyError, TypeError):
         return []

@@ -6,8 +6,8 @@ from stepgrid.host.locks import HeldLock
 from stepgrid.model.plan import Outline, Plan
 from stepgrid.model.status import ActiveRun
 from stepgrid.plan import plan_file
-from stepgrid.store import run_lock
-from stepgrid.store.run_lock import Record
+from stepgrid.store import active_run, paths
+from stepgrid.store.active_run import RunRecord
 from stepgrid.store.store import Store
 
 
@@ -17,17 +17,17 @@ class Runs:
         self._known: dict[str, bool] = {}  # by the digest of a run's plan: whether it has all of ours
 
     def active(self, held: HeldLock) -> ActiveRun | None:
-        pids = held.of(self._store.lock(run_lock.NAME))
+        pids = held.of(self._store.lock(paths.RUN_LOCK))
         if not pids:
             return None
-        found = run_lock.active(self._store, pids)
+        found = active_run.active_run_record(self._store, pids)
         if found is None:  # it is writing who it is
             return ActiveRun(pids[0], None, "")
         exact = found.plan == self._plan.digest if found.plan else found.spec == self._plan.spec
         own = exact or self._has_ours(found)
         return ActiveRun(found.pid, found.started.timestamp(), found.spec, found.until, found.stops, own, exact)
 
-    def _has_ours(self, run: Record) -> bool:
+    def _has_ours(self, run: RunRecord) -> bool:
         """We look at a part of it: `--only`."""
         if run.spec != self._plan.spec:
             return False

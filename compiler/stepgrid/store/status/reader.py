@@ -19,11 +19,12 @@ from stepgrid.plan import base_stages
 from stepgrid.plan.actions import planned, with_replays
 from stepgrid.plan.plan_file import outline
 from stepgrid.store.images.verification import ImageVerifier
+from stepgrid.store.paths import TIME_FORMAT
 from stepgrid.store.status.active_run import Runs
 from stepgrid.store.status.eta import KINDS, Pace, eta, pace
 from stepgrid.store.status.results import Marks, Results
 from stepgrid.store.status.snapshot import Snapshot, UnchangedFacts
-from stepgrid.store.store import ATTEMPT, Store
+from stepgrid.store.store import Store
 
 
 class StatusReader:
@@ -32,7 +33,7 @@ class StatusReader:
     def __init__(self, store: Store, plan: Plan | Outline, own: str = "") -> None:
         """Of an outline, which jobs read, the marks are trusted. `own`: the stage that this process runs."""
         self.store, self.plan = store, plan
-        results = Results(store, store.looked(plan.digest)) if isinstance(plan, Plan) else Marks(store)
+        results = Results(store, store.last_look(plan.digest)) if isinstance(plan, Plan) else Marks(store)
         titles = {stage.id: stage.title for stage in plan.stages}
         self._known = UnchangedFacts(results, titles, foreign_machines(plan.machines, store.root, current_site()))
         self._damage, self.own = ImageVerifier(store).damage, own
@@ -128,6 +129,6 @@ def build_status(store: Store, build: str) -> NodeStatus:
 def measured(result: str) -> datetime | None:
     """When, by the name of a result."""
     try:
-        return datetime.strptime(result, ATTEMPT).replace(tzinfo=UTC)
+        return datetime.strptime(result, TIME_FORMAT).replace(tzinfo=UTC)
     except ValueError:
         return None

@@ -14,7 +14,7 @@ from stepgrid.host import cluster_job, files
 from stepgrid.host.failure import tail
 from stepgrid.host.files import json_records
 from stepgrid.model.status import ActiveWork, Step
-from stepgrid.store.timestamps import NAME
+from stepgrid.store.paths import TIME_FORMAT
 
 JOURNAL, RECORD = "journal.jsonl", "attempt.json"
 ALIVE = 120.0  # seconds since a job on another machine has last given a sign of life (store/heartbeat.py)
@@ -60,7 +60,7 @@ def has_begun(attempt: Path) -> bool:
 def began(attempt: Path) -> float | None:
     """By its name."""
     try:
-        return datetime.strptime(attempt.name, NAME).replace(tzinfo=UTC).timestamp()
+        return datetime.strptime(attempt.name, TIME_FORMAT).replace(tzinfo=UTC).timestamp()
     except ValueError:
         return None
 

@@ -22,7 +22,7 @@ from stepgrid.model.status import (
     Status,
 )
 from stepgrid.model.units import duration
-from stepgrid.store import redo_requests, retractions, skipped_stages
+from stepgrid.store import active_run, redo_requests, retractions
 from stepgrid.store.redo_requests import RedoRequest
 from stepgrid.store.status import attempts
 from stepgrid.store.status.integrity import build_fault
@@ -50,7 +50,7 @@ class Snapshot:
         self._store, self._known, self._run = store, known, run
         self._at_work = held.inside(store.lock("_").parent) | ({own: (os.getpid(),)} if own else {})
         self._host = held.of(locks.host_lock_path())
-        self._skipped = skipped_stages.noted(self._store) if run and run.until else {}
+        self._skipped = active_run.skipped_stages(self._store) if run and run.until else {}
         self._asked = redo_requests.all_pending(self._store)
         self._tried, self._measured = (_names(self._store.root / kind) for kind in ("attempts", "results"))
         self._broken: list[BrokenRecord] = []
