@@ -14,7 +14,6 @@ from stepgrid.store.active_run import DiskFull, is_system_refusal, with_reserve
 from stepgrid.store.history.earlier_plans import EarlierPlan
 from stepgrid.store.store import Store, revision
 from stepgrid.summarize import previous_report
-from stepgrid.summarize.charts.chart_cache import ChartCache
 from stepgrid.summarize.data import parquet_reader, table_inputs
 from stepgrid.summarize.data.load_costs import LoadCosts, load_costs
 from stepgrid.summarize.notes.arm_settings import arm_settings
@@ -91,9 +90,8 @@ def read(store: Store, plan: str) -> Report:
 
 def write(store: Store, found: Report) -> None:
     """The text comes last: where it is, all is."""
-    where, charts = summary_text.page_path(store, found.plan), ChartCache(store.charts(found.plan))
-    write_text(where, html.page(found, charts.drawn))
-    charts.save()
+    where = summary_text.page_path(store, found.plan)
+    write_text(where, html.page(found))
     _request_loads(store, found)
     for line in previous_report.differences(store.verdicts(found.plan), found, revision()):
         print(line, file=sys.stderr)

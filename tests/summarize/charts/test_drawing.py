@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.model import number_format
-from stepgrid.summarize.charts import drawing, step_charts
+from stepgrid.summarize.charts import drawing
 
 MIB = 1024**2
 VALUES = st.lists(st.floats(1e-6, 1e12), min_size=1, max_size=20)
@@ -48,20 +48,3 @@ def test_what_differs_much_is_on_a_logarithmic_scale() -> None:
     assert not drawing.scale([1.0, 7.0], 0, 1).log
     assert not drawing.scale([0.0, 8.0], 0, 1).log
     assert math.isclose(drawing.scale([0.0, 100.0], 0, 1, from_zero=True)(0.0), 0)
-
-
-def test_text_of_others_is_only_text() -> None:
-    assert drawing.text(0, 0, "<a & b>").count("&lt;a &amp; b&gt;") == 1
-    assert drawing.svg('"x', 1, 1).startswith('<svg class="marks" role="img" aria-label="&quot;x"')
-
-
-def test_of_many_arms_those_drawn_have_each_label_of_each_axis() -> None:
-    arms = [f"{build} {clients} {data}" for build in "abcd" for clients in "12" for data in ("cached", "io")]
-    assert step_charts.spread(arms, 16) == arms
-    chosen = step_charts.spread(arms, 8)
-    assert len(set(chosen)) == 8
-    assert chosen == sorted(chosen)
-    for at, labels in enumerate(("abcd", "12", ("cached", "io"))):
-        assert {arm.split()[at] for arm in chosen} == {*labels}
-    for total in range(2, 60):
-        assert len(set(step_charts.spread(range(total), max(1, total // 3)))) == max(1, total // 3)

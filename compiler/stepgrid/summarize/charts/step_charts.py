@@ -1,27 +1,45 @@
-"""The charts of a step, drawn: ratios per comparison, and QPS over time per arm."""
+"""Charts of a step: scaling, response times, trade-offs, recall, and what happened over time."""
 
 from __future__ import annotations
 
-import hashlib
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import NamedTuple, TypeVar
 
-from stepgrid.summarize.charts import vega
-from stepgrid.summarize.charts.svg import Draw, svg
+from stepgrid.collect.series import mark_stalls
+from stepgrid.model import number_format
+from stepgrid.model.plan import Axis
+from stepgrid.model.units import number
+from stepgrid.summarize.charts import drawing, forms
+from stepgrid.summarize.charts.forms import Line, Mark, Panel, Place, Plane
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
+from stepgrid.summarize.data.client_rates import ClientLine
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.report import Report, Section
-from stepgrid.summarize.statistics.verdicts import VERDICTS
 
-MOST = 64  # charts over time of a page, shared by its steps; the rest stays in the tables
-LEAST = 4  # of a step
-MANY = 150  # ratios: more are no picture, and stay in the tables
+MOST_OVER_TIME, LEAST_OVER_TIME = 64, 4  # of a page, shared by its steps, and of a step; the rest stays in the tables
+MOST_DEVICES = 48  # of a page
 GOLDEN = 0.618  # steps of this share of a list come near each of its parts soon
-FEWEST = 3  # points of a series that are worth a line
-
+FEWEST_SECONDS = 3  # points of a series that are worth a line
+FEWEST_LABELS = 3  # of an axis of numbers
+MOST_LINES, MOST_SCALING = 8, 9  # lines of a chart, and charts of a step
+FEWEST_TIMES, MOST_TIMES = 2, 40  # points of a chart of response times
+FEWEST_COSTS, MOST_COSTS = 4, 400  # marks of a trade-off
+APART = 1.05  # costs that all points have alike are none to weigh
+MOST_SEARCHES = 3000  # of more, those on the line alone are drawn
+PERCENTILES = {"p50_us": "p50", "p99_us": "p99", "p99_9_us": "p99.9"}
+SERVER = "server_rss_bytes"  # where there is one, the step's own process is only its client
+CLIENT = "process_max_rss_bytes"
+COSTS = {
+    "write_amplification": "write amplification",
+    SERVER: "memory of the server",
+    CLIENT: "memory",
+    "database_bytes": "size of the database",
+}
+RATES = {"insert": "rows inserted per second", "query": "queries per second"}  # deletes follow inserts
+TARGETS = {"insert": "target_inserts_per_s"}  # of all clients
 
 Arm = TypeVar("Arm")
 
@@ -32,85 +50,253 @@ class Picture:
     svg: str = field(repr=False)
 
 
-def ratios(report: Report, table: Comparison, draw: Draw) -> Picture | None:
-    """None when there is no ratio to draw."""
-    arms = [comparison_axes.words(labels, table.layout.across) or "-" for labels in table.columns[1:]]
-    rows = list(_ratios(table, arms))
-    if not 0 < len(rows) <= MANY:
-        return None
-    lines = list(dict.fromkeys(row["line"] for row in rows))
-    drawn = [arm for arm in arms if any(row["arm"] == arm for row in rows)]
-    title = f"{table.step}: QPS relative to {table.base}"
-    if len(drawn) == 1:
-        title = f"{table.step}: QPS of {drawn[0]} relative to {table.base}"
-    return Picture(title, svg(vega.ratios(rows, lines, drawn, report.effect), element_id(title), title, draw))
+class RateCharts(NamedTuple):
+    """Charts of an operation of each client, one for each arm."""
+
+    title: str
+    pictures: Sequence[Picture]
+    has_targets: bool
 
 
-def _ratios(table: Comparison, arms: list[str]) -> Iterator[dict[str, Any]]:
-    for line in table.lines:
-        name = comparison_axes.words(line.labels, table.layout.down) or table.step
-        for arm, entry in zip(arms, line.entries[1:], strict=True):
-            if entry.kind == RATIO and entry.ratio:
-                found = entry.interval
-                ends = {"low": found.low, "high": found.high} if found else {}
-                yield {"line": name, "arm": arm, "ratio": entry.ratio, "judged": entry.verdict in VERDICTS, **ends}
+# Along an axis of numbers
 
 
-def over_time(report: Report, section: Section, draw: Draw) -> list[Picture]:
-    """Small multiples with one scale: what differs is to be seen at a glance."""
-    heard = report.series.heard
-    points = {each.places: each for each in section.points}.values()
-    known = [(run, heard[run.place]) for point in points for run in point.runs if run.place in heard]
-    if longest(report, section) < FEWEST:
+def scaling(section: Section) -> list[Picture]:
+    """Draw QPS along an axis of numbers, such as threads: a line for each arm."""
+    axis = numeric_axis(section)
+    if axis is None:
         return []
-    seconds, top = max(each.last for _, each in known), max(each.top for _, each in known)
-    loads = [f"{load}.{run}" for load, run in sorted({(run.load, run.run) for run, _ in known})]
-    long = [point for point in points if any(heard[at].length >= FEWEST for at in point.places if at in heard)]
-    drawn = spread(long, most(report))
-    return [
-        _over_time(section, point, vega.over_time(list(_seconds(report, point)), loads, seconds, top), draw)
-        for point in drawn
+    groups: dict[str, list[Line]] = {}
+    for group, line in _lines(section, axis):
+        groups.setdefault(group, []).append(line)
+    ticks = [(value, label) for label in axis.labels if (value := numeric_value(label)) is not None]
+    pictures = []
+    for group, lines in list(groups.items())[:MOST_SCALING]:
+        title = ", ".join(filter(None, (f"{section.step}: QPS by {axis.name}", group)))
+        pictures.append(Picture(title, forms.lines_by_value(title, axis.name, ticks, lines[:MOST_LINES], "QPS")))
+    return pictures
+
+
+def numeric_axis(section: Section) -> Axis | None:
+    """Return the axis with the most labels, all of them numbers."""
+    axes = []
+    for axis in section.axes:
+        values = {numeric_value(label) for label in axis.labels}
+        if axis.name != comparison_axes.BUILD and None not in values and len(values) >= FEWEST_LABELS:
+            axes.append(axis)
+    return max(axes, key=lambda axis: len(axis.labels), default=None)
+
+
+def numeric_value(label: str) -> float | None:
+    try:
+        return float(label)
+    except ValueError:
+        value = number(label)
+        return None if value is None else float(value)
+
+
+def _lines(section: Section, axis: Axis) -> Iterator[tuple[str, Line]]:
+    """Make a line for each combination of the other axes; the first of them groups where there are many."""
+    names = [name for name in section.names if name != axis.name]
+    arms: dict[comparison_axes.Labels, list[Point]] = {}
+    for point in section.points:
+        arms.setdefault(comparison_axes.key(point, names), []).append(point)
+    split = 1 if len(arms) > MOST_LINES and len(names) > 1 else 0
+    for labels, points in arms.items():
+        places = []
+        for point in points:
+            value, spread = numeric_value(point.labels.get(axis.name, "")), point.spread()
+            if value is not None and spread:
+                places.append(Place(value, *spread))
+        if places:
+            group = comparison_axes.words(labels[:split], names[:split])
+            yield group, Line(comparison_axes.words(labels[split:], names[split:]), sorted(places))
+
+
+# Figures of points
+
+
+def response_times(section: Section) -> Picture | None:
+    rows = []
+    for point in _distinct(section):
+        spreads = [point.spread(metric) for metric in PERCENTILES]
+        values = [spread[0] if spread and spread[0] > 0 else None for spread in spreads]
+        if any(values):
+            rows.append((_name(point, section) or "all", values))
+    if not FEWEST_TIMES <= len(rows) <= MOST_TIMES:
+        return None
+    title = f"{section.step}: response times"
+    return Picture(title, forms.percentiles(title, rows, [*PERCENTILES.values()], "µs"))
+
+
+def trade_offs(section: Section) -> list[Picture]:
+    """Draw QPS against what it costs; a line joins the points that no other one beats in both."""
+    is_served = any(SERVER in run.metrics for point in section.points for run in point.runs)
+    pictures = []
+    for metric, cost in COSTS.items():
+        marks = list(_cost_marks(section, metric))
+        values = [mark.x for mark in marks]
+        is_weighed = FEWEST_COSTS <= len(marks) <= MOST_COSTS and max(values) > APART * min(values)
+        if not is_weighed or (is_served and metric == CLIENT):
+            continue
+        best = forms.front(marks)
+        names = [mark.name.partition(": ")[0] for mark in best]
+        shown = "; ".join(names if len(names) <= 3 else [names[0], "…", names[-1]])
+        title = f"{section.step}: QPS and {cost}"
+        marks = [mark if mark in best else mark._replace(arm=1) for mark in marks]
+        chart = forms.marks(title, Plane(cost, "QPS", metric.endswith("_bytes")), marks, [best])
+        pictures.append(Picture(f"{title}; on the line: {shown}", chart))
+    return pictures
+
+
+def _cost_marks(section: Section, metric: str) -> Iterator[Mark]:
+    show = number_format.size if metric.endswith("_bytes") else drawing.short
+    for point in _distinct(section):
+        cost, qps = point.spread(metric), point.spread()
+        if cost and qps:
+            figures = f"{number_format.rate(qps[0])} QPS, {show(cost[0])}"
+            yield Mark(cost[0], qps[0], f"{_name(point, section)}: {figures}")
+
+
+def recall(section: Section) -> Picture | None:
+    """Draw recall and QPS of a step's searches, with the line of each build's best; None where there is no line."""
+    marks = []
+    builds = list(dict.fromkeys(point.build for point in section.points))
+    for point in _distinct(section):
+        share, qps = point.spread("recall"), point.spread()
+        if share and qps and qps[0] > 0:
+            name = f"{point.build}: recall {share[0]:.4g}, {number_format.rate(qps[0])} QPS"
+            marks.append(Mark(share[0], qps[0], name, builds.index(point.build)))
+    if max(Counter(mark.arm for mark in marks).values(), default=0) < 2:
+        return None
+    paths = [
+        forms.front([mark for mark in marks if mark.arm == arm], is_more_better=True) for arm in range(len(builds))
     ]
+    shown = marks if len(marks) <= MOST_SEARCHES else [mark for path in paths for mark in path]
+    title = f"{section.step}: recall and QPS"
+    chart = forms.marks(title, Plane("recall", "QPS", from_zero=False), shown, list(filter(None, paths)), builds)
+    return Picture(title, chart)
 
 
-def most(report: Report) -> int:
-    """Charts over time of one step."""
-    return max(LEAST, MOST // max(len(report.sections), 1))
+# Over time
+
+
+def over_time(report: Report, section: Section) -> list[Picture]:
+    """Draw QPS by second, an arm each on one scale, its loads over each other."""
+    heard = report.series.heard
+    series = [(run, heard[run.place]) for point in _distinct(section) for run in point.runs if run.place in heard]
+    if longest_series(report, section) < FEWEST_SECONDS:
+        return []
+    seconds, top = max(summary.last for _, summary in series), max(summary.top for _, summary in series)
+    long = [
+        point
+        for point in _distinct(section)
+        if any(heard[place].length >= FEWEST_SECONDS for place in point.places if place in heard)
+    ]
+    pictures = []
+    for point in spread(long, most_over_time(report)):
+        name = _name(point, section) or section.step
+        lines = [report.series[run.place] for run in point.runs if run.place in heard]
+        title = f"{section.step}, {name}: QPS over time"
+        pictures.append(Picture(name, forms.over_time(title, [Panel("QPS", lines, top)], seconds)))
+    return pictures
+
+
+def most_over_time(report: Report) -> int:
+    return max(LEAST_OVER_TIME, MOST_OVER_TIME // max(len(report.sections), 1))
 
 
 def spread(arms: Sequence[Arm], count: int) -> list[Arm]:
-    """So many of all, in their order: not the first ones, whose last axes alone would differ."""
+    """Choose so many of all, in their order: not the first ones, whose last axes alone would differ."""
     total = len(arms)
     if total <= count:
         return list(arms)
-    stride = next(each for each in range(max(2, round(total * GOLDEN)), 2 * total) if math.gcd(each, total) == 1)
-    return [arms[at] for at in sorted(number * stride % total for number in range(count))]
+    stride = next(step for step in range(max(2, round(total * GOLDEN)), 2 * total) if math.gcd(step, total) == 1)
+    return [arms[index] for index in sorted(number * stride % total for number in range(count))]
 
 
-def longest(report: Report, section: Section) -> int:
-    """Points of the longest series."""
+def longest_series(report: Report, section: Section) -> int:
+    """Return the points of the longest series."""
+    heard = report.series.heard
     places = (place for point in section.points for place in point.places)
-    return max((report.series.heard[place].length for place in places if place in report.series.heard), default=0)
+    return max((heard[place].length for place in places if place in heard), default=0)
 
 
-def note(report: Report, section: Section) -> str | None:
-    """What the driver says about the seconds' figures, such as a background writer that is in them."""
-    known = report.facts.get("facts", {})
+def series_note(report: Report, section: Section) -> str | None:
+    """Return what the driver says about the seconds' figures, such as a background writer that is in them."""
+    facts = report.facts.get("facts", {})
     runs = (run for point in section.points for run in point.runs)
-    found = (known.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}).get("qps_over_time") for run in runs)
-    return next((text for text in found if text), None)
+    notes = (facts.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}).get("qps_over_time") for run in runs)
+    return next(filter(None, notes), None)
 
 
-def _over_time(section: Section, point: Point, chart: vega.Chart, draw: Draw) -> Picture:
-    title = comparison_axes.words(comparison_axes.key(point, section.names), section.names) or section.step
-    return Picture(title, svg(chart, element_id(section.step + title), f"{section.step}, {title}: QPS over time", draw))
+def devices(report: Report, section: Section) -> list[Picture]:
+    """Draw QPS and stalls above what the device did in the same seconds, of the first load of each arm."""
+    heard = report.series.heard
+    long = {place for place, summary in heard.items() if summary.length >= FEWEST_SECONDS}
+    first_runs = ((point, next((run for run in point.runs if run.place in long), None)) for point in _distinct(section))
+    arms = [(point, run) for point, run in first_runs if run]
+    arms = spread(arms, max(1, MOST_DEVICES // max(len(report.sections), 1)))
+    seconds_by_place = report.device.of([run.place for _, run in arms])
+    pictures = []
+    for point, run in arms:
+        device = seconds_by_place.get(run.place, [])
+        if len(device) < FEWEST_SECONDS:
+            continue
+        name, qps = _name(point, section) or section.step, report.series[run.place]
+        rates = [rate for _, rate in qps]
+        stalls = [second for (second, _), stall in zip(qps, mark_stalls(rates), strict=True) if stall]
+        read = [(sample.second, sample.read) for sample in device]
+        written = [(sample.second, sample.written) for sample in device]
+        panels = [
+            Panel("QPS", [qps], max(rates) * 1.05, 80, stalls),
+            Panel("MiB/s", [read, written], max(value for _, value in read + written) * 1.05, 55),
+            Panel("busy %", [[(sample.second, sample.busy) for sample in device]], 100.0, 40),
+        ]
+        title = f"{section.step}, {name}: QPS, stalls and the device over time"
+        last = max(qps[-1][0], device[-1].second)
+        pictures.append(Picture(name, forms.over_time(title, panels, last, ("read", "written"))))
+    return pictures
 
 
-def _seconds(report: Report, point: Point) -> Iterator[dict[str, Any]]:
-    for run in point.runs:
-        for second, qps in report.series.get(run.place, ()):
-            yield {"second": second, "qps": qps, "load": f"{run.load}.{run.run}"}
+def client_rates(report: Report, section: Section) -> list[RateCharts]:
+    """Draw what each client did over time, of the first load of each arm, with the seconds in which one stood still."""
+    charts = (_rate_charts(report, section, operation) for operation in RATES)
+    return [chart for chart in charts if chart.pictures]
 
 
-def element_id(text: str) -> str:
-    return "c" + hashlib.blake2b(text.encode(), digest_size=4).hexdigest()
+def _rate_charts(report: Report, section: Section, operation: str) -> RateCharts:
+    first_runs = (
+        (point, next((run for run in point.runs if operation in report.client_rates.get(run.place, ())), None))
+        for point in _distinct(section)
+    )
+    arms = spread([(point, run) for point, run in first_runs if run], most_over_time(report))
+    clients_by_arm = [(point, run, report.client_rates.lines(run.place, operation)) for point, run in arms]
+    lines = [line for _, _, clients in clients_by_arm for line in clients]
+    title = RATES[operation]
+    if max((len(line.seconds) for line in lines), default=0) < FEWEST_SECONDS:
+        return RateCharts(title, [], has_targets=False)
+    seconds, top = max(max(line.seconds) for line in lines), max(max(line.rates) for line in lines)
+    pictures, has_targets = [], False
+    for point, run, clients in clients_by_arm:
+        total = run.metrics.get(TARGETS.get(operation, ""))
+        target = None if total is None else total / len(clients)
+        has_targets = has_targets or target is not None
+        panel = Panel("", [line.whole for line in clients], top * 1.02, stalls=_stalls(clients), target=target)
+        name = _name(point, section) or section.step
+        label = f"{section.step}, {name}: {title} of each client over time"
+        pictures.append(Picture(name, forms.over_time(label, [panel], seconds)))
+    return RateCharts(title, pictures, has_targets)
+
+
+def _stalls(clients: Sequence[ClientLine]) -> list[float]:
+    return sorted({second for line in clients for second in line.stalls})
+
+
+def _distinct(section: Section) -> list[Point]:
+    """Return the points, those that share their runs once."""
+    return [*{point.places: point for point in section.points}.values()]
+
+
+def _name(point: Point, section: Section) -> str:
+    return comparison_axes.words(comparison_axes.key(point, section.names), section.names)

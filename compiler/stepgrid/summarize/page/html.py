@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.model.package_data import TEMPLATES
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.model.units import counted
-from stepgrid.summarize.charts import (
-    client_charts,
-    device_chart,
-    heat_map,
-    percentile_chart,
-    recall_chart,
-    scaling_chart,
-    search_chart,
-    step_charts,
-    trade_off_chart,
-)
-from stepgrid.summarize.charts.svg import Draw, drawn
+from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.load_decisions import sentences
@@ -49,7 +38,7 @@ UNFOLDED_DEVICES = 4  # of the device
 UNFOLDED = 16  # charts over time that are shown without asking
 
 
-def page(report: Report, draw: Draw = drawn, alone: bool = False) -> str:
+def page(report: Report, alone: bool = False) -> str:
     """`alone`: neither the summary nor the tables lie beside it."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -61,7 +50,7 @@ def page(report: Report, draw: Draw = drawn, alone: bool = False) -> str:
         lstrip_blocks=True,
     )
     environment.filters["quoted"] = quoted
-    return environment.get_template("index.html.j2").render(_context(report, draw), alone=alone)
+    return environment.get_template("index.html.j2").render(_context(report), alone=alone)
 
 
 def quoted(text: str) -> Markup:
@@ -71,7 +60,7 @@ def quoted(text: str) -> Markup:
     return Markup(coded(text))
 
 
-def _context(report: Report, draw: Draw) -> dict[str, Any]:
+def _context(report: Report) -> dict[str, Any]:
     hosts = report.facts.get("host", {})
     return {
         **content_policy.context(TEMPLATES / "report"),
@@ -93,10 +82,10 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "many_commands": command_lines.MANY,
         "origin": origin,
         "ladders": [(each, body(each.table) if each.changes else "") for each in report.ladders],
-        "overviews": [_overview(report, table, draw) for table in report.overviews],
-        "sections": [_section(report, section, draw) for section in report.sections],
+        "overviews": [_overview(report, table) for table in report.overviews],
+        "sections": [_section(report, section) for section in report.sections],
         "searches": grouped(list(search_tables.tables(report.searches))),
-        "curves": list(search_chart.pictures(report.searches, draw)),
+        "curves": list(report_charts.search_charts(report.searches)),
         "common": report.common,
         "settings": [(each.axis, body(each.table)) for each in report.settings],
         "steps": body(step_settings.table(report.steps, report.measured_points)) if report.steps else "",
@@ -111,7 +100,7 @@ def _context(report: Report, draw: Draw) -> dict[str, Any]:
         "counted": counted,
         "unfolded": UNFOLDED,
         "unfolded_devices": UNFOLDED_DEVICES,
-        "most": step_charts.most(report),
+        "most": step_charts.most_over_time(report),
     }
 
 
@@ -124,30 +113,30 @@ def _words(rows: Sequence[Sequence[str]], names: Sequence[str] = ("", "")) -> st
     return body(Table("", columns((), names), tuple(tuple(map(Cell, row)) for row in rows)))
 
 
-def _section(report: Report, section: Section, draw: Draw) -> dict[str, Any]:
+def _section(report: Report, section: Section) -> dict[str, Any]:
     return {
         "step": section.step,
         "arms": len(section.points),
         "figures": body(absolute_figures.table(report, section)),
-        "note": step_charts.note(report, section),
-        "over_time": step_charts.over_time(report, section, draw),
-        "scaling": scaling_chart.pictures(section),
-        "times": percentile_chart.picture(section),
-        "trade_offs": trade_off_chart.pictures(section),
-        "recall": recall_chart.picture(report, section, draw),
-        "device": device_chart.pictures(report, section),
-        "by_client": client_charts.multiples(report, section, draw),
-        "longest": step_charts.longest(report, section),
+        "note": step_charts.series_note(report, section),
+        "over_time": step_charts.over_time(report, section),
+        "scaling": step_charts.scaling(section),
+        "times": step_charts.response_times(section),
+        "trade_offs": step_charts.trade_offs(section),
+        "recall": step_charts.recall(section),
+        "device": step_charts.devices(report, section),
+        "by_client": step_charts.client_rates(report, section),
+        "longest": step_charts.longest_series(report, section),
         "commands": command_lines.shortened(list(command_lines.commands(report, section))),
     }
 
 
-def _overview(report: Report, found: Overview, draw: Draw) -> Mapping[str, Any]:
-    pictures = [step_charts.ratios(report, each, draw) for each in found.tables]
+def _overview(report: Report, found: Overview) -> Mapping[str, Any]:
+    pictures = [report_charts.ratio_chart(report, each) for each in found.tables]
     return {
         "base": found.base,
         "html": body(found.table),
-        "map": heat_map.picture(found),
+        "map": report_charts.map_chart(found),
         "why": body(table) if (table := why.short(report, found)) else "",
         "pictures": [picture for picture in pictures if picture],
         "intervals": any(entry.interval for row in found.rows for entry in row.entries),

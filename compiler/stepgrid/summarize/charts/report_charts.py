@@ -1,0 +1,83 @@
+"""Charts of a whole report: ratios of each comparison, a map of many arms, the curves of searches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from stepgrid.model.axis_search import SIZED
+from stepgrid.summarize.charts import forms
+from stepgrid.summarize.charts.forms import MapCell, Mark, Plane, Ratio
+from stepgrid.summarize.charts.step_charts import Picture
+from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry
+from stepgrid.summarize.comparisons.overview import Overview
+from stepgrid.summarize.data.searches import HOLDS, Searched, SearchedAxis, mean
+from stepgrid.summarize.report import Report
+from stepgrid.summarize.statistics.verdicts import DIFFERENCES, VERDICTS
+from stepgrid.summarize.tables import search_tables
+
+MOST_RATIOS = 150  # more are no picture, and stay in the tables
+FEWEST_ARMS, MOST_CELLS = 6, 1500  # of a map
+
+
+def ratio_chart(report: Report, comparison: Comparison) -> Picture | None:
+    """Draw the ratios of a comparison; None when there is none, or too many."""
+    arms = [comparison_axes.words(labels, comparison.layout.across) or "-" for labels in comparison.columns[1:]]
+    rows = [
+        Ratio(
+            comparison_axes.words(line.labels, comparison.layout.down) or comparison.step,
+            arm,
+            entry.ratio,
+            (entry.interval.low, entry.interval.high) if entry.interval else None,
+            entry.verdict in VERDICTS,
+        )
+        for line in comparison.lines
+        for arm, entry in zip(arms, line.entries[1:], strict=True)
+        if entry.kind == RATIO and entry.ratio
+    ]
+    if not 0 < len(rows) <= MOST_RATIOS:
+        return None
+    drawn_arms = [arm for arm in arms if any(row.arm == arm for row in rows)]
+    subject = f"QPS of {drawn_arms[0]}" if len(drawn_arms) == 1 else "QPS"
+    title = f"{comparison.step}: {subject} relative to {comparison.base}"
+    return Picture(title, forms.ratios(title, rows, drawn_arms, report.effect))
+
+
+def map_chart(overview: Overview) -> Picture | None:
+    """Draw all ratios to a base as a map, where there are many arms."""
+    if len(overview.heads) < FEWEST_ARMS or not 1 < len(overview.rows) * len(overview.heads) <= MOST_CELLS:
+        return None
+    title = f"QPS relative to {overview.base}, all arms"
+    rows = [
+        (
+            ", ".join(filter(None, (row.step, comparison_axes.words(row.labels, overview.down)))),
+            list(map(_map_cell, row.entries[1:])),
+        )
+        for row in overview.rows
+    ]
+    return Picture(title, forms.heat_map(title, overview.heads, rows))
+
+
+def _map_cell(entry: Entry) -> MapCell | None:
+    return MapCell(entry.ratio, entry.verdict in DIFFERENCES) if entry.kind == RATIO and entry.ratio else None
+
+
+def search_charts(searches: Sequence[Searched]) -> Iterator[Picture]:
+    """Draw what each search tried and the figure that it looks at first; hollow where its condition failed."""
+    for axis in dict.fromkeys(search.axis for search in searches):
+        arms = [search for search in searches if search.axis is axis]
+        names = [", ".join(search.labels.values()) for search in arms]
+        marks = [mark for arm, search in enumerate(arms) for mark in _tried(axis, search, arm, names[arm])]
+        if marks:
+            title = search_tables.title(axis)
+            paths = [[mark for mark in marks if mark.arm == arm] for arm in range(len(arms))]
+            plane = Plane(axis.variable, axis.figures[0], axis.param.endswith(SIZED))
+            yield Picture(title, forms.marks(title, plane, marks, list(filter(None, paths)), names))
+
+
+def _tried(axis: SearchedAxis, search: Searched, arm: int, name: str) -> Iterator[Mark]:
+    for value, runs in search.curve() if axis.figures else ():
+        figure = mean(runs, axis.figures[0])
+        if figure is not None:
+            holds = all(run.metrics.get(HOLDS) == 1.0 for run in runs)
+            yield Mark(value, figure, f"{name} {value}: {'holds' if holds else 'fails'}".strip(), arm, not holds)
