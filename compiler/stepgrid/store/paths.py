@@ -161,10 +161,6 @@ class StorePaths:
     def tables(self, plan: str) -> Path:
         return self.summary(plan) / "tables"
 
-    def charts(self, plan: str) -> Path:
-        """Locate the cache of charts."""
-        return self.summary(plan) / "charts.json"
-
     def verdicts(self, plan: str) -> Path:
         """Locate the verdicts and claims of the report, which name the code that made them."""
         return self.summary(plan) / "verdicts.json"
