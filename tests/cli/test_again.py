@@ -228,7 +228,7 @@ def image(stage: str, content: bytes = b"x" * 5000, **more: object) -> Path:
 
 def test_images_are_listed_verified_and_removed(plan: Plan, capsys: Capture) -> None:
     from stepgrid.host.files import scan
-    from stepgrid.store.images.checksums import sums_of
+    from stepgrid.store.images import file_checksums
 
     assert out(capsys, "images") == "there is no image\n"
     load = next(stage for stage in plan.stages if stage.parent is None)
@@ -238,7 +238,7 @@ def test_images_are_listed_verified_and_removed(plan: Plan, capsys: Capture) -> 
         folder / "image.json",
         {
             **json.loads((folder / "image.json").read_text()),
-            "checksums": sums_of(folder / "data", scan(folder / "data")),
+            "checksums": file_checksums(folder / "data", scan(folder / "data")),
         },
     )
     said = re.sub(r"used \d+s ago +|[\d.]+ .iB free", "N", out(capsys, "images", "a.yaml"))

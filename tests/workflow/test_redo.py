@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from stepgrid.store import redo_requests, retractions
-from stepgrid.store.images import image_folders
+from stepgrid.store import images, redo_requests, retractions
 
 COUNT = "import sys; print(open(sys.argv[1] + '/MANIFEST').read())"
 
@@ -22,7 +21,7 @@ def family(checkout, stage, step):
 
 
 def _made_by(family):
-    return image_folders.record(family.store.image("s-a"))["attempt"]
+    return images.read_image_record(family.store.image("s-a"))["attempt"]
 
 
 def test_without_being_asked_for_nothing_is_measured_twice(family):

@@ -34,7 +34,7 @@ from stepgrid.plan import identity, plan_file
 from stepgrid.plan.compilation import scales
 from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store import plans, trash
-from stepgrid.store.images.image_folders import Image, evict, images, last_used, record, stored
+from stepgrid.store.images import Image, evict_image, last_use, list_images, read_image_record, stored_bytes
 from stepgrid.store.plans import StoredPlan
 from stepgrid.store.store import Store
 from stepgrid.store.trash import UnmovedPath
@@ -61,7 +61,7 @@ def run_images(args: argparse.Namespace) -> int:
     use_site(args)
     plan, store = quiet_plan(args) if args.spec else None, host_plan.store()
     stages = None if plan is None else {stage.id for stage in plan.stages}
-    listed = [image for image in images(store) if stages is None or image.stage in stages]
+    listed = [image for image in list_images(store) if stages is None or image.stage in stages]
     if args.evict:
         return _evict_images(store, listed, args.evict)
     if args.verify:
@@ -77,11 +77,11 @@ def _image_lines(store: Store, listed: Sequence[Image]) -> Iterator[str]:
     rows = [(image.stage, size(image.bytes), f"used {duration(now - image.used)} ago", image.title) for image in listed]
     for image, line in zip(listed, aligned(rows, "", right=[1]), strict=True):
         yield line
-        is_replayed, is_shared = record(image.folder).get("replayed"), image.own < image.bytes
+        is_replayed, is_shared = read_image_record(image.folder).get("replayed"), image.unshared < image.bytes
         if is_replayed or is_shared:
-            shared = f", {size(image.bytes - image.own)} shared" if is_shared else ""
-            yield f"  {size(image.own)} its own{shared}{', replayed' if is_replayed else ''}"
-    total = size(stored(image.folder for image in listed))
+            shared = f", {size(image.bytes - image.unshared)} shared" if is_shared else ""
+            yield f"  {size(image.unshared)} its own{shared}{', replayed' if is_replayed else ''}"
+    total = size(stored_bytes(image.folder for image in listed))
     yield f"{counted(len(listed), 'image')}, {total}; {room(store, current_site().disk).said}"
 
 
@@ -109,8 +109,8 @@ def _evict_images(store: Store, listed: Sequence[Image], names: Sequence[str]) -
     for image in chosen.values():
         try:
             with locked(store.lock(image.stage), wait=False):
-                evict(store, image.stage, image.stage)
-            print(f"removed {image.stage}, {size(image.own)}: {image.title}")
+                evict_image(store, image.stage, image.stage)
+            print(f"removed {image.stage}, {size(image.unshared)}: {image.title}")
         except LockBusy:
             status = FAILED
             print(f"left: {image.stage} is in use: {image.title}", file=sys.stderr)
@@ -225,7 +225,7 @@ def _garbage_lines(
                 rows = [(str(path), size(sizes[path]), "") for path in paths]
                 if kind == "images":
                     now = time.time()
-                    rows = [(*row[:2], f"used {duration(now - last_used(Path(row[0])))} ago") for row in rows]
+                    rows = [(*row[:2], f"used {duration(now - last_use(Path(row[0])))} ago") for row in rows]
                 yield from aligned(rows, "    ", right=[1])
         yield f"in all {size(sum(sizes.values()))} in {counted(len(unneeded), 'place')}{_hint(args)}"
     number, total = trash.holds(store)

@@ -16,6 +16,7 @@ from stepgrid.plan import actions, time_estimate
 from stepgrid.plan.preview import MADE_BY, Node, Preview, Result
 from stepgrid.store.builds import catalogue
 from stepgrid.store.history import costs, earlier_plans
+from stepgrid.store.images import image_bytes
 from stepgrid.store.paths import folder_bytes
 from stepgrid.store.record_header import head
 from stepgrid.store.status.reader import StatusReader
@@ -106,7 +107,7 @@ class _Look:
         done |= {c.old[-1].stage.id: c.old[-1].stage for c in self._comparisons.values() if c.old}
         found: dict[str, list[int]] = defaultdict(list)
         for stage in done.values():
-            if (size := costs.image_bytes(self.store, stage.id)) is not None:
+            if (size := image_bytes(self.store, stage.id)) is not None:
                 found[time_estimate.shape(stage)].append(size)
         return found
 
@@ -137,7 +138,7 @@ class _Look:
         return actions.REPEATED in node.why
 
     def _bytes(self, stage: PlannedStage) -> int | None:
-        own = costs.image_bytes(self.store, stage.id)
+        own = image_bytes(self.store, stage.id)
         alike = self._image_bytes.get(time_estimate.shape(stage))
         return own if own is not None else round(median(alike)) if alike else None
 

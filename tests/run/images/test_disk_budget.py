@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from stepgrid.run.images.disk_usage import room
-from stepgrid.store.images import image_folders
+from stepgrid.store import images, paths
 from stepgrid.store.store import Store
 from tests.needs import needs
 
@@ -37,7 +37,7 @@ def _site(checkout, text):
 
 
 def _age(store, stage, seconds):
-    for name in (image_folders.RECORD, image_folders.USED):
+    for name in (paths.IMAGE_FILE, paths.USED):
         path = store.image(stage) / name
         if path.exists():
             os.utime(path, (path.stat().st_mtime - seconds,) * 2)
@@ -114,7 +114,7 @@ def test_the_image_that_it_starts_from_stays(two):
 
 def test_an_image_that_is_being_restored_stays(two):
     site = _site(two, "disk: 1536KiB")
-    with image_folders.held(two.store, "s-1"):
+    with images.hold_image(two.store, "s-1"):
         assert two.run("s-2", **site).returncode == 1
     assert two.store.image("s-1").exists()
     assert two.run("s-2", **site).returncode == 0
@@ -123,9 +123,9 @@ def test_an_image_that_is_being_restored_stays(two):
 
 def test_a_restore_is_a_use(two):
     _age(two.store, "s-1", 3600)
-    before = image_folders.images(two.store)[0].used
+    before = images.list_images(two.store)[0].used
     assert two.run("s-1r").returncode == 0
-    assert image_folders.images(two.store)[0].used > before + 3000
+    assert images.list_images(two.store)[0].used > before + 3000
 
 
 def test_without_a_budget_it_is_what_the_device_has_less_a_reserve(tmp_path, monkeypatch):

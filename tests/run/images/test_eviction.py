@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.run.images.eviction import Candidate, chosen, freed, order
-from stepgrid.store.images.image_folders import Blocks, Image
+from stepgrid.store.images import Blocks, Image
 
 
 def image(stage: str, used: float, *files: tuple[int, int, int], needed: bool = False) -> Candidate:

@@ -8,8 +8,8 @@ import pytest
 from stepgrid.host.files import scan
 from stepgrid.host.page_cache import residency
 from stepgrid.run.images import image
-from stepgrid.store.images import checksums, image_folders, verification
-from stepgrid.store.images.verification import DamagedError, damage, load
+from stepgrid.store import images, paths
+from stepgrid.store.images import DamagedError, image_damage, verify_image
 from stepgrid.store.store import Store
 
 READ = "import sys; print(open(sys.argv[1] + '/MANIFEST').read()[:3])"
@@ -41,7 +41,7 @@ def _overwrite(path, text, later=0):
 
 def _restart(checkout):
     """As if the host had been restarted since the image was last looked at."""
-    path = checkout.store.image("s-a") / image_folders.RECORD
+    path = checkout.store.image("s-a") / paths.IMAGE_FILE
     path.write_text(json.dumps({**json.loads(path.read_text()), "boot": "another"}))
 
 
@@ -65,7 +65,7 @@ def test_a_file_of_the_same_size_that_changed_is_replayed_with_a_sentence(family
 
 def test_after_a_restart_of_the_host_files_are_read_whatever_their_times(family):
     _overwrite(_file(family), "x")
-    assert damage(family.store, "s-a") is None
+    assert image_damage(family.store, "s-a") is None
     _restart(family)
     assert family.run("s-b").returncode == 0
     assert _said(family, "s-b") == [CHANGED]
@@ -75,41 +75,41 @@ def test_a_file_that_was_only_touched_is_read_once_and_used(family, monkeypatch)
     os.utime(_file(family))
     assert family.run("s-b").returncode == 0
     assert _said(family, "s-b") == []
-    monkeypatch.setattr(checksums, "sum_of", None)  # nothing is read any more
-    assert load(family.store, "s-a").bytes == 6000
+    monkeypatch.setattr(images, "file_checksum", None)  # nothing is read any more
+    assert verify_image(family.store, "s-a").bytes == 6000
 
 
 def test_a_sound_image_is_read_once_after_a_restart(family, monkeypatch):
     _restart(family)
-    assert load(family.store, "s-a").bytes == 6000
-    monkeypatch.setattr(checksums, "sum_of", None)
-    assert load(family.store, "s-a").bytes == 6000
+    assert verify_image(family.store, "s-a").bytes == 6000
+    monkeypatch.setattr(images, "file_checksum", None)
+    assert verify_image(family.store, "s-a").bytes == 6000
 
 
 def test_a_look_reads_only_what_changed(family, monkeypatch):
     _restart(family)
-    monkeypatch.setattr(checksums, "sum_of", None)
-    assert damage(family.store, "s-a") is None
-    assert damage(family.store, "s-b") is None  # there is none
+    monkeypatch.setattr(images, "file_checksum", None)
+    assert image_damage(family.store, "s-a") is None
+    assert image_damage(family.store, "s-b") is None  # there is none
 
 
 def test_of_a_large_image_samples_are_taken(tmp_path, monkeypatch):
-    monkeypatch.setattr(verification, "LIMIT", 400)
+    monkeypatch.setattr(images, "FULL_LIMIT", 400)
     (tmp_path / "MANIFEST").write_text("m" * 300)
     (tmp_path / "1.sst").write_text("s" * 500_000)
-    found = verification.fingerprint(tmp_path, scan(tmp_path), whole=False)
+    found = images.fingerprint(tmp_path, scan(tmp_path), whole=False)
     assert (set(found["checksums"]), set(found["samples"])) == ({"MANIFEST"}, {"1.sst"})
-    assert set(verification.fingerprint(tmp_path, scan(tmp_path), whole=True)["checksums"]) == {"MANIFEST", "1.sst"}
+    assert set(images.fingerprint(tmp_path, scan(tmp_path), whole=True)["checksums"]) == {"MANIFEST", "1.sst"}
 
 
 @pytest.mark.parametrize(("asked", "whole"), [(False, set()), (True, {"a"})])
 def test_all_files_have_checksums_where_the_site_file_asks_for_them(tmp_path, monkeypatch, asked, whole):
-    monkeypatch.setattr(verification, "LIMIT", 400)
+    monkeypatch.setattr(images, "FULL_LIMIT", 400)
     (tmp_path / "db").mkdir()
     (tmp_path / "db" / "a").write_text("a" * 500)
     store = Store(tmp_path / "outputs")
     image.save(store, "s-a", "s-a", tmp_path / "db", (), checksums=asked)
-    assert image_folders.record(store.image("s-a"))["checksums"].keys() == whole
+    assert images.read_image_record(store.image("s-a"))["checksums"].keys() == whole
     said = (
         "files, sizes and checksums"
         if asked
@@ -122,33 +122,33 @@ def test_all_files_have_checksums_where_the_site_file_asks_for_them(tmp_path, mo
 def test_a_sample_has_the_ends_and_parts_between(tmp_path, at):
     path = tmp_path / "1.sst"
     path.write_bytes(b"s" * 500_000)
-    before = checksums.sample_of(path)
+    before = images.sample_checksum(path)
     with path.open("r+b") as file:
         file.seek(at)
         file.write(b"x")
-    assert checksums.sample_of(path) != before
+    assert images.sample_checksum(path) != before
 
 
 def test_a_large_file_that_changed_has_nothing_to_be_believed_by(family, monkeypatch):
-    record = image_folders.record(family.store.image("s-a"))
-    path = family.store.image("s-a") / image_folders.RECORD
+    record = images.read_image_record(family.store.image("s-a"))
+    path = family.store.image("s-a") / paths.IMAGE_FILE
     path.write_text(json.dumps({**record, "checksums": {}, "samples": record["checksums"]}))
-    assert load(family.store, "s-a").bytes == 6000
+    assert verify_image(family.store, "s-a").bytes == 6000
     os.utime(_file(family))
     with pytest.raises(DamagedError) as error:
-        load(family.store, "s-a")
+        verify_image(family.store, "s-a")
     assert str(error.value) == (
         "the image is damaged: MANIFEST was written after it was saved, and only samples of it were kept"
     )
 
 
 def test_an_image_of_an_earlier_version_is_held_against_its_sizes(family):
-    record = image_folders.record(family.store.image("s-a"))
+    record = images.read_image_record(family.store.image("s-a"))
     for name in ("boot", "times", "checksums", "samples"):
         del record[name]
-    (family.store.image("s-a") / image_folders.RECORD).write_text(json.dumps(record))
+    (family.store.image("s-a") / paths.IMAGE_FILE).write_text(json.dumps(record))
     _overwrite(_file(family), "x", later=5)
-    assert load(family.store, "s-a").bytes == 6000
+    assert verify_image(family.store, "s-a").bytes == 6000
 
 
 def test_a_checksum_leaves_the_page_cache_as_it_was(tmp_path):
@@ -160,5 +160,5 @@ def test_a_checksum_leaves_the_page_cache_as_it_was(tmp_path):
                 os.fsync(file.fileno())
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         before = residency(tmp_path)
-        checksums.sum_of(path)
+        images.file_checksum(path)
         assert residency(tmp_path) == before

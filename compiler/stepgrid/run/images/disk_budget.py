@@ -19,8 +19,8 @@ from stepgrid.run.attempt import Attempt
 from stepgrid.run.images.disk_space import SpaceNeed, need
 from stepgrid.run.images.disk_usage import DiskUsage, room
 from stepgrid.run.images.eviction import Candidate, chosen, order
-from stepgrid.store.images import image_folders
-from stepgrid.store.images.image_folders import Image
+from stepgrid.store import images
+from stepgrid.store.images import Image
 from stepgrid.store.redo_requests import measured
 from stepgrid.store.store import Store
 
@@ -54,7 +54,7 @@ def _evict(attempt: Attempt, wanted: SpaceNeed, now: DiskUsage) -> None:
 
 def _candidates(attempt: Attempt, start: str | None) -> Iterator[Candidate]:
     store, folder = attempt.job.store, attempt.job.store.plan(attempt.job.plan)
-    for image in image_folders.images(store):
+    for image in images.list_images(store):
         if image.stage != start:
             yield Candidate(image, _is_needed(store, folder, image.stage, attempt.job.stage))
 
@@ -70,14 +70,14 @@ def _is_needed(store: Store, plan: Path, stage: str, now: PlannedStage) -> bool:
 def _remove(attempt: Attempt, image: Image, wanted: SpaceNeed) -> None:
     job = attempt.job
     with suppress(LockBusy):
-        image_folders.evict(job.store, job.stage.id, image.stage)
+        images.evict_image(job.store, job.stage.id, image.stage)
         attempt.journal("image evicted", stage=image.stage, bytes=image.bytes, used=_when(image.used))
         why = f"{job.stage.title} needs {size(wanted.bytes)}"
         print(f"evicted the image of {_described(image)}: {why}", file=sys.stderr, flush=True)
 
 
 def _refusal(store: Store, wanted: SpaceNeed, now: DiskUsage) -> str:
-    there = image_folders.images(store)
+    there = images.list_images(store)
     more = "" if wanted.grown is not None else " at least"
     said = f"needs{more} {size(wanted.bytes)}, {now.said}"
     taken = sum(image.bytes for image in there)

@@ -15,9 +15,9 @@ from stepgrid.plan import time_estimate
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images import clone, image
 from stepgrid.run.images.starting_database import Start, immutable
-from stepgrid.store.history import database_sizes
-from stepgrid.store.history.costs import image_bytes
-from stepgrid.store.images.image_folders import DATA, RECORD
+from stepgrid.store import images
+from stepgrid.store.images import image_bytes
+from stepgrid.store.paths import DATA, IMAGE_FILE
 
 _SIZE = re.compile(r'"database_bytes":\s*(\d+)')
 
@@ -53,14 +53,14 @@ def learn(attempt: Attempt, data: Path, start: Start) -> None:
     peak = max([after.bytes, *_sampled(attempt.folder)])
     attempt.note(disk={"bytes": after.bytes, "own": own, "peak": peak})
     if not start.replayed:  # its samples are those of the last stage alone
-        database_sizes.note(job.store, _shapes([*job.ancestors(), job.stage])[-1], own + peak - after.bytes)
+        images.note_database_size(job.store, _shapes([*job.ancestors(), job.stage])[-1], own + peak - after.bytes)
 
 
 def _start(attempt: Attempt, chain: Sequence[PlannedStage]) -> tuple[int, str | None]:
     """The position of the first stage that runs, and the image that it starts from."""
     store = attempt.job.store
     for position in range(len(chain) - 1, 0, -1):
-        if (store.image(chain[position - 1].id) / RECORD).is_file():
+        if (store.image(chain[position - 1].id) / IMAGE_FILE).is_file():
             return position, chain[position - 1].id
     return 0, None
 
@@ -75,7 +75,7 @@ def _copied(attempt: Attempt, start: str, folder: Path) -> int:
 
 def _grown(attempt: Attempt, stage: PlannedStage, shape: str) -> int | None:
     """By what such stages took; of a load also by its image, which may be of an attempt before this was learnt."""
-    before = database_sizes.known(attempt.job.store, shape)
+    before = images.database_sizes(attempt.job.store, shape)
     if before or stage.parent:
         return max(before, default=None)
     return image_bytes(attempt.job.store, stage.id)

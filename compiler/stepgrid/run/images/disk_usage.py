@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stepgrid.host.disk import existing
 from stepgrid.model.number_format import size
-from stepgrid.store.images import image_folders
+from stepgrid.store import images
 from stepgrid.store.store import Store
 
 RESERVE, SHARE = 1 << 30, 50  # of a device that nobody set a budget for: this much stays free, or a 50th of it
@@ -30,5 +30,5 @@ def room(store: Store, budget: int | None) -> DiskUsage:
     found = os.statvfs(existing(store.data))
     reserve = min(RESERVE, found.f_blocks * found.f_frsize // SHARE)
     free = found.f_bavail * found.f_frsize - reserve
-    used = image_folders.stored(store.image("_").parent.with_name(name) for name in ("images", "live"))
+    used = images.stored_bytes(store.image("_").parent.with_name(name) for name in ("images", "live"))
     return DiskUsage(free if budget is None else min(free, budget - used), budget, used)

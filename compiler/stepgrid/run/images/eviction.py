@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from stepgrid.store.images.image_folders import Blocks, File, Image
+from stepgrid.store.images import Blocks, File, Image
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,27 +13,33 @@ from stepgrid.model.plan import PlannedStage
 from stepgrid.model.units import counted
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images.clone import CloneOutcome, clone
-from stepgrid.store.images import image_folders
-from stepgrid.store.images.checksums import first_wrong
-from stepgrid.store.images.image_folders import DATA
-from stepgrid.store.images.verification import SAMPLES, SAYS, SUMS, UnusableError, fingerprint, load
-from stepgrid.store.paths import now
+from stepgrid.store import images
+from stepgrid.store.images import (
+    DAMAGED_IMAGE,
+    SAMPLES,
+    SUMS,
+    UnusableError,
+    fingerprint,
+    first_difference,
+    verify_image,
+)
+from stepgrid.store.paths import DATA, now
 from stepgrid.store.store import Store
 
 
 def verified(store: Store, stage: str) -> tuple[str | None, str]:
     """What is wrong with it, if anything is, and what it was held against: everything that was recorded of it."""
     try:
-        load(store, stage)
+        verify_image(store, stage)
     except UnusableError as why:
         return str(why), ""
     folder = store.image(stage)
-    record = image_folders.record(folder)
+    record = images.read_image_record(folder)
     sums, samples = record.get(SUMS, {}), record.get(SAMPLES, {})
     if not (sums or samples):
         return None, "files and sizes, no checksums were recorded"
-    wrong = first_wrong(folder / DATA, sums, samples)
-    return (SAYS.format(wrong) if wrong else None), _against(len(sums), len(samples))
+    wrong = first_difference(folder / DATA, sums, samples)
+    return (DAMAGED_IMAGE.format(wrong) if wrong else None), _against(len(sums), len(samples))
 
 
 def _against(whole: int, samples: int) -> str:
@@ -44,13 +50,13 @@ def _against(whole: int, samples: int) -> str:
 def listed(store: Store, stage: str) -> Tree | None:
     """The image's list of files as it was saved; nothing is verified."""
     try:
-        return Tree.from_json(image_folders.record(store.image(stage)))
+        return Tree.from_json(images.read_image_record(store.image(stage)))
     except (KeyError, TypeError, ValueError):
         return None
 
 
 def restore(store: Store, stage: str, tree: Tree, data: Path, immutable: Iterable[str]) -> CloneOutcome:
-    image_folders.note_use(store, stage)
+    images.note_use(store, stage)
     return clone(store.image(stage) / DATA, data, tree, immutable)
 
 

@@ -11,7 +11,7 @@ from stepgrid.host.files import remove_tree
 from stepgrid.host.locks import LockBusy, host_lock, locked
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.run.attempt import close_abandoned
-from stepgrid.store.images.image_folders import DATA
+from stepgrid.store.paths import DATA
 from stepgrid.store.store import Store
 
 PATIENCE = 0.5  # seconds that a person who pressed Ctrl-C may wait for a large database to go

@@ -19,8 +19,8 @@ from stepgrid.run.attempt import Attempt
 from stepgrid.run.images import image
 from stepgrid.run.images.trust import distrusting
 from stepgrid.run.steps import Bench
-from stepgrid.store.images import image_folders
-from stepgrid.store.images.verification import DamagedError, UnusableError, load
+from stepgrid.store import images
+from stepgrid.store.images import DamagedError, UnusableError, verify_image
 from stepgrid.store.redo_requests import measured
 
 EMPTY, REPLAY = "empty", "replay"
@@ -82,8 +82,8 @@ def _nearest(attempt: Attempt, chain: list[PlannedStage], data: Path) -> tuple[S
 def _restored(attempt: Attempt, stage: PlannedStage, data: Path) -> Start | None:
     store = attempt.job.store
     try:
-        with image_folders.held(store, stage.id):
-            tree = load(store, stage.id)
+        with images.hold_image(store, stage.id):
+            tree = verify_image(store, stage.id)
             cloned = image.restore(store, stage.id, tree, data, immutable(attempt))
     except UnusableError as why:
         damaged = isinstance(why, DamagedError)
@@ -99,7 +99,7 @@ def _drop(attempt: Attempt, stage: PlannedStage, why: UnusableError) -> None:
     """One that cannot be removed now is found damaged again."""
     print(f"{stage.title} is run again: {why}", file=sys.stderr, flush=True)
     with suppress(LockBusy, OSError):
-        image_folders.evict(attempt.job.store, attempt.job.stage.id, stage.id)
+        images.evict_image(attempt.job.store, attempt.job.stage.id, stage.id)
 
 
 def _replay(attempt: Attempt, stage: PlannedStage, follower: str, data: Path, start: Start) -> Start:

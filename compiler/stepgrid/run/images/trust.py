@@ -15,8 +15,8 @@ from stepgrid.host.files import scan
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.plan import plan_file
 from stepgrid.run.attempt import Attempt
-from stepgrid.store.images.image_folders import DATA
-from stepgrid.store.images.verification import DamagedError, UnusableError, doubt, load
+from stepgrid.store.images import DamagedError, UnusableError, doubt_image, verify_image
+from stepgrid.store.paths import DATA
 from stepgrid.store.store import Store
 
 PROVEN = "proven"  # a file of the image: a stage that started from it went well
@@ -53,8 +53,8 @@ def distrusting(attempt: Attempt, image: str | None, stage: PlannedStage) -> Ite
 def _reason_to_discard(store: Store, image: str, failure: StageError) -> str | None:
     """Corruption beside sound checksums was saved with the image, unless another stage has used it since."""
     try:
-        doubt(store, image)
-        load(store, image)
+        doubt_image(store, image)
+        verify_image(store, image)
     except DamagedError as damage:
         return str(damage)
     except (UnusableError, OSError):

@@ -7,16 +7,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from stepgrid.model.plan import Plan
-from stepgrid.store.record_header import head
 from stepgrid.store.store import Store
 
 MOST = 200  # results whose figures are read: the spread is known well enough by then
 FIGURE = "qps"
-
-
-def image_bytes(store: Store, stage: str) -> int | None:
-    found = head(store.image(stage) / "image.json").get("bytes")
-    return found if isinstance(found, int) else None
 
 
 def figures(store: Store, plan: Plan) -> dict[str, list[Sequence[float]]]:

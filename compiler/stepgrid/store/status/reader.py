@@ -18,7 +18,7 @@ from stepgrid.model.status import ENDED, MEASURES, Action, NodeStatus, PlanStatu
 from stepgrid.plan import base_stages
 from stepgrid.plan.actions import planned, with_replays
 from stepgrid.plan.plan_file import outline
-from stepgrid.store.images.verification import ImageVerifier
+from stepgrid.store.images import ImageVerifier
 from stepgrid.store.paths import TIME_FORMAT
 from stepgrid.store.status.active_run import Runs
 from stepgrid.store.status.eta import KINDS, Pace, eta, pace

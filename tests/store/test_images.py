@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.host.files import write_json
 from stepgrid.host.locks import LockBusy
-from stepgrid.store.images import image_folders
+from stepgrid.store import images
 from stepgrid.store.store import Store
 
 
@@ -32,33 +32,33 @@ def image(store: Store, stage: str, files: dict[str, int], used: float, **more: 
 def test_they_are_listed_by_last_use(store: Store) -> None:
     image(store, "s-1", {}, 1000.0, title="the first")
     image(store, "s-2", {}, 500.0)
-    assert [(each.stage, each.title, each.used) for each in image_folders.images(store)] == [
+    assert [(each.stage, each.title, each.used) for each in images.list_images(store)] == [
         ("s-2", "s-2", 500.0),
         ("s-1", "the first", 1000.0),
     ]
-    image_folders.note_use(store, "s-2")
-    assert [each.stage for each in image_folders.images(store)] == ["s-1", "s-2"]
+    images.note_use(store, "s-2")
+    assert [each.stage for each in images.list_images(store)] == ["s-1", "s-2"]
 
 
 def test_what_is_shared_is_not_its_own_and_counts_once(store: Store) -> None:
     one = image(store, "s-1", {"a.sst": 8192, "b": 4096}, 1.0)
     two = image(store, "s-2", {}, 2.0)
     os.link(one / "data" / "a.sst", two / "data" / "a.sst")
-    found = {each.stage: each for each in image_folders.images(store)}
-    assert found["s-1"].bytes - found["s-1"].own == 8192
-    assert found["s-2"].bytes - found["s-2"].own == 8192
-    assert image_folders.stored([one, two]) == found["s-1"].bytes + found["s-2"].own
+    found = {each.stage: each for each in images.list_images(store)}
+    assert found["s-1"].bytes - found["s-1"].unshared == 8192
+    assert found["s-2"].bytes - found["s-2"].unshared == 8192
+    assert images.stored_bytes([one, two]) == found["s-1"].bytes + found["s-2"].unshared
 
 
 def test_one_that_is_held_is_not_evicted(store: Store) -> None:
     image(store, "s-1", {"a": 1}, 1.0)
-    with image_folders.held(store, "s-1"), pytest.raises(LockBusy):
-        image_folders.evict(store, "s-9", "s-1")
-    image_folders.evict(store, "s-9", "s-1")
+    with images.hold_image(store, "s-1"), pytest.raises(LockBusy):
+        images.evict_image(store, "s-9", "s-1")
+    images.evict_image(store, "s-9", "s-1")
     assert list(store.image("_").parent.iterdir()) == []
     assert not list(store.lock("_").parent.glob("image-*"))
 
 
 def test_a_store_without_images(store: Store) -> None:
-    assert image_folders.images(store) == []
-    assert image_folders.stored([store.root / "images"]) == 0
+    assert images.list_images(store) == []
+    assert images.stored_bytes([store.root / "images"]) == 0

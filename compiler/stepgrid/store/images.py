@@ -1,0 +1,331 @@
+"""Saved databases (images): what they take on the disk, whether they are what was saved, and how large databases grow.
+
+An image is a cache of the database at the end of a stage. None goes while it is restored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from stepgrid.errors import StepgridError
+from stepgrid.host.files import Tree, make_folder, modification_times, read_json, scan, write_cache, write_json
+from stepgrid.host.locks import locked
+from stepgrid.host.page_cache import resident_bytes
+from stepgrid.plan.actions import NO_IMAGE
+from stepgrid.store.paths import DATA, IMAGE_FILE, USED, VERIFIED
+from stepgrid.store.record_header import head
+from stepgrid.store.store import Store
+
+File: TypeAlias = tuple[int, int]  # device, inode
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Disk space of one stored file."""
+
+    bytes: int
+    names: int  # that it has here
+    links: int  # that it has anywhere
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    stage: str
+    folder: Path
+    title: str
+    used: float  # when it was made, or restored last
+    files: Mapping[File, Blocks]
+
+    @property
+    def bytes(self) -> int:
+        return sum(blocks.bytes for blocks in self.files.values())
+
+    @property
+    def unshared(self) -> int:
+        """Add up the bytes that go with it: files that nothing else has a link to."""
+        return sum(blocks.bytes for blocks in self.files.values() if blocks.links <= blocks.names)
+
+
+def list_images(store: Store) -> list[Image]:
+    """List the images of this checkout, least lately used first."""
+    images = []
+    for entry in _entries(store.image("_").parent):
+        if entry.is_dir() and not entry.name.startswith("."):
+            folder = Path(entry)
+            title = str(read_image_record(folder).get("title") or folder.name)
+            images.append(Image(folder.name, folder, title, last_use(folder), _blocks(folder)))
+    return sorted(images, key=lambda image: (image.used, image.stage))
+
+
+def read_image_record(folder: Path) -> dict[str, Any]:
+    """Read image.json; empty when it cannot be read."""
+    try:
+        raw = json.loads((folder / IMAGE_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return raw if isinstance(raw, dict) else {}
+
+
+def image_bytes(store: Store, stage: str) -> int | None:
+    """Read the size of an image from its record."""
+    size = head(store.image(stage) / IMAGE_FILE).get("bytes")
+    return size if isinstance(size, int) else None
+
+
+def last_use(folder: Path) -> float:
+    times = [path.stat().st_mtime for name in (USED, IMAGE_FILE) if (path := folder / name).exists()]
+    return max(times, default=folder.stat().st_mtime)
+
+
+def note_use(store: Store, stage: str) -> None:
+    """Note that an image is restored; a store that cannot be written loses nothing but the order of eviction."""
+    with suppress(OSError):
+        (store.image(stage) / USED).touch()
+
+
+def hold_image(store: Store, stage: str) -> AbstractContextManager[None]:
+    """Keep an image from being evicted while it is restored."""
+    return locked(_lock(store, stage), shared=True)
+
+
+def evict_image(store: Store, owner: str, stage: str) -> None:
+    """Remove an image; called by the job of stage `owner`. LockBusy when it is being restored."""
+    with locked(_lock(store, stage), wait=False):
+        store.discard_image(owner, stage)
+        _lock(store, stage).unlink(missing_ok=True)
+
+
+def _lock(store: Store, stage: str) -> Path:
+    return store.lock(f"image-{stage}")
+
+
+def stored_bytes(folders: Iterable[Path]) -> int:
+    """Add up all files below these folders; a file with several names counts once."""
+    files: dict[File, Blocks] = {}
+    for folder in folders:
+        files |= _blocks(folder)
+    return sum(blocks.bytes for blocks in files.values())
+
+
+def _blocks(folder: Path) -> dict[File, Blocks]:
+    files: dict[File, Blocks] = {}
+    for entry in _files_below(folder):
+        with suppress(OSError):  # removed meanwhile
+            status = entry.stat(follow_symlinks=False)
+            key = status.st_dev, status.st_ino
+            names = files[key].names + 1 if key in files else 1
+            files[key] = Blocks(status.st_blocks * 512, names, status.st_nlink)
+    return files
+
+
+def _files_below(folder: Path | str) -> Iterator[os.DirEntry[str]]:
+    for entry in _entries(folder):
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files_below(entry.path)
+        else:
+            yield entry
+
+
+def _entries(folder: Path | str) -> list[os.DirEntry[str]]:
+    try:
+        return list(os.scandir(folder))
+    except OSError:
+        return []
+
+
+# Sizes that databases grew to, by the steps that made them: the next stage of such steps is expected to need as much.
+# A cache of what attempts say (`disk` in attempt.json): one that is lost is learnt again.
+
+MOST_SIZES = 8  # of the latest
+
+
+def note_database_size(store: Store, shape: str, grown: int) -> None:
+    path = store.database_sizes(shape)
+    with suppress(OSError):
+        make_folder(path.parent)
+        write_json(path, {"bytes": [*database_sizes(store, shape), grown][-MOST_SIZES:]})
+
+
+def database_sizes(store: Store, shape: str) -> Sequence[int]:
+    """Read the bytes of the latest stages of this shape, oldest first."""
+    try:
+        sizes = json.loads(store.database_sizes(shape).read_text(encoding="utf-8"))["bytes"]
+        return [int(size) for size in sizes]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+# Verification: sizes are compared at every use, contents after a restart of the host or a change of times.
+
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+BOOT, TIMES, SUMS, SAMPLES = "boot", "times", "checksums", "samples"  # of the files, in image.json and verified.json
+DAMAGED_IMAGE = "the image is damaged: {}"
+
+
+class UnusableError(StepgridError):
+    """An image that cannot be restored."""
+
+
+class DamagedError(UnusableError):
+    """An image that is not what was saved."""
+
+
+def fingerprint(root: Path, tree: Tree, whole: bool) -> dict[str, Any]:
+    """Describe files for image.json. `whole`: checksums of all files, however large."""
+    sums = file_checksums(root, tree, float("inf") if whole else FULL_LIMIT)
+    samples = {name: sample_checksum(root / name) for name in tree.files.keys() - sums.keys()}
+    return {**_file_state(root, tree), SUMS: sums, SAMPLES: samples}
+
+
+def verify_image(store: Store, stage: str) -> Tree:
+    """Return the image's list of files, where they are what was saved, and note that they are sound."""
+    check = _look(store, stage)
+    if check.changed or check.is_restarted:
+        check.read_files()
+        _note_verified(store, stage, check.state)
+    return check.tree
+
+
+def image_damage(store: Store, stage: str) -> str | None:
+    """Say what is wrong with an image, if there is one; only files whose times changed are read."""
+    try:
+        replace(_look(store, stage), is_restarted=False).read_files()
+    except DamagedError as error:
+        return str(error)
+    except UnusableError:
+        return None
+    return None
+
+
+class ImageVerifier:
+    """Looks at images, one for each time that an image was saved."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._damages: dict[str, tuple[int, str | None]] = {}  # by stage, with the time of image.json
+
+    def damage(self, stage: str) -> str | None:
+        """Say why there is no sound image."""
+        try:
+            saved = (self._store.image(stage) / IMAGE_FILE).stat().st_mtime_ns
+        except OSError:
+            return NO_IMAGE
+        if self._damages.get(stage, (0, None))[0] != saved:
+            self._damages[stage] = saved, image_damage(self._store, stage)
+        return self._damages[stage][1]
+
+
+def doubt_image(store: Store, stage: str) -> None:
+    """Have an image read before its next use, as after a restart."""
+    record = read_image_record(store.image(stage))
+    _note_verified(store, stage, {TIMES: record.get(TIMES, {}), BOOT: "in doubt"})
+
+
+def _note_verified(store: Store, stage: str, state: Mapping[str, Any]) -> None:
+    """Note the state of sound files; a store that cannot be written forgets it, and the files are read again."""
+    with suppress(OSError):
+        write_cache(store.image(stage) / VERIFIED, json.dumps(state))
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """A look at the files of an image."""
+
+    tree: Tree
+    folder: Path
+    record: Mapping[str, Any]  # image.json
+    state: Mapping[str, Any]
+    changed: Set[str]  # since the image was verified last
+    is_restarted: bool  # the host, since then
+
+    def read_files(self) -> None:
+        """Compare contents. A sample says that a file came through a restart, not that nobody wrote to it."""
+        sums, samples = self.record.get(SUMS, {}), self.record.get(SAMPLES, {})
+        if unsummed := sorted(self.changed - sums.keys()):
+            sentence = f"{unsummed[0]} was written after it was saved, and only samples of it were kept"
+            raise DamagedError(DAMAGED_IMAGE.format(sentence))
+        chosen = sums if self.is_restarted else {name: sums[name] for name in self.changed}
+        if difference := first_difference(self.folder / DATA, chosen, samples if self.is_restarted else {}):
+            raise DamagedError(DAMAGED_IMAGE.format(difference))
+
+
+def _look(store: Store, stage: str) -> _Check:
+    folder = store.image(stage)
+    try:
+        record = json.loads((folder / IMAGE_FILE).read_text(encoding="utf-8"))
+        tree = Tree.from_json(record)
+    except FileNotFoundError:
+        raise UnusableError("there is no image") from None
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DamagedError(DAMAGED_IMAGE.format("its image.json cannot be read")) from None
+    if difference := tree.difference(scan(folder / DATA)):
+        raise DamagedError(DAMAGED_IMAGE.format(difference))
+    state = _file_state(folder / DATA, tree)
+    if TIMES not in record:  # an earlier version saved it, with sizes alone
+        return _Check(tree, folder, record, state, frozenset(), is_restarted=False)
+    last = read_json(folder / VERIFIED) or record
+    changed = {name for name, when in state[TIMES].items() if last[TIMES].get(name) != when}
+    return _Check(tree, folder, record, state, changed, state[BOOT] != last.get(BOOT))
+
+
+def _file_state(root: Path, tree: Tree) -> dict[str, Any]:
+    try:
+        boot = BOOT_ID.read_text(encoding="ascii").strip()
+    except OSError:
+        boot = ""  # as if the host never restarted
+    return {BOOT: boot, TIMES: modification_times(root, tree)}
+
+
+# Checksums: small files in full, samples of the rest, as reading a large database takes long.
+
+DIGEST = partial(hashlib.blake2b, digest_size=20)
+FULL_LIMIT = 1 << 30  # bytes of an image that are read in full, where nobody asks for more
+SAMPLE_BYTES, SAMPLE_COUNT = 1 << 14, 4  # of a file, from its start to its end
+
+
+def file_checksums(root: Path, tree: Tree, limit: float = float("inf")) -> dict[str, str]:
+    """Sum files by name, the smallest first, while no more than `limit` bytes are read."""
+    sums: dict[str, str] = {}
+    for name, size in sorted(tree.files.items(), key=lambda entry: (entry[1], entry[0])):
+        limit -= size
+        if limit < 0:
+            break
+        sums[name] = file_checksum(root / name)
+    return sums
+
+
+def file_checksum(path: Path) -> str:
+    """Sum a file; the page cache stays as it was where it held nothing of it: steps are measured with it."""
+    cached = resident_bytes(path)
+    with path.open("rb") as file:
+        checksum = hashlib.file_digest(file, DIGEST).hexdigest()
+        if cached == 0:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    return checksum
+
+
+def sample_checksum(path: Path) -> str:
+    digest, last = DIGEST(), max(path.stat().st_size - SAMPLE_BYTES, 0)
+    with path.open("rb") as file:
+        for number in range(SAMPLE_COUNT):
+            digest.update(os.pread(file.fileno(), SAMPLE_BYTES, last * number // (SAMPLE_COUNT - 1)))
+    return digest.hexdigest()
+
+
+def first_difference(root: Path, sums: Mapping[str, str], samples: Mapping[str, str]) -> str | None:
+    """Say which file is the first that is not what it was."""
+    for name, expected in sorted({**samples, **sums}.items()):
+        try:
+            read = file_checksum if name in sums else sample_checksum
+            if read(root / name) != expected:
+                return f"{name} is not what was saved: its checksum differs"
+        except OSError as error:
+            return f"{name} cannot be read: {error.strerror}"
+    return None
