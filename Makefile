@@ -46,11 +46,11 @@ docs: $(STAMP)  # the site of docs/, in site/; it loads nothing from elsewhere
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "site/index.html"
 
-test: $(STAMP) $(SCHEMAS)  # `make lint` is one of the tests; three processes, of which one mostly waits for what it measures
-	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile
+test: $(STAMP) $(SCHEMAS)  # beside `make lint`; more processes than two cores, as many tests wait for what they measure
+	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint
 
-test-all: $(STAMP) $(SCHEMAS)  # with what takes hours: each published experiment whole at its smoke scale
-	@$(BIN)/python -m pytest --numprocesses 3 --dist loadfile -m ''
+test-all: $(STAMP) $(SCHEMAS)  # with what is for a night: before a release
+	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint --hypothesis-profile nightly -m ''
 
 lint: $(STAMP)
 	@$(BIN)/ruff check

@@ -14,8 +14,8 @@ from stepgrid.language.problems import Problems, SpecError, _source, format_prob
 from stepgrid.model.plan import Plan
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.plugins import registry
-from tests import needs
-from tests.scheduler import Scheduler
+from tests import needs, scheduler
+from tests.lint_run import LintRun
 
 TESTS = Path(__file__).resolve().parent
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
@@ -25,7 +25,8 @@ Compile = Callable[..., Plan]
 Complaints = Callable[..., str]
 
 # the machines that run this are busy: an example that takes long says nothing about the code
-settings.register_profile("stepgrid", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("stepgrid", deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=25)
+settings.register_profile("nightly", settings.get_profile("stepgrid"), max_examples=200)
 settings.load_profile("stepgrid")
 
 # whoever starts the tests in the background of a shell has them ignore Ctrl-C, and what they start inherits that
@@ -33,15 +34,25 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--lint", action="store_true", help="run `make lint` beside the tests, and fail where it does")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("lint") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(LintRun())
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(TESTS / "integration"):
             item.add_marker(pytest.mark.integration)
+    items.sort(key=lambda item: scheduler.order(item.nodeid))
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduler:
-    return Scheduler(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> scheduler.Scheduler:
+    return scheduler.Scheduler(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -89,16 +100,6 @@ def signal_handlers() -> Iterator[None]:
 def no_site_file(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is in the folder or in the environment of whoever runs the tests."""
     monkeypatch.setenv("STEPGRID_SITE", "")
-
-
-@pytest.fixture(autouse=True)
-def same_signals() -> Iterator[None]:
-    """A command that is called in this process sets its own."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
-    before = {number: signal.getsignal(number) for number in numbers}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -1,22 +1,27 @@
-"""How the processes of `pytest --numprocesses 3` share the tests."""
+"""How the processes of `make test` share the tests: a file is a share, and those of real engines come first."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from xdist.scheduler import LoadFileScheduling
 
 ENGINES = "tests/integration/"
-ROWS = tuple(f"{ENGINES}test_{name}" for name in ("linkbench", "insert_benchmark_kills"))
-UNTIMED = tuple(f"{ENGINES}test_{name}" for name in ("artifacts", "build", "examples", "language_server", "wheel"))
+LONG = (ENGINES, "tests/rules/")
+SPEEDS = tuple(f"{ENGINES}test_{name}" for name in ("axis_search", "client_rates", "hidden_changes", "verdicts"))
 
 
 class Scheduler(LoadFileScheduling):
-    """One process takes all that measure real engines, one after the other. Any other file is one process's, too.
+    """Tests that assert a speed run one after the other."""
 
-    Those that need the same servers and measure nothing go together: the servers are made once for each process.
-    """
+    def __init__(self, config: Any, log: Any) -> None:
+        config.option.loadscopereorder = False
+        super().__init__(config, log)
 
     def _split_scope(self, nodeid: str) -> str:
-        if nodeid.startswith(ROWS):
-            return ROWS[0]
-        measures = nodeid.startswith(ENGINES) and not nodeid.startswith(UNTIMED)
-        return ENGINES if measures else str(super()._split_scope(nodeid))
+        return SPEEDS[0] if nodeid.startswith(SPEEDS) else str(super()._split_scope(nodeid))
+
+
+def order(nodeid: str) -> bool:
+    """Sort key: a long share that begins last would be waited for by all other processes."""
+    return not nodeid.startswith(LONG)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ import pytest
 
 from stepgrid.build.record import programs
 from stepgrid.store.store import Store
+from tests import forked
 from tests.integration import servers
 from tests.needs import require
 
@@ -67,6 +69,8 @@ class Lab:
         return self.execute(self.argv("run", "spec.yaml", *arguments), timeout, **env)
 
     def execute(self, argv: list[str], timeout: float = 240, **env: str) -> subprocess.CompletedProcess[str]:
+        if argv[0] == sys.executable and "LD_PRELOAD" not in env:
+            return forked.execute(argv, self.folder, _env(env), timeout)
         return subprocess.run(
             argv, cwd=self.folder, env=_env(env), stdin=subprocess.DEVNULL, capture_output=True, text=True,
             timeout=timeout, check=False,
@@ -124,26 +128,32 @@ def _env(more: dict[str, str]) -> dict[str, str]:
     return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT / "compiler"), "COLUMNS": "200", **more}
 
 
+def _made(factory: pytest.TempPathFactory, name: str, spec: str) -> Path:
+    """outputs/ with the builds of a spec, which one of the processes that share the tests makes for all."""
+    root = factory.getbasetemp()
+    lab = Lab((root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / name)
+    with lab.folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not lab.folder.exists():
+            lab.folder.mkdir()
+            lab.write(spec)
+            done = lab.execute(lab.argv("builds", "spec.yaml", "--make"))
+            assert done.returncode == 0, done.stderr
+    return lab.folder / "outputs"
+
+
 @pytest.fixture(scope="session")
 def depot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """outputs/ with the build of SPEC in it."""
     require("apt")
-    lab = Lab(tmp_path_factory.mktemp("depot"))
-    lab.write(SPEC)
-    made = lab.execute(lab.argv("builds", "spec.yaml", "--make"))
-    assert made.returncode == 0, made.stderr
-    return lab.folder / "outputs"
+    return _made(tmp_path_factory, "depot", SPEC)
 
 
 @pytest.fixture(scope="session")
 def server_builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """outputs/builds with PostgreSQL, MariaDB and MySQL in it."""
     require("apt", "maven")
-    lab = Lab(tmp_path_factory.mktemp("servers"))
-    lab.write(servers.SPEC)
-    made = lab.execute(lab.argv("builds", "spec.yaml", "--make"))
-    assert made.returncode == 0, made.stderr
-    return lab.folder / "outputs" / "builds"
+    return _made(tmp_path_factory, "servers", servers.SPEC) / "builds"
 
 
 @pytest.fixture(scope="session")
@@ -151,7 +161,7 @@ def db_bench(depot: Path) -> Path:
     """A db_bench that runs here, as one file."""
     (build,) = (depot / "builds").iterdir()
     words = " ".join(f"'{word}'" for word in programs(build)["db_bench"])
-    script = depot.parent / "db_bench"
+    script = depot.parent / f"db_bench.{os.getpid()}"
     script.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
     script.chmod(0o755)
     return script

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import waiting
+from tests import forked, waiting
 
 ROOT = Path(__file__).resolve().parents[2]
 TOY = Path(__file__).resolve().parent / "toy"
@@ -31,10 +31,13 @@ class Checkout:
         return [sys.executable, "-m", "snakemake", "--config", f"spec={spec}", *arguments]
 
     def snakemake(self, *arguments: str, spec: str = "spec.json") -> subprocess.CompletedProcess[str]:
-        return self.execute(self.argv(*arguments, spec=spec))
+        return self.forked(self.argv(*arguments, spec=spec))
 
     def stepgrid_run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return self.execute([sys.executable, "stepgrid_run.py", *arguments])
+        return self.forked([sys.executable, "stepgrid_run.py", *arguments])
+
+    def forked(self, argv: list[str]) -> subprocess.CompletedProcess[str]:
+        return forked.execute(argv, self.folder, _env(), waiting.LONG)
 
     def execute(self, argv: list[str], **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
