@@ -16,7 +16,7 @@ from stepgrid.build.commands import Commands
 from stepgrid.build.record import programs
 from stepgrid.cli import main
 from stepgrid.store.store import Store
-from stepgrid.transfer import build_import
+from stepgrid.transfer import builds
 from stepgrid.workflow import host_plan
 from tests.cli.bundles import Members, rewrite
 
@@ -52,7 +52,7 @@ def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -
 
 
 def node(file: Path) -> str:
-    return str(build_import.read(file)["id"])
+    return str(builds.read_build_manifest(file)["id"])
 
 
 def with_manifest(members: Members, **fields: Any) -> None:

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main, transfer
+from stepgrid.host import facts
 from stepgrid.host.files import make_folder, write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan
 from stepgrid.store import plans, redo_requests, retractions
 from stepgrid.store.status.integrity import full_fault
 from stepgrid.store.store import Store
-from stepgrid.transfer import host_privacy
 from stepgrid.workflow import run_request
 from tests.cli.bundles import SUMMARIZED, Capture, export, planned, result, sealed
 from tests.cli.samples import SPEC
@@ -221,7 +221,7 @@ def test_what_names_the_host_is_left_out(
     (result,) = store.results(plan.stages[0].id)
     assert full_fault(result, plan.stages[0]) is None
     host = json.loads((result / "attempt.json").read_text())["host"]["hostname"]
-    assert host == host_privacy.pseudonym("bench-7") == host_privacy.pseudonym(host) != "bench-7"
+    assert host == facts.pseudonym("bench-7") == facts.pseudonym(host) != "bench-7"
     command = json.loads(next(result.glob("steps/*/command.json")).read_text())
     assert command == {"argv": ["x"], "env": {"LD_PRELOAD": "a.so"}, "environment": {"LC_ALL": "C", "TZ": "UTC"}}
 
@@ -241,7 +241,7 @@ def test_the_tables_that_go_along_do_not_name_the_host(
         "argv": '["x"]',
         "env": '{"LD_PRELOAD": "a.so"}',
         "environment": '{"LC_ALL": "C", "TZ": "UTC"}',
-        "hostname": host_privacy.pseudonym("bench-7"),
+        "hostname": facts.pseudonym("bench-7"),
     }
 
 

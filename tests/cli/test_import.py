@@ -14,7 +14,6 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.store.store import Store
-from stepgrid.transfer import result_import
 from tests.cli.bundles import Capture, Members, export, planned, rewrite, sealed
 
 pytestmark = pytest.mark.usefixtures("one")
@@ -51,7 +50,7 @@ def test_what_cannot_be_taken_here_is_said_before_it_is_unpacked(
     short = file.with_name("short.tar.gz")
     short.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     assert "cannot be unpacked" in refused(short, store, capsys)
-    monkeypatch.setattr(result_import.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 8, 1))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(9, 8, 1))
     assert re.fullmatch(
         r"FILE is not imported: it takes [\d.]+ KiB, and 1 B are free at outputs\n", refused(file, store, capsys)
     )

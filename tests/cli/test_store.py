@@ -18,8 +18,8 @@ from stepgrid.host.files import sha256
 from stepgrid.store import plans
 from stepgrid.store.paths import IMPORTED
 from stepgrid.store.store import Store
-from stepgrid.transfer import store_sync
-from stepgrid.transfer.remote_folder import LocalFolder, remote_folder
+from stepgrid.transfer import shared_folder
+from stepgrid.transfer.shared_folder import LocalFolder, remote_folder
 from tests.cli.bundles import Capture, planned, result
 from tests.cli.test_signature import alice as alice
 from tests.cli.test_signature import site
@@ -202,7 +202,7 @@ def test_a_bundle_that_lacks_what_its_entry_names(shared: Path, two: Callable[[]
 def test_bundles_are_of_a_bounded_number_of_results(
     one: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    monkeypatch.setattr(store_sync, "MOST", 4)
+    monkeypatch.setattr(shared_folder, "MOST_RESULTS", 4)
     plans.publish(Store(), planned())
     assert main(["store", "push", "../shared", "--host"]) == 0
     assert capsys.readouterr().out.startswith("pushed 6 results in 2 bundles ")
@@ -258,8 +258,8 @@ def test_a_path_and_a_file_url_are_the_same_folder(tmp_path: Path) -> None:
 KILLED = """\
 import os, signal
 from stepgrid.cli import main
-from stepgrid.transfer import store_sync
-from stepgrid.transfer.remote_folder import LocalFolder
+from stepgrid.transfer import shared_folder
+from stepgrid.transfer.shared_folder import LocalFolder
 
 def killing(call):
     def counted(*args):
@@ -270,7 +270,7 @@ def killing(call):
     return counted
 
 left = [{calls}]
-store_sync.MOST = 1
+shared_folder.MOST_RESULTS = 1
 moving = {{"push": "put", "pull": "get"}}["{verb}"]  # a push also reads what it pushed before
 setattr(LocalFolder, moving, killing(getattr(LocalFolder, moving)))
 main(["store", "{verb}", "../shared", *["--host"][:"{verb}" == "push"]])
@@ -283,7 +283,8 @@ def test_a_kill_between_any_two_files_loses_nothing(verb: str, calls: int, one: 
     plans.publish(Store(), planned())
     before, kills = contents(Store()), 0
     if verb == "pull":
-        code = "from stepgrid.transfer import store_sync; store_sync.MOST = 1\nfrom stepgrid.cli import main\n"
+        code = "from stepgrid.transfer import shared_folder; shared_folder.MOST_RESULTS = 1\n"
+        code += "from stepgrid.cli import main\n"
         assert interrupted(f"{code}main(['store', 'push', '../shared', '--host'])") == 0
         two()
     while interrupted(KILLED.format(verb=verb, calls=calls)) == -signal.SIGKILL:

@@ -11,7 +11,7 @@ from stepgrid.cli import main
 from stepgrid.store import plans, retractions
 from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.store import Store
-from stepgrid.transfer import retraction_sync
+from stepgrid.transfer import shared_folder
 from tests.cli.bundles import Capture, planned
 from tests.cli.test_signature import alice as alice
 from tests.cli.test_signature import site
@@ -113,14 +113,8 @@ def test_what_is_retracted_again_counts_no_more(first: Enter, two: Enter, capsys
 def test_only_those_of_a_spec(first: Enter, two: Enter, capsys: Capture) -> None:
     retractions.retract(first(), result(Store()), "noise")
     assert moved(capsys, "push") == "1 retraction"
-    taken = retraction_sync.pull(two(), retraction_sync_remote(), Path.cwd(), stages={"s-0"})
-    assert taken == retraction_sync.Taken()
-
-
-def retraction_sync_remote() -> retraction_sync.RemoteFolder:
-    from stepgrid.transfer.remote_folder import remote_folder
-
-    return remote_folder("../shared")
+    remote = shared_folder.remote_folder("../shared")
+    assert shared_folder.pull(two(), remote, stages={"s-0"}) == shared_folder.Transfer()
 
 
 def test_while_a_run_is_active_it_is_left(first: Enter, two: Enter, capsys: Capture) -> None:
@@ -128,7 +122,7 @@ def test_while_a_run_is_active_it_is_left(first: Enter, two: Enter, capsys: Capt
     assert moved(capsys, "push") == "1 retraction"
     store = two()
     with hold_run_lock(store, "a.yaml"):
-        assert moved(capsys, "pull", status=3) == retraction_sync.BUSY
+        assert moved(capsys, "pull", status=3) == shared_folder.RUN_ACTIVE
     assert counts(store)
     assert moved(capsys, "pull") == "1 retraction"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.plugins.registry import IMPORTERS
-from stepgrid.transfer.published_folder import read, write
+from stepgrid.transfer.published import read_folder, write_summaries
 
 RAW: Mapping[str, tuple[str, ...]] = {  # what summaries are made of
     "sysbench": ("sb.o.*", "sb.io.*", "sb.vm.*", "qps.abs.*"),
@@ -22,8 +22,8 @@ RAW: Mapping[str, tuple[str, ...]] = {  # what summaries are made of
 @pytest.mark.parametrize("kind", IMPORTERS.names())
 def test_every_published_file(kind: str, published: Callable[[str], Path], tmp_path: Path) -> None:
     folder = published(kind)
-    found = read(kind, folder)
-    write(tmp_path, found.legacy, found.beside)
+    found = read_folder(kind, folder)
+    write_summaries(tmp_path, found)
     there = {path.name: path.read_bytes() for path in folder.iterdir()}
     made = {name: data for name, data in there.items() if not any(fnmatchcase(name, raw) for raw in RAW[kind])}
     assert made

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.plugins.registry import DRIVERS, IMPORTERS
-from stepgrid.transfer.published_folder import read
+from stepgrid.transfer.published import read_folder
 
 KINDS = IMPORTERS.names()
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "legacy.md"
@@ -27,4 +27,4 @@ def test_an_unknown_kind_says_which_there_are() -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_every_reason_is_a_heading_of_the_page(name: str, published: Callable[[str], Path]) -> None:
     headings = {line.removeprefix("## ") for line in PAGE.read_text(encoding="utf-8").split("\n")}
-    assert {each.why for each in read(name, published(name)).beside} <= headings
+    assert {each.why for each in read_folder(name, published(name)).differences} <= headings

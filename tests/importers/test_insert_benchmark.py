@@ -11,8 +11,7 @@ from stepgrid.plugins.metrics import METRICS
 from stepgrid.store.store import Store
 from stepgrid.summarize.page import report_formats
 from stepgrid.summarize.refresh import current
-from stepgrid.transfer.published_folder import PublishedFolder, read
-from stepgrid.transfer.published_results import publish
+from stepgrid.transfer.published import PublishedFolder, publish, read_folder
 from stepgrid_importers.insert_benchmark import merged_tables, probe, steps
 from tests.importers.insert_benchmark.made import HEAD, client, run, table, times
 
@@ -39,12 +38,12 @@ def measured(found: PublishedFolder) -> list[ImportedStep]:
 
 def wrong(folder: Path) -> list[str]:
     with pytest.raises(FolderError) as caught:
-        read("insert_benchmark", folder)
+        read_folder("insert_benchmark", folder)
     return [str(fault).replace(str(folder), "DIR") for fault in caught.value.faults]
 
 
 def test_a_run_gets_its_summaries(tmp_path: Path) -> None:
-    made = read("insert_benchmark", run(tmp_path)).legacy
+    made = read_folder("insert_benchmark", run(tmp_path)).summaries
     assert made["o.sum.t.20m.x.cy"] == table(LOAD, QUERY)
     assert made["mrg.qr100.L1"] == table(QUERY.replace("\t2.0\t1.0", "\t2\t1.0", 1).replace("20m.", ""))
     assert made["20m.x.cy/qr100.L1/o.rt.t.query"] == TIMES
@@ -63,7 +62,7 @@ def test_a_run_gets_its_summaries(tmp_path: Path) -> None:
 
 def test_clean_figures_are_of_raw_files(tmp_path: Path) -> None:
     """Of both clients and of their own clocks; processors without banner lines."""
-    load, query = measured(read("insert_benchmark", run(tmp_path)))
+    load, query = measured(read_folder("insert_benchmark", run(tmp_path)))
     wanted = {
         "inserts_per_s": 200, "deletes_per_s": 200, "target_inserts_per_s": 200, "qps": 3950, "median_qps": 4000,
         "context_switches_per_s": 300, "context_switches_per_op": 300 / 3950,
@@ -88,7 +87,7 @@ def test_clean_figures_are_of_raw_files(tmp_path: Path) -> None:
 
 def test_each_client_has_its_rates(tmp_path: Path) -> None:
     """Of what the step did: a load prints columns of queries, too."""
-    load, query = measured(read("insert_benchmark", run(tmp_path)))
+    load, query = measured(read_folder("insert_benchmark", run(tmp_path)))
     assert {each.operation for each in load.figures.rates} == {"insert", "delete"}
     assert len(query.figures.rates) == 2 * 3 * 10
     last = [each for each in query.figures.rates if each.second == 10]
@@ -101,7 +100,7 @@ def test_each_client_has_its_rates(tmp_path: Path) -> None:
 
 def test_the_report_has_the_published_response_times_and_rates(tmp_path: Path) -> None:
     """By the way that all results go."""
-    planned = read("insert_benchmark", run(tmp_path / "raw")).planned
+    planned = read_folder("insert_benchmark", run(tmp_path / "raw")).planned
     store = Store(tmp_path / "outputs")
     publish(store, planned)
     report = current(store, planned.plan)
@@ -115,7 +114,9 @@ def test_the_report_has_the_published_response_times_and_rates(tmp_path: Path) -
 
 
 def test_clean_figures_stand_beside(tmp_path: Path) -> None:
-    found = [each for each in read("insert_benchmark", run(tmp_path)).beside if each.row.endswith("qr100.L1")]
+    found = [
+        each for each in read_folder("insert_benchmark", run(tmp_path)).differences if each.row.endswith("qr100.L1")
+    ]
     assert [(each.figure, each.legacy, each.clean, each.why) for each in found] == [
         ("ips", "167", "200", "ips and qps"),
         ("qps", "3330", "3950", "ips and qps"),
@@ -130,8 +131,8 @@ def test_clean_figures_stand_beside(tmp_path: Path) -> None:
 def test_a_step_without_raw_files_of_the_host_says_less(tmp_path: Path) -> None:
     for path in run(tmp_path).rglob("o.[iv][om].dop2"):
         path.unlink()
-    found = read("insert_benchmark", tmp_path)
-    assert found.legacy["o.sum.t.20m.x.cy"].splitlines()[1].split("\t")[13] == "NA"
+    found = read_folder("insert_benchmark", tmp_path)
+    assert found.summaries["o.sum.t.20m.x.cy"].splitlines()[1].split("\t")[13] == "NA"
     metrics = measured(found)[1].figures.metrics
     assert not metrics.keys() & {"host_cpu_us_per_op", "context_switches_per_op", "device_writes_per_s"}
 
@@ -141,7 +142,7 @@ def test_what_took_longer_than_the_last_limit_ends_with_the_longest(tmp_path: Pa
     text = path.read_text()
     slow = times("Query", "9 0 0 0 0 0 0 0 0 2", "17.500000")
     path.write_text(text[: text.index(" Query rt:")] + slow)
-    query = measured(read("insert_benchmark", tmp_path))[1].figures
+    query = measured(read_folder("insert_benchmark", tmp_path))[1].figures
     assert list(rows(query.histograms))[-1] == ("query", 16e6, 17.5e6, 2)
     assert query.metrics["max_query_seconds"] == 17.5
 
@@ -155,7 +156,7 @@ def test_merges_are_made_of_summaries(tmp_path: Path) -> None:
     (tmp_path / "res").mkdir()
     rows = ("0\t" * 20 + "b.c2", "-", other, "0\t" * 20 + "a.c1")
     (tmp_path / "res/mrg.l.i0").write_text(table(*rows))
-    made = read("insert_benchmark", tmp_path).legacy
+    made = read_folder("insert_benchmark", tmp_path).summaries
     first = LOAD.replace("\t2.0\t", "\t2\t", 1)
     b_row = first.replace("167", "334", 1).replace("12.3\t5.0", "9.96\t5.0").replace("20m.x.cy", "b.c2")
     assert made["res/mrg.l.i0"] == table(b_row, "-", other, first.replace("20m.x.cy", "a.c1"))
@@ -189,7 +190,7 @@ def test_both_generations_of_columns_are_read(tmp_path: Path) -> None:
     loads = [line.replace("\t700\t", "\t0\t")] * 3
     queries = [line.replace("4000", "400"), line.replace("4000", "2000"), failed]
     (tmp_path / "o.sum.t.10m.rx.c5").write_text("".join(f"{each}\n" for each in (head, *loads, *queries)))
-    found = {each.step: each.figures.metrics for each in measured(read("insert_benchmark", tmp_path))}
+    found = {each.step: each.figures.metrics for each in measured(read_folder("insert_benchmark", tmp_path))}
     metrics = found["q1000.1"]
     assert (metrics["device_read_mb_per_s"], metrics["device_write_mb_per_s"]) == (6814 / 1024, 15159 / 1024)
     assert (metrics["target_inserts_per_s"], metrics["first_client_p50_rate"]) == (4000, 710)
@@ -213,8 +214,8 @@ def test_probes_are_sorted_by_configuration(tmp_path: Path) -> None:
     lines = ["", "9m.b2.cy_u\t0.001\t1.0\t2.0\t3.0", "9m.b2.cy10_u\t0.001\t1.0\t2.0\t3.0"]
     lines += ["9m.b2.cy2_u\t0.001\t1.0\t2.0\t3.0", "9m.b1.cy_u\t0.004\t5.0\t6.0\t7.0"]
     (tmp_path / "o.getmin.c2").write_text("\n".join(lines))
-    found = read("insert_benchmark", tmp_path)
-    assert found.legacy["o.getmin.c2.r"] == (
+    found = read_folder("insert_benchmark", tmp_path)
+    assert found.summaries["o.getmin.c2.r"] == (
         "l.i0\tq100\tq500\tq1000\tdbms\t\t\t\t\n"
         "0.001\t1.0\t2.0\t3.0\t9m.b2.cy_u\n0.001\t1.0\t2.0\t3.0\t9m.b2.cy2_u\n0.001\t1.0\t2.0\t3.0\t9m.b2.cy10_u\n"
         "-\n0.004\t5.0\t6.0\t7.0\t9m.b1.cy_u\n"
@@ -255,4 +256,4 @@ def test_every_fault_is_told(tmp_path: Path) -> None:
 def test_a_table_of_other_columns_is_left_out_of_a_merge(tmp_path: Path) -> None:
     run(tmp_path)
     (tmp_path / "mrg.l.i0").write_text(f"{HEAD.replace('rmbps', 'rkbps')}\n")
-    assert read("insert_benchmark", tmp_path).legacy["mrg.l.i0"].count("\n") == 1
+    assert read_folder("insert_benchmark", tmp_path).summaries["mrg.l.i0"].count("\n") == 1

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.plugins.importer import FolderError
-from stepgrid.transfer.published_folder import PublishedFolder, read
+from stepgrid.transfer.published import PublishedFolder, read_folder
 from tests.importers.db_bench.made import HEAD, log, report, row
 from tests.importers.insert_benchmark import made as inserts
 from tests.importers.made import IOSTAT, TABLE, VMSTAT, run
@@ -29,12 +29,12 @@ Computing knn metrics
 
 def wrong(kind: str, folder: Path) -> str:
     with pytest.raises(FolderError) as caught:
-        read(kind, folder)
+        read_folder(kind, folder)
     return str(caught.value).replace(str(folder), "DIR")
 
 
 def left_out(kind: str, folder: Path) -> list[str]:
-    return [str(each).replace(str(folder), "DIR") for each in read(kind, folder, skip_unknown=True).left_out]
+    return [str(each).replace(str(folder), "DIR") for each in read_folder(kind, folder, skip_unknown=True).skipped]
 
 
 def steps(found: PublishedFolder) -> list[tuple[str, str]]:
@@ -52,11 +52,11 @@ def test_lines_of_a_plot(tmp_path: Path) -> None:
     )
     assert wrong("vector_search", tmp_path) == said
     with pytest.raises(FolderError) as caught:
-        read("vector_search", tmp_path, skip_unknown=True)
+        read_folder("vector_search", tmp_path, skip_unknown=True)
     assert str(caught.value).replace(str(tmp_path), "DIR") == said
     (tmp_path / "o.plot").write_text("".join(PLOT.splitlines(keepends=True)[:3]) + "  what\nFound cached result\n")
     assert left_out("vector_search", tmp_path) == [said.splitlines()[-2].replace(":8:", ":4:") + "\n  |   what"]
-    assert steps(read("vector_search", tmp_path, skip_unknown=True)) == [("MariaDB", "search")]
+    assert steps(read_folder("vector_search", tmp_path, skip_unknown=True)) == [("MariaDB", "search")]
 
 
 def test_a_plot_that_ends_early(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_plot_that_ends_early(tmp_path: Path) -> None:
 
 def test_what_is_left_out_is_a_warning_of_the_report(tmp_path: Path) -> None:
     (tmp_path / "o.plot").write_text("".join(PLOT.splitlines(keepends=True)[:3]) + "x\n")
-    (warning,) = read("vector_search", tmp_path, skip_unknown=True).planned.plan.warnings
+    (warning,) = read_folder("vector_search", tmp_path, skip_unknown=True).planned.plan.warnings
     assert warning.replace(str(tmp_path), "DIR") == (
         "left out: DIR/o.plot:4: NAME(PARAMETER=VALUE, …), recall and QPS were expected"
     )
@@ -76,7 +76,7 @@ def test_what_is_left_out_is_a_warning_of_the_report(tmp_path: Path) -> None:
 
 def test_a_dbms_that_published_summaries_do_not_know(tmp_path: Path) -> None:
     (tmp_path / "o.plot").write_text(PLOT.split("Computing")[0] + " New(a=1)  0.9  5\n New(a=2)  0.9  5\n")
-    found = read("vector_search", tmp_path)
+    found = read_folder("vector_search", tmp_path)
     assert len(found.planned.stages) == 2
     assert [str(each).replace(str(tmp_path), "DIR") for each in found.unsummarized] == [
         "DIR/o.plot:2: the published summaries have no file for New (2 searches): "
@@ -99,15 +99,15 @@ def test_files_that_are_none_of_a_kind(kind: str, tmp_path: Path, published: Cal
 
 @pytest.mark.parametrize("kind", ["sysbench", "db_bench", "insert_benchmark", "vector_search"])
 def test_files_that_are_made_of_others_are_named(kind: str, published: Callable[[str], Path]) -> None:
-    found = read(kind, published(kind))
-    assert not found.left_out
+    found = read_folder(kind, published(kind))
+    assert not found.skipped
     aside = {
         "sysbench": ["qps.rel.my.latest.tsv", "qps.rel.my.latest.tsv.edit"],
         "db_bench": ["csum.iobuf.gcc.csv", "sum.byrx.dop1.txt.sdev"],
         "insert_benchmark": ["o.getmin.c2.cached.rx.r", "rel.l.i0", "rel.q100.1"],
         "vector_search": ["qr.maria", "qr.maria.qps", "qr.topN.1"],
     }
-    assert [path.name for path in found.aside] == aside[kind]
+    assert [path.name for path in found.derived] == aside[kind]
 
 
 def test_output_of_the_host_without_a_run(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_step_that_is_twice_in_a_report(tmp_path: Path) -> None:
 def test_a_row_without_the_end_of_its_line(tmp_path: Path) -> None:
     path = report(tmp_path / "bm/8.0.0", row(test="a.t1", ops_sec="100"), row(test="b.t1", ops_sec="200"))
     path.write_text(path.read_text().removesuffix("\n"))
-    assert steps(read("db_bench", tmp_path)) == [("8.0.0", "a.t1"), ("8.0.0", "b.t1")]
+    assert steps(read_folder("db_bench", tmp_path)) == [("8.0.0", "a.t1"), ("8.0.0", "b.t1")]
 
 
 def test_builds_of_a_summary_that_have_no_report(tmp_path: Path) -> None:
@@ -154,7 +154,10 @@ def test_builds_of_a_summary_that_have_no_report(tmp_path: Path) -> None:
     (tmp_path / "bm").mkdir()
     (tmp_path / "bm/summary.tsv").write_text("".join(f"{line}\n" for line in lines))
     report(tmp_path / "bm/8.1.0", rows[1])
-    assert steps(read("db_bench", tmp_path)) == [("8.0.0", "readwhilewriting.t4"), ("8.1.0", "readwhilewriting.t4")]
+    assert steps(read_folder("db_bench", tmp_path)) == [
+        ("8.0.0", "readwhilewriting.t4"),
+        ("8.1.0", "readwhilewriting.t4"),
+    ]
 
 
 def test_further_results_of_one_output(tmp_path: Path) -> None:
@@ -171,12 +174,12 @@ def test_two_logs_of_one_step(tmp_path: Path) -> None:
     for name in ("benchmark_overwrite.t4.log", "benchmark_overwrite.t4.log.gz"):
         content = log().encode()
         (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
-    found = read("db_bench", tmp_path)
+    found = read_folder("db_bench", tmp_path)
     assert [str(each).replace(str(tmp_path), "DIR") for each in found.refused] == [
         "DIR/benchmark_overwrite.t4.log.gz: overwrite.t4 has another log, benchmark_overwrite.t4.log: "
         "one may not stand for both"
     ]
-    assert found.legacy.keys() >= {"summary.tsv"}
+    assert found.summaries.keys() >= {"summary.tsv"}
 
 
 def test_a_word_where_a_figure_was_expected(tmp_path: Path) -> None:
@@ -220,5 +223,5 @@ def test_half_a_line_at_the_end_is_told(tmp_path: Path) -> None:
     run(tmp_path)
     path = tmp_path / "sb.io.point-query.range100.pk1.dop4"
     path.write_text(path.read_text() + "md2   4.")
-    assert [each.name for each in read("sysbench", tmp_path).cut] == [path.name]
+    assert [each.name for each in read_folder("sysbench", tmp_path).truncated] == [path.name]
     assert left_out("sysbench", tmp_path) == [f"DIR: half a line at the end of 1 file is not read: {path.name}"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.plugins.importer import FolderError, ImportedStep
-from stepgrid.transfer.published_folder import PublishedFolder, read
+from stepgrid.transfer.published import PublishedFolder, read_folder
 
 LINES = (
     ("MariaDB(m=4, ef_search=10)", "0.900", "300.04"),
@@ -31,11 +31,11 @@ def steps(found: PublishedFolder) -> list[ImportedStep]:
 
 
 def test_groups_are_found_as_parts_of_the_text(tmp_path: Path) -> None:
-    found = read("vector_search", folder(tmp_path, o_plot=PLOT))
+    found = read_folder("vector_search", folder(tmp_path, o_plot=PLOT))
     first = "\n0.900 300.0     MariaDB(m=4, ef_search=10)\n1.000 90.1     MariaDB(m=48, ef_search=10)\n\n"
-    assert found.legacy["qr.maria"].startswith(first)
-    assert found.legacy["qr.maria"].endswith("\n\n1.000 90.1     MariaDB(m=48, ef_search=10)\n")
-    assert [(e.file, e.row, e.legacy, e.clean, e.why) for e in found.beside] == [
+    assert found.summaries["qr.maria"].startswith(first)
+    assert found.summaries["qr.maria"].endswith("\n\n1.000 90.1     MariaDB(m=48, ef_search=10)\n")
+    assert [(e.file, e.row, e.legacy, e.clean, e.why) for e in found.differences] == [
         ("qr.maria", "m=4", "2", "1", "m=4 finds m=48"),
         ("qr.pgvector", "PGVector", "1", "2", "ef_search of a plot"),
         ("qr.maria", "MariaDB", "2", "3", "ef_search of a plot"),
@@ -43,15 +43,17 @@ def test_groups_are_found_as_parts_of_the_text(tmp_path: Path) -> None:
 
 
 def test_what_one_engine_alone_was_searched_with_is_not_listed(tmp_path: Path) -> None:
-    files = read("vector_search", folder(tmp_path, o_plot=PLOT)).legacy
+    files = read_folder("vector_search", folder(tmp_path, o_plot=PLOT)).summaries
     assert "ef_search=30" not in files["qr.maria"]
-    alone = read("vector_search", folder(tmp_path, o_plot="".join(PLOT.partition("Computing knn metrics\n PG")[0])))
-    assert "ef_search=30" in alone.legacy["qr.maria"]
+    alone = read_folder(
+        "vector_search", folder(tmp_path, o_plot="".join(PLOT.partition("Computing knn metrics\n PG")[0]))
+    )
+    assert "ef_search=30" in alone.summaries["qr.maria"]
 
 
 def test_the_best_of_each_engine_with_a_recall(tmp_path: Path) -> None:
     plot = PLOT.replace("ef_search=20", "ef_search=10")
-    files = read("vector_search", folder(tmp_path, o_plot=plot)).legacy
+    files = read_folder("vector_search", folder(tmp_path, o_plot=plot)).summaries
     assert files["qr.pgvector.qps"] == (
         "0.980 250.0     PGVector(m=16, ef_construction=64, ef_search=10)\n"
         "0.970 250.0     PGVector(m=8, ef_construction=64, ef_search=10)\n"
@@ -67,7 +69,7 @@ def test_the_best_of_each_engine_with_a_recall(tmp_path: Path) -> None:
 
 
 def test_figures_are_as_they_were_printed_and_each_counts_once(tmp_path: Path) -> None:
-    found = read("vector_search", folder(tmp_path, o_plot=PLOT))
+    found = read_folder("vector_search", folder(tmp_path, o_plot=PLOT))
     assert len(steps(found)) == len(LINES)
     first = steps(found)[0]
     assert (first.build, first.labels, first.variables) == ("MariaDB", {"m": "4"}, {"ef_search": "10"})
@@ -84,8 +86,8 @@ def test_figures_are_as_they_were_printed_and_each_counts_once(tmp_path: Path) -
 
 
 def test_of_several_plots_each_has_its_files(tmp_path: Path) -> None:
-    found = read("vector_search", folder(tmp_path, o_plot_def=PLOT, o_plot_wm8=PLOT))
-    assert {"qr.maria.def", "qr.maria.wm8.qps", "qr.topN.1.wm8"} <= set(found.legacy)
+    found = read_folder("vector_search", folder(tmp_path, o_plot_def=PLOT, o_plot_wm8=PLOT))
+    assert {"qr.maria.def", "qr.maria.wm8.qps", "qr.topN.1.wm8"} <= set(found.summaries)
     assert found.planned.plan.axes[1].labels == ("def", "wm8")
 
 
@@ -96,7 +98,7 @@ def test_every_fault_has_its_line(tmp_path: Path) -> None:
         " MariaDB(m=5, ef_search=10)  0.9\n"
     )
     with pytest.raises(FolderError) as caught:
-        read("vector_search", folder(tmp_path, o_plot=text))
+        read_folder("vector_search", folder(tmp_path, o_plot=text))
     assert str(caught.value).replace(str(tmp_path), "DIR") == (
         "DIR/o.plot:2: PGVector(m=8, ef_search=1) says no ef_construction=NUMBER\n"
         "DIR/o.plot:4: after `Computing knn metrics`, NAME(PARAMETER=VALUE, …), recall and QPS were expected\n"
@@ -115,13 +117,13 @@ def test_a_dbms_whose_names_lack_a_parenthesis(tmp_path: Path) -> None:
     name = "Qdrant((m=8, ef_construct=32, quantization=none, hnsw_ef={})"
     rows = [(20, "0.800", "100.000"), (2, "0.600", "200.000"), (2, "0.650", "190.000")]
     plot = "".join(f"Found cached result\n {name.format(ef)}        {recall}      {qps}\n" for ef, recall, qps in rows)
-    found = read("vector_search", folder(tmp_path, o_plot=plot))
+    found = read_folder("vector_search", folder(tmp_path, o_plot=plot))
     assert [(step.build, step.labels.get("occurrence"), dict(step.variables)) for step in steps(found)] == [
         ("Qdrant", "1", {"hnsw_ef": "2"}),
         ("Qdrant", "2", {"hnsw_ef": "2"}),
         ("Qdrant", None, {"hnsw_ef": "20"}),
     ]
-    assert found.legacy["qr.qdrant.none"].splitlines() == [
+    assert found.summaries["qr.qdrant.none"].splitlines() == [
         "",
         f"0.800 100.0     {name.format(20)}",
         f"0.600 200.0     {name.format(2)}",
@@ -132,35 +134,38 @@ def test_a_dbms_whose_names_lack_a_parenthesis(tmp_path: Path) -> None:
 
 def test_a_padded_number_is_that_number_and_the_scripts_do_not_find_it(tmp_path: Path) -> None:
     plot = " MariaDB(m= 4, ef_search=10)  0.9  5.000\n MariaDB(m=12, ef_search=10)  0.99  4.000\n"
-    found = read("vector_search", folder(tmp_path, o_plot=plot))
+    found = read_folder("vector_search", folder(tmp_path, o_plot=plot))
     assert [axis.labels for axis in found.planned.plan.axes if axis.name == "m"] == [("4", "12")]
-    assert "m= 4" not in found.legacy["qr.maria"]
-    assert ("MariaDB", "1", "2") in [(each.row, each.legacy, each.clean) for each in found.beside]
+    assert "m= 4" not in found.summaries["qr.maria"]
+    assert ("MariaDB", "1", "2") in [(each.row, each.legacy, each.clean) for each in found.differences]
 
 
 def test_a_plot_on_another_scale_shows_the_same_results(tmp_path: Path) -> None:
     again = PLOT.replace("m=4, ef_search=10", "m=6, ef_search=10")
-    found = read("vector_search", folder(tmp_path, o_plot_a=PLOT, o_plot_b=again, o_plot_xlog=PLOT + again))
+    found = read_folder("vector_search", folder(tmp_path, o_plot_a=PLOT, o_plot_b=again, o_plot_xlog=PLOT + again))
     assert len(steps(found)) == 10
-    assert [str(each).replace(str(tmp_path), "DIR") for each in found.left_out] == [
+    assert [str(each).replace(str(tmp_path), "DIR") for each in found.skipped] == [
         "DIR/o.plot.xlog: it shows 10 results of o.plot.a, o.plot.b again: counted once"
     ]
-    assert found.planned.plan.warnings == (f"left out: {found.left_out[0].sentence}",)
+    assert found.planned.plan.warnings == (f"left out: {found.skipped[0].sentence}",)
     (tmp_path / "o.plot.xlog").write_text(again)
-    assert read("vector_search", tmp_path).left_out[0].message == "it shows 5 results of o.plot.b again: counted once"
+    assert (
+        read_folder("vector_search", tmp_path).skipped[0].message
+        == "it shows 5 results of o.plot.b again: counted once"
+    )
     for name in ("o.plot.a", "o.plot.b"):
         (tmp_path / name).unlink()
     (tmp_path / "o.plot.xlog").write_text(PLOT)
-    assert not read("vector_search", tmp_path).left_out
+    assert not read_folder("vector_search", tmp_path).skipped
 
 
 def test_a_plot_of_some_of_the_engines(tmp_path: Path) -> None:
     some = "".join(line for line in PLOT.splitlines(keepends=True) if "PGVector" not in line)
-    found = read(
+    found = read_folder(
         "vector_search", folder(tmp_path, o_plot_all=PLOT, o_plot_some=some.replace("Computing knn metrics\n", ""))
     )
-    assert [each.message for each in found.left_out] == ["it shows 3 results of o.plot.all again: counted once"]
-    assert {"qr.maria", "qr.topN.1"} <= set(found.legacy)
+    assert [each.message for each in found.skipped] == ["it shows 3 results of o.plot.all again: counted once"]
+    assert {"qr.maria", "qr.topN.1"} <= set(found.summaries)
 
 
 def test_what_the_published_file_lists_is_reproduced(tmp_path: Path) -> None:
@@ -174,7 +179,7 @@ def test_what_the_published_file_lists_is_reproduced(tmp_path: Path) -> None:
         f"Best QPS with recall >= {limit}\n\n" for limit in ("1.000", "0.99", "0.98", "0.97", "0.96", "0.95")
     )
     files = {"qr_pgvector": listed, "qr_maria": f"x {maria}\n", "qr.topN.1.maria": best, "qr.topN.1.what": "x"}
-    made = read("vector_search", folder(tmp_path, o_plot=PLOT, **files)).legacy
+    made = read_folder("vector_search", folder(tmp_path, o_plot=PLOT, **files)).summaries
     assert made["qr.pgvector"] == listed
     assert made["qr.maria"] == f"\n0.930 200.0     {maria}\n" + "\n" * 8
     assert made["qr.topN.1.maria"] == best
@@ -186,7 +191,7 @@ def test_equal_figures_are_in_the_order_of_the_published_file(tmp_path: Path) ->
     plot = " MariaDB(m=4, ef_search=10)  1.000  44.700\n MariaDB(m=6, ef_search=10)  1.000  4.800\n"
     first, second = "1.000 44.7     MariaDB(m=4, ef_search=10)\n", "1.000 4.8     MariaDB(m=6, ef_search=10)\n"
     for beside, made in ((first + second, first + second), (second + first, second + first), ("x", first + second)):
-        files = read("vector_search", folder(tmp_path, o_plot=plot, qr_maria_recall=beside)).legacy
+        files = read_folder("vector_search", folder(tmp_path, o_plot=plot, qr_maria_recall=beside)).summaries
         assert files["qr.maria.recall"] == made
 
 
@@ -194,35 +199,35 @@ def test_folders_of_plots_have_their_files_in_these(tmp_path: Path) -> None:
     for name in ("dop_1", "dop_8"):
         (tmp_path / name).mkdir()
         folder(tmp_path / name, o_plot=PLOT.replace("300.04", f"30{name[-1]}.04"))
-    found = read("vector_search", tmp_path)
-    assert {"dop_1/qr.maria", "dop_8/qr.topN.1"} <= set(found.legacy)
+    found = read_folder("vector_search", tmp_path)
+    assert {"dop_1/qr.maria", "dop_8/qr.topN.1"} <= set(found.summaries)
     assert found.planned.plan.axes[1].labels == ("dop_1", "dop_8")
     assert "dop_1/o.plot:3" in [step.source for step in steps(found)]
 
 
 @pytest.mark.parametrize("end", ["", "3", "300.0"])
 def test_half_a_line_at_the_end_is_no_result(tmp_path: Path, end: str) -> None:
-    found = read("vector_search", folder(tmp_path, o_plot=f"{PLOT} MariaDB(m=5, ef_search=10)   0.9  {end}"))
-    assert (len(steps(found)), [path.name for path in found.cut]) == (len(LINES), ["o.plot"])
+    found = read_folder("vector_search", folder(tmp_path, o_plot=f"{PLOT} MariaDB(m=5, ef_search=10)   0.9  {end}"))
+    assert (len(steps(found)), [path.name for path in found.truncated]) == (len(LINES), ["o.plot"])
     assert [axis.labels for axis in found.planned.plan.axes if axis.name == "plot"] == []
 
 
 def test_a_whole_last_line_may_lack_its_end_and_lines_may_end_as_on_windows(tmp_path: Path) -> None:
     path = folder(tmp_path) / "o.plot"
     path.write_bytes(f"{PLOT} MariaDB(m=5, ef_search=10)   0.9  300.000".replace("\n", "\r\n").encode())
-    found = read("vector_search", tmp_path)
-    assert (len(steps(found)), found.cut) == (len(LINES) + 1, [])
+    found = read_folder("vector_search", tmp_path)
+    assert (len(steps(found)), found.truncated) == (len(LINES) + 1, [])
 
 
 def test_a_folder_of_another_kind_says_which(tmp_path: Path) -> None:
     with pytest.raises(FolderError) as caught:
-        read("sysbench", folder(tmp_path, o_plot=PLOT))
+        read_folder("sysbench", folder(tmp_path, o_plot=PLOT))
     assert str(caught.value) == f"{tmp_path}: there are no sysbench results in it; there are those of vector_search"
 
 
 def test_all_published_samples_byte_for_byte(published: Callable[[str], Path]) -> None:
-    found = read("vector_search", published("vector_search"))
+    found = read_folder("vector_search", published("vector_search"))
     samples = [path for path in published("vector_search").iterdir() if path.name.startswith("qr.")]
     assert len(samples) == 3
     for path in samples:
-        assert found.legacy[path.name].encode() == path.read_bytes()
+        assert found.summaries[path.name].encode() == path.read_bytes()

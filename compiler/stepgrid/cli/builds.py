@@ -386,7 +386,7 @@ def _not_built(name: str, build: str) -> CommandError:
 
 
 def _export_build(args: argparse.Namespace, name: str, target: str) -> None:
-    from stepgrid.transfer.build_export import export
+    from stepgrid.transfer.builds import export_build
 
     file = Path(target)
     use_site(args)
@@ -397,16 +397,15 @@ def _export_build(args: argparse.Namespace, name: str, target: str) -> None:
     if file.exists():
         raise CommandError(f"{file} is there already: name another file, or remove it")
     try:
-        manifest = export(store.build(build), file)
+        manifest = export_build(store.build(build), file)
     except OSError as error:
         raise _file_error(error) from error
     print(f"{file}: {build}, {counted(len(manifest['files']), 'file')}, {size(file.stat().st_size)}")
 
 
 def _import_build(args: argparse.Namespace, source: str) -> None:
-    from stepgrid.language.site import current_site
-    from stepgrid.transfer import signature
-    from stepgrid.transfer.build_import import publish, read
+    from stepgrid.transfer import bundle
+    from stepgrid.transfer.builds import import_build, read_build_manifest
 
     file = Path(source)
     if not file.is_file():
@@ -416,12 +415,12 @@ def _import_build(args: argparse.Namespace, source: str) -> None:
     try:
         if args.spec:
             names = _builds_in_scope(args, store)
-            if (build := read(file)["id"]) not in names:
+            if (build := read_build_manifest(file)["id"]) not in names:
                 sentence = f"{file} holds {build}, which is no build of {args.spec}; its builds are: {', '.join(names)}"
                 raise CommandError(sentence)
-        if signers := current_site().signers:
-            print(f"signed by {signature.signer(file, signers)}")
-        record = publish(store, file, partial(_may_run, file, args.may_run))
+        if signer := bundle.check_signature(file):
+            print(f"signed by {signer}")
+        record = import_build(store, file, partial(_may_run, file, args.may_run))
     except OSError as error:
         raise _file_error(error) from error
     print(f"{store.build(record['id'])}: {record['name']}, {record['engine']} {record['version']}")

@@ -197,12 +197,13 @@ def _bundle(file: Path, store: Store) -> LocatedResults:
     """Import a file into a store of its own, apart from the results that are here."""
     from stepgrid.build.error import BuildError
     from stepgrid.collect.job import collect
-    from stepgrid.transfer import bundle, result_import
+    from stepgrid.transfer.bundle import read_manifest
+    from stepgrid.transfer.results import holds_results, import_results
 
     with ending_with(USAGE, BuildError):
-        if not result_import.is_one(bundle.head(file, "result")):
+        if not holds_results(read_manifest(file, "result")):
             raise CommandError(f"{file} holds a build, not results")
-        plan = result_import.publish(store, file).plan
+        plan = import_results(store, file).plan
     collect(store, plan)
     return LocatedResults(store, plan, file.stem)
 

@@ -139,12 +139,12 @@ def quiet_plan(args: argparse.Namespace, spec: str | None = None) -> Plan:
     Imported results have no spec: the digest of their plan names them."""
     name = spec or args.spec
     if _DIGEST.fullmatch(name) and not Path(name).exists():
-        from stepgrid.transfer import published_plan
+        from stepgrid.transfer.results import imported_plan
         from stepgrid.workflow import host_plan
 
         use_site(args)
         store = host_plan.store()
-        if imported := published_plan.named(store, name) or published_plan.brought(store, name):
+        if imported := imported_plan(store, name):
             if narrowing(args) or args.scale is not None:
                 words = "--scale, --only and --set are about a spec: results that were imported have none"
                 raise CommandError(words, PROBLEMS)

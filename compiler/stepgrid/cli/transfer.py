@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stepgrid.cli.failures import CommandError, ending_with
 from stepgrid.cli.output import check_folder
@@ -22,15 +22,14 @@ from stepgrid.model.plan import imported
 from stepgrid.model.units import counted
 from stepgrid.plugins.importer import FolderError
 from stepgrid.plugins.registry import IMPORTERS
-from stepgrid.transfer import bundle, host_privacy, result_export, result_import, signature
+from stepgrid.transfer import bundle, results
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
-    from stepgrid.language.files import InputRecord
     from stepgrid.model.plan import Plan
     from stepgrid.store.store import Store
-    from stepgrid.transfer.published_folder import PublishedFolder
-    from stepgrid.transfer.result_import import ImportedResults
+    from stepgrid.transfer.published import PublishedFolder
+    from stepgrid.transfer.results import ImportedResults
 
 SHOWN_VARIABLES = 8
 SKIP_HINT = "`--skip-unknown` imports the rest, and the report says what was left out"
@@ -53,26 +52,23 @@ def run_export(args: argparse.Namespace) -> int:
     check_folder(args.file)
     store = host_plan.store()
     with ending_with(FAILED, OSError):
-        manifest = _export_results(args, store, plan, inputs)
-        signed = signature.sign(args.file, args.sign) if args.sign else None
-    results = [names for names in manifest["results"].values() if names]
-    stages = f"{counted(sum(map(len, results)), 'result')} of {len(results)} of {counted(len(plan.stages), 'stage')}"
+        bundle.check_name(args.file)
+        if results.has_results(store, plan):
+            update_report(store, plan)
+        texts = results.spec_texts(inputs, os.environ.get(VARIABLE)) or results.imported_texts(store, plan.digest)
+        options = results.ExportOptions(args.attempts, args.host, texts)
+        manifest = results.export_results(store, plan, args.file, options)
+        signed = bundle.sign(args.file, args.sign) if args.sign else None
+    times = manifest["results"].values()
+    stages = f"{counted(sum(map(len, times)), 'result')} of {len(times)} of {counted(len(plan.stages), 'stage')}"
     print(f"{args.file}: {stages}, {counted(len(manifest['files']), 'file')}, {size(args.file.stat().st_size)}")
     if skipped := manifest["skipped"]:
         suffix = f" and {len(skipped) - 1:,} more" if len(skipped) > 1 else ""
         print(f"  left out: {skipped[0]}{suffix}, which a step put there: no file, and no link to one beside it")
     if signed:
         print(f"  signed: {signed} goes along with it")
-    print("\n".join(_private_facts(host_privacy.host_facts(store, plan), args.host)))
+    print("\n".join(_private_facts(results.host_facts(store, plan), args.host)))
     return FINE
-
-
-def _export_results(args: argparse.Namespace, store: Store, plan: Plan, inputs: InputRecord) -> Mapping[str, Any]:
-    bundle.check_name(args.file)
-    if result_export.has_results(store, plan):
-        update_report(store, plan)
-    texts = result_export.of(inputs, os.environ.get(VARIABLE)) or result_export.kept(store.texts(plan.digest))
-    return result_export.export(store, plan, args.file, args.attempts, texts, args.host)
 
 
 def update_report(store: Store, plan: Plan) -> None:
@@ -83,9 +79,9 @@ def update_report(store: Store, plan: Plan) -> None:
         current(store, plan)
 
 
-def _private_facts(facts: host_privacy.HostFacts, is_exported: bool) -> Iterator[str]:
+def _private_facts(facts: results.HostFacts, is_exported: bool) -> Iterator[str]:
     """Name what whoever publishes the file publishes about hosts, or what was left out."""
-    private = [name for name in facts.variables if name in host_privacy.PRIVATE]
+    private = [name for name in facts.variables if name in results.PRIVATE]
     variables = facts.variables if is_exported else [name for name in facts.variables if name not in private]
     hosts = f"host{'s' if len(facts.names) > 1 else ''} {', '.join(facts.names)}"
     if facts.names and is_exported:
@@ -125,28 +121,28 @@ def run_import(args: argparse.Namespace) -> int:
         hint = f"; published results: stepgrid import KIND {file}" if file.is_dir() else ""
         raise CommandError(f"there is no file {file}{hint}")
     with ending_with(FAILED, OSError):
-        if not result_import.is_one(bundle.head(file, "result or build")):
-            from stepgrid.transfer import build_import
+        if not results.holds_results(bundle.read_manifest(file, "result or build")):
+            from stepgrid.transfer.builds import read_build_manifest
 
-            build_import.read(file)
+            read_build_manifest(file)
             hint = f"`stepgrid builds import {file}` (it says what would run, and asks)"
             raise CommandError(f"{file} holds a build, not results: {hint}")
         use_site(args)
         store = host_plan.store()
-        print("\n".join(_import_lines(store, result_import.publish(store, file))))
+        print("\n".join(_import_lines(store, results.import_results(store, file))))
     return FINE
 
 
-def _import_lines(store: Store, results: ImportedResults) -> Iterator[str]:
-    plan = results.plan
+def _import_lines(store: Store, imports: ImportedResults) -> Iterator[str]:
+    plan = imports.plan
     yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
-    yield f"took {counted(len(results.results), 'result')}, {counted(results.attempts, 'attempt')}"
-    if results.signed:
-        yield f"signed by {results.signed}"
-    if results.builds:
-        yield f"  with the records of builds that are not here: {results.builds}"
-    if results.known:
-        yield f"left as they are here: {counted(len(results.known), 'result')}"
+    yield f"took {counted(len(imports.results), 'result')}, {counted(imports.attempts, 'attempt')}"
+    if imports.signer:
+        yield f"signed by {imports.signer}"
+    if imports.builds:
+        yield f"  with the records of builds that are not here: {imports.builds}"
+    if imports.present:
+        yield f"left as they are here: {counted(len(imports.present), 'result')}"
     report = f"`stepgrid report {plan.digest}` shows them"
     if imported(plan.spec):
         yield report
@@ -174,24 +170,23 @@ def _has_same_stages(plan: Plan) -> bool:
 
 def _import_published(args: argparse.Namespace) -> int:
     """Import published results as results like our own, make their report, and write their summaries."""
-    from stepgrid.transfer import published_folder
-    from stepgrid.transfer.published_results import publish
+    from stepgrid.transfer import published
 
     _check_published(args)
     use_site(args)
     try:
         with ending_with(FAILED, OSError):
-            folder = published_folder.read(args.what, args.folder, args.skip_unknown)
+            folder = published.read_folder(args.what, args.folder, args.skip_unknown)
             if args.legacy is not None and folder.unsummarized and not args.skip_unknown:
                 raise FolderError(folder.unsummarized, unknown=True)
-            results, plan = publish(host_plan.store(), folder.planned), folder.planned.plan
+            imports, plan = published.publish(host_plan.store(), folder.planned), folder.planned.plan
             print(plan.title)
-            print(f"took {counted(len(results.results), 'result')} of {counted(len(plan.builds), 'build')}")
-            if results.known:
-                print(f"left as they are here: {counted(len(results.known), 'result')}")
+            print(f"took {counted(len(imports.results), 'result')} of {counted(len(plan.builds), 'build')}")
+            if imports.present:
+                print(f"left as they are here: {counted(len(imports.present), 'result')}")
             print("\n".join(_skipped_lines(folder)))
             if args.legacy is not None:
-                published_folder.write(args.legacy, folder.legacy, folder.beside)
+                published.write_summaries(args.legacy, folder)
                 print("\n".join(_legacy_lines(args.legacy, folder)))
             status = _make_report(plan.digest)
     except FolderError as error:
@@ -215,24 +210,25 @@ def _check_published(args: argparse.Namespace) -> None:
 
 
 def _skipped_lines(folder: PublishedFolder) -> Iterator[str]:
-    from stepgrid.transfer.published_folder import named
+    from stepgrid.transfer.published import list_names
 
     yield from (f"refused: {fault}" for fault in folder.refused)
-    yield from (f"left out: {fault}" for fault in folder.left_out)
-    if folder.aside:
-        files = counted(len(folder.aside), "file")
-        yield f"left out: {files} made of other files, or without a result: {named(folder.aside)}"
-    if not (folder.refused or folder.left_out or folder.aside):
+    yield from (f"left out: {fault}" for fault in folder.skipped)
+    if folder.derived:
+        files = counted(len(folder.derived), "file")
+        yield f"left out: {files} made of other files, or without a result: {list_names(folder.derived)}"
+    if not (folder.refused or folder.skipped or folder.derived):
         yield "left out: nothing"
 
 
 def _legacy_lines(target: Path, folder: PublishedFolder) -> Iterator[str]:
-    from stepgrid.transfer.published_folder import BESIDE
+    from stepgrid.transfer.published import DIFFERENCES
 
-    yield f"{target}: {counted(len(folder.legacy), 'summary file')} as published"
-    if folder.beside:
-        reasons = counted(len({figure.why for figure in folder.beside}), "reason")
-        yield f"{target / BESIDE}: {counted(len(folder.beside), 'figure')} where our rule is another, for {reasons}"
+    yield f"{target}: {counted(len(folder.summaries), 'summary file')} as published"
+    if folder.differences:
+        reasons = counted(len({figure.why for figure in folder.differences}), "reason")
+        figures = counted(len(folder.differences), "figure")
+        yield f"{target / DIFFERENCES}: {figures} where our rule is another, for {reasons}"
     yield from (f"left out of {target}: {fault}" for fault in folder.unsummarized)
 
 
@@ -259,8 +255,7 @@ def add_store_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_store(args: argparse.Namespace) -> int:
-    from stepgrid.transfer import store_sync
-    from stepgrid.transfer.remote_folder import remote_folder
+    from stepgrid.transfer import shared_folder
 
     is_push = args.verb == "push"
     if (args.sign or args.host) and not is_push:
@@ -269,17 +264,17 @@ def run_store(args: argparse.Namespace) -> int:
     if plan is None and (problems := use_site(args)):
         raise spec_error(problems[0].where.file, problems)
     with ending_with(FAILED, OSError):
-        remote, store = remote_folder(args.url), host_plan.store()
+        remote, store = shared_folder.remote_folder(args.url), host_plan.store()
         if is_push:
-            options = store_sync.PushOptions(args.sign, args.host)
-            moved = store_sync.push(store, remote, None if plan is None else [plan], options)
+            options = shared_folder.PushOptions(args.sign, args.host)
+            transfer = shared_folder.push(store, remote, plan, options)
         else:
-            moved = store_sync.pull(store, remote, None if plan is None else {stage.id for stage in plan.stages})
-    bundles = f"{counted(moved.results, 'result')} in {counted(moved.bundles, 'bundle')} ({size(moved.bytes)})"
+            transfer = shared_folder.pull(store, remote, None if plan is None else {stage.id for stage in plan.stages})
+    bundles = f"{counted(transfer.results, 'result')} in {counted(transfer.bundles, 'bundle')} ({size(transfer.bytes)})"
     direction = f"pushed {bundles} to" if is_push else f"pulled {bundles} from"
-    unchanged = f"; {counted(moved.known, 'result')} known already" if moved.known else ""
-    retracted = f"; {counted(moved.retracted, 'retraction')}" if moved.retracted else ""
+    unchanged = f"; {counted(transfer.present, 'result')} known already" if transfer.present else ""
+    retracted = f"; {counted(transfer.retractions, 'retraction')}" if transfer.retractions else ""
     print(f"{direction} {args.url}{unchanged}{retracted}")
-    for sentence in moved.wrong:
+    for sentence in transfer.faults:
         print(sentence, file=sys.stderr)
-    return FAILED if moved.wrong else FINE
+    return FAILED if transfer.faults else FINE

@@ -1,25 +1,39 @@
-"""What moves from one checkout to another: an archive that begins with a manifest, with a checksum of every file."""
+"""Bundles: archives that begin with a manifest of checksums, and the signatures beside them.
+
+Results and builds move from one checkout to another as bundles: `export.json`, then a folder with the content. Nothing
+is trusted before all of it is what the manifest says."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import json
+import os
 import shutil
+import stat
 import subprocess
 import tarfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TypeAlias, cast
 
-from stepgrid.build.archive import reading
+from stepgrid.build.archive import reading, unpack
 from stepgrid.build.error import BuildError
-from stepgrid.host.files import replacing
+from stepgrid.host.files import remove_tree, replacing, sha256
+from stepgrid.host.locks import locked
+from stepgrid.language.site import current_site
+from stepgrid.store.store import Store
+
+Contents: TypeAlias = Mapping[str, tuple[Path, Path]]  # name → the folder that links must not leave, and the path
+Manifest: TypeAlias = Mapping[str, Any]
 
 MANIFEST = "export.json"
 SUFFIXES = (".tar.gz", ".tar.zst")
-MOST = 256 << 20  # bytes of a manifest
+LARGEST_MANIFEST = 256 << 20  # bytes
+SIGNATURE_SUFFIX = ".sig"
+_SIGNATURE_NAMESPACE = "stepgrid"  # a signature for another purpose does not count
+_SIGNATURE_SECONDS = 60
 
 
 def check_name(file: Path) -> None:
@@ -27,54 +41,35 @@ def check_name(file: Path) -> None:
         raise BuildError(f"{file} must end with {' or '.join(SUFFIXES)}: that says how it is compressed")
 
 
-def write(file: Path, said: Mapping[str, Any], contents: Mapping[str, Path]) -> None:
-    """`said`: the manifest. `contents`: name in the archive -> the file, or link."""
-    text = (json.dumps(said, indent=1, sort_keys=True) + "\n").encode()
-    with replacing(file) as new, _compressed(new, file.name.endswith(".zst")) as out:
-        _write(out, text, contents)
+def write_bundle(file: Path, fields: Manifest, folder: str, contents: Contents) -> Manifest:
+    """Write the manifest with checksums of the contents, then the contents below `folder`; return the manifest."""
+    manifest = {**fields, "files": {name: describe_file(*paths) for name, paths in contents.items()}}
+    text = (json.dumps(manifest, indent=1, sort_keys=True) + "\n").encode()
 
+    def anonymous(header: tarfile.TarInfo) -> tarfile.TarInfo:
+        header.uid = header.gid = 0
+        header.uname = header.gname = ""
+        return header
 
-def _write(out: IO[bytes], manifest: bytes, contents: Mapping[str, Path]) -> None:
-    with tarfile.open(fileobj=out, mode="w|", format=tarfile.PAX_FORMAT) as tar:
-        info = tarfile.TarInfo(MANIFEST)
-        info.size = len(manifest)
-        tar.addfile(info, io.BytesIO(manifest))
-        for name, path in contents.items():
-            tar.add(path, name, recursive=False, filter=_anonymous)
-
-
-def head(file: Path, what: str) -> dict[str, Any]:
-    """The manifest alone: what the file says it is. Nothing of it is verified."""
-    with reading(file) as entries:
-        first = next(entries, None)
-        if first is None or first.name != MANIFEST or first.content is None or first.size > MOST:
-            raise BuildError(f"{file} is no exported {what}: it does not begin with {MANIFEST}")
-        return record(first.content.read(), file, what)
-
-
-def record(text: bytes, file: Path, what: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise BuildError(f"{file} is no exported {what}: a record in it cannot be read")
-    return found
-
-
-def _anonymous(info: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Who made it here is nobody there."""
-    info.uid = info.gid = 0
-    info.uname = info.gname = ""
-    return info
+    with (
+        replacing(file) as new,
+        _compressed(new, file.name.endswith(".zst")) as stream,
+        tarfile.open(fileobj=stream, mode="w|", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        header = tarfile.TarInfo(MANIFEST)
+        header.size = len(text)
+        archive.addfile(header, io.BytesIO(text))
+        for name, (_, path) in contents.items():
+            archive.add(path, f"{folder}/{name}", recursive=False, filter=anonymous)
+    return manifest
 
 
 @contextmanager
 def _compressed(file: Path, zstd: bool) -> Iterator[IO[bytes]]:
     with file.open("wb") as raw:
         if not zstd:
-            with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as out:
-                yield cast(IO[bytes], out)
+            with gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as stream:
+                yield cast(IO[bytes], stream)
             return
         if shutil.which("zstd") is None:
             raise BuildError("there is no zstd on PATH; install zstd, or export to a .tar.gz")
@@ -84,3 +79,163 @@ def _compressed(file: Path, zstd: bool) -> Iterator[IO[bytes]]:
             packer.stdin.close()
             if packer.wait():
                 raise BuildError(f"zstd ended with status {packer.returncode}")
+
+
+def read_manifest(file: Path, content: str) -> dict[str, Any]:
+    """Read what the file says it is, of which nothing is verified. `content`: result or build, for messages."""
+    with reading(file) as entries:
+        first = next(entries, None)
+        if first is None or first.name != MANIFEST or first.content is None or first.size > LARGEST_MANIFEST:
+            raise BuildError(f"{file} is no exported {content}: it does not begin with {MANIFEST}")
+        return parse_record(first.content.read(), file, content)
+
+
+def parse_record(text: bytes, file: Path, content: str) -> dict[str, Any]:
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        record = None
+    if not isinstance(record, dict):
+        raise BuildError(f"{file} is no exported {content}: a record in it cannot be read")
+    return record
+
+
+@contextmanager
+def unpacked(store: Store, file: Path, manifest: Manifest, folder: str, limit: int | None = None) -> Iterator[Path]:
+    """Unpack a bundle, and give its content while it lasts, once all of it is what the manifest says."""
+    with staging(store, "import") as staged:
+        unpack(file, staged / "bundle", limit=limit)
+        content = staged / "bundle" / folder
+        if {path.name for path in content.parent.iterdir()} != {MANIFEST, folder} or not content.is_dir():
+            raise BuildError(f"{file} is not imported: beside its manifest it holds more than {folder}/, or not that")
+        if parse_record((content.parent / MANIFEST).read_bytes(), file, "bundle") != manifest:
+            raise BuildError(f"{file} changed while it was read, or holds two manifests")
+        if fault := _difference(manifest["files"], describe_folder(content)):
+            raise BuildError(f"{file} is not imported: {fault}")
+        yield content
+
+
+@contextmanager
+def staging(store: Store, name: str) -> Iterator[Path]:
+    """Give a folder to prepare an import in. An import that was killed leaves one; the next import removes it."""
+    with locked(store.lock(name)):
+        for folder in store.attempts(name):
+            remove_tree(folder)
+        staged = store.new_attempt(name)
+        try:
+            yield staged
+        finally:
+            remove_tree(staged)
+            store.drop_empty_attempts(name)
+
+
+# Files of a folder, as manifests describe them: sha256, bytes and executable; or link.
+
+
+def describe_folder(folder: Path) -> dict[str, Mapping[str, Any]]:
+    return {str(path.relative_to(folder)): describe_file(folder, path) for path in list_files(folder)}
+
+
+def list_files(folder: Path) -> list[Path]:
+    """List everything that is no folder; links to folders, too."""
+    paths = []
+    for parent, folders, names in os.walk(folder):
+        links = (name for name in folders if Path(parent, name).is_symlink())
+        paths += [Path(parent, name) for name in (*names, *links)]
+    return sorted(paths)
+
+
+def describe_file(folder: Path, path: Path) -> Mapping[str, Any]:
+    """Describe a regular file, or a link that stays in the folder; a BuildError for others, which cannot be moved."""
+    if path.is_symlink():
+        target = os.readlink(path)  # noqa: PTH115 - as it is written
+        root = os.path.realpath(folder)
+        if target.startswith("/") or os.path.commonpath((root, os.path.realpath(path))) != root:
+            raise BuildError(f"{path} is a link out of its folder, to {target}: it cannot be moved")
+        return {"link": target}
+    status = path.lstat()
+    if not stat.S_ISREG(status.st_mode):
+        raise BuildError(f"{path} is neither a file nor a link: it cannot be moved")
+    return {"sha256": sha256(path), "bytes": status.st_size, "executable": bool(status.st_mode & stat.S_IXUSR)}
+
+
+def is_movable(folder: Path, path: Path) -> bool:
+    if not path.is_symlink():
+        return stat.S_ISREG(path.lstat().st_mode)
+    try:
+        return bool(describe_file(folder, path))
+    except BuildError:
+        return False
+
+
+def _difference(expected: Manifest, files: Manifest) -> str | None:
+    """Describe the first file that is not what it was."""
+    for name in sorted(expected.keys() | files.keys()):
+        if name not in files:
+            return f"its file {name} is missing"
+        if name not in expected:
+            return f"it holds a file that no checksum is for, {name}"
+        if expected[name] != files[name]:
+            return f"its file {name} is not what was exported: the checksum differs"
+    return None
+
+
+# Signatures: by ssh-keygen and a key of ssh (man ssh-keygen: -Y sign, -Y verify).
+
+
+def sign(file: Path, key: Path) -> Path:
+    """Sign a file. `key`: a private key, or the public one of an agent's."""
+    signature = _signature_file(file)
+    signature.unlink(missing_ok=True)  # ssh-keygen would ask
+    process = _run_ssh_keygen(["sign", "-f", str(key), "-n", _SIGNATURE_NAMESPACE, str(file)])
+    if process.returncode or not signature.is_file():
+        lines = (process.stderr or process.stdout).strip().splitlines()
+        reason = lines[-1] if lines else f"ssh-keygen ended with status {process.returncode}"
+        raise BuildError(f"{file} is written, and not signed: {reason}")
+    return signature
+
+
+def check_signature(file: Path) -> str | None:
+    """Return who signed a file, where the site file names `signers`; a BuildError where none of them did."""
+    if not (signers := current_site().signers):
+        return None
+    name = find_signer(file, signers)
+    words = ["verify", "-f", signers, "-I", name, "-n", _SIGNATURE_NAMESPACE, "-s", str(_signature_file(file))]
+    if _run_ssh_keygen(words, file).returncode:
+        raise BuildError(f"{file} is not imported: it is not what {name} signed")
+    return name
+
+
+def find_signer(file: Path, signers: str) -> str:
+    """Return whose signature stands beside a file, which may not be there yet: its content is not verified."""
+    signature = _signature_file(file)
+    if not signature.is_file():
+        raise BuildError(f"{file} is not imported: there is no {signature.name}, and the site file names `signers`")
+    process = _run_ssh_keygen(["find-principals", "-s", str(signature), "-f", signers])
+    name = process.stdout.strip().partition("\n")[0]
+    if process.returncode or not name:
+        raise BuildError(f"{file} is not imported: {signature.name} is of none of the `signers` of the site file")
+    return name
+
+
+def _signature_file(file: Path) -> Path:
+    return file.with_name(f"{file.name}{SIGNATURE_SUFFIX}")
+
+
+def _run_ssh_keygen(words: list[str], file: Path = Path(os.devnull)) -> subprocess.CompletedProcess[str]:
+    try:
+        with file.open("rb") as content:
+            return subprocess.run(
+                ["ssh-keygen", "-Y", *words],
+                stdin=content,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=_SIGNATURE_SECONDS,
+                check=False,
+            )
+    except FileNotFoundError:
+        raise BuildError("there is no ssh-keygen on PATH; install openssh-client") from None
+    except subprocess.TimeoutExpired:
+        seconds = _SIGNATURE_SECONDS
+        raise BuildError(f"ssh-keygen did not end within {seconds} s: does the key ask for a passphrase?") from None

@@ -14,8 +14,7 @@ from stepgrid.plugins.metrics import METRICS
 from stepgrid.store.store import Store
 from stepgrid.summarize.page.report_formats import table
 from stepgrid.summarize.refresh import current
-from stepgrid.transfer.published_folder import PublishedFolder, read
-from stepgrid.transfer.published_results import publish
+from stepgrid.transfer.published import PublishedFolder, publish, read_folder
 
 
 @pytest.fixture
@@ -28,21 +27,21 @@ def measured(found: PublishedFolder) -> list[ImportedStep]:
 
 
 def test_published_files_are_byte_equal(folder: Path) -> None:
-    made = read("insert_benchmark", folder).legacy
+    made = read_folder("insert_benchmark", folder).summaries
     names = ["mrg.l.i0", "mrg.q100.1", "rel.l.i0", "rel.q100.1", "o.getmin.c2.cached.rx.r"]
     assert {name: made[name] for name in names} == {name: (folder / name).read_text() for name in names}
 
 
 def test_a_merged_row_comes_from_the_summary_alone(folder: Path, tmp_path: Path) -> None:
     shutil.copy(folder / "o.sum.t.20m.rx80.cx6a", tmp_path)
-    made = read("insert_benchmark", tmp_path).legacy
+    made = read_folder("insert_benchmark", tmp_path).summaries
     for name in ("mrg.l.i0", "mrg.q100.1"):
         head, _, row = (folder / name).read_text().splitlines()
         assert made[name].splitlines() == [head, row]
 
 
 def test_steps_are_results(folder: Path) -> None:
-    found = {(each.build, each.step): each for each in measured(read("insert_benchmark", folder))}
+    found = {(each.build, each.step): each for each in measured(read_folder("insert_benchmark", folder))}
     last = found["rx80.cx6a", "q1000.2"]
     assert (last.labels, last.source) == ({"rows": "20m"}, "o.sum.t.20m.rx80.cx6a:16")
     wanted = {"inserts_per_s": 998, "qps": 4667, "target_inserts_per_s": 1000, "host_cpu_us_per_op": 241}
@@ -53,7 +52,7 @@ def test_steps_are_results(folder: Path) -> None:
 
 
 def test_the_layout_has_the_columns_of_the_published_row_again(folder: Path) -> None:
-    found = {(each.build, each.step): each for each in measured(read("insert_benchmark", folder))}
+    found = {(each.build, each.step): each for each in measured(read_folder("insert_benchmark", folder))}
     held = insert_benchmark.costs(found["rx80.cx6a", "q1000.2"].figures.metrics)
     lines = (folder / "o.sum.t.20m.rx80.cx6a").read_text().splitlines()
     said = dict(zip(lines[0].split("\t"), lines[15].split("\t"), strict=True))
@@ -67,7 +66,7 @@ def test_the_tables_of_a_report_are_the_published_ones(step: str, folder: Path, 
     for path in folder.glob("[mo]*"):
         if not path.name.startswith("o.getmin"):
             shutil.copy(path, tmp_path)
-    planned = read("insert_benchmark", tmp_path).planned
+    planned = read_folder("insert_benchmark", tmp_path).planned
     store = Store(tmp_path / "outputs")
     publish(store, planned)
     report = current(store, planned.plan)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.transfer.published_folder import read
+from stepgrid.transfer.published import read_folder
 from tests.importers.made import run
 from tests.importers.test_sysbench import MET, steps, wrong
 
@@ -17,7 +17,7 @@ def published_only(folder: Path, *kinds: str) -> dict[str, float]:
     (folder / "sb.met.point-query.range100.pk1.dop4").write_text(MET)
     for kind in kinds:
         (folder / f"sb.{kind}.point-query.range100.pk1.dop4").unlink()
-    (step,) = steps(read("sysbench", folder))
+    (step,) = steps(read_folder("sysbench", folder))
     return dict(step.figures.metrics)
 
 
@@ -54,7 +54,7 @@ def test_the_column_that_is_rounded_less_is_taken(tmp_path: Path) -> None:
     for rate, written in (("6000", 0.005 * 6000 / 1024), ("982242.36", 0.1)):
         row = f"335\t0.1\t0.0\t11.3\t{0.1 if rate[0] == '9' else 0.0}\t0.000\t0.000\t0.005\t{rate}"
         path.write_text(MET.replace("2\t2.0\t1.0\t20.0\t2.0\t0.005\t2.560\t5.120\t400.00", row))
-        (step,) = steps(read("sysbench", tmp_path))
+        (step,) = steps(read_folder("sysbench", tmp_path))
         assert step.figures.metrics["device_write_mb_per_s"] == pytest.approx(written)
 
 
@@ -72,7 +72,7 @@ def test_a_summary_that_is_cut_off_is_told(tmp_path: Path) -> None:
 def test_published_summaries_make_the_overview(tmp_path: Path) -> None:
     for name in ("x.my56.c8.pk1", "x.my80.c8.pk1"):
         published_only(tmp_path / name, "io", "vm")
-    assert read("sysbench", tmp_path).legacy["o.met"].split("\n")[3:6] == [
+    assert read_folder("sysbench", tmp_path).summaries["o.met"].split("\n")[3:6] == [
         "0.103750\t0.375\t0.005\t2.56\t5.12\t400\tx.my56.c8.pk1",
         "0.103750\t0.375\t0.005\t2.56\t5.12\t400\tx.my80.c8.pk1",
         "--- relative to first result",
@@ -83,5 +83,6 @@ def test_a_summary_beside_that_holds_no_figures_tells_no_rate(tmp_path: Path) ->
     name = "scan.range100.pk1.dop4"
     (run(tmp_path, "scan") / f"sb.met.{name}").write_text("x\nsamp\tr/s\nKilled\n")
     assert (
-        steps(read("sysbench", tmp_path))[0].figures.facts["published scan rate"] == "of one client (since late 2025)"
+        steps(read_folder("sysbench", tmp_path))[0].figures.facts["published scan rate"]
+        == "of one client (since late 2025)"
     )

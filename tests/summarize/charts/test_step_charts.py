@@ -23,8 +23,7 @@ from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.page.html import page
 from stepgrid.summarize.refresh import current
 from stepgrid.summarize.report import Report, Section
-from stepgrid.transfer.published_plan import planned
-from stepgrid.transfer.published_results import publish
+from stepgrid.transfer.published import plan_results, publish
 from tests.summarize import made, scenario
 from tests.summarize.charts.test_forms import titles
 from tests.summarize.synthetic import Experiment
@@ -44,7 +43,7 @@ def point(number: int, labels: Mapping[str, str], figures: Mapping[str, float]) 
 
 
 def report_of(folder: Path, driver: str, steps: Sequence[ImportedStep]) -> Report:
-    plan, store = planned(driver, "title", "dir", steps), Store(folder / "outputs")
+    plan, store = plan_results(driver, "title", "dir", steps), Store(folder / "outputs")
     publish(store, plan)
     return current(store, plan.plan)
 

@@ -14,8 +14,7 @@ from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.status.results import changed
 from stepgrid.store.store import Store
-from stepgrid.transfer.published_plan import planned
-from stepgrid.transfer.published_results import publish
+from stepgrid.transfer.published import plan_results, publish
 from tests.collect.reading import figures
 
 
@@ -25,13 +24,15 @@ def measured(build: str, step: str, qps: float = 1.0, **more: object) -> Importe
 
 def collected(store: Store, steps: list[ImportedStep]) -> dict[str, NodeStatus]:
     """By the stage's title."""
-    plan = planned("sysbench", "title", "dir", steps).plan
+    plan = plan_results("sysbench", "title", "dir", steps).plan
     known = StatusReader(store, plan).read().nodes
     return {stage.title: known[stage.id] for stage in plan.stages}
 
 
 def test_a_run_is_a_stage_and_the_first_build_the_base() -> None:
-    plan = planned("sysbench", "title", "dir", [measured("b", "one"), measured("b", "two"), measured("a", "one")]).plan
+    plan = plan_results(
+        "sysbench", "title", "dir", [measured("b", "one"), measured("b", "two"), measured("a", "one")]
+    ).plan
     assert sorted(stage.title for stage in plan.stages) == ["a, load 1: one", "b, load 1: one, two"]
     assert plan.report.base == {"build": "b"}
     assert plan.spec == "import sysbench dir"
@@ -42,7 +43,7 @@ def test_a_run_is_a_stage_and_the_first_build_the_base() -> None:
 def test_what_one_of_several_runs_lacks_is_missing(tmp_path: Path) -> None:
     steps = [measured("a", "one"), measured("a", "two"), measured("a", "one", 2.0, load=1)]
     store = Store(tmp_path / "outputs")
-    publish(store, planned("sysbench", "title", "dir", steps))
+    publish(store, plan_results("sysbench", "title", "dir", steps))
     assert {title: state.status for title, state in collected(store, steps).items()} == {
         "a, load 1: one": "done",
         "a, load 1: two": "done",
@@ -66,7 +67,7 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
     )
     steps = [ImportedStep("a", "one", stated, files=(raw,)), measured("a", "two", failure="it failed")]
     store = Store(tmp_path / "outputs")
-    made = planned("sysbench", "title", "dir", steps)
+    made = plan_results("sysbench", "title", "dir", steps)
     publish(store, made)
     result = collected(store, steps)["a, load 1: one, two"].result
     assert result is not None
@@ -89,7 +90,7 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
 def test_a_stated_failure_is_no_fault_of_the_parser(tmp_path: Path) -> None:
     steps = [measured("a", "one"), measured("a", "two", failure="it failed")]
     store = Store(tmp_path / "outputs")
-    made = planned("sysbench", "title", "dir", steps)
+    made = plan_results("sysbench", "title", "dir", steps)
     publish(store, made)
     collect(store, made.plan)
     folder = store.tables(made.plan.digest)
@@ -100,11 +101,11 @@ def test_a_stated_failure_is_no_fault_of_the_parser(tmp_path: Path) -> None:
 
 def test_the_same_again_is_known_and_other_figures_are_other_results(tmp_path: Path) -> None:
     store = Store(tmp_path / "outputs")
-    first = planned("sysbench", "title", "dir", [measured("a", "one")])
+    first = plan_results("sysbench", "title", "dir", [measured("a", "one")])
     assert len(publish(store, first).results) == 1
     again = publish(store, first)
-    assert (again.results, len(again.known)) == ([], 1)
-    other = planned("sysbench", "title", "dir", [measured("a", "one", 2.0)])
+    assert (again.results, len(again.present)) == ([], 1)
+    other = plan_results("sysbench", "title", "dir", [measured("a", "one", 2.0)])
     assert len(publish(store, other).results) == 1
     assert plan_file.read(store.plan(first.plan.digest)) == first.plan
 
@@ -113,7 +114,7 @@ def test_a_failure_on_the_way_publishes_nothing(tmp_path: Path) -> None:
     raw = tmp_path / "sb.o"
     raw.write_text("raw")
     steps = [measured("a", "one"), measured("b", "one", files=(raw,))]
-    made = planned("sysbench", "title", "dir", steps)
+    made = plan_results("sysbench", "title", "dir", steps)
     raw.unlink()
     store = Store(tmp_path / "outputs")
     with pytest.raises(FileNotFoundError):

@@ -11,7 +11,7 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.store.store import Store
-from stepgrid.transfer import bundle, result_import
+from stepgrid.transfer import bundle, results
 
 MANIFEST = {"kind": "results", "format": 2, "files": {"plan/plan.json": {"bytes": 2}}}
 
@@ -27,7 +27,7 @@ def made(folder: Path, manifest: str, *more: tuple[str, bytes]) -> Path:
 
 def refused(file: Path) -> str:
     with pytest.raises(BuildError) as caught:
-        result_import.publish(Store(file.parent / "outputs"), file)
+        results.import_results(Store(file.parent / "outputs"), file)
     return str(caught.value).replace(f"{file}", "FILE")
 
 
@@ -44,7 +44,7 @@ def test_a_size_that_no_file_has(size: object, tmp_path: Path) -> None:
 
 
 def test_more_than_the_manifest_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundle, "MOST", 1 << 20)
+    monkeypatch.setattr(bundle, "LARGEST_MANIFEST", 1 << 20)
     file = made(tmp_path, json.dumps(MANIFEST), ("content/plan/plan.json", bytes(4 << 20)))
     said = "x.tar.gz holds more than an archive of its size does: nothing more is unpacked"
     assert refused(file) == said

@@ -1,4 +1,4 @@
-"""Folders that fsspec reaches: its own in memory, and an S3 bucket of a server on this machine."""
+"""Shared folders: of earlier versions, those that fsspec reaches, and an S3 bucket of a server on this machine."""
 
 from __future__ import annotations
 
@@ -8,13 +8,46 @@ from pathlib import Path
 import pytest
 
 from stepgrid.build.error import BuildError
-from stepgrid.transfer.remote_folder import FsspecFolder, RemoteFolder, remote_folder
+from stepgrid.host.files import write_json
+from stepgrid.store import plans, retractions
+from stepgrid.store.paths import UNDONE
+from stepgrid.store.store import Store
+from stepgrid.transfer.results import import_results, imported_plan
+from stepgrid.transfer.shared_folder import FsspecFolder, PushOptions, RemoteFolder, pull, push, remote_folder
 
-fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed: pip install 'stepgrid[s3]'")
+EARLIER = Path(__file__).parent / "earlier"  # pushed on 2026-11-25: bundles of format 2, a retraction, an undone one
+NEEDS_FSSPEC = "fsspec is not installed: pip install 'stepgrid[s3]'"
+
+
+def test_a_folder_of_an_earlier_version_is_pulled(tmp_path: Path) -> None:
+    store = Store(tmp_path / "outputs")
+    pulled = pull(store, remote_folder(str(EARLIER)))
+    assert (pulled.results, pulled.retractions, pulled.faults) == (6, 0, []), "retracted results bring their notes"
+    (stored,) = plans.stored(store)
+    assert imported_plan(store, stored.digest) is None, "it came without its spec, which compiles to it"
+    notes = [retractions.of(result) for result in store.root.glob("results/*/*")]
+    assert [note.why for note in notes if note] == ["a disturbance"]
+    assert push(store, remote_folder(str(EARLIER)), None, PushOptions()).bundles == 0
+
+
+def test_a_bundle_of_an_earlier_version_is_imported(tmp_path: Path) -> None:
+    (file,) = EARLIER.glob("bundles/*")
+    assert len(import_results(Store(tmp_path / "outputs"), file).results) == 6
+
+
+def test_a_note_of_a_bundle_names_no_file_elsewhere(tmp_path: Path) -> None:
+    """What a hostile bundle says was undone is no path."""
+    store = Store(tmp_path / "outputs")
+    pull(store, remote_folder(str(EARLIER)))
+    for result in store.root.glob("results/*/*"):
+        write_json(result / UNDONE, {"retractions": ["../../../thesis"]})
+    assert push(store, remote_folder(str(tmp_path / "shared")), None, PushOptions()).results == 6
+    assert not [*tmp_path.rglob("thesis*")]
 
 
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    fsspec = pytest.importorskip("fsspec", reason=NEEDS_FSSPEC)
     pytest.importorskip("s3fs", reason="s3fs is not installed: pip install 'stepgrid[s3]'")
     server = pytest.importorskip("moto.server", reason="moto is not installed: pip install 'moto[server]'")
     running = server.ThreadedMotoServer(port=0)
@@ -48,6 +81,7 @@ def holds_what_was_put(remote: RemoteFolder, folder: Path) -> None:
 
 
 def test_a_folder_in_memory(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec", reason=NEEDS_FSSPEC)
     holds_what_was_put(FsspecFolder("memory://lab/results"), tmp_path)
 
 
@@ -61,6 +95,7 @@ def test_a_path(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_is_said_with_the_url() -> None:
+    pytest.importorskip("fsspec", reason=NEEDS_FSSPEC)
     with pytest.raises(BuildError, match=r"^memory://nowhere: FileNotFoundError: "):
         FsspecFolder("memory://nowhere").read("index/a.json")
     with pytest.raises(BuildError, match=r"^no-such-thing://x: ValueError: Protocol not known: no-such-thing$"):

@@ -1,0 +1,397 @@
+"""Results as bundles: export with everything that a report is made of, with or without what names the host, and import.
+
+A bundle of results holds the plan, records of builds without their programs, results and, for people, the spec and the
+report. Results are immutable: an import adds those that are missing, and nothing merges."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stepgrid.build.error import BuildError
+from stepgrid.collect import parquet
+from stepgrid.collect.job import quarantine
+from stepgrid.host import cluster_job
+from stepgrid.host.facts import pseudonym
+from stepgrid.host.files import read_json, write_json
+from stepgrid.host.locks import locked
+from stepgrid.host.processes.signals import MARK
+from stepgrid.language.files import InputRecord
+from stepgrid.model import result_schema
+from stepgrid.model.number_format import size
+from stepgrid.model.plan import Plan, PlannedStage, imported
+from stepgrid.model.status import BrokenRecord
+from stepgrid.plan import plan_file, verification
+from stepgrid.plan.plan_file import DAMAGED, is_intact
+from stepgrid.plugins.registry import PluginError
+from stepgrid.store import plans, redo_requests
+from stepgrid.store.checksums import READINGS, RECORD
+from stepgrid.store.paths import IMPORTED, TIME_PATTERN, future_fault, now
+from stepgrid.store.stale_summaries import out_of_date
+from stepgrid.store.status.integrity import build_fault, full_fault
+from stepgrid.store.status.results import broken_text
+from stepgrid.store.store import Store
+from stepgrid.transfer import bundle
+from stepgrid.transfer.bundle import Contents, Manifest
+
+KIND, FORMAT = "results", 2  # 1 had neither spec nor report
+CONTENT, PLAN, BUILDS, RESULTS, ATTEMPTS = "content", "plan", "builds", "results", "attempts"
+SPEC, REPORT = "spec", "report"
+BUILD_RECORDS = ("build.json", "catalogue.json")
+
+_RESULT = re.compile(rf"s-[0-9a-f]+/(?P<time>{TIME_PATTERN})", re.ASCII)
+_PATH = re.compile(
+    rf"{PLAN}/[a-z]+\.jsonl?|{BUILDS}/b-[0-9a-f]+/({'|'.join(map(re.escape, BUILD_RECORDS))})"
+    rf"|({RESULTS}|{ATTEMPTS})/s-[0-9a-f]+/{TIME_PATTERN}/.+"
+    rf"|{SPEC}/.+|{REPORT}/(summary\.txt|index\.html|tables/[a-z0-9_.]+\.parquet)"
+)
+_LARGEST_FILE = 1 << 50  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    attempts: bool = False  # failed and interrupted attempts, too
+    host: bool = False  # the names of hosts and their users' folders, too
+    texts: Mapping[str, Path] = field(default_factory=dict)  # what the plan was compiled from, for people
+    only: Collection[str] | None = None  # some of the results, as stage/time, and no report
+
+
+def export_results(store: Store, plan: Plan, file: Path, options: ExportOptions) -> Manifest:
+    """Write the results of a plan to a file, retracted ones with the reason, and return the manifest."""
+    bundle.check_name(file)
+    plans.publish(store, plan)
+    for stage, result in _selected_results(store, plan, options):  # damaged ones: nobody could import them
+        broken = BrokenRecord(stage.id, result, full_fault(result, stage) or "")
+        if broken.why and not quarantine(store, broken):
+            raise BuildError(broken_text(result, broken.why))
+    if not has_results(store, plan):
+        raise BuildError(f"{plan.spec} has no result yet: there is nothing to export")
+    times_by_stage = defaultdict[str, list[str]](list)
+    for stage, result in _selected_results(store, plan, options):
+        times_by_stage[stage.id].append(result.name)
+    fields = {"kind": KIND, "format": FORMAT, "made": now(), "plan": plan.digest, "spec": plan.spec}
+    skipped = list[str]()
+    contents = dict(_list_contents(store, plan, options, skipped))
+    fields |= {"title": plan.title, "results": times_by_stage, "skipped": skipped}
+    with tempfile.TemporaryDirectory(prefix="stepgrid-export-") as folder:
+        if not options.host:
+            contents = {**contents, **hide_host(contents, Path(folder))}
+        return bundle.write_bundle(file, fields, CONTENT, contents)
+
+
+def has_results(store: Store, plan: Plan) -> bool:
+    return any(store.all_results(stage.id) for stage in plan.stages)
+
+
+def _selected_results(store: Store, plan: Plan, options: ExportOptions) -> list[tuple[PlannedStage, Path]]:
+    results = [(stage, result) for stage in plan.stages for result in store.all_results(stage.id)]
+    return [
+        (stage, result)
+        for stage, result in results
+        if options.only is None or f"{stage.id}/{result.name}" in options.only
+    ]
+
+
+def _list_contents(
+    store: Store, plan: Plan, options: ExportOptions, skipped: list[str]
+) -> Iterator[tuple[str, tuple[Path, Path]]]:
+    """List the files by their names in the bundle.
+
+    `skipped` gets what programs left that is no file: links out of the folder, sockets, pipes. Figures are parsed again
+    where they come to; who signed the import is noted there.
+    """
+    folder = store.plan(plan.digest)
+    yield from ((f"{PLAN}/{path.name}", (folder, path)) for path in sorted(folder.iterdir()) if path.is_file())
+    for name, folder in _attempt_folders(store, plan, options):
+        for path in bundle.list_files(folder):
+            relative = path.relative_to(folder)
+            if not bundle.is_movable(folder, path):
+                skipped.append(f"{name}/{relative}")
+            elif path.parent != folder or not (READINGS.fullmatch(path.name) or path.name == IMPORTED):
+                yield f"{name}/{relative}", (folder, path)
+    for build in plan.builds:
+        folder = store.build_record(build.id)
+        names = (name for name in BUILD_RECORDS if (folder / name).is_file())
+        yield from ((f"{BUILDS}/{build.id}/{name}", (folder, folder / name)) for name in names)
+    if options.only is None:
+        folder = store.summary(plan.digest)
+        pages = (*folder.glob("tables/*.parquet"), *folder.glob("summary.txt"), *folder.glob("index.html"))
+        yield from ((f"{REPORT}/{path.relative_to(folder)}", (folder, path)) for path in sorted(pages))
+    yield from ((f"{SPEC}/{name}", (path.parent, path)) for name, path in options.texts.items())
+
+
+def _attempt_folders(store: Store, plan: Plan, options: ExportOptions) -> Iterator[tuple[str, Path]]:
+    for stage, result in _selected_results(store, plan, options):
+        yield f"{RESULTS}/{stage.id}/{result.name}", result
+    for stage in plan.stages if options.attempts else ():
+        for attempt in store.attempts(stage.id):
+            if (attempt / "failure.json").is_file():  # else it is running
+                yield f"{ATTEMPTS}/{stage.id}/{attempt.name}", attempt
+
+
+def spec_texts(inputs: InputRecord, site: str | None) -> dict[str, Path]:
+    """List spec, includes, lock file and patches by their paths below the folder that holds them all; no site file."""
+    paths = {os.path.abspath(path) for path, digest in inputs.files.items() if digest is not None}  # noqa: PTH100 - a link keeps its name
+    paths -= {os.path.abspath(site)} if site else set()  # noqa: PTH100 - likewise
+    root = os.path.commonpath([os.path.dirname(path) for path in paths]) if paths else ""  # noqa: PTH120 - likewise
+    return {os.path.relpath(path, root): Path(path).resolve() for path in sorted(paths)}
+
+
+def imported_texts(store: Store, plan: str) -> dict[str, Path]:
+    """List the texts that came with results of another checkout."""
+    folder = store.texts(plan)
+    return {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def imported_plan(store: Store, digest: str) -> Plan | None:
+    """Return a plan of published results, or one that came with results of another checkout: its spec is not needed."""
+    folder = store.plan(digest)
+    try:
+        if is_intact(folder) and (store.texts(digest).is_dir() or imported(plan_file.read_header(folder)["spec"])):
+            return plan_file.read(folder)
+    except DAMAGED:
+        pass
+    return None
+
+
+# Host privacy: copies of the records that name the host, without its name.
+
+PRIVATE = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER", MARK})
+ENVIRONMENT, ADDED = "environment", "env"  # of command.json: all of it, and what the spec or the driver adds to ours
+HOSTNAME = "hostname"
+_PUBLIC = frozenset({"LC_ALL"})  # set by stepgrid for every command
+_HOST_RECORD = re.compile(r"((?:results|attempts)/[^/]+/[^/]+)/(attempt\.json|.*command\.json|server/effective\.json)")
+
+
+class HostFacts(NamedTuple):
+    """Names of the hosts that results were measured on, and of variables in the environment of their commands."""
+
+    names: Sequence[str]
+    variables: Sequence[str]
+
+
+def host_facts(store: Store, plan: Plan) -> HostFacts:
+    folders = [result for stage in plan.stages for result in store.all_results(stage.id)]
+    hosts = (read_json(folder / "attempt.json").get("host") for folder in folders)
+    names = {str(host[HOSTNAME]) for host in hosts if isinstance(host, dict) and HOSTNAME in host}
+    variables = set[str]()
+    for path in (path for folder in folders for path in folder.glob("**/command.json")):
+        command = read_json(path)
+        for environment in (command.get(ENVIRONMENT), command.get(ADDED)):
+            variables |= set(environment if isinstance(environment, dict) else ())
+    return HostFacts(sorted(names), sorted(variables - _PUBLIC))
+
+
+def hide_host(contents: Contents, folder: Path) -> Contents:
+    """Copy the files that name the host into a folder, without its name; checksums are those of the copies."""
+    copies = dict[str, bytes]()
+    checksums = defaultdict[str, dict[str, Mapping[str, int | str]]](dict)  # by result
+    for name, (_, path) in contents.items():
+        if (match := _HOST_RECORD.fullmatch(name)) and not path.is_symlink():
+            record = read_json(path)
+            if (anonymous := _hide_host(record)) != record:
+                text = copies[name] = _json_text(anonymous)
+                checksums[match[1]][match[2]] = {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+    for result, changed in checksums.items():
+        if (name := f"{result}/{RECORD}") in contents:
+            record = read_json(contents[name][1])
+            if isinstance(files := record.get("files"), dict):
+                record["files"] = {**files, **{name: entry for name, entry in changed.items() if name in files}}
+            copies[name] = _json_text(record)
+    for name, text in copies.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text)
+    tables = [table for table in _HOST_TABLES if table in contents]
+    for table in tables:
+        _hide_host_of_table(contents[table][1], folder / table, _HOST_TABLES[table])
+    return {name: (folder, folder / name) for name in (*copies, *tables)}
+
+
+def _json_text(value: Any) -> bytes:
+    return (json.dumps(value, indent=1) + "\n").encode()
+
+
+def _hide_host(value: Any, name: str = "") -> Any:
+    """Return a value of a record without the host's name; `name`: of its field."""
+    if name in (HOSTNAME, cluster_job.NODE) and isinstance(value, str):
+        return pseudonym(value)
+    if name == ENVIRONMENT and isinstance(value, dict):
+        return {variable: text for variable, text in value.items() if variable not in PRIVATE}
+    if isinstance(value, dict):
+        return {key: _hide_host(item, key) for key, item in value.items()}
+    return [_hide_host(item) for item in value] if isinstance(value, list) else value
+
+
+_HOST_TABLES = {
+    f"{REPORT}/tables/environment.parquet": result_schema.ENVIRONMENT,
+    f"{REPORT}/tables/history.parquet": result_schema.HISTORY,
+}
+
+
+def _hide_host_of_table(source: Path, target: Path, columns: Mapping[str, str]) -> None:
+    """Copy a table of the report, which is made of the records."""
+    import duckdb
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    names = ", ".join(map(parquet.named, columns))
+    with parquet.connect() as connection:
+        try:
+            values = connection.execute(f"SELECT {names} FROM {parquet.files([source])}").fetchall()
+        except duckdb.Error:
+            raise BuildError(f"{source} is damaged; remove it, and `stepgrid report` makes it again") from None
+        rows = [dict(zip(columns, row, strict=True)) for row in values]
+        parquet.write_rows(connection, target, columns, map(_hide_host_of_row, rows))
+
+
+def _hide_host_of_row(row: dict[str, Any]) -> parquet.Row:
+    if row.get("host"):
+        return {**row, "host": pseudonym(str(row["host"]))}
+    fact = (row.get("scope"), row.get("name"))
+    if fact == ("host", HOSTNAME):
+        return {**row, "value": pseudonym(str(row["value"]))}
+    if fact == ("command", ENVIRONMENT):
+        environment = _hide_host(json.loads(str(row["value"])), ENVIRONMENT)
+        return {**row, "value": json.dumps(environment, ensure_ascii=False, sort_keys=True)}
+    return row
+
+
+# Import: everything is verified before anything is published.
+
+
+@dataclass(slots=True)
+class ImportedResults:
+    plan: Plan
+    signer: str | None  # where the site file says whose are taken
+    results: list[str] = field(default_factory=list)  # stage/time
+    present: list[str] = field(default_factory=list)  # results that were here already, and stay as they are
+    attempts: int = 0
+    builds: int = 0  # records of builds that are not here
+
+
+def import_results(store: Store, file: Path) -> ImportedResults:
+    """Add the results of a bundle to those that are here; a BuildError says why nothing was published."""
+    signer = bundle.check_signature(file)
+    manifest = bundle.read_manifest(file, "result")
+    limit = _check_manifest(store, file, manifest)
+    with bundle.unpacked(store, file, manifest, CONTENT, limit) as content:
+        if path := next((name for name in manifest["files"] if not _PATH.fullmatch(name)), None):
+            raise BuildError(f"{file} is not imported: results have no file {path}")
+        imports = ImportedResults(_read_plan(file, content / PLAN, str(manifest.get("plan"))), signer)
+        for fault in (*_id_faults(imports.plan), *_content_faults(content, imports.plan)):
+            raise BuildError(f"{file} is not imported: {fault}")
+        _publish(store, imports, content)
+        return imports
+
+
+def holds_results(manifest: Manifest) -> bool:
+    return manifest.get("kind") == KIND
+
+
+def result_fault(name: object) -> str | None:
+    """Describe why no result of another checkout can have this name, stage/time."""
+    if not isinstance(name, str) or not (match := _RESULT.fullmatch(name)):
+        return f"{str(name)[:80]!r} is no name of a result"
+    return f"the result {name} {fault}" if (fault := future_fault(match["time"])) else None
+
+
+def bundle_results(file: Path) -> set[str]:
+    """List the results in a bundle, by its manifest."""
+    files = bundle.read_manifest(file, "result").get("files")
+    names = files if isinstance(files, Mapping) else ()
+    return {match[1] for name in names if (match := re.fullmatch(rf"{RESULTS}/([^/]+/[^/]+)/{RECORD}", name))}
+
+
+def _check_manifest(store: Store, file: Path, manifest: Manifest) -> int:
+    """Check what the manifest says, before anything is unpacked; return the bytes that it may come to."""
+    version, files = manifest.get("format"), manifest.get("files")
+    if holds_results(manifest) and isinstance(version, int) and version > FORMAT:
+        raise BuildError(f"{file} is of a newer stepgrid: its format is {version}, this one reads up to {FORMAT}")
+    if not holds_results(manifest) or not isinstance(version, int) or not isinstance(files, Mapping):
+        raise BuildError(f"{file} holds no results that this version can import: its manifest says something else")
+    sizes: list[Any] = [entry.get("bytes", 0) for entry in files.values() if isinstance(entry, Mapping)]
+    if any(not isinstance(count, int) or not 0 <= count < _LARGEST_FILE for count in sizes):
+        raise BuildError(f"{file} is not imported: its manifest has a file of no size that a file can have")
+    needed = int(sum(sizes))
+    folder = next(path for path in (store.root, *store.root.absolute().parents) if path.exists())
+    if needed > (free := shutil.disk_usage(folder).free):
+        raise BuildError(f"{file} is not imported: it takes {size(needed)}, and {size(free)} are free at {store.root}")
+    return needed + bundle.LARGEST_MANIFEST
+
+
+def _read_plan(file: Path, folder: Path, digest: str) -> Plan:
+    try:
+        plan = plan_file.read(folder)
+        if plan_file.digest(replace(plan, digest="")) == plan.digest == digest:
+            return plan
+    except DAMAGED:
+        pass
+    raise BuildError(f"{file} is not imported: its plan cannot be read, or is not the one that it names")
+
+
+def _id_faults(plan: Plan) -> Iterator[str]:
+    if imported(plan.spec):  # ids of published results are made of the results themselves
+        builds = [build for build in plan.builds if [*build.source] != ["published"]]
+        yield from (f"the build {build.id} was not published" for build in builds)
+        return
+    try:
+        yield from verification.faults(plan)
+    except (PluginError, *DAMAGED) as error:
+        yield f"the ids of its stages cannot be verified here: {error}"
+
+
+def _content_faults(content: Path, plan: Plan) -> Iterator[str]:
+    stages = {stage.id: stage for stage in plan.stages}
+    builds = {build.id for build in plan.builds}
+    for folder in (*sorted(content.glob(f"{RESULTS}/*/*")), *sorted(content.glob(f"{ATTEMPTS}/*/*"))):
+        stage, name = folder.parent.name, f"{folder.parent.name}/{folder.name}"
+        if fault := result_fault(name):
+            yield fault
+        elif stage not in stages:
+            yield f"its plan has no stage {stage}"
+        elif folder.is_relative_to(content / RESULTS) and (fault := full_fault(folder, stages[stage])):
+            yield f"its result {name} is broken: {fault}"
+    for folder in sorted(content.glob(f"{BUILDS}/*")):
+        if folder.name not in builds:
+            yield f"its plan has no build {folder.name}"
+        elif fault := build_fault(folder):
+            yield f"{folder.name}: {fault}"
+
+
+def _publish(store: Store, imports: ImportedResults, content: Path) -> None:
+    plan = imports.plan
+    plans.publish(store, plan)
+    for record in sorted(content.glob(f"{BUILDS}/*")):
+        folder = store.build_record(record.name)
+        imports.builds += not store.has_build(record.name) and store.publish_import(record, folder)
+    for result in sorted(content.glob(f"{RESULTS}/*/*")):
+        _publish_result(store, imports, result)
+    for attempt in sorted(content.glob(f"{ATTEMPTS}/*/*")):
+        folder = store.attempts_of(attempt.parent.name) / attempt.name
+        imports.attempts += store.publish_import(attempt, folder)
+    if (content / SPEC).is_dir():
+        store.publish_import(content / SPEC, store.texts(plan.digest))
+    out_of_date(store, {name.partition("/")[0] for name in imports.results})
+
+
+def _publish_result(store: Store, imports: ImportedResults, result: Path) -> None:
+    stage = result.parent.name
+    target = store.results_of(stage) / result.name
+    write_json(result / IMPORTED, {"signer": imports.signer, "when": now()})  # whatever a bundle says of itself
+    os.utime(result / RECORD)  # its files look as if they changed later than it (collect/job.py)
+    with locked(store.lock(stage)):
+        if not target.exists():  # else it may be the very one that was asked for here
+            redo_requests.note_import(store, stage, result.name)
+        is_new = store.publish_import(result, target)
+        (imports.results if is_new else imports.present).append(f"{stage}/{result.name}")
+        counting = store.result(stage)
+        if is_new and counting and redo_requests.measured(store, stage):
+            store.set_mark(stage, counting / RECORD)
