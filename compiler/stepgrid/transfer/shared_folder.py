@@ -424,7 +424,7 @@ class FsspecFolder:
 
     def read(self, name: str) -> bytes:
         with self._build_errors():
-            return bytes(self._system.cat_file(f"{self._path}/{name}", 0, LARGEST_RECORD))
+            return bytes(self._system.cat_file(f"{self._path}/{name}", start=0, end=LARGEST_RECORD))
 
     def get(self, name: str, file: Path) -> None:
         with self._build_errors():
