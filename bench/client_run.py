@@ -13,7 +13,7 @@ from bench.server import serving
 from stepgrid.build.record import absolute
 from stepgrid.drivers.sysbench import DRIVER, Sysbench
 from stepgrid.host.processes.supervision import environment
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
 from stepgrid.run.step_files import attach

@@ -11,7 +11,7 @@ from typing import Any
 from stepgrid.build.record import programs
 from stepgrid.host.processes import supervision
 from stepgrid.host.processes.supervision import Program, User, environment, give_files, server_user, supervise
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 from stepgrid.plugins import registry
 from stepgrid.plugins.server import Access, ServerEngine, ServerHome
 from stepgrid.run.server import readiness

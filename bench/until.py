@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 
 from bench.verdicts_rows import EFFECT, KINDS, STEPS, Array  # noqa: E402  # the checkout's own
-from stepgrid.model.adaptive_repeat import ALPHA, AdaptiveRepeat  # noqa: E402
+from stepgrid.model.plan import ALPHA, AdaptiveRepeat  # noqa: E402
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, Table, of_tables  # noqa: E402
 from stepgrid.summarize.statistics.stopping_rule import HOPELESS, StoppingRule, chance, is_decided  # noqa: E402
 

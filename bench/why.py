@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 from bench import why_cases  # noqa: E402  # the checkout's own
 from bench.spent import stepgrid  # noqa: E402
 from bench.why_cases import Case  # noqa: E402
-from stepgrid.model import number_format  # noqa: E402
+from stepgrid.model import units  # noqa: E402
 from stepgrid.plan import plan_file  # noqa: E402
 from stepgrid.store.store import Store  # noqa: E402
 from stepgrid.summarize.comparisons.comparison import RATIO, Entry, Line  # noqa: E402
@@ -88,7 +88,7 @@ def said(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
         for line in table.lines:
             for column, entry in enumerate(line.entries):
                 if entry.kind == RATIO and entry.ratio and entry.interval:
-                    between = number_format.interval(entry.interval.low, entry.interval.high, number_format.ratio)
+                    between = units.interval(entry.interval.low, entry.interval.high, units.ratio)
                     arm = ", ".join(map(str, table.columns[column]))
                     causes = [*why.of(report, table, line, entry), *counted(report, line, entry)]
                     yield f"{table.step}, {arm}: {entry.ratio:.2f} {between} {entry.verdict}", causes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepgrid.model.metrics.metric import Metric
+from stepgrid.model.metrics import Metric
 from stepgrid.plugins.metrics import METRICS, SECTIONS
 
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stepgrid.model.package_data import TEMPLATES
+from stepgrid.package import TEMPLATES
 
 INTRODUCTION = """# Keys of a report as JSON
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from stepgrid.model import early_interrupt
+from stepgrid import errors
 
-early_interrupt.silence()  # before anything else is imported
+errors.silence_interrupts()  # before anything else is imported
 
 # isort: split
 from collections.abc import Sequence  # noqa: E402
 from os import PathLike  # noqa: E402
 from typing import TYPE_CHECKING  # noqa: E402
 
-from stepgrid.model.version import __version__ as __version__  # noqa: E402
+from stepgrid.package import __version__ as __version__  # noqa: E402
 
 if TYPE_CHECKING:
     from stepgrid.api import Experiment

@@ -6,7 +6,7 @@ import pytest
 
 from bench import until
 from bench.until import Row, Sweep, row
-from stepgrid.model.adaptive_repeat import LEVELS
+from stepgrid.model.plan import LOOK_LEVELS
 
 
 def test_a_clear_difference_takes_the_fewest_loads() -> None:
@@ -28,7 +28,7 @@ def test_at_the_edge_few_tables_are_called_different() -> None:
 def test_levels_are_those_that_are_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(until, "SIMULATED", 100_000)
     found = [float(line.rpartition(" ")[2]) for line in until.levels()]
-    assert found == pytest.approx(list(LEVELS), rel=0.07)
+    assert found == pytest.approx(list(LOOK_LEVELS), rel=0.07)
 
 
 def test_every_row_says_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.model.package_data import SNAKEFILE
+from stepgrid.package import SNAKEFILE
 from tests.needs import needs
 from tests.waiting import until
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from stepgrid import cli
-from stepgrid.model.package_data import PACKAGE
+from stepgrid.package import PACKAGE
 from tests.cli.test_plan import Capture, kept
 
 OFFERED = re.compile(r"`(stepgrid [a-z]+ [^`\n]+)`")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.model.package_data import SPECS
+from stepgrid.package import SPECS
 from stepgrid.plan.compilation import scales
 from stepgrid.plugins.engine import option_fault
 from stepgrid.plugins.registry import engine

@@ -111,7 +111,7 @@ def test_what_a_step_began_with(tmp_path: Path) -> None:
 
 
 def test_every_figure_is_a_metric() -> None:
-    from stepgrid.model.step_start import DATA, INDEX
+    from stepgrid.model.figures import DATA_BYTES, INDEX_BYTES
     from stepgrid.plugins.metrics import METRICS
 
-    assert {*counts.PER_OPERATION, DATA, INDEX} <= set(METRICS)
+    assert {*counts.PER_OPERATION, DATA_BYTES, INDEX_BYTES} <= set(METRICS)

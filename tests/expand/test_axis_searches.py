@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.model.axis_search import AxisSearch
+from stepgrid.model.search import AxisSearch
 from stepgrid.plan import plan_file
 from stepgrid.plan.axis_searches import words
 from tests.expand.samples import BASE, Compile, Complaints

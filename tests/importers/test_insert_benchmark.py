@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.model import rate_target
+from stepgrid.model import figures
 from stepgrid.model.figures import rows
 from stepgrid.plugins.importer import FolderError, ImportedStep
 from stepgrid.plugins.metrics import METRICS
@@ -201,7 +201,7 @@ def test_both_generations_of_columns_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("rate", "kept"), [(3800, True), (3799.4, False), (950, False)])
 def test_a_rate_is_sustained_from_95_percent_on(rate: float, kept: bool) -> None:
-    assert rate_target.met(rate, 4000) is kept
+    assert figures.is_sustained(rate, 4000) is kept
 
 
 def test_clients_are_told_by_the_lowest_rate() -> None:

@@ -50,5 +50,5 @@ def test_what_is_wrong_with_a_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_the_import_takes_nothing_else_along() -> None:
     code = "import sys, stepgrid; print(*(name for name in sys.modules if name.startswith('stepgrid')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    first = ["stepgrid", "stepgrid.model", "stepgrid.model.early_interrupt", "stepgrid.model.version"]
+    first = ["stepgrid", "stepgrid.errors", "stepgrid.package"]
     assert sorted(done.stdout.split()) == first

@@ -14,7 +14,7 @@ import pytest
 from stepgrid.build.record import programs
 from stepgrid.drivers.linkbench.settings import MIX
 from stepgrid.drivers.sysbench.lua_client import SEARCH, client_files
-from stepgrid.model.package_data import TEMPLATES
+from stepgrid.package import TEMPLATES
 from stepgrid.run.step_files import attach
 from tests.integration.sysbench import record
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from stepgrid.language.files import record_inputs
 from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import read_spec
-from stepgrid.model.package_data import SPECS
+from stepgrid.package import SPECS
 
 SPEC = """\
 title: t

@@ -1,9 +1,17 @@
+"""Quantities as specs write them, and numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.model import units
-from stepgrid.model.units import UnitError
+from stepgrid.model.units import SIZES, UnitError, counted, quantity
+
+FAR = st.floats(1e-6, 1e12)
 
 
 @pytest.mark.parametrize(
@@ -65,3 +73,142 @@ def _read(text: str, kind: str) -> object:
 def test_any_text_is_a_quantity_or_a_sentence(text: str, kind: str) -> None:
     found = _read(text, kind)
     assert isinstance(found, int | float) or str(found).startswith("expected a ")
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "said"),
+    [
+        (0, "stage", "0 stages"),
+        (1, "stage", "1 stage"),
+        (10_000, "cell", "10,000 cells"),
+        (1, "image or build", "1 image or build"),
+        (2, "image or build", "2 images or builds"),
+    ],
+)
+def test_so_many(number: int, noun: str, said: str) -> None:
+    assert counted(number, noun) == said
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (1.08, 1.16, "[1.08, 1.16]"),
+        (0.05, 40.0, "[0.05, 40.00]"),
+        (1e-48, 1.75e48, "[unbounded]"),
+        (0.0, 1.75e48, "[unbounded]"),
+        (1.5, 1.75e48, "[1.50, unbounded]"),  # faster, however much
+        (1e-48, 0.7, "[0.00, 0.70]"),
+    ],
+)
+def test_an_interval_that_says_nothing_is_unbounded(low: float, high: float, text: str) -> None:
+    assert units.ratio_interval(low, high) == text
+
+
+@pytest.mark.parametrize(("low", "high", "text"), [(940.4, 1060.0, "940-1,060"), (1e-9, 1e12, "unbounded")])
+def test_so_is_that_of_a_median(low: float, high: float, text: str) -> None:
+    assert units.span(low, high) == text
+
+
+def test_what_rounds_to_a_hundred_has_no_point_behind_it() -> None:
+    assert [units.rate(each) for each in (99.97, 99.94, -99.97)] == ["100", "99.9", "-100"]
+
+
+def test_rates_below_zero_are_told_as_those_above() -> None:
+    assert [units.rate(each) for each in (-5000.0, 5000.0, -3.2, 3.2)] == ["-5,000", "5,000", "-3.20", "3.20"]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [(5.0, "", "5"), (5.04, "", "5.04"), (0.0, "", "0"), (0.00001, "", "1e-05"), (54321.4, "µs", "54,321"),
+     (12345.0, "B", "12.06 KiB")],
+)  # fmt: skip
+def test_a_whole_number_has_no_decimals_and_bytes_have_their_unit(value: float, unit: str, text: str) -> None:
+    assert units.figure(value, unit) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0 B"), (500, "500 B"), (1536, "1.5 KiB"), (1016 * 1024, "1016 KiB"), (90 * 2**30, "90 GiB"),
+     (2**41, "2 TiB"), (2**60, "1 EiB"), (1.2 * 2**20, "1.2 MiB"), (-3 * 2**20, "-3 MiB")],
+)  # fmt: skip
+def test_a_size(value: float, text: str) -> None:
+    assert units.size(value) == text
+
+
+@given(st.integers(1024, 2**49))
+def test_a_size_reads_back_to_four_digits(value: int) -> None:
+    number, unit = units.size(value).split(" ")
+    assert float(number) * SIZES[unit] == pytest.approx(value, rel=5.1e-4)
+
+
+@given(st.integers(1, 2**50 - 1))
+def test_an_exact_size_is_that_number(value: int) -> None:
+    assert quantity(units.exact_size(value).replace(" ", ""), "size") == value
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1, "1"), (1536, "1536"), (65536, "64 KiB"), (0, "0"), (3 * 2**40, "3 TiB")]
+)
+def test_an_exact_size_has_the_largest_unit(value: int, text: str) -> None:
+    assert units.exact_size(value) == text
+
+
+@given(FAR, FAR)
+def test_a_ratio_to_a_base_is_that_of_the_quotient(value: float, base: float) -> None:
+    assert units.ratio_to(value, base) == units.ratio(value / base)
+
+
+def test_of_two_zeros_the_ratio_is_1_and_of_one_infinite() -> None:
+    assert units.ratio_to(0, 0) == "1"
+    assert units.ratio_to(0.001, 0) == "inf"
+    assert units.ratio_to(0, 0.001) == "0.00"
+    assert units.quotient(2, 0) == math.inf
+
+
+@pytest.mark.parametrize(("value", "text"), [(1.224, "1.22"), (99.99, "99.99"), (100.4, "100"), (math.inf, "inf")])
+def test_a_ratio(value: float, text: str) -> None:
+    assert units.ratio(value) == text
+
+
+@pytest.mark.parametrize(
+    ("qps", "text"),
+    [(0, "0"), (812, "812"), (999.6, "1.0k"), (1234, "1.2k"), (54321, "54k"), (999_600, "1.0M"), (12_345_678, "12M")],
+)
+def test_short_rates(qps: float, text: str) -> None:
+    assert units.short_rate(qps) == text
+
+
+@pytest.mark.parametrize(
+    ("ratio", "low", "high", "text"),
+    [
+        (1.12, 1.08, 1.16, "1.12 [1.08, 1.16]"),
+        (0.98, 0.976, 0.984, "0.980 [0.976, 0.984]"),
+        (1.0, 0.997, 1.003, "1.000 [0.997, 1.003]"),
+        (1.02, 1.004, 1.036, "1.020 [1.004, 1.036]"),  # 1.00 would be an end that is not there
+        (0.07, 0.0698, 0.0702, "0.0700 [0.0698, 0.0702]"),
+        (7e-5, 6.9e-5, 7.1e-5, "7e-05 [6.9e-05, 7.1e-05]"),
+        (1e-300, 9.99e-301, 1.01e-300, "1.00e-300 [9.99e-301, 1.01e-300]"),
+        (1e297, 9.99e296, 1.001e297, "1e+297 [9.99e+296, 1e+297]"),
+        (250.0, 249.9, 250.1, "250.0 [249.9, 250.1]"),
+    ],
+)
+def test_an_interval_has_as_many_digits_as_tell_its_ends_apart(
+    ratio: float, low: float, high: float, text: str
+) -> None:
+    assert units.ratio_with_interval(ratio, low, high) == text
+
+
+@given(st.floats(-290, 290), st.floats(1.0005, 900))
+def test_ends_that_differ_are_told_apart_whatever_their_size(power: float, width: float) -> None:
+    low = 10.0**power
+    high = low * width
+    text = units.ratio_interval(low, high)
+    ends = text.strip("[]").split(", ")
+    assert len(ends) == 2
+    assert ends[0] != ends[1]
+    assert "1.00" not in ends or low <= 1 <= high
+
+
+def test_rates_beyond_all_use_keep_to_their_room() -> None:
+    shown = [each(1e300) for each in (units.rate, units.short_rate, units.figure)]
+    assert shown == ["1e+300"] * 3

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.model.adaptive_repeat import AdaptiveRepeat
-from stepgrid.model.plan import Plan, load_counts
+from stepgrid.model.plan import AdaptiveRepeat, Plan, load_counts
 from stepgrid.plan import plan_file
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.plan.order import NO_RECORDS, LoadCounts, LoadRecords

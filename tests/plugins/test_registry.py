@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.engines.mysqld.server import MysqldServing
-from stepgrid.model.command import Command
 from stepgrid.model.figures import Figures, ParseError
+from stepgrid.model.plan import Command
 from stepgrid.plugins import registry
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.metrics import METRICS

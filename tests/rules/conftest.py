@@ -85,16 +85,14 @@ def _env() -> dict[str, str]:
 
 def _overlay(folder: Path) -> None:
     """A package `stepgrid` in which a few modules are toys, and all others the real ones."""
-    for part in ("", "build", "run", "collect", "summarize", "plan", "model"):
+    for part in ("", "build", "run", "collect", "summarize", "plan"):
         package = folder / "compiler" / "stepgrid" / part
         package.mkdir(parents=True)
         behind = str(ROOT / "compiler" / "stepgrid" / part)
         (package / "__init__.py").write_text(f"import os\n__path__ = [os.path.dirname(__file__), {behind!r}]\n")
     for verb in ("build", "run", "collect", "summarize"):
         shutil.copy(TOY / f"{verb}.py", folder / "compiler" / "stepgrid" / verb / "__main__.py")
-    shutil.copy(
-        ROOT / "compiler" / "stepgrid" / "model" / "package_data.py", folder / "compiler" / "stepgrid" / "model"
-    )
+    shutil.copy(ROOT / "compiler" / "stepgrid" / "package.py", folder / "compiler" / "stepgrid")
     shutil.copy(TOY / "compilation.py", folder / "compiler" / "stepgrid" / "plan" / "compilation.py")
 
 

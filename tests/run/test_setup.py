@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.host import page_cache, sysfs
 from stepgrid.host.processes import cgroup, launch
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 from tests.run.machine import make
 
 COMMAND = Command(("prog", "-x"), {"A": "1"}, 3.0)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.engines.rocksdb import ENGINE as ROCKSDB
-from stepgrid.model.command import Command
 from stepgrid.model.figures import Figures, ParseError
+from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import DRIVERS, ENGINES
 

@@ -106,7 +106,12 @@ def test_columns_beyond_the_width_go_on_below_with_the_labels_again() -> None:
 
 
 def test_words_begin_below_each_other_and_one_status_stands_for_all_figures() -> None:
-    columns = (Column("step", label=True), Column("QPS", left=True), Column("new", left=True), Column("p99", left=True))
+    columns = (
+        Column("step", label=True),
+        Column("QPS", is_text=True),
+        Column("new", is_text=True),
+        Column("p99", is_text=True),
+    )
     done, failed = map(Cell, ("readww", "5", "1.12 [1.08, 1.16] faster", "1")), [Cell("failed", "failed")] * 3
     assert list(text.lines(Table("", columns, (tuple(done), (Cell("fill"), *failed))))) == [
         "  step    QPS  new                       p99",

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 import pytest
 
-from stepgrid.model.package_data import TEMPLATES
+from stepgrid.package import TEMPLATES
 from stepgrid.summarize.formats.csv_format import TAB, delimited_text
 from stepgrid.summarize.page import content_policy
 

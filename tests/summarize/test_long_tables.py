@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.model.table import ROWS, Cell, Column, Table
+from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
 from stepgrid.summarize.page import html, report_formats, summary_text
 from stepgrid.summarize.tables import report_tables
 from tests.summarize import scenario
@@ -15,7 +15,9 @@ from tests.summarize import scenario
 
 def test_a_long_table_is_named_only(tmp_path: Path) -> None:
     found = scenario.report(scenario.experiment(tmp_path))
-    long = Table("iostat averages", (Column("rps"),), tuple((Cell(str(row)),) for row in range(ROWS + 1)), "readww")
+    long = Table(
+        "iostat averages", (Column("rps"),), tuple((Cell(str(row)),) for row in range(MOST_ROWS + 1)), "readww"
+    )
     said = summary_text.text(replace(found, tables=(long,)), Path("index.html"))
     assert 'stepgrid report specs/cache.yaml --table "iostat averages: readww"\n' in said
     assert "-------\n  rps\n" not in said
@@ -29,7 +31,7 @@ def test_one_that_would_be_long_is_made_when_someone_asks(tmp_path: Path, monkey
     found = scenario.experiment(tmp_path)
     whole = scenario.report(found)
     assert {each.why for each in whole.long} == {report_tables.REPEATED}
-    monkeypatch.setattr(report_tables, "ROWS", 0)
+    monkeypatch.setattr(report_tables, "MOST_ROWS", 0)
     later = scenario.report(found)
     names = [each.name for each in later.long]
     assert names

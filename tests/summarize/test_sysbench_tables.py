@@ -112,7 +112,7 @@ def test_per_operation_a_table_for_each_step_and_range() -> None:
 
 
 def test_of_many_steps_they_are_only_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report_tables, "ROWS", 13)
+    monkeypatch.setattr(report_tables, "MOST_ROWS", 13)
     made, long = report_tables.tables([], AXES, RUNS, BASE, Extras())
     assert not [table for table in made if table.title == "per operation"]
     assert [each.name for each in long][:2] == ["per operation: scan.pre", "per operation: read-only.pre, range=10"]

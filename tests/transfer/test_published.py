@@ -7,7 +7,7 @@ import pytest
 from stepgrid.collect import query, step_figures
 from stepgrid.collect.job import collect
 from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError, rows
-from stepgrid.model.plan import imported
+from stepgrid.model.plan import is_imported
 from stepgrid.model.status import NodeStatus
 from stepgrid.plan import plan_file
 from stepgrid.plugins.importer import ImportedStep
@@ -36,8 +36,8 @@ def test_a_run_is_a_stage_and_the_first_build_the_base() -> None:
     assert sorted(stage.title for stage in plan.stages) == ["a, load 1: one", "b, load 1: one, two"]
     assert plan.report.base == {"build": "b"}
     assert plan.spec == "import sysbench dir"
-    assert imported(plan.spec)
-    assert not imported("imports/a.yaml")
+    assert is_imported(plan.spec)
+    assert not is_imported("imports/a.yaml")
 
 
 def test_what_one_of_several_runs_lacks_is_missing(tmp_path: Path) -> None:

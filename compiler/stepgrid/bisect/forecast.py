@@ -9,7 +9,7 @@ import numpy as np
 
 from stepgrid.bisect.posterior import NOISE
 from stepgrid.bisect.search import Evidence, Measure, Question, next_step
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.units import counted, duration
 
 TRIALS = 40
@@ -58,7 +58,7 @@ def words(candidates: int, found: Forecast, seconds: float) -> str:
             f"{counted(candidates, 'candidate')} after the good one",
             f"builds: {found.builds}, at most {found.most_builds} in 19 of 20 searches",
             f"loads: {found.loads}, at most {found.most_loads}, of {duration(seconds)} each: {time}, at most {most}",
-            f"assumed: a change of the size that is looked for, {number_format.percent(NOISE)} noise of a load, "
+            f"assumed: a change of the size that is looked for, {units.percent(NOISE)} noise of a load, "
             "nothing measured yet",
         )
     )

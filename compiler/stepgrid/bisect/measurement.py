@@ -179,7 +179,7 @@ def _nodes(plan: Plan, label: str) -> list[str]:
 
 
 def _why(node: NodeStatus) -> str:
-    return node.end.said if node.end else node.sentence
+    return node.end.sentence if node.end else node.sentence
 
 
 def _seconds(nodes: Sequence[NodeStatus], loads: int) -> tuple[float | None, float | None]:

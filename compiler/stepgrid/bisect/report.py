@@ -9,7 +9,7 @@ from pathlib import Path
 from stepgrid.bisect import report_words
 from stepgrid.bisect.findings import Findings
 from stepgrid.host.files import write_text
-from stepgrid.model.package_data import TEMPLATES
+from stepgrid.package import TEMPLATES
 from stepgrid.summarize.formats import html, text
 from stepgrid.summarize.page import content_policy
 

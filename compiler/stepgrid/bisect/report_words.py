@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepgrid.bisect.findings import Findings, Row
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.summarize.statistics.confidence_intervals import Interval
@@ -42,14 +42,14 @@ def _answer(found: Findings) -> Iterator[str]:
 
 
 def _ratio(found: Interval) -> str:
-    return number_format.ratio_with_interval(found.ratio, found.low, found.high)
+    return units.ratio_with_interval(found.ratio, found.low, found.high)
 
 
 def cost(found: Findings) -> str:
     builds = counted(len(found.rows), "build")
     noise = ""
     if found.change is not None:
-        share = number_format.percent(round(float(found.change.noise[found.change.most_probable()]), 4))
+        share = units.percent(round(float(found.change.noise[found.change.most_probable()]), 4))
         noise = f"; noise of a load: {share}"
     return f"{builds} of {len(found.candidates)} tried, {counted(found.loads, 'load')} measured{noise}"
 
@@ -62,13 +62,13 @@ def table(found: Findings) -> Table:
         Column("loads"),
         Column(figure),
         Column("first bad one"),
-        Column("subject" if found.request.commits else "", left=True),
+        Column("subject" if found.request.commits else "", is_text=True),
     )
     return Table("measured", head, tuple(_cells(found, row) for row in found.rows))
 
 
 def _cells(found: Findings, row: Row) -> tuple[Cell, ...]:
-    figure = NOTHING if row.figure is None else number_format.figure(row.figure)
+    figure = NOTHING if row.figure is None else units.figure(row.figure)
     texts = [row.candidate.name, *([row.candidate.date] if found.request.commits else [])]
     texts += [str(len(row.reading.figures)), figure, probability(row.probability)]
     return tuple(map(Cell, (*texts, _remark(row))))
@@ -81,5 +81,5 @@ def _remark(row: Row) -> str:
 def probability(share: float) -> str:
     """Certainty is never said."""
     if share > _ALMOST:
-        return f"over {number_format.percent(_ALMOST)}"
-    return f"under {number_format.percent(1 - _ALMOST)}" if share < 1 - _ALMOST else number_format.percent(share)
+        return f"over {units.percent(_ALMOST)}"
+    return f"under {units.percent(1 - _ALMOST)}" if share < 1 - _ALMOST else units.percent(share)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 from stepgrid.bisect.request import SearchError
 from stepgrid.language.problems import nearest
-from stepgrid.model.metrics.metric import Metric
+from stepgrid.model.metrics import Metric
 from stepgrid.model.plan import Axis, Plan, PlannedBuild, PlannedCell
 from stepgrid.plan.report.claim_expression import Comparison, figures, parsed
 from stepgrid.plugins import metrics

@@ -133,7 +133,7 @@ def _describe_server(name: str, order: Order) -> ServerDescription:
         entry = site_entry(order.build, order.site)
         assert entry is not None
         engine = external_engine(order.build.engine)
-        with closing(connect(engine, access(order.build, entry), f"`{name}` ({entry.place})")) as connection:
+        with closing(connect(engine, access(order.build, entry), f"`{name}` ({entry.address})")) as connection:
             return engine.described(connection)
     except (NoEntryError, UnansweredError) as error:
         raise BuildError(str(error)) from None

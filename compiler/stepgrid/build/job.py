@@ -29,7 +29,7 @@ from stepgrid.host.locks import host_lock, locked
 from stepgrid.host.processes.signals import Interrupted, kill_marked
 from stepgrid.language.site import current_site
 from stepgrid.language.sources import source_key, source_parts
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.registry import require_builder
@@ -100,7 +100,7 @@ def produce(build: PlannedBuild, folder: Path) -> str:
     seconds = time.monotonic() - began
     record.write(folder, build, FinishedBuild(source.route, recipe.name, material, output, checked, seconds))
     assertions = {True: ", assertions enabled", False: ", no assertions", None: ""}[checked.identity.assertions]
-    return f"built in {number_format.seconds(seconds)}, {checked.identity.version}{assertions}"
+    return f"built in {units.seconds(seconds)}, {checked.identity.version}{assertions}"
 
 
 def _refuse_replaced_programs(build: PlannedBuild) -> None:

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stepgrid.cli.commands import BESIDE_SPEC, COMMANDS, Parser, add_arguments, description, overview
-from stepgrid.errors import FAILED, FINE, USAGE
-from stepgrid.model import early_interrupt
+from stepgrid.errors import FAILED, FINE, USAGE, restore_interrupts
 
 STOPPED = 130  # by SIGINT
 _GARBAGE_THRESHOLD = 1_000_000  # objects between two searches for garbage; Python's own number is 700
@@ -60,7 +59,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def _parser(name: str) -> argparse.ArgumentParser:
     """Make a parser of all commands; only the module of the named one is imported."""
-    from stepgrid.model.version import __version__
+    from stepgrid.package import __version__
 
     parser = argparse.ArgumentParser(
         prog="stepgrid",
@@ -84,7 +83,7 @@ def _execute(args: argparse.Namespace, name: str) -> int:
     """Run the command; print its error, if it ends with one, and return the exit status."""
     from stepgrid.host.terminal_output import FullStream
 
-    early_interrupt.give_back()
+    restore_interrupts()
     try:
         if message := _results_elsewhere(args, name):
             print(message, file=sys.stderr)

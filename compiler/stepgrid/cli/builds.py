@@ -23,11 +23,10 @@ from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, use_site
 from stepgrid.errors import FAILED, FINE, PROBLEMS
 from stepgrid.language.problems import nearest
 from stepgrid.language.sources import source_kind
-from stepgrid.model.number_format import seconds as seconds_text
-from stepgrid.model.number_format import size
 from stepgrid.model.plan import Json, Plan, PlannedBuild
 from stepgrid.model.status import Status
-from stepgrid.model.units import counted, duration
+from stepgrid.model.units import counted, duration, size
+from stepgrid.model.units import seconds as seconds_text
 from stepgrid.plugins.engine import release_numbers
 from stepgrid.store import builds, plans
 from stepgrid.store.builds import StoredBuild
@@ -351,7 +350,7 @@ def _finished_jobs(
 def _start_job(plan: Plan, build: PlannedBuild) -> subprocess.Popen[bytes]:
     """Start a job as Snakemake's rule does, from the package of this process, wherever that was started."""
     from stepgrid.host.processes.signals import PARENT
-    from stepgrid.model.package_data import PACKAGE
+    from stepgrid.package import PACKAGE
 
     folders = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     path = os.pathsep.join(filter(None, folders))

@@ -26,10 +26,8 @@ from stepgrid.language.problems import (
 )
 from stepgrid.language.site import current_site
 from stepgrid.language.yaml import load
-from stepgrid.model.number_format import size
-from stepgrid.model.plan import Plan
-from stepgrid.model.plan import imported as is_imported
-from stepgrid.model.units import counted, duration
+from stepgrid.model.plan import Plan, is_imported
+from stepgrid.model.units import counted, duration, size
 from stepgrid.plan import identity, plan_file
 from stepgrid.plan.compilation import scales
 from stepgrid.plan.plan_file import DAMAGED

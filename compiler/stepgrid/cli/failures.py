@@ -9,7 +9,7 @@ from pathlib import Path
 from traceback import extract_tb
 
 from stepgrid.errors import FAILED, USAGE, StepgridError
-from stepgrid.model.package_data import PACKAGE
+from stepgrid.package import PACKAGE
 
 TRACEBACK = "STEPGRID_TRACEBACK"  # an environment variable: if set, Python prints its own traceback
 _MOST_LETTERS = 200  # of an unexpected error's message

@@ -11,7 +11,7 @@ from typing import Any
 from stepgrid.cli.failures import CommandError
 from stepgrid.errors import FINE
 from stepgrid.language.problems import nearest
-from stepgrid.model.package_data import SNAKEFILE, SPECS, TEMPLATES
+from stepgrid.package import SNAKEFILE, SPECS, TEMPLATES
 from stepgrid.plugins.registry import ENGINES
 
 SCHEMA = Path("specs/spec.schema.json")

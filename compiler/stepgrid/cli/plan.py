@@ -13,9 +13,8 @@ from stepgrid.cli.spec_arguments import add_spec, compile_spec, explain_words, l
 from stepgrid.errors import FINE
 from stepgrid.language.site import current_site
 from stepgrid.language.sources import network_sources
-from stepgrid.model.number_format import percent, size
 from stepgrid.model.status import Action, Status
-from stepgrid.model.units import counted, duration
+from stepgrid.model.units import counted, duration, percent, size
 from stepgrid.plan import difference
 from stepgrid.plan import preview as plan_preview
 from stepgrid.plan.arms import BUILD

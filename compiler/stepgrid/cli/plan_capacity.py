@@ -12,9 +12,8 @@ from stepgrid.cli.output import write_output
 from stepgrid.cli.spec_arguments import compile_spec, print_warnings, spec_error
 from stepgrid.errors import PROBLEMS
 from stepgrid.language import spec_file
-from stepgrid.model.number_format import percent, size
 from stepgrid.model.table import Cell, Column, Table
-from stepgrid.model.units import UnitError, counted, duration, quantity
+from stepgrid.model.units import UnitError, counted, duration, percent, quantity, size
 from stepgrid.plan.fleet.fleet_plan import Fleet, fleet, to_json
 from stepgrid.plan.fleet.schedule import Placed, Schedule
 from stepgrid.plan.preview import Preview

@@ -15,9 +15,9 @@ from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, spec_words
 from stepgrid.errors import FINE, PROBLEMS, USAGE
 from stepgrid.host.files import replacing
 from stepgrid.language.problems import nearest
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.figures import BUCKET, Figures, ParseError, PrintedStep, rows
-from stepgrid.model.level_headings import HEADINGS
+from stepgrid.model.result_schema import HEADINGS
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
@@ -213,7 +213,7 @@ def _figure_lines(figures: Figures) -> Iterator[str]:
         if metrics:
             yield from ("", f"  {title}")
             cells = [
-                (name, number_format.figure(figure, metric_unit), "" if metric_unit == "B" else metric_unit)
+                (name, units.figure(figure, metric_unit), "" if metric_unit == "B" else metric_unit)
                 for name, figure, metric_unit in metrics  # bytes are shown with a unit of their own
             ]
             yield from aligned(cells, "    ", right=[1])
@@ -232,10 +232,10 @@ def _level_lines(title: str, figures: Figures, label: str) -> Iterator[str]:
     cells = []
     for level in levels:
         name = f"{level['family']} {level[label]}" if has_families else str(level[label])
-        values = ((HEADINGS[head][1], level.get(head)) for head in heads)
-        texts = [show(value) if isinstance(value, int | float) else "-" for show, value in values]
+        values = ((HEADINGS[head].form, level.get(head)) for head in heads)
+        texts = [form(value) if isinstance(value, int | float) else "-" for form, value in values]
         cells.append(tuple(map(Cell, (name, *texts))))
-    columns = (Column(label, label=True), *(Column(HEADINGS[head][0]) for head in heads))
+    columns = (Column(label, label=True), *(Column(HEADINGS[head].heading) for head in heads))
     yield from ("", f"  {title}")
     yield from lines(Table(title, columns, tuple(cells)), "    ")
 
@@ -256,7 +256,7 @@ def _counter_lines(counters: Mapping[str, float]) -> Iterator[str]:
 def _series_lines(figures: Figures) -> Iterator[str]:
     """Count what only json has."""
     if series := [qps for _, qps in figures.qps]:
-        low, high = number_format.figure(min(series)), number_format.figure(max(series))
+        low, high = units.figure(min(series)), units.figure(max(series))
         yield ""
         yield f"  QPS over time: {counted(len(series), 'point')}, {low} to {high} operations/s (json has them)"
     if figures.file_reads:

@@ -16,7 +16,7 @@ from stepgrid.cli.spec_arguments import add_cells, add_site, check_steps, quiet_
 from stepgrid.errors import FAILED, FINE
 from stepgrid.host import files
 from stepgrid.host.locks import LockBusy, locked
-from stepgrid.model.plan import STAGE_PREFIX, Plan, imported
+from stepgrid.model.plan import STAGE_PREFIX, Plan, is_imported
 from stepgrid.model.status import Action, NodeStatus
 from stepgrid.model.units import counted, duration
 from stepgrid.plan import plan_file, stage_selection
@@ -235,5 +235,5 @@ def _plan_rows(store: Store, plan: StoredPlan) -> Iterator[tuple[Any, ...]]:
         results = [result.name for stage in stages if (result := store.result(stage))]
         last = datetime.strptime(max(results), "%Y%m%dT%H%M%S.%fZ").strftime(MINUTES) if results else None
         creation = datetime.fromtimestamp(plan.made, UTC).strftime(MINUTES)
-        spec = plan.spec.removeprefix("import ") if imported(plan.spec) else plan.spec
+        spec = plan.spec.removeprefix("import ") if is_imported(plan.spec) else plan.spec
         yield plan.digest, spec, plan.scale, creation, cells, len(results), len(stages), last

@@ -12,7 +12,7 @@ from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import add_narrowing, narrowing, spec_error, use_site
 from stepgrid.errors import FAILED, FINE, USAGE
 from stepgrid.host import locks
-from stepgrid.model.package_data import PROFILES
+from stepgrid.package import PROFILES
 
 if TYPE_CHECKING:
     from stepgrid.model.plan import Plan

@@ -16,8 +16,7 @@ from typing import Any
 from stepgrid.cli.failures import CommandError
 from stepgrid.errors import PROBLEMS
 from stepgrid.language.problems import Problem, Problems, SpecError
-from stepgrid.model.adaptive_repeat import AdaptiveRepeat
-from stepgrid.model.plan import Plan, PlannedCell, load_counts
+from stepgrid.model.plan import AdaptiveRepeat, Plan, PlannedCell, load_counts
 from stepgrid.model.status import StatusWord
 from stepgrid.model.units import counted, duration
 

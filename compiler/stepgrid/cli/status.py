@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 from stepgrid.cli.output import WIDTH
 from stepgrid.cli.spec_arguments import add_spec, explain_words, loads_so_far, quiet_plan, spec_error, use_site
 from stepgrid.errors import FAILED, FINE
-from stepgrid.model.number_format import short_rate
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import (
     Action,
@@ -27,7 +26,7 @@ from stepgrid.model.status import (
     Status,
     Step,
 )
-from stepgrid.model.units import duration
+from stepgrid.model.units import duration, short_rate
 from stepgrid.plan.actions import NO_IMAGE
 from stepgrid.run.live_throughput import current
 from stepgrid.summarize.formats import json_text
@@ -154,7 +153,7 @@ def header_lines(status: PlanStatus, width: int, paint: Paint) -> Iterator[str]:
     yield f"  stages   {counts_text(status, 'stage', paint, notes)}"
     yield f"  builds   {counts_text(status, 'build', paint)}"
     if not status.is_complete:
-        is_exact = run is not None and run.exact
+        is_exact = run is not None and run.is_exact
         yield f"  ETA      {eta_text(status)}" if is_exact else f"  to do    {eta_text(status).partition(' ')[0]}"
     reasons = Counter((node.action, node.why) for node in status.stages if node.action in (Action.REPLAY, Action.REDO))
     for (action, reason), count in reasons.items():
@@ -173,7 +172,7 @@ def _run_text(status: PlanStatus) -> str:
         text += f", since {clock(run.started, status.now)} ({duration(status.now - run.started)})"
     if run.spec and run.spec != status.plan.spec:
         return f"{text}: of another spec, {run.spec}; this one waits for it"
-    if run.spec and not run.own:
+    if run.spec and not run.covers_plan:
         return f"{text}: other --scale, --only or --set; the rest waits"
     return f"{text}; makes the tables and the report" if status.is_complete and not status.at_work else text
 
@@ -260,7 +259,7 @@ def _group_lines(status: PlanStatus, group: Status, most: int | None, width: int
 
 def failure_text(end: AttemptEnd, now: float) -> str:
     tries = f", tried {end.tries} times" if end.tries > 1 else ""
-    return f"{end.said} ({clock(end.when, now)}{tries})"
+    return f"{end.sentence} ({clock(end.when, now)}{tries})"
 
 
 def to_json(status: PlanStatus) -> dict[str, Any]:
@@ -276,7 +275,7 @@ def to_json(status: PlanStatus) -> dict[str, Any]:
         and {
             "pid": status.run.pid,
             "spec": status.run.spec,
-            "own": status.run.own,
+            "own": status.run.covers_plan,
             "until": status.run.until or None,
             "started": _iso_time(status.run.started),
             "stops": _iso_time(status.run.stops),

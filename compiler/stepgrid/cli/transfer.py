@@ -17,9 +17,8 @@ from stepgrid.errors import FAILED, FINE, PROBLEMS
 from stepgrid.language.files import record_inputs
 from stepgrid.language.problems import SpecError
 from stepgrid.language.site import VARIABLE
-from stepgrid.model.number_format import size
-from stepgrid.model.plan import imported
-from stepgrid.model.units import counted
+from stepgrid.model.plan import is_imported
+from stepgrid.model.units import counted, size
 from stepgrid.plugins.importer import FolderError
 from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.transfer import bundle, results
@@ -144,7 +143,7 @@ def _import_lines(store: Store, imports: ImportedResults) -> Iterator[str]:
     if imports.present:
         yield f"left as they are here: {counted(len(imports.present), 'result')}"
     report = f"`stepgrid report {plan.digest}` shows them"
-    if imported(plan.spec):
+    if is_imported(plan.spec):
         yield report
     elif not Path(plan.spec).is_file():
         yield f"{report}: there is no {plan.spec} here{_texts_note(store, plan)}"

@@ -39,10 +39,9 @@ from stepgrid.collect.samples import RATES, growth, rates, rows
 from stepgrid.errors import FAILED, FINE
 from stepgrid.host import files
 from stepgrid.host.terminal_output import raw, visible
-from stepgrid.model.number_format import percent, short_rate, size
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import NodeStatus, PlanStatus, Status, Step
-from stepgrid.model.units import duration
+from stepgrid.model.units import duration, percent, short_rate, size
 from stepgrid.run.live_throughput import readings
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.summarize.formats.text import cut

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host.files import read_json
-from stepgrid.model.metrics.metric import Metric
+from stepgrid.model.figures import LIVE_ROWS, START_FIGURES, TREE_LEVELS
+from stepgrid.model.metrics import Metric
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.result_schema import LEVEL_STATES
-from stepgrid.model.step_start import LEVELS, ROWS, SAID
 from stepgrid.plugins.collector import CountingCollector
 from stepgrid.plugins.registry import COLLECTORS
 
@@ -80,18 +80,18 @@ def _matching(counters: Mapping[str, float], patterns: Sequence[str]) -> list[fl
 
 def _start(before: Row) -> dict[str, Any]:
     start: dict[str, Any] = {
-        name: value for kind in _STATES for name, value in _numbers(before, kind).items() if name in SAID
+        name: value for kind in _STATES for name, value in _numbers(before, kind).items() if name in START_FIGURES
     }
     rows = [row["rows"] for row in before.get("objects", ()) if "index_name" not in row and "rows" in row]
     if rows:
-        start[ROWS] = float(sum(rows))
+        start[LIVE_ROWS] = float(sum(rows))
     tree: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for row in before.get("levels", ()):
         if _LEVEL.fullmatch(str(row["level"])) and {"files", "bytes"} <= row.keys():
             files, size = tree[row["level"]]
             tree[row["level"]] = [files + row["files"], size + row["bytes"]]
     if tree:
-        start[LEVELS] = tree
+        start[TREE_LEVELS] = tree
     return start
 
 

@@ -26,7 +26,7 @@ from stepgrid.collect.tables import GROWING, ResultTables
 from stepgrid.host.files import read_json
 from stepgrid.host.locks import LockBusy, lock_holders, locked
 from stepgrid.model import result_schema
-from stepgrid.model.metrics.metric import Metric
+from stepgrid.model.metrics import Metric
 from stepgrid.model.plan import CellStep, Option, Options, Plan, PlannedStage, PlannedStep, Value
 from stepgrid.model.status import BrokenRecord, NodeStatus, Result, Status
 from stepgrid.plugins import hit_rate

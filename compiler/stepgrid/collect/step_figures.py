@@ -31,11 +31,19 @@ from stepgrid.collect.counts import (
 from stepgrid.collect.samples import Row, Usage, read_samples, series
 from stepgrid.collect.series import series_figures, series_warnings, stall_figures
 from stepgrid.host.files import parse_json, read_bytes, read_json, write_cache
-from stepgrid.model.axis_search import SEARCH, AxisSearch, Trial
-from stepgrid.model.figures import Bucket, Buckets, ClientRate, Figures, ParseError, by_column, check_rates, rows
+from stepgrid.model.figures import (
+    Bucket,
+    Buckets,
+    ClientRate,
+    Figures,
+    ParseError,
+    by_column,
+    check_rates,
+    is_sustained,
+    rows,
+)
 from stepgrid.model.plan import PlannedStep
-from stepgrid.model.rate_target import met
-from stepgrid.model.searched_step import as_run
+from stepgrid.model.search import SEARCH, AxisSearch, Trial, as_run
 from stepgrid.model.status import Result
 from stepgrid.plugins.driver import RateTargets
 from stepgrid.plugins.importer import ImportedStep
@@ -169,7 +177,7 @@ def rate_targets(step: PlannedStep) -> Mapping[str, float]:
 def _target_figures(metrics: Mapping[str, float]) -> dict[str, float]:
     """Say whether the clients sustained them; nothing where there was no target, or no rate."""
     targets = {name.removeprefix(TARGET): rate for name, rate in metrics.items() if name.startswith(TARGET)}
-    results = [met(metrics[name], target) for name, target in targets.items() if name in metrics]
+    results = [is_sustained(metrics[name], target) for name, target in targets.items() if name in metrics]
     return {MET: float(all(results))} if results else {}
 
 

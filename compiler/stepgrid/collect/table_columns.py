@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from stepgrid.collect.parquet import Row
-from stepgrid.model.metrics.metric import Metric
-from stepgrid.model.result_schema import ABOUT, LEVELS, OBJECT, OBJECT_FIGURES
+from stepgrid.model.metrics import Metric
+from stepgrid.model.result_schema import LEVEL_KEYS, LEVELS, OBJECT, OBJECT_FIGURES
 from stepgrid.plugins.metrics import METRICS
 
 _KEY = {
@@ -67,7 +67,7 @@ MEANING: Mapping[str, Mapping[str, str]] = {
         "name": "as the engine calls it; .count, .sum, .max, .p50 …: of a histogram of its own",
         "grown": "by how much it grew: over the probe or the step; of an engine within its client since it was opened",
     },
-    "levels": {**_KEY, **ABOUT, **LEVELS},
+    "levels": {**_KEY, **LEVEL_KEYS, **{name: column.meaning for name, column in LEVELS.items()}},
     "sizes": {**_KEY, **OBJECT, **OBJECT_FIGURES},
     "history": {
         **_KEY,

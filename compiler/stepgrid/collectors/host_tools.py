@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from stepgrid.model.metrics.metric import MetricSet
+from stepgrid.model.metrics import MetricSet
 from stepgrid.plugins.collector import Target, interval, pid_list
 
 

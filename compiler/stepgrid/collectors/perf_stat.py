@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host import sysfs
-from stepgrid.model.metrics.metric import STEP, Metric, MetricSet
+from stepgrid.model.metrics import STEP, Metric, MetricSet
 from stepgrid.plugins.collector import Target, pid_list
 
 FILE = "perf.json"

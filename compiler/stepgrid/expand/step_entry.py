@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from stepgrid.language.models import Step
 from stepgrid.language.problems import Location
 from stepgrid.language.yaml import Text
-from stepgrid.model.axis_search import AxisSearch
+from stepgrid.model.search import AxisSearch
 
 UNKNOWN = ""  # the name of what could not be read
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from stepgrid.host import counters, sysfs
 from stepgrid.host.counters import TICK, Sensors
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
-from stepgrid.model.number_format import percent, size
+from stepgrid.model.units import percent, size
 
 LOOK = 0.2  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
 OVERRIDE = "STEPGRID_LOOK"  # of the tests

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from stepgrid.host import sysfs
 from stepgrid.host.failure import DISK_FULL, last_bytes
 from stepgrid.host.files import retry_stale
-from stepgrid.model.number_format import size
+from stepgrid.model.units import size
 
 
 class Mount(NamedTuple):

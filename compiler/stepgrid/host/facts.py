@@ -12,8 +12,8 @@ from typing import Any
 
 from stepgrid.host import cluster_job, disk, sysfs
 from stepgrid.host.counters import CPUS
-from stepgrid.model.number_format import size
 from stepgrid.model.site import Site
+from stepgrid.model.units import size
 
 FIRST_CPU = 8192  # bytes of /proc/cpuinfo: on a large host all of it takes long
 COMPARED = ("cpu", "cores", "smt")

@@ -22,8 +22,8 @@ from stepgrid.host.activity import (
 )
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
 from stepgrid.host.processes import cgroup
-from stepgrid.model.number_format import percent, size
 from stepgrid.model.site import Site
+from stepgrid.model.units import percent, size
 
 SHORT = 0.15  # where nothing is seen, with a first reading from the start of the job: its imports fill most of it
 LOOKS = 3  # what is over after a moment, such as the end of another measurement, disturbs no stage

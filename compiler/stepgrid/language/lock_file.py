@@ -12,7 +12,7 @@ from stepgrid.language.files import NotRegularError, digest, head, record_file
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.site import check_may_read
 from stepgrid.language.yaml import Map, Text, load, node_location, width
-from stepgrid.model.number_format import size
+from stepgrid.model.units import size
 
 FORM, SUFFIX = "1", ".lock.yaml"
 LARGEST_PATCH = 64 << 20  # bytes

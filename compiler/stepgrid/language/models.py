@@ -25,7 +25,7 @@ from stepgrid.language.validation import (
 )
 from stepgrid.language.yaml import Map, Node
 from stepgrid.model import units
-from stepgrid.model.adaptive_repeat import AdaptiveRepeat
+from stepgrid.model.plan import AdaptiveRepeat
 
 
 def accepts(forms: Any) -> BeforeValidator:

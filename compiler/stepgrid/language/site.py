@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stepgrid.language.problems import Problems, SpecError
-from stepgrid.model.package_data import SPECS
 from stepgrid.model.site import Site
+from stepgrid.package import SPECS
 
 if TYPE_CHECKING:
     from stepgrid.language.yaml import Text

@@ -12,8 +12,7 @@ from pydantic import Field
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.validation import Duration, Label, Model, Size, validate
 from stepgrid.language.yaml import Map, Text, load
-from stepgrid.model.cluster import JobRequest, Slurm
-from stepgrid.model.site import Site, SiteServer
+from stepgrid.model.site import JobRequest, Site, SiteServer, Slurm
 
 DEVICES = Path("/sys/class/block")
 Bytes = Annotated[int, Field(gt=0), *Size.__metadata__]

@@ -15,7 +15,7 @@ from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.site import check_may_read
 from stepgrid.language.validation import describe, validate
 from stepgrid.language.yaml import Map, Node, Seq, Text, drop_keys, load, merge_nodes, node_location, parse_value
-from stepgrid.model.package_data import SPECS
+from stepgrid.package import SPECS
 
 MOST_INCLUDES = 100
 

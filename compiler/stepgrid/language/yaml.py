@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from stepgrid.language.files import NotRegularError, head, record_file
 from stepgrid.language.problems import Location, Problems, nearest
-from stepgrid.model.number_format import size
+from stepgrid.model.units import size
 
 Node: TypeAlias = "Text | Seq | Map | None"
 

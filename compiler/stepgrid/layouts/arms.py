@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from stepgrid.layouts.figures import base_row
-from stepgrid.model import number_format
-from stepgrid.model.latency_classes import NAMES
+from stepgrid.model import units
+from stepgrid.model.figures import LATENCY_CLASSES
 from stepgrid.model.table import Cell, Table, columns, status_cell
 from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout, LayoutCell, cell, fixed
 
@@ -104,7 +104,7 @@ def _shown_ratio(spot: LayoutCell, figure: Cell, base: Cell) -> Cell:
     """Divide figures as they are shown: a thousandth of a read that is rounded away is none."""
     if figure.kind or base.kind:
         return cell(spot, None)
-    return Cell(number_format.ratio_to(float(figure.text), float(base.text)))
+    return Cell(units.ratio_to(float(figure.text), float(base.text)))
 
 
 def operation_costs(values: Mapping[str, float]) -> dict[str, float]:
@@ -144,17 +144,19 @@ def class_tables(block: Block) -> list[Table]:
     for operation in dict.fromkeys(name for spot in block.spots.values() for name in spot.times):
         rows = []
         for subject, spot in block.subjects():
-            shares: Sequence[float | None] = spot.times.get(operation) or [None] * len(NAMES)
+            shares: Sequence[float | None] = spot.times.get(operation) or [None] * len(LATENCY_CLASSES)
             longest = fixed(spot, _longest(spot.values, operation), 3)
             rows.append((*(cell(spot, percent(share)) for share in shares), longest, Cell(subject)))
         tables.append(
-            block.table(columns((*NAMES, "max"), ["tag"]), rows, operation, notes=(*block.notes, *_CLASS_LEGEND))
+            block.table(
+                columns((*LATENCY_CLASSES, "max"), ["tag"]), rows, operation, notes=(*block.notes, *_CLASS_LEGEND)
+            )
         )
     return tables
 
 
 def percent(share: float | None) -> str | None:
-    text = number_format.fixed(share, 3)
+    text = units.fixed(share, 3)
     return _FEW if share and text == "0.000" else text
 
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from stepgrid.model import number_format
-from stepgrid.model.level_headings import HEADINGS
+from stepgrid.model import units
+from stepgrid.model.result_schema import HEADINGS
 from stepgrid.model.table import NOTHING, Cell, Column, Table, columns, status_cell
 from stepgrid.plugins.layout import Block, Layout, LayoutCell, Level, Object, cell, fixed, legend
 
@@ -118,7 +118,7 @@ def level_tables(block: Block) -> list[Table]:
         if spot.levels:
             heads = _filled_headings(spot.levels)
             rows = ((Cell(str(level["level"])), *_level_cells(level, heads)) for level in spot.levels)
-            head_columns = (Column("Level", label=True), *(Column(HEADINGS[head][0]) for head in heads))
+            head_columns = (Column("Level", label=True), *(Column(HEADINGS[head].heading) for head in heads))
             tables.append(block.table(head_columns, rows, name, notes=()))
     return tables
 
@@ -134,7 +134,7 @@ def level_sum_tables(block: Block) -> list[Table]:
     for name, spot, level in sums:
         cells = [status_cell(spot.status) for _ in heads] if spot.status else _level_cells(level, heads)
         rows.append((*cells, Cell(name)))
-    head_columns = (*(Column(HEADINGS[head][0]) for head in heads), Column("version", label=True))
+    head_columns = (*(Column(HEADINGS[head].heading) for head in heads), Column("version", label=True))
     return [block.table(head_columns, rows)] if heads else []
 
 
@@ -149,7 +149,7 @@ def _level_cells(level: Level, heads: Sequence[str]) -> list[Cell]:
         if not isinstance(value, int | float):
             cells.append(Cell(NOTHING, "missing"))
             continue
-        text = HEADINGS[head][1](value)
+        text = HEADINGS[head].form(value)
         files = head == "files" and isinstance(compacting, int | float)
         cells.append(Cell(f"{text}/{compacting:.0f}" if files else text))
     return cells
@@ -159,11 +159,11 @@ def _level_cells(level: Level, heads: Sequence[str]) -> list[Cell]:
 
 # column of the table `sizes` -> its heading, and how it is shown
 _SIZE_COLUMNS: Mapping[str, tuple[str, Callable[[float], str]]] = {
-    "rows": ("rows", number_format.figure),
-    "bytes": ("size", number_format.size),
-    "dead_rows": ("dead rows", number_format.figure),
-    "tombstones": ("tombstones", number_format.figure),
-    "bloat_bytes": ("bloat", number_format.size),
+    "rows": ("rows", units.figure),
+    "bytes": ("size", units.size),
+    "dead_rows": ("dead rows", units.figure),
+    "tombstones": ("tombstones", units.figure),
+    "bloat_bytes": ("bloat", units.size),
 }
 
 

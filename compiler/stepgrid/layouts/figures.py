@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.table import ABSENT, Cell, Column, Table, columns
 from stepgrid.plugins.layout import ARMS, BASE, MARK, RANGE, STEP, Block, Layout, LayoutCell, cell, fixed, legend
 from stepgrid.plugins.metrics import unit
@@ -36,8 +36,8 @@ def _metric_columns(block: Block, metrics: Sequence[str]) -> Table:
     for metric in metrics:
         if metric in block.called and (text := _unit(block, metric)):
             names_by_unit.setdefault(text, []).append(block.called[metric])
-    units = "; ".join(f"{', '.join(names)}: {text}" for text, names in names_by_unit.items())
-    notes = (*_notes(block, metrics), *([units] if units else []))
+    unit_notes = "; ".join(f"{', '.join(names)}: {text}" for text, names in names_by_unit.items())
+    notes = (*_notes(block, metrics), *([unit_notes] if unit_notes else []))
     return block.table((*label_heads(block), *heads), rows, before=_base_line(block), notes=notes)
 
 
@@ -56,7 +56,7 @@ def _figure(block: Block, spot: LayoutCell, metric: str) -> Cell:
     if block.base is not None:
         return ratio_cell(spot, metric)
     value = spot.values.get(metric)
-    return cell(spot, None if value is None else number_format.figure(value, unit(metric)), value)
+    return cell(spot, None if value is None else units.figure(value, unit(metric)), value)
 
 
 def _unit(block: Block, metric: str) -> str:
@@ -87,7 +87,7 @@ def ratio_cell(spot: LayoutCell, metric: str) -> Cell:
     reach = ""
     if margin is not None:
         reach = f" ±{math.ceil(100 * margin) / 100:.2f}" if margin < _WIDEST_MARGIN else f" ±>{_WIDEST_MARGIN:.0f}"
-    return cell(spot, f"{number_format.ratio(ratio)}{reach}{MARK if spot.caveat else ''}", ratio)
+    return cell(spot, f"{units.ratio(ratio)}{reach}{MARK if spot.caveat else ''}", ratio)
 
 
 def ratio_notes(block: Block, metrics: Sequence[str]) -> tuple[str, ...]:

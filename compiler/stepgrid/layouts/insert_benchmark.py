@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from stepgrid.layouts.figures import base_row
-from stepgrid.model import number_format, rate_target
-from stepgrid.model.rate_target import FAILED
+from stepgrid.model import units
+from stepgrid.model.figures import FAILED_RATE, is_sustained
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, columns
 from stepgrid.plugins.layout import ARMS, BASE, MARK, STEP, Block, Layout, LayoutCell, cell, fixed
 
@@ -49,7 +49,7 @@ def _relative_tables(block: Block) -> list[Table]:
         spot = block.spot(row, column)
         ratio = block.ratio((row, column), (base, column), speed_metric(spot.values))
         missing = ratio is None or block.spot(base, column).status
-        plain = cell(spot, None if missing else number_format.ratio(ratio or 0.0))
+        plain = cell(spot, None if missing else units.ratio(ratio or 0.0))
         return plain if plain.kind else Cell(plain.text, ratio_colour(float(plain.text)), ratio)
 
     return [_grid_table(block, f"relative to {name}", range(len(block.columns)), show)]
@@ -69,11 +69,11 @@ def _target_tables(block: Block) -> list[Table]:
     def show(row: int, column: int) -> Cell:
         spot = block.spot(row, column)
         target = None if uniform else spot.values.get(TARGET)
-        suffix = "" if target is None else f" of {number_format.fixed(target, 0)}"
+        suffix = "" if target is None else f" of {units.fixed(target, 0)}"
         return _rate_cell(spot, spot.values.get(INSERTS), "" if sustained(spot.values) else "worst", suffix)
 
     table = _grid_table(block, "insert rate against target", across, show)
-    head = (Cell("target"), *(Cell(number_format.fixed(targets[column][0], 0) or "") for column in across))
+    head = (Cell("target"), *(Cell(units.fixed(targets[column][0], 0) or "") for column in across))
     rows = (head, *table.rows) if uniform else table.rows
     return [replace(table, rows=rows, notes=(*block.notes, *_failure_notes(block)))]
 
@@ -124,7 +124,7 @@ def speed(values: Values) -> float | None:
 def sustained(values: Values) -> bool:
     """Compare figures as they are shown: over several loads, their medians."""
     rate, target = values.get(INSERTS), values.get(TARGET)
-    return rate is None or target is None or rate_target.met(rate, target)
+    return rate is None or target is None or is_sustained(rate, target)
 
 
 # Colours of published tables.
@@ -144,10 +144,10 @@ def coloured(column: Sequence[Rate]) -> list[str]:
     low, high = min(values, default=0.0), max(values, default=0.0)
     margin = 0.25 * (high - low)
     kinds = []
-    for value, is_sustained in column:
+    for value, sustains in column:
         kind = ""
-        if not is_sustained:
-            kind = FAILED
+        if not sustains:
+            kind = FAILED_RATE
         elif value is not None and low < 0.8 * high and value <= low + margin:
             kind = "worst"
         elif value is not None and high > low and value >= high - margin:
@@ -243,7 +243,7 @@ def _shown_ratio(figure: Cell, base: Cell) -> Cell:
     """Divide figures as they are shown."""
     if figure.kind or base.kind:
         return Cell(NOTHING, "missing")
-    return Cell(number_format.ratio_to(float(figure.text), float(base.text)))
+    return Cell(units.ratio_to(float(figure.text), float(base.text)))
 
 
 def costs(values: Values) -> dict[str, float]:
@@ -281,7 +281,7 @@ def _size_tables(block: Block) -> list[Table]:
         rows = []
         for row in range(len(block.rows)):
             sizes = [(spot, _size(spot, sums)) for spot in block.line(row)]
-            cells = [cell(spot, None if size is None else number_format.size(size), size) for spot, size in sizes]
+            cells = [cell(spot, None if size is None else units.size(size), size) for spot, size in sizes]
             if any(size is not None or spot.status not in ("", ABSENT) for spot, size in sizes):
                 rows.append((Cell(block.row(row)), *cells))
         heads = columns(block.heads(), ["dbms"], last=False)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from stepgrid.layouts.figures import label_heads, labels, other_columns, relative_table
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.table import ABSENT, Cell, Column, Table, columns
 from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout, LayoutCell, cell, legend
 
@@ -52,7 +52,7 @@ def absolute_tables(block: Block) -> list[Table]:
 def _whole_numbers(block: Block, row: int, metric: str) -> Iterator[Cell]:
     for spot in block.line(row):
         value = spot.values.get(metric)
-        yield cell(spot, number_format.fixed(value, 0), value)
+        yield cell(spot, units.fixed(value, 0), value)
 
 
 def before_after_tables(block: Block) -> list[Table]:
@@ -74,7 +74,7 @@ def before_after_tables(block: Block) -> list[Table]:
             ratio = block.ratio((row, column), (pre, column), _QPS)
             spots = block.spot(row, column), block.spot(pre, column)
             spot = next((spot for spot in spots if spot.status), spots[0])
-            yield cell(spot, None if ratio is None else number_format.ratio(ratio), ratio)
+            yield cell(spot, None if ratio is None else units.ratio(ratio), ratio)
 
     return _joined_table(block, ratios, "after/before")
 
@@ -86,7 +86,7 @@ def cpu_tables(block: Block) -> list[Table]:
         server, client = spot.values.get(_SERVER), spot.values.get(_CLIENT)
         if server is None or client is None:
             return cell(spot, None)
-        return cell(spot, f"{number_format.figure(server)} + {number_format.figure(client)}", server + client)
+        return cell(spot, f"{units.figure(server)} + {units.figure(client)}", server + client)
 
     return _joined_table(block, lambda row: map(both, block.line(row)), "CPU", _CPU)
 
@@ -177,7 +177,7 @@ def load_tables(block: Block) -> list[Table]:
 
 def _load_cell(spot: LayoutCell, metric: str) -> Cell:
     value = spot.values.get(metric)
-    return cell(spot, None if value is None else number_format.figure(value, "B" if metric in _SIZES else ""), value)
+    return cell(spot, None if value is None else units.figure(value, "B" if metric in _SIZES else ""), value)
 
 
 GROUPS = Layout(

@@ -13,9 +13,8 @@ from stepgrid.language.problems import Problems
 from stepgrid.language.sources import TREES, can_move, source_key, source_kind, source_parts
 from stepgrid.lint.rule import Facts, Finding, Rule, Verdict, each_step
 from stepgrid.lint.subject import Subject
-from stepgrid.model.number_format import size
 from stepgrid.model.plan import CLIENT
-from stepgrid.model.units import duration
+from stepgrid.model.units import duration, size
 from stepgrid.plugins.engine import Published
 from stepgrid.plugins.registry import build_systems, engine
 

@@ -1,4 +1,7 @@
-"""Figures: what the output of one step says."""
+"""Figures: what the output of one step says, and what its server said before it.
+
+Classes of latencies and the rule for a rate that was asked for are those of the insert benchmark's published reports.
+"""
 
 from __future__ import annotations
 
@@ -30,43 +33,61 @@ BUCKET = Buckets._fields
 
 
 def rows(histograms: Iterable[Buckets]) -> Iterator[Bucket]:
-    for each in histograms:
-        yield from zip(repeat(each.operation), each.least, each.most, each.operations)
+    for histogram in histograms:
+        yield from zip(repeat(histogram.operation), histogram.least, histogram.most, histogram.operations)
 
 
 def by_column(buckets: Iterable[Bucket]) -> list[Buckets]:
-    """Those of one operation stand together."""
+    """Turn rows into histograms; rows of one operation follow each other."""
     parts = ((name, zip(*part, strict=True)) for name, part in groupby(buckets, itemgetter(0)))
     return [Buckets(name, least, most, operations) for name, (_, least, most, operations) in parts]
 
 
+class ClientRate(NamedTuple):
+    """Work of one client in the interval up to a second since the step's start; no row for what it does not do."""
+
+    client: int
+    second: float
+    operation: str  # insert, delete, query …, "" for all
+    per_second: float  # rows of an insert or a delete, else operations
+    longest_us: float | None = None  # of the statements in the interval; None: not known
+
+
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What one step's output says. A figure that the output lacks is not in `metrics`: missing is missing, never 0."""
+    """Figures of one step's output. A figure that it lacks is not in `metrics`: missing is missing, never 0."""
 
     metrics: Mapping[str, float]  # by name of plugins.metrics.METRICS; of a `command`, by the spec's own names
     facts: Mapping[str, str] = field(default_factory=dict)  # text: version as printed, compression …
     qps: Sequence[tuple[float, float]] = ()  # (seconds since start, operations per second) at intervals
     warnings: Sequence[str] = ()  # what the engine says about itself
     counters: Mapping[str, float] = field(default_factory=dict)  # the engine's own, by its names, at the step's end
-    levels: Sequence[Mapping[str, float | str]] = ()  # the compaction table, by columns of collect.levels.LEVELS
-    histograms: Sequence[Buckets] = ()  # whole; none is empty
+    levels: Sequence[Mapping[str, float | str]] = ()  # the compaction table, by columns of result_schema.LEVELS
+    histograms: Sequence[Buckets] = ()  # complete; none is empty
     window: tuple[float, float] | None = None  # seconds since the command's start; None = all of it was measured
     latencies: Sequence[Mapping[str, float | str]] = ()  # mean, deviation and percentiles by operation, as printed
     file_reads: Sequence[Mapping[str, float | str]] = ()  # the same of the engine's reads of files, by level
     rates: Sequence[ClientRate] = ()  # of clients that report one by one; `qps` is the rate of all together
 
 
+@dataclass(frozen=True, slots=True)
+class PrintedStep:
+    """A step of a log that people already have."""
+
+    name: str  # as the log has it: a benchmark, a script
+    figures: Figures
+
+
+class ParseError(StepgridError):
+    """The output of a step that ended well lacks a figure: says which file and what was looked for."""
+
+
 _DECIMAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
 
 
 def decimal(text: str) -> float:
-    """A decimal number in ASCII; NaN for all else. Python's float takes `1_000` and the digits of every script."""
+    """Read a decimal number in ASCII; NaN for all else. Python's float takes `1_000` and the digits of every script."""
     return float(text) if _DECIMAL.fullmatch(text) else math.nan
-
-
-class ParseError(StepgridError):
-    """The output of a step that ended well does not hold what it must: says which file and what was looked for."""
 
 
 def check_rates(figures: Figures) -> None:
@@ -78,19 +99,30 @@ def check_rates(figures: Figures) -> None:
         raise ParseError(f"series: {point[1]:g} operations per second at {point[0]:g} s; a rate is 0 or more")
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedStep:
-    """One step of a log that people already have."""
+# Classes of latencies and rates that were asked for.
 
-    name: str  # as the log has it: a benchmark, a script
-    figures: Figures
+LATENCY_LIMITS: Mapping[str, float] = {  # of each class, in microseconds
+    "256us": 256, "1ms": 1e3, "4ms": 4e3, "16ms": 16e3, "64ms": 64e3, "256ms": 256e3, "1s": 1e6, "4s": 4e6,
+    "16s": 16e6, "gt": math.inf,
+}  # fmt: skip
+LATENCY_CLASSES = tuple(LATENCY_LIMITS)
+
+FAILED_RATE = "failed rate"  # the kind of a table's cell whose step did not sustain its rate
 
 
-class ClientRate(NamedTuple):
-    """What one client did in the interval up to a second since the step's start; no row for what it does not do."""
+def is_sustained(rate: float, target: float) -> bool:
+    """Compare with 95 % of the target, both rounded as published: 950 of 1000 sustains, 949.4 does not."""
+    return round(rate) >= round(0.95 * target)
 
-    client: int
-    second: float
-    operation: str  # insert, delete, query …, "" for all
-    per_second: float  # rows of an insert or a delete, else operations
-    longest_us: float | None = None  # of the statements in the interval; None: not known
+
+# Names of what is kept of the state before a step, as its server or the engine's files said it.
+
+DATA_BYTES, INDEX_BYTES = "data_bytes", "index_bytes"  # sizes, by the metrics that they are
+DEAD_ROWS, HISTORY_LENGTH = "dead_rows", "history_list_length"  # what is yet to be cleaned up, likewise
+CACHED_BYTES, CACHE_BYTES = "cached_bytes", "cache_bytes"  # what the server's own cache holds, and may hold
+VACUUMS, TABLES_TO_VACUUM = "vacuums", "tables_to_vacuum"  # at work, and due
+START_FIGURES = (
+    DATA_BYTES, INDEX_BYTES, DEAD_ROWS, HISTORY_LENGTH, CACHED_BYTES, CACHE_BYTES, VACUUMS, TABLES_TO_VACUUM,
+)  # fmt: skip
+LIVE_ROWS = "rows"  # of all tables
+TREE_LEVELS = "levels"  # of an LSM tree: level -> files and bytes, of all column families

@@ -1,12 +1,13 @@
-"""What a plan is: builds, stages and cells, as they are kept under outputs/plans/ and read by every job."""
+"""A plan: builds, stages and cells, as they are kept under outputs/plans/ and read by every job."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from json.encoder import encode_basestring
 from typing import Any, NamedTuple, TypeAlias
-
-from stepgrid.model.adaptive_repeat import AdaptiveRepeat
 
 Value: TypeAlias = bool | int | float | str
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
@@ -22,7 +23,7 @@ NAMED = "named"  # likewise of programs of PATH and files that other words name:
 
 @dataclass(frozen=True, slots=True)
 class PlannedBuild:
-    """One binary: what `build` makes once and every stage of it uses."""
+    """A binary that `build` makes once and every stage of it uses."""
 
     id: str
     name: str  # the first name that the spec gives it: a label, never identity
@@ -37,7 +38,7 @@ class PlannedBuild:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One requested engine option of a step."""
+    """A requested engine option of a step."""
 
     value: Value
     unsupported: str = "error"  # what to do when the binary lacks it: error | drop | cell (the cell is unsupported)
@@ -84,22 +85,22 @@ class PlannedStep:
     @property
     def client(self) -> str | None:
         """The build of its client, where that is one of its own."""
-        found = self.setup.get(CLIENT)
-        return None if found is None else str(found)
+        build = self.setup.get(CLIENT)
+        return None if build is None else str(build)
 
 
-def contents_of(setups: Sequence[Mapping[str, Json]]) -> dict[str, str]:
-    """The checksums of all that the commands of some steps read, by step and name."""
-    found: dict[str, str] = {}
+def input_checksums(setups: Sequence[Mapping[str, Json]]) -> dict[str, str]:
+    """Checksums of all files that the commands of some steps read, by step and name."""
+    checksums: dict[str, str] = {}
     for index, setup in enumerate(setups):
         sums = setup.get(FILES)
         if isinstance(sums, Mapping):
-            found |= {f"{index}/{name}": str(sums[name]) for name in paths_of(setup)}
-    return found
+            checksums |= {f"{index}/{name}": str(sums[name]) for name in input_paths(setup)}
+    return checksums
 
 
-def paths_of(setup: Mapping[str, Json]) -> dict[str, str]:
-    """The paths of all that a step's command reads, by name."""
+def input_paths(setup: Mapping[str, Json]) -> dict[str, str]:
+    """Paths of all files that a step's command reads, by name."""
     tables = [table for key in (INPUTS, NAMED) if isinstance(table := setup.get(key), Mapping)]
     return {name: str(path) for table in tables for name, path in table.items()}
 
@@ -128,8 +129,8 @@ class PlannedStage:
 
     @property
     def contents(self) -> dict[str, str]:
-        """Of the files that its commands read: checksums."""
-        return contents_of([step.setup for step in self.steps])
+        """Checksums of the files that its commands read."""
+        return input_checksums([step.setup for step in self.steps])
 
     @property
     def builds(self) -> tuple[str, ...]:
@@ -139,7 +140,7 @@ class PlannedStage:
 
 @dataclass(frozen=True, slots=True)
 class CellStep:
-    """Where a cell's step is measured: the stage's position in the chain, the step's position in the stage."""
+    """The place of a cell's step: the stage's position in the chain, the step's position in the stage."""
 
     name: str
     kind: str
@@ -183,6 +184,49 @@ class Report:
     as_shipped: str | None = None  # why builds of different quality are compared all the same
 
 
+_GROWTH = 1.25  # of loads, from one look to the next: more looks find little earlier and cost width
+ALPHA = 0.05  # over all looks
+
+# The same level at each of so many looks, by which one look in all errs 5 times in 100; `bench/until.py --levels`
+# simulates them. Looks at growing numbers of loads depend on each other, so this is far more than 5 % / looks.
+LOOK_LEVELS = (
+    0.05, 0.032, 0.0245, 0.0204, 0.0169, 0.0147, 0.0129, 0.0116, 0.0105, 0.0097, 0.0089, 0.0082, 0.0076, 0.0072,
+    0.0067, 0.0063, 0.006,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptiveRepeat:
+    """Loads until a comparison is sure: `repeat: {until: …}`."""
+
+    least: int
+    most: int
+    width: float | None = None  # how far an interval may reach from its ratio; None: until there is a verdict
+    within: float | None = None  # seconds that all stages of the plan may take
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """least=3, most=12: after 3, 4, 5, 7, 9 and 12 loads."""
+        looks = [self.least]
+        while looks[-1] < self.most:
+            looks.append(min(self.most, max(looks[-1] + 1, math.ceil(looks[-1] * _GROWTH))))
+        return tuple(looks)
+
+    @property
+    def level(self) -> float:
+        """Level of significance of each look."""
+        return LOOK_LEVELS[min(len(self.looks), len(LOOK_LEVELS)) - 1]
+
+    def next_look(self, loads: int) -> int | None:
+        """The look after so many loads; None after the last."""
+        return next((look for look in self.looks if look > loads), None)
+
+    @property
+    def goal(self) -> str:
+        """until decided; until ± 2 %"""
+        return "until decided" if self.width is None else f"until ± {self.width * 100:g} %"
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     digest: str
@@ -208,13 +252,13 @@ class Plan:
 
 
 def load_counts(plan: Plan) -> tuple[int, int]:
-    """Of a cell, the fewest and the most."""
+    """Count the loads of a cell: the fewest and the most."""
     counts = [len({repeat.load for repeat in cell.repeats}) for cell in plan.cells]
     return min(counts, default=0), max(counts, default=0)
 
 
 class OutlinedStage(NamedTuple):
-    """With its steps as they are written."""
+    """A stage with its steps as they are written."""
 
     id: str
     title: str
@@ -227,7 +271,7 @@ class OutlinedStage(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """A plan for who asks what became of its stages: without cells and what steps do."""
+    """A plan without cells and without what steps do: enough for the status of its stages."""
 
     digest: str
     title: str
@@ -238,30 +282,62 @@ class Outline(NamedTuple):
     stages: Sequence[OutlinedStage]
 
 
-# What the steps of a stage are called together, where a line of the screen is for them.
-
-MOST = 12
-FIRST = 3
-
-
-def called(steps: Sequence[str]) -> str:
-    """Of many the first and the last."""
-    if len(steps) <= MOST:
-        return ", ".join(steps)
-    return f"{', '.join(steps[:FIRST])}, … {steps[-1]} ({len(steps)} steps)"
-
-
 IMPORT = "import"  # how the `spec` of a plan of published results begins
+SERVER = "server"  # the kind of source that brings nothing: a server that already runs, by its name in the site file
+_MOST_STEPS, _FIRST_STEPS = 12, 3  # of a stage, in a line
 
 
-def imported(plan_spec: str) -> bool:
-    """Whether a plan is of results that were imported: no spec comes to it."""
+def stage_label(steps: Sequence[str]) -> str:
+    """Join the names of a stage's steps; of many the first and the last."""
+    if len(steps) <= _MOST_STEPS:
+        return ", ".join(steps)
+    return f"{', '.join(steps[:_FIRST_STEPS])}, … {steps[-1]} ({len(steps)} steps)"
+
+
+def is_imported(plan_spec: str) -> bool:
+    """A plan of published results: no spec comes to it."""
     return plan_spec.startswith(f"{IMPORT} ")
 
 
-SERVER = "server"  # the kind that brings nothing: a server that already runs, by its name in the site file
-
-
 def runs_already(source: Mapping[str, Any]) -> bool:
-    """Whether such a build is a server that is neither built nor started."""
+    """A build whose server is neither built nor started."""
     return SERVER in source
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """The program that a step runs: arguments, environment, files."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    duration: float | None = None  # declared seconds; the deadline is this plus a grace; None = no declared end
+    files: Mapping[str, str] = field(default_factory=dict)  # name in the step's folder -> text, there when it starts
+    secrets: tuple[str, ...] = ()  # of `files`: gone when it has ended, also where it did not come to read them
+    keep: tuple[str, ...] = ()  # files of the data directory that are copied to the step's folder when it has ended
+
+
+# Canonical JSON: the only text of values where bytes matter. Equal values give equal bytes.
+
+quoted = encode_basestring  # a text as JSON
+
+
+def encode(value: object) -> str:
+    """Compact JSON with sorted keys; a dataclass is its fields."""
+    return _ENCODER.encode(value)
+
+
+def flat(texts: Mapping[str, str]) -> str:
+    """Encode a map of texts: as `encode`, sooner."""
+    return f"{{{','.join([f'{quoted(name)}:{quoted(text)}' for name, text in sorted(texts.items())])}}}"
+
+
+def fields(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}
+
+
+_ENCODER = json.JSONEncoder(
+    sort_keys=True,
+    separators=(",", ":"),
+    ensure_ascii=False,
+    default=lambda value: dict(value) if isinstance(value, Mapping) else fields(value),
+)

@@ -1,47 +1,78 @@
-"""The columns of the tables, in one place; SCHEMA is raised when their meaning changes."""
+"""Columns of the tables of results, in one place; SCHEMA is raised when their meaning changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
-# The columns of the table `levels`: what an engine says of each level of its tree, over the time that it was open.
+# The table `levels`: what an engine says of each level of its tree, over the time that it was open.
 
-GB = "printed in tenths of a GiB"
-ABOUT: Mapping[str, str] = {
+
+class LevelColumn(NamedTuple):
+    """A figure of a level; RocksDB's heading of it and its way to print it, where it has one."""
+
+    meaning: str
+    heading: str = ""
+    form: Callable[[float], str] = str
+
+
+def _gib(value: float) -> str:
+    return f"{value / 2**30:z.1f}"
+
+
+def _count(value: float) -> str:
+    """1662K: as RocksDB rounds it."""
+    for factor, sign in ((10**9, "G"), (10**6, "M"), (10**3, "K")):
+        if value >= 10 * factor:
+            return f"{value / factor:.0f}{sign}"
+    return f"{value:.0f}"
+
+
+def _size(value: float) -> str:
+    for power, sign in ((40, "TB"), (30, "GB"), (20, "MB")):
+        if value >= 2**power:
+            return f"{value / 2**power:.2f} {sign}"
+    return f"{value / 1024:.2f} KB"
+
+
+_DIGITS: Sequence[Callable[[float], str]] = ("{:.0f}".format, "{:.1f}".format, "{:.2f}".format, "{:.3f}".format)
+_TENTHS = "printed in tenths of a GiB"
+LEVEL_KEYS: Mapping[str, str] = {
     "family": "column family, where the engine has such",
     "level": "L0, L1 …; Sum: of all of them; Int: of them since the statistics before these; NULL: of a priority",
     "priority": "of the threads that did the work: Low (compactions), High (flushes) …; NULL: of a level",
 }
-
-LEVELS: Mapping[str, str] = {
-    "files": "live files",
-    "compacting_files": "those of them that are being compacted",
-    "bytes": "size of the live files",
-    "score": "how full the level is: from 1 on it is compacted",
-    "read_bytes": f"what compactions into this level read; {GB}",
-    "read_own_bytes": f"that part of it that was read from the level above; {GB}",
-    "read_next_bytes": f"that part of it that was read from this level; {GB}",
-    "write_bytes": f"what flushes and compactions wrote into this level; {GB}",
-    "write_uncompressed_bytes": f"the same before compression (from RocksDB 10.3); {GB}",
-    "write_new_bytes": f"write_bytes less read_next_bytes; {GB}",
-    "moved_bytes": f"files that came here without being read; {GB}",
-    "write_amplification": "write_bytes over what came from above, as RocksDB has it",
-    "read_mb_per_s": "MiB of read_bytes per second of compaction",
-    "write_mb_per_s": "MiB of write_bytes per second of compaction",
-    "seconds": "wall time of the jobs together",
-    "cpu_seconds": "CPU time of the jobs together",
-    "compactions": "flushes and compactions done",
-    "average_seconds": "seconds over compactions",
-    "keys_in": "keys read, rounded as RocksDB prints it",
-    "keys_dropped": "keys dropped, rounded likewise",
-    "blob_read_bytes": f"blobs read; {GB}",
-    "blob_write_bytes": f"blobs written; {GB}",
+LEVELS: Mapping[str, LevelColumn] = {
+    "files": LevelColumn("live files", "Files", _DIGITS[0]),
+    "compacting_files": LevelColumn("those of them that are being compacted"),
+    "bytes": LevelColumn("size of the live files", "Size", _size),
+    "score": LevelColumn("how full the level is: from 1 on it is compacted", "Score", _DIGITS[1]),
+    "read_bytes": LevelColumn(f"what compactions into this level read; {_TENTHS}", "Read(GB)", _gib),
+    "read_own_bytes": LevelColumn(f"that part of it that was read from the level above; {_TENTHS}", "Rn(GB)", _gib),
+    "read_next_bytes": LevelColumn(f"that part of it that was read from this level; {_TENTHS}", "Rnp1(GB)", _gib),
+    "write_bytes": LevelColumn(f"what flushes and compactions wrote into this level; {_TENTHS}", "Write(GB)", _gib),
+    "write_uncompressed_bytes": LevelColumn(
+        f"the same before compression (from RocksDB 10.3); {_TENTHS}", "WPreComp(GB)", _gib
+    ),
+    "write_new_bytes": LevelColumn(f"write_bytes less read_next_bytes; {_TENTHS}", "Wnew(GB)", _gib),
+    "moved_bytes": LevelColumn(f"files that came here without being read; {_TENTHS}", "Moved(GB)", _gib),
+    "write_amplification": LevelColumn("write_bytes over what came from above, as RocksDB has it", "W-Amp", _DIGITS[1]),
+    "read_mb_per_s": LevelColumn("MiB of read_bytes per second of compaction", "Rd(MB/s)", _DIGITS[1]),
+    "write_mb_per_s": LevelColumn("MiB of write_bytes per second of compaction", "Wr(MB/s)", _DIGITS[1]),
+    "seconds": LevelColumn("wall time of the jobs together", "Comp(sec)", _DIGITS[2]),
+    "cpu_seconds": LevelColumn("CPU time of the jobs together", "CompMergeCPU(sec)", _DIGITS[2]),
+    "compactions": LevelColumn("flushes and compactions done", "Comp(cnt)", _DIGITS[0]),
+    "average_seconds": LevelColumn("seconds over compactions", "Avg(sec)", _DIGITS[3]),
+    "keys_in": LevelColumn("keys read, rounded as RocksDB prints it", "KeyIn", _count),
+    "keys_dropped": LevelColumn("keys dropped, rounded likewise", "KeyDrop", _count),
+    "blob_read_bytes": LevelColumn(f"blobs read; {_TENTHS}", "Rblob(GB)", _gib),
+    "blob_write_bytes": LevelColumn(f"blobs written; {_TENTHS}", "Wblob(GB)", _gib),
 }
-LEVEL_STATES = ("files", "compacting_files", "bytes", "score")  # what is as it is; the rest grows
+HEADINGS: Mapping[str, LevelColumn] = {name: column for name, column in LEVELS.items() if column.heading}
+LEVEL_STATES = ("files", "compacting_files", "bytes", "score")  # what is as it is; the others grow
 
-
-# The columns of the table `sizes`: what an engine says of each table and index after a step.
+# The table `sizes`: what an engine says of each table and index after a step.
 
 OBJECT: Mapping[str, str] = {
     "schema_name": "schema or database that the table is in",
@@ -57,6 +88,7 @@ OBJECT_FIGURES: Mapping[str, str] = {
     "bloat_bytes": "as the metric bloat_bytes (InnoDB, PostgreSQL)",
 }
 
+# All tables.
 
 SCHEMA = 7
 SEPARATOR = "\x1e"  # between the warnings of a row of `figures`
@@ -129,19 +161,20 @@ COLUMNS = dict.fromkeys(("table_name", "column_name", "type", "unit", "meaning")
 
 
 def steps(axes: Sequence[str], metrics: Iterable[str]) -> dict[str, str]:
-    """A column per axis and, behind the fixed ones, a column per metric."""
+    """Columns of `steps`: one for each axis and, behind the fixed ones, one for each metric."""
     labels = dict.fromkeys(axis_columns(axes).values(), "VARCHAR")
     return {**_STEP, **labels, **_STEP_REST, **dict.fromkeys(metrics, "DOUBLE")}
 
 
 def figures(metrics: Iterable[str]) -> dict[str, str]:
-    """What is known of the steps of a result, whatever plan asks for it."""
+    """Columns of a result's steps, whatever plan asks for it."""
     texts = dict.fromkeys(("folder", "started", "error", "warnings"), "VARCHAR")
-    where = {name: kind for name, kind in _POINT.items() if name != "step"}
-    return {**where, **texts, "step_seconds": "DOUBLE", **dict.fromkeys(metrics, "DOUBLE")}
+    keys = {name: kind for name, kind in _POINT.items() if name != "step"}
+    return {**keys, **texts, "step_seconds": "DOUBLE", **dict.fromkeys(metrics, "DOUBLE")}
 
 
 def utc(text: object) -> str | None:
+    """Write a time as a TIMESTAMP in UTC; None if it is no time."""
     try:
         return datetime.fromisoformat(str(text)).astimezone(UTC).replace(tzinfo=None).isoformat(" ")
     except ValueError:
@@ -149,13 +182,12 @@ def utc(text: object) -> str | None:
 
 
 def axis_columns(axes: Sequence[str]) -> Mapping[str, str]:
-    """Axis -> column. SQL does not tell upper from lower case: the second of two such axes gets a number."""
+    """Map axes to columns. SQL does not tell upper from lower case: the second of two such axes gets a number."""
     columns: dict[str, str] = {}
     for axis in axes:
-        column = f"axis_{axis}"
-        taken = {other.lower() for other in columns.values()}
-        number = 2
-        while column.lower() in taken:
+        column, number = f"axis_{axis}", 2
+        names = {name.lower() for name in columns.values()}
+        while column.lower() in names:
             column, number = f"axis_{axis}_{number}", number + 1
         columns[axis] = column
     return columns

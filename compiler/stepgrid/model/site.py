@@ -1,4 +1,4 @@
-"""A site: facts of one machine, which are never part of what a spec means."""
+"""A site: facts of one machine, which are never part of what a spec means, and the cluster that it belongs to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stepgrid.model.cluster import Slurm
+HERE = "here"  # a machine that the spec does not describe
+
+
+@dataclass(frozen=True, slots=True)
+class JobRequest:
+    """Resources that a job asks a scheduler for. None: what the node has, or what the cluster gives."""
+
+    nodes: Sequence[str] = ()  # names; none: all of the partition
+    partition: str | None = None
+    constraint: str | None = None
+    account: str | None = None
+    qos: str | None = None
+    time_limit: float | None = None  # seconds
+    cpus: int | None = None
+    memory: int | None = None  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Slurm:
+    machines: Mapping[str, JobRequest] = field(default_factory=dict)  # by the name of the machine in specs
+    builds: JobRequest = field(default_factory=JobRequest)
+
+    def of(self, machine: str, declared: bool) -> JobRequest | None:
+        """Look a machine up by its id in a plan; `hardware: here` has an id that nobody writes."""
+        return self.machines.get(machine) or (None if declared else self.machines.get(HERE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +46,11 @@ class SiteServer:
     password_file: str | None = None  # absolute
 
     @property
-    def place(self) -> str:
-        """For a sentence."""
+    def address(self) -> str:
         return self.socket or (f"{self.host}:{self.port}" if self.port else str(self.host))
 
     def secret(self) -> str:
-        """The password as it is now; empty where none is asked for."""
+        """Read the password as it is now; empty where none is asked for."""
         if self.password_file is None:
             return self.password or ""
         return Path(self.password_file).read_text(encoding="utf-8").rstrip("\r\n")
@@ -50,13 +73,13 @@ class Site:
     roots: Sequence[str] = ()  # absolute; folders whose files specs of other folders may read
 
     def tool(self, name: str) -> str:
-        """The configured path, or the name itself, to be found on PATH."""
+        """The configured path, or the name itself, to be looked for on PATH."""
         return self.tools.get(name, name)
 
     def mirror(self, url: str) -> str:
-        """What is used in place of a git URL: its own entry, else that of its longest beginning."""
+        """The URL that replaces a git URL: its own entry, else that of its longest beginning."""
         if url in self.mirrors:
             return self.mirrors[url]
-        beginnings = [each for each in self.mirrors if each.endswith("/") and url.startswith(each)]
+        beginnings = [prefix for prefix in self.mirrors if prefix.endswith("/") and url.startswith(prefix)]
         longest = max(beginnings, key=len, default=None)
         return url if longest is None else f"{self.mirrors[longest].rstrip('/')}/{url.removeprefix(longest)}"

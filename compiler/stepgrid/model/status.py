@@ -1,4 +1,4 @@
-"""What became of each build and stage of a plan, in nine words, and what the next run does with it, in six."""
+"""Status of each build and stage of a plan, in nine words, and what the next run does with it, in six."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from stepgrid.model.units import duration
 
 
 class StatusWord(StrEnum):
-    """With its meaning, which help and documentation repeat."""
+    """A word with its meaning, which help and documentation repeat."""
 
     meaning: str
 
     def __new__(cls, word: str, meaning: str) -> StatusWord:
-        made = str.__new__(cls, word)
-        made._value_, made.meaning = word, meaning
-        return made
+        member = str.__new__(cls, word)
+        member._value_, member.meaning = word, meaning
+        return member
 
 
 class Status(StatusWord):
@@ -103,7 +103,7 @@ class ActiveWork:
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnd:
-    """How the newest attempt ended, where it left no result."""
+    """The end of the newest attempt, where it left no result."""
 
     status: Status  # failed, interrupted
     message: str
@@ -113,7 +113,7 @@ class AttemptEnd:
     tries: int
 
     @property
-    def said(self) -> str:
+    def sentence(self) -> str:
         return f"{self.step}: {self.message}" if self.step else self.message
 
 
@@ -153,7 +153,7 @@ class NodeStatus:
 
     @property
     def sentence(self) -> str:
-        """Why it has no figures."""
+        """Say why it has no figures."""
         return self.reason or ("not run yet" if self.status is Status.MISSING else self.status.meaning)
 
     @property
@@ -166,7 +166,7 @@ class NodeStatus:
 
     @property
     def attempt(self) -> str | None:
-        """Of its result."""
+        """The name of its result's attempt."""
         return self.result.folder.name if self.result else None
 
 
@@ -179,13 +179,13 @@ class ActiveRun:
     spec: str
     until: str = ""  # as it was given
     stops: float | None = None
-    own: bool = False  # it measures all of the plan that is looked at
-    exact: bool = False  # and nothing else
+    covers_plan: bool = False  # it measures all of the plan that is looked at
+    is_exact: bool = False  # and nothing else
 
 
 @dataclass(frozen=True, slots=True)
 class Eta:
-    """How long what is ahead takes."""
+    """Estimated time left."""
 
     seconds: float | None  # None: of some it is unknown
     is_rough: bool = False  # some of it by declared durations alone
@@ -214,8 +214,8 @@ class PlanStatus:
 
     @property
     def is_active(self) -> bool:
-        """Whether a run of the plan, or anybody, is at work on it."""
-        return (self.run is not None and self.run.own) or bool(self.at_work)
+        """A run of the plan, or anybody, is at work on it."""
+        return (self.run is not None and self.run.covers_plan) or bool(self.at_work)
 
     @property
     def has_failed(self) -> bool:

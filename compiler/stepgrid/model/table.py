@@ -1,4 +1,4 @@
-"""What a table is, whatever it is written as: a title, columns, rows of cells, and what is to be said."""
+"""Tables, in whatever form they are written: a title, columns, rows of cells, lines above and notes below."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple
 from stepgrid.model.status import Status
 
 SAME, ABSENT = "same as", "absent"
-LACKING = (*(status for status in Status if status is not Status.DONE), SAME)
-ROWS, COLUMNS = 60, 40  # what nobody has asked for is no longer than that
+WITHOUT_FIGURE = (*(status for status in Status if status is not Status.DONE), SAME)  # kinds of cells
+MOST_ROWS, MOST_COLUMNS = 60, 40  # of a table that nobody asked for
 NOTHING = "-"
 
 
@@ -24,9 +24,9 @@ class Cell(NamedTuple):
 
 class Column(NamedTuple):
     name: str
-    label: bool = False  # it says what the row is about
+    label: bool = False  # it names the row
     unit: str = ""
-    left: bool = False  # words, which begin below each other in plain text
+    is_text: bool = False  # words, which begin below each other in plain text
 
     @property
     def head(self) -> str:
@@ -48,26 +48,25 @@ class Table:
 
     @property
     def is_long(self) -> bool:
-        return len(self.rows) > ROWS or len(self.columns) > COLUMNS
+        return len(self.rows) > MOST_ROWS or len(self.columns) > MOST_COLUMNS
 
     def lacking(self, row: tuple[Cell, ...]) -> Cell | None:
-        """What a row says that has not one figure."""
-        first = next((cell for cell, column in zip(row, self.columns, strict=True) if not column.label), None)
-        if first is None or first.kind not in LACKING:
-            return None
+        """The cell that says why a row has not one figure; None where it has one."""
         cells = [cell for cell, column in zip(row, self.columns, strict=True) if not column.label]
-        return first if len(cells) > 1 and all(cell == first for cell in cells) else None
+        if len(cells) < 2 or cells[0].kind not in WITHOUT_FIGURE or any(cell != cells[0] for cell in cells):
+            return None
+        return cells[0]
 
 
 def columns(names: Iterable[str], labels: Iterable[str], last: bool = True) -> tuple[Column, ...]:
-    """Of figures and of what names a row; published tables have the name last."""
+    """Columns of figures, and of the labels of rows; published tables have the labels last."""
     figures = tuple(Column(name) for name in names)
-    named = tuple(Column(name, label=True) for name in labels)
-    return (*figures, *named) if last else (*named, *figures)
+    row_labels = tuple(Column(name, label=True) for name in labels)
+    return (*figures, *row_labels) if last else (*row_labels, *figures)
 
 
 def status_cell(status: str) -> Cell:
-    """In place of a figure: why there is none."""
+    """Say why there is no figure."""
     if status == ABSENT:
         return Cell(NOTHING, ABSENT)
-    return Cell(status, next((kind for kind in LACKING if status.startswith(kind)), "missing"))
+    return Cell(status, next((kind for kind in WITHOUT_FIGURE if status.startswith(kind)), "missing"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from stepgrid.model.axis_search import SIZED, AxisSearch
-from stepgrid.model.number_format import exact_size
 from stepgrid.model.plan import Json, PlannedCell, PlannedStep
+from stepgrid.model.search import SIZED, AxisSearch
+from stepgrid.model.units import exact_size
 
 
 def searches(cells: Iterable[PlannedCell], steps: Mapping[str, tuple[PlannedStep, ...]]) -> Iterator[dict[str, Json]]:

@@ -8,8 +8,7 @@ from typing import TypeAlias
 from stepgrid.expand.axes.choice import BUILD, Choice
 from stepgrid.expand.cells import Cell
 from stepgrid.expand.steps.resolved_step import Segment, StepHead
-from stepgrid.model.canonical_json import flat
-from stepgrid.model.plan import CellStep, Json, PlannedCell
+from stepgrid.model.plan import CellStep, Json, PlannedCell, flat
 from stepgrid.plan import identity
 from stepgrid.plan.stage_tree import Root, Tree
 

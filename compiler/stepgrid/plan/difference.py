@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from stepgrid.language.sources import source_key, source_parts
-from stepgrid.model.number_format import exact_size
 from stepgrid.model.plan import CLIENT, FILES, SERVICE, PlannedBuild, PlannedStage, PlannedStep
+from stepgrid.model.units import exact_size
 
 _DIGITS = 12  # of a checksum
 

@@ -8,8 +8,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stepgrid.model.canonical_json import encode, quoted
-from stepgrid.model.plan import BUILD_PREFIX, STAGE_PREFIX, Json
+from stepgrid.model.plan import BUILD_PREFIX, STAGE_PREFIX, Json, encode, quoted
 
 DESCRIBED = "described"  # of a machine: those that it stands in for, by id
 LENGTH = 20  # hexadecimal digits: 80 bits

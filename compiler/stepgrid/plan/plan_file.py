@@ -15,11 +15,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from stepgrid.model.adaptive_repeat import AdaptiveRepeat
-from stepgrid.model.canonical_json import encode, fields, flat, quoted
 from stepgrid.model.plan import (
     CLIENT,
     STAGE_PREFIX,
+    AdaptiveRepeat,
     Axis,
     CellStep,
     Option,
@@ -33,6 +32,10 @@ from stepgrid.model.plan import (
     PlannedStep,
     Repeat,
     Report,
+    encode,
+    fields,
+    flat,
+    quoted,
 )
 from stepgrid.plan import identity
 

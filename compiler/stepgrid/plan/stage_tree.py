@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
 from stepgrid.expand.steps.setup import Setup
-from stepgrid.model.plan import CLIENT, Json, PlannedStep, Repeat, called, contents_of
+from stepgrid.model.plan import CLIENT, Json, PlannedStep, Repeat, input_checksums, stage_label
 from stepgrid.plan import identity
 from stepgrid.plan.order import LoadCounts
 from stepgrid.plan.seeds import Seeding, Seeds
@@ -101,7 +101,7 @@ class Tree:
     def _id(self, root: Root, above: str | None, segment: Segment, seeds: Seeds, load: int, run: int) -> str:
         key = (root, above, segment, seeds, load, run)
         if key not in self._ids:
-            contents = contents_of([step.setup.values for step in segment.steps])
+            contents = input_checksums([step.setup.values for step in segment.steps])
             clients = [self._setups.client(step.setup) for step in segment.steps]
             pairs = [*zip(segment.steps, clients, strict=True)]
             reading = "".join(step.settings.earlier_text for step in segment.steps if step.settings.is_read)
@@ -136,7 +136,7 @@ def title(draft: Draft, axes: Sequence[str]) -> str:
     labels = draft.labels
     shared = [labels.get("build", ""), *[f"{axis}={labels[axis]}" for axis in axes if axis in labels]]
     run = f", run {draft.run + 1}" if draft.run else ""
-    steps = called([step.name for step in draft.steps])
+    steps = stage_label([step.name for step in draft.steps])
     place = " ".join(part for part in shared if part)
     return f"{f'{place}, ' if place else ''}load {draft.load + 1}{run}: {steps}"
 

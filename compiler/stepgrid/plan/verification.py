@@ -11,8 +11,18 @@ from hashlib import sha256
 from stepgrid.expand.steps import setup
 from stepgrid.expand.steps.options import option_text
 from stepgrid.expand.steps.settings import identity_text
-from stepgrid.model.canonical_json import encode
-from stepgrid.model.plan import CLIENT, FILES, INPUTS, NAMED, Json, Plan, PlannedBuild, PlannedStage, PlannedStep
+from stepgrid.model.plan import (
+    CLIENT,
+    FILES,
+    INPUTS,
+    NAMED,
+    Json,
+    Plan,
+    PlannedBuild,
+    PlannedStage,
+    PlannedStep,
+    encode,
+)
 from stepgrid.plan import identity
 from stepgrid.plugins.registry import driver
 

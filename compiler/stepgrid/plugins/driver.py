@@ -17,8 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from stepgrid.model.command import Command
-from stepgrid.model.package_data import PACKAGE
+from stepgrid.model.plan import Command
+from stepgrid.package import PACKAGE
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -437,7 +437,7 @@ def read_output(path: Path, largest: int = LARGEST) -> bytes:
     import gzip
     import zlib
 
-    from stepgrid.model.number_format import size
+    from stepgrid.model.units import size
 
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would wait for its writer
     with os.fdopen(descriptor, "rb") as file:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Column, Table, status_cell
 
 At = tuple[int, int]  # row and column
@@ -81,7 +81,7 @@ class Block:
         if self.ratio_of is not None:
             return self.ratio_of(at, base, metric)
         value, base_value = (self.spot(*position).values.get(metric) for position in (at, base))
-        return None if value is None or base_value is None else number_format.quotient(value, base_value)
+        return None if value is None or base_value is None else units.quotient(value, base_value)
 
     def table(
         self,
@@ -136,7 +136,7 @@ def legend(names: Sequence[str], room: int = ROOM) -> tuple[list[str], tuple[str
 
 
 def fixed(spot: LayoutCell, value: float | None, digits: int) -> Cell:
-    return cell(spot, number_format.fixed(value, digits))
+    return cell(spot, units.fixed(value, digits))
 
 
 # A layout: the figures that it shows, how a table is arranged by default, what makes it.

@@ -10,14 +10,25 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
-from stepgrid.model.metrics.garbage import GARBAGE
-from stepgrid.model.metrics.host import DEVICE, HOST, MEMORY
-from stepgrid.model.metrics.latency import BY_OPERATION, LATENCY
-from stepgrid.model.metrics.metric import Metric, MetricSet
-from stepgrid.model.metrics.per_operation import PER_OPERATION
-from stepgrid.model.metrics.processes import PROCESSES
-from stepgrid.model.metrics.throughput import ANSWERS, THROUGHPUT, VARIANCE
-from stepgrid.model.metrics.work import SIZES, STALLS, TREE, WORK
+from stepgrid.model.metrics import (
+    ANSWERS,
+    DEVICE,
+    GARBAGE,
+    HOST,
+    LATENCY,
+    LATENCY_BY_OPERATION,
+    MEMORY,
+    PER_OPERATION,
+    PROCESSES,
+    SIZES,
+    STALLS,
+    THROUGHPUT,
+    TREE,
+    VARIANCE,
+    WORK,
+    Metric,
+    MetricSet,
+)
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, driver
 
@@ -61,7 +72,7 @@ _SECTIONS: Mapping[str, tuple[Metric, ...]] = {
     "Device": DEVICE,
     "Quiet": (),
     "Collectors": (),
-    "Latency by kind of operation": BY_OPERATION,
+    "Latency by kind of operation": LATENCY_BY_OPERATION,
 }
 
 # Titles that only plug-ins fill are above for their place on the page: those of other plug-ins come last.

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 from stepgrid.plugins.engine import Identity, OptionInfo
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def templates(engine: str) -> Environment:
     """Open an engine's configuration files."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    from stepgrid.model.package_data import TEMPLATES
+    from stepgrid.package import TEMPLATES
 
     loader = FileSystemLoader(TEMPLATES / engine)
     return Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)

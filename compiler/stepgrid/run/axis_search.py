@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from stepgrid.host.failure import StageError
 from stepgrid.language.expressions import ExpressionError, parse_objective
-from stepgrid.model.axis_search import AxisSearch, Trial, next_boundary, next_peak
 from stepgrid.model.plan import PlannedStep
+from stepgrid.model.search import AxisSearch, Trial, next_boundary, next_peak
 
 
 class Done(NamedTuple):

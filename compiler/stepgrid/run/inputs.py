@@ -9,7 +9,7 @@ from typing import cast
 
 from stepgrid.host.failure import StageError
 from stepgrid.language.files import checksum, holds_data, reuse_checksums
-from stepgrid.model.plan import FILES, INPUTS, PlannedStage, PlannedStep, paths_of
+from stepgrid.model.plan import FILES, INPUTS, PlannedStage, PlannedStep, input_paths
 from stepgrid.plugins.registry import input_files
 from stepgrid.store.store import Store
 
@@ -38,14 +38,14 @@ def refuse_changed(store: Store, stage: PlannedStage, when: str) -> None:
     with reuse_checksums(store.checksums()):
         for step in stage.steps:
             planned = cast(Mapping[str, str], step.setup.get(FILES) or {})
-            for name, path in paths_of(step.setup).items():
+            for name, path in input_paths(step.setup).items():
                 if wrong := _changed(path, planned[name]):
                     raise StageError(f"`{name}` {wrong} {when}: {_ADVICE[when]}", step.name)
 
 
 def unnamed(paths: Iterable[str], step: PlannedStep, known_paths: Iterable[str]) -> str | None:
     """A sentence about files that a step had open and that are no part of its identity."""
-    named = [Path(path) for path in (*paths_of(step.setup).values(), *known_paths)]
+    named = [Path(path) for path in (*input_paths(step.setup).values(), *known_paths)]
     roots = [os.path.realpath(path) for path in named]  # with what is below a folder
     files = sorted(
         path

@@ -11,7 +11,7 @@ from typing import Any
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
 from stepgrid.host.files import write_json
 from stepgrid.host.processes.supervision import MissingError, Program, environment, supervise
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import Context, command_words
 from stepgrid.plugins.server import counter_differences

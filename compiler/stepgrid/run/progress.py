@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stepgrid.host.terminal_output import raw, visible
-from stepgrid.model.number_format import short_rate
 from stepgrid.model.plan import PlannedStage, PlannedStep
 from stepgrid.model.status import Eta, PlanStatus, Status
 from stepgrid.model.units import duration as duration  # as it is shown everywhere
+from stepgrid.model.units import short_rate
 from stepgrid.run.live_throughput import current, wait
 from stepgrid.store.status.reader import StatusReader, job_reader
 from stepgrid.store.store import Store

@@ -9,11 +9,10 @@ from typing import Any, TypeAlias
 from stepgrid.host.disk import disk_full, is_disk_full, met_full_disk, read_only
 from stepgrid.host.failure import FOUND_NOTHING
 from stepgrid.host.processes.supervision import ProcessEnd, describe_signal
-from stepgrid.model.axis_search import SEARCH
 from stepgrid.model.figures import ParseError
-from stepgrid.model.number_format import exact_size
 from stepgrid.model.plan import PlannedStep
-from stepgrid.model.units import duration
+from stepgrid.model.search import SEARCH
+from stepgrid.model.units import duration, exact_size
 from stepgrid.plugins import hit_rate
 from stepgrid.plugins.driver import FailureExplainer, Runner
 from stepgrid.plugins.registry import parse_step

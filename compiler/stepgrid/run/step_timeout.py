@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 
 GRACE = 600.0
 FLOOR, FACTOR = 600.0, 10.0  # of a step that does not say how long it takes

@@ -21,7 +21,7 @@ from stepgrid.host.processes.signals import MARK, STARTED, kill_marked
 from stepgrid.host.processes.supervision import MissingError, ProcessEnd, Program, Watch, environment, supervise
 from stepgrid.host.sampling import Sampler
 from stepgrid.model.plan import PlannedStage, PlannedStep
-from stepgrid.model.searched_step import with_value
+from stepgrid.model.search import with_value
 from stepgrid.plugins.driver import Context, RefusedError, Runner, forget_password
 from stepgrid.plugins.engine import TreeReader
 from stepgrid.plugins.registry import engine, require_runner, runner, server_engine

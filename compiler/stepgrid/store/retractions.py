@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from stepgrid.host.files import sync, write_json
-from stepgrid.model import canonical_json
+from stepgrid.model import plan
 from stepgrid.store.paths import RETRACTED, UNDONE
 from stepgrid.store.redo_requests import who
 from stepgrid.store.stale_summaries import out_of_date
@@ -81,7 +81,7 @@ def identity(result: Path, note: Retraction) -> str:
 def digest(result: str, why: str, who: str, when: str) -> str:
     """`result`: stage/time."""
     said = {"result": result, "why": why, "who": who, "when": when}
-    return hashlib.sha256(canonical_json.encode(said).encode()).hexdigest()
+    return hashlib.sha256(plan.encode(said).encode()).hexdigest()
 
 
 def _before(store: Store, stage: str) -> None:

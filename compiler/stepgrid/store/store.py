@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from stepgrid.host import files
 from stepgrid.host.files import make_folder, remove_tree, sync, sync_tree, write_json, write_text
-from stepgrid.model.package_data import PACKAGE, TEMPLATES
 from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.model.units import counted
+from stepgrid.package import PACKAGE, TEMPLATES
 from stepgrid.store.paths import (
     BUILD_FILE,
     BUILD_LOG,

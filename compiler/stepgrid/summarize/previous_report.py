@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.host import files
 from stepgrid.host.files import write_json
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Line
@@ -54,7 +54,7 @@ def _name(table: Comparison, line: Line, index: int) -> str:
 
 
 def _said(entry: Entry) -> str:
-    ratio = "" if entry.ratio is None else f"{number_format.times(entry.ratio)} "
+    ratio = "" if entry.ratio is None else f"{units.times(entry.ratio)} "
     return f"{ratio}{entry.verdict or 'no verdict'}"
 
 

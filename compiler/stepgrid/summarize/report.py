@@ -9,8 +9,7 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
-from stepgrid.model.adaptive_repeat import ALPHA, AdaptiveRepeat
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import ALPHA, AdaptiveRepeat, Axis
 from stepgrid.model.table import Table
 from stepgrid.plan import plan_file
 from stepgrid.plan.arms import arms

@@ -27,9 +27,9 @@ from stepgrid.host.locks import locked
 from stepgrid.host.processes.signals import MARK
 from stepgrid.language.files import InputRecord
 from stepgrid.model import result_schema
-from stepgrid.model.number_format import size
-from stepgrid.model.plan import Plan, PlannedStage, imported
+from stepgrid.model.plan import Plan, PlannedStage, is_imported
 from stepgrid.model.status import BrokenRecord
+from stepgrid.model.units import size
 from stepgrid.plan import plan_file, verification
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.plugins.registry import PluginError
@@ -156,7 +156,7 @@ def imported_plan(store: Store, digest: str) -> Plan | None:
     """Return a plan of published results, or one that came with results of another checkout: its spec is not needed."""
     folder = store.plan(digest)
     try:
-        if is_intact(folder) and (store.texts(digest).is_dir() or imported(plan_file.read_header(folder)["spec"])):
+        if is_intact(folder) and (store.texts(digest).is_dir() or is_imported(plan_file.read_header(folder)["spec"])):
             return plan_file.read(folder)
     except DAMAGED:
         pass
@@ -338,7 +338,7 @@ def _read_plan(file: Path, folder: Path, digest: str) -> Plan:
 
 
 def _id_faults(plan: Plan) -> Iterator[str]:
-    if imported(plan.spec):  # ids of published results are made of the results themselves
+    if is_imported(plan.spec):  # ids of published results are made of the results themselves
         builds = [build for build in plan.builds if [*build.source] != ["published"]]
         yield from (f"the build {build.id} was not published" for build in builds)
         return

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from stepgrid.host import files
 from stepgrid.language.files import InputRecord, digest, record_inputs
 from stepgrid.language.site import current_site
-from stepgrid.model.package_data import PACKAGE, TEMPLATES
 from stepgrid.model.plan import Plan
+from stepgrid.package import PACKAGE, TEMPLATES
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign_packages

@@ -15,8 +15,8 @@ from stepgrid.host import cluster_job
 from stepgrid.host.facts import hardware_contradiction, machines_without_nodes
 from stepgrid.host.files import STALE_HINT, is_stale
 from stepgrid.language.site import VARIABLE, current_site
-from stepgrid.model.cluster import HERE
 from stepgrid.model.plan import Plan, PlannedStage, runs_already
+from stepgrid.model.site import HERE
 from stepgrid.run import run_end_time
 from stepgrid.store.active_run import disk_refusal, full_disk_sentence, is_full_disk_error
 from stepgrid.store.store import Store

@@ -23,7 +23,7 @@ from snakemake.settings.types import SchedulingSettings
 from snakemake.utils import available_cpu_count
 from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
 
-from stepgrid.model.package_data import SNAKEFILE
+from stepgrid.package import SNAKEFILE
 from stepgrid.store.redo_requests import name_user
 
 LOGGER = "stepgrid"

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.model.command import Command
 from stepgrid.model.figures import Figures, PrintedStep
-from stepgrid.model.metrics.metric import BENCHMARK, Metric, MetricSet
+from stepgrid.model.metrics import BENCHMARK, Metric, MetricSet
+from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import Context, Runner
 from stepgrid_valkey import output
 

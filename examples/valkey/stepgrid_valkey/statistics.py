@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepgrid.model.step_start import DATA
+from stepgrid.model.figures import DATA_BYTES
 from stepgrid.plugins.server import Connection, IdleReading, ServerStatistics, StatisticsReader, split_gauges
 from stepgrid_valkey.connection import ValkeyConnection
 
@@ -39,7 +39,7 @@ def _numbers(info: str) -> Iterator[tuple[str, float]]:
 def look(connection: Connection) -> StatisticsReader:
     def read() -> ServerStatistics:
         told, standing = split_gauges(numbers(connection, COUNTING), GAUGES), numbers(connection, STANDING)
-        sizes = {DATA: standing["used_memory_dataset"]} if "used_memory_dataset" in standing else {}
+        sizes = {DATA_BYTES: standing["used_memory_dataset"]} if "used_memory_dataset" in standing else {}
         return ServerStatistics(told.counters, {**told.gauges, **standing}, sizes)
 
     return StatisticsReader("INFO", read)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from stepgrid.model.figures import Bucket, Buckets, by_column
-from stepgrid.model.latency_classes import LIMITS
+from stepgrid.model.figures import LATENCY_LIMITS, Bucket, Buckets, by_column
 from stepgrid_importers.insert_benchmark.client_output import KINDS, MAX, Client
 from stepgrid_importers.shared.awk import number
 
@@ -29,7 +28,7 @@ def buckets(clients: Sequence[Client]) -> list[Buckets]:
 def _buckets(clients: Sequence[Client], kind: str) -> Iterator[Bucket]:
     """The last ends where the longest is."""
     counts, least = _counts(clients, kind), 0.0
-    for name, limit in LIMITS.items():
+    for name, limit in LATENCY_LIMITS.items():
         most = limit if name != "gt" else max(least + 1, 1e6 * (longest(clients, kind) or 0.0))
         if counts.get(name):
             yield kind.lower(), least, most, counts[name]
@@ -38,4 +37,4 @@ def _buckets(clients: Sequence[Client], kind: str) -> Iterator[Bucket]:
 
 def _counts(clients: Sequence[Client], kind: str) -> Mapping[str, int]:
     found = [each.times[kind] for each in clients if kind in each.times]
-    return {name: sum(int(each.get(name, 0)) for each in found) for name in LIMITS}
+    return {name: sum(int(each.get(name, 0)) for each in found) for name in LATENCY_LIMITS}

@@ -26,7 +26,7 @@ def lines(found: PlanStatus) -> list[str]:
 
 @pytest.mark.parametrize(("given", "named"), [("6h", " (6h)"), ("07:30", "")])
 def test_until_when_a_run_begins_stages(given: str, named: str) -> None:
-    run = ActiveRun(7, None, "a.yaml", given, NOW + 60, own=True, exact=True)
+    run = ActiveRun(7, None, "a.yaml", given, NOW + 60, covers_plan=True, is_exact=True)
     (said,) = (line for line in lines(status(Status.MISSING, run=run)) if line.startswith("  until"))
     assert said.endswith(f"{named}: starts nothing that would end later")
     assert said.count("(") == len(named[:1])

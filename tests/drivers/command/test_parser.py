@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError
-from stepgrid.model.metrics.metric import STEP, Metric
+from stepgrid.model.metrics import STEP, Metric
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins.metrics import step_metrics
 from stepgrid.plugins.registry import require_runner

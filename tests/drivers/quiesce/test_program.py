@@ -14,7 +14,7 @@ import pytest
 
 from stepgrid.drivers.quiesce import Quiesce
 from stepgrid.drivers.quiesce.waiting import SettleRequest
-from stepgrid.model.package_data import PACKAGE
+from stepgrid.package import PACKAGE
 from stepgrid.plugins.server import IdleReading
 
 PROGRAM = (sys.executable, "-m", "stepgrid.drivers.quiesce")

@@ -21,7 +21,7 @@ from stepgrid.host.processes.launch import (
     parse_processors,
     plan_launch,
 )
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 
 SLEEP = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
 

@@ -14,8 +14,7 @@ from stepgrid.cli import new
 from stepgrid.language import site, site_file
 from stepgrid.language.problems import Problems, SpecError, _source, format_problems
 from stepgrid.language.site import choose_site_file, current_site, read_site
-from stepgrid.model.cluster import JobRequest, Slurm
-from stepgrid.model.site import Site, SiteServer
+from stepgrid.model.site import JobRequest, Site, SiteServer, Slurm
 
 ROOT = Path(__file__).resolve().parents[3]
 WHOLE = """\
@@ -156,7 +155,7 @@ def test_servers_that_already_run(folder: Path) -> None:
         "near": SiteServer("007", "bench", socket=str(folder / "run/mysqld.sock"), password="0123"),
     }
     assert [each.secret() for each in found.values()] == ["secret", "0123"]
-    assert [each.place for each in found.values()] == ["db1:3307", str(folder / "run/mysqld.sock")]
+    assert [each.address for each in found.values()] == ["db1:3307", str(folder / "run/mysqld.sock")]
 
 
 def test_servers_of_which_too_little_or_too_much_is_said() -> None:

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.model import canonical_json
 from stepgrid.model.plan import (
     Axis,
     CellStep,
@@ -17,6 +16,7 @@ from stepgrid.model.plan import (
     PlannedStep,
     Repeat,
     Report,
+    encode,
 )
 from stepgrid.plan import plan_file
 from stepgrid.store import plans
@@ -73,7 +73,7 @@ def test_a_job_finds_its_line(tmp_path_factory: pytest.TempPathFactory, names: s
 
 
 def test_bytes_do_not_depend_on_the_order_of_keys() -> None:
-    assert canonical_json.encode({"b": 1, "a": 2}) == canonical_json.encode({"a": 2, "b": 1})
+    assert encode({"b": 1, "a": 2}) == encode({"a": 2, "b": 1})
 
 
 def test_builds_compared_as_shipped_are_written_only_where_they_are(tmp_path: Path) -> None:

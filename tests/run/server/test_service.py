@@ -15,7 +15,7 @@ import pytest
 
 from stepgrid.host.failure import StageError
 from stepgrid.host.processes.supervision import User
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 from stepgrid.plugins.registry import ENGINES
 from stepgrid.plugins.server import Access, Connection, Effective, IdleReading, ServerHome, StatisticsReaders
 from stepgrid.run.accepted_options import AcceptedOptions

@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.summarize.charts import drawing
 
 MIB = 1024**2
@@ -31,9 +31,9 @@ def test_ticks_are_round() -> None:
 
 def test_ticks_of_sizes_are_round_in_their_unit() -> None:
     linear = drawing.scale([37.5 * MIB, 41.5 * MIB], 0, 1).size_ticks
-    assert [number_format.size(tick) for tick in linear] == ["38 MiB", "40 MiB"]
+    assert [units.size(tick) for tick in linear] == ["38 MiB", "40 MiB"]
     powers = drawing.scale([30 * MIB, 2000 * MIB], 0, 1).size_ticks
-    assert [number_format.size(tick) for tick in powers] == ["32 MiB", "128 MiB", "512 MiB", "2 GiB"]
+    assert [units.size(tick) for tick in powers] == ["32 MiB", "128 MiB", "512 MiB", "2 GiB"]
 
 
 @given(VALUES)

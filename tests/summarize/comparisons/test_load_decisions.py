@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from stepgrid.model.adaptive_repeat import AdaptiveRepeat
+from stepgrid.model.plan import AdaptiveRepeat
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Comparison, Entry, Line
 from stepgrid.summarize.comparisons.comparison_axes import Layout
 from stepgrid.summarize.comparisons.load_decisions import Limits, State, decisions, requests, sentences

@@ -9,12 +9,12 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.collect import query
 from stepgrid.collect.parquet import connect, write_rows
-from stepgrid.model.latency_classes import NAMES
+from stepgrid.model.figures import LATENCY_CLASSES
 from stepgrid.model.result_schema import HISTOGRAMS
 from stepgrid.summarize.data.response_times import shares, together
 from tests.importers.insert_benchmark.made import run
 
-NONE = [0.0] * (len(NAMES) - 1)
+NONE = [0.0] * (len(LATENCY_CLASSES) - 1)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 from jsonschema import Draft202012Validator
 
-from stepgrid.model.package_data import TEMPLATES
+from stepgrid.package import TEMPLATES
 from stepgrid.summarize.interchange import INTERCHANGE, github_summary, report_document
 from stepgrid.summarize.notes.coverage import Coverage, MissingFigures
 from stepgrid.summarize.report import Report

@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from stepgrid.model.package_data import TEMPLATES
+from stepgrid.package import TEMPLATES
 from stepgrid.summarize.page import summary_text
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment

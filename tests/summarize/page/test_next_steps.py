@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from stepgrid.model.adaptive_repeat import AdaptiveRepeat
+from stepgrid.model.plan import AdaptiveRepeat
 from stepgrid.summarize.claims.claim import Case, Claim
 from stepgrid.summarize.page.next_steps import next_steps
 from tests.summarize import scenario

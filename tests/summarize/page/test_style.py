@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from stepgrid.model.package_data import TEMPLATES
+from stepgrid.package import TEMPLATES
 
 STYLE = (TEMPLATES / "report" / "style.css").read_text(encoding="utf-8")
 ROOTS = re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)

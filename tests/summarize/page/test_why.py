@@ -61,7 +61,7 @@ def test_the_text_has_a_sentence_for_each_difference(tmp_path: Path) -> None:
 
 def test_the_page_has_no_more_than_anybody_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = scenario.report(scenario.experiment(tmp_path))
-    monkeypatch.setattr(why, "ROWS", 1)
+    monkeypatch.setattr(why, "MOST_ROWS", 1)
     short = why.short(found, found.overviews[0])
     assert short is not None
     assert len(short.rows) == 1

@@ -11,8 +11,8 @@ import pytest
 
 from stepgrid.host import cluster_job
 from stepgrid.host.files import write_json
-from stepgrid.model.cluster import JobRequest, Slurm
 from stepgrid.model.plan import Plan
+from stepgrid.model.site import JobRequest, Slurm
 from stepgrid.store.store import Store
 from stepgrid.workflow.cluster.job_resources import JobResources
 from stepgrid.workflow.cluster.nodes import ClusterError, nodes

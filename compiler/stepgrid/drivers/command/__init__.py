@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import Context, PackageRunner, Runner, command_words, possible_files
 from stepgrid.plugins.registry import engine
 from stepgrid.plugins.server import Access, ClientEnvironment
 
 if TYPE_CHECKING:
-    from stepgrid.model.metrics.metric import Metric
+    from stepgrid.model.metrics import Metric
 
 USUAL_SECONDS = 10.0  # of a program that does not say how long it takes
 

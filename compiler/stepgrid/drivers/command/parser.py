@@ -18,7 +18,7 @@ from stepgrid.drivers.client_report import Report
 from stepgrid.drivers.command import selectors
 from stepgrid.drivers.command.selectors import PatternError
 from stepgrid.model.figures import Figures, ParseError, decimal
-from stepgrid.model.metrics.metric import STEP, Metric
+from stepgrid.model.metrics import STEP, Metric
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import RawOutputError, is_inside
 

@@ -12,10 +12,9 @@ from stepgrid.plugins.driver import PackageRunner
 
 if TYPE_CHECKING:
     from stepgrid.lint.rule import Rule
-    from stepgrid.model.command import Command
     from stepgrid.model.figures import PrintedStep
-    from stepgrid.model.metrics.metric import MetricSet
-    from stepgrid.model.plan import PlannedStep
+    from stepgrid.model.metrics import MetricSet
+    from stepgrid.model.plan import Command, PlannedStep
     from stepgrid.plugins.driver import Context, DeclaredBuild, Runner
 
 LOAD_RATE = 200_000  # operations per second of a small machine: only for estimates
@@ -46,7 +45,7 @@ class DbBench(PackageRunner):
     reserved = RESERVED
 
     def metrics(self) -> MetricSet:
-        from stepgrid.model.metrics.metric import MetricSet, columns
+        from stepgrid.model.metrics import MetricSet, columns
 
         return MetricSet(published={layout: columns(text) for layout, text in PUBLISHED_COLUMNS.items()})
 

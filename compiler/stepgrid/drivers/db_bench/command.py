@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 from stepgrid.drivers.db_bench.benchmarks import PRINTING, TIMED
-from stepgrid.model.command import Command
 from stepgrid.model.figures import ParseError
+from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import Context, RefusedError, as_text
 
 REPORT = "report.csv"

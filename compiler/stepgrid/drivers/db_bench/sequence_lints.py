@@ -16,7 +16,7 @@ from stepgrid.expand.steps.resolved_step import ResolvedStep
 from stepgrid.lint.rule import Facts, Finding, Rule, combinations
 from stepgrid.lint.spec_rules import compares_builds
 from stepgrid.lint.subject import Subject
-from stepgrid.model.number_format import size
+from stepgrid.model.units import size
 
 DB_BENCH, QUIESCE = "db_bench", "quiesce"
 

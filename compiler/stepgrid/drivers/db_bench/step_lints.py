@@ -16,7 +16,7 @@ from stepgrid.drivers.db_bench.benchmarks import (
     resolved_benchmark,
 )
 from stepgrid.lint.rule import Facts, Rule, Verdict, each_step, release
-from stepgrid.model.number_format import exact_size, size
+from stepgrid.model.units import exact_size, size
 from stepgrid.plugins.driver import DeclaredBuild
 
 _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)")

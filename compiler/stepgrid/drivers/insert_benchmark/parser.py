@@ -10,7 +10,7 @@ from stepgrid.drivers import client_report
 from stepgrid.drivers.client_report import Interval, Line, Report
 from stepgrid.drivers.insert_benchmark import ends_by_clock
 from stepgrid.model.figures import Figures
-from stepgrid.model.metrics.metric import STEP, Metric, MetricSet, columns
+from stepgrid.model.metrics import STEP, Metric, MetricSet, columns
 
 _METRICS = (
     Metric("target_inserts_per_s", "rows/s", None,

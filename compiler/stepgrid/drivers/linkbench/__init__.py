@@ -10,7 +10,7 @@ from stepgrid.drivers.sysbench.lua_client import FLOOR, LuaClient, table_engine
 
 if TYPE_CHECKING:
     from stepgrid.model.figures import PrintedStep
-    from stepgrid.model.metrics.metric import MetricSet
+    from stepgrid.model.metrics import MetricSet
     from stepgrid.plugins.driver import Runner
     from stepgrid.plugins.server import Access
 

@@ -12,7 +12,7 @@ from stepgrid.drivers import client_report
 from stepgrid.drivers.client_report import MICROSECONDS, Line, Report
 from stepgrid.drivers.sysbench.output import NUMBER, read
 from stepgrid.model.figures import Figures, ParseError, PrintedStep
-from stepgrid.model.metrics.metric import STEP, Metric, MetricSet
+from stepgrid.model.metrics import STEP, Metric, MetricSet
 
 OPERATIONS: Mapping[str, str] = {  # as the Java client prints them -> as settings have them
     "ADD_LINK": "addlink", "DELETE_LINK": "deletelink", "UPDATE_LINK": "updatelink", "COUNT_LINK": "countlink",

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import Context, PackageRunner, Runner
 
 if TYPE_CHECKING:
-    from stepgrid.model.metrics.metric import MetricSet
+    from stepgrid.model.metrics import MetricSet
 
 USUAL_SECONDS = 60.0  # only for estimates
 

@@ -12,8 +12,8 @@ from stepgrid.drivers.db_bench import engine_statistics
 from stepgrid.drivers.quiesce.waiting import AT_WORK, COMPACTED, ERRORS, OUTPUT, UNDER_WAY
 from stepgrid.host.failure import tail
 from stepgrid.model.figures import Figures, ParseError
-from stepgrid.model.metrics.metric import Metric, MetricSet
-from stepgrid.model.number_format import size
+from stepgrid.model.metrics import Metric, MetricSet
+from stepgrid.model.units import size
 
 Thing = Mapping[str, Any]
 LARGE = 1000

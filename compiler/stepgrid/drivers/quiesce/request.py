@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import Context, as_text
 from stepgrid.plugins.server import Access

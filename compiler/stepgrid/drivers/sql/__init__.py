@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import Context, PackageRunner, Runner
 
 if TYPE_CHECKING:
-    from stepgrid.model.metrics.metric import MetricSet
+    from stepgrid.model.metrics import MetricSet
 
 STATEMENT_SECONDS = 1.0  # only for estimates
 

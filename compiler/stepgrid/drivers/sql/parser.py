@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.figures import Figures, ParseError
-from stepgrid.model.metrics.metric import Metric, MetricSet
+from stepgrid.model.metrics import Metric, MetricSet
 
 SHOWN = 60  # characters of a statement in a fact
 _WINDOW = "the statements of the step, without connecting"

@@ -11,9 +11,9 @@ from stepgrid.drivers.sysbench.lua_client import CLIENT, FLOOR
 from stepgrid.plugins.driver import PackageRunner
 
 if TYPE_CHECKING:
-    from stepgrid.model.command import Command
     from stepgrid.model.figures import PrintedStep
-    from stepgrid.model.metrics.metric import MetricSet
+    from stepgrid.model.metrics import MetricSet
+    from stepgrid.model.plan import Command
     from stepgrid.plugins.driver import Context, Runner
 
 LOAD_RATE = 20_000  # rows per second of one client: only for estimates

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.drivers.sysbench import lua_client
 from stepgrid.drivers.sysbench.lua_client import CLIENT, MOST
 from stepgrid.drivers.sysbench.workload_files import AGAIN, again, is_own, script
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 
 if TYPE_CHECKING:
     from stepgrid.plugins.driver import Context

@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.model.command import Command
-from stepgrid.model.package_data import TEMPLATES
+from stepgrid.model.plan import Command
+from stepgrid.package import TEMPLATES
 from stepgrid.plugins.driver import PackageRunner
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from stepgrid.drivers.client_report import MICROSECONDS, Line, Report
 from stepgrid.drivers.sysbench import output
 from stepgrid.drivers.sysbench.command import LOAD
 from stepgrid.model.figures import Figures, ParseError
-from stepgrid.model.metrics.metric import Metric, MetricSet, columns
+from stepgrid.model.metrics import Metric, MetricSet, columns
 
 _RUN = "the run, without its warmup"
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import PurePath
 from typing import Any
 
-from stepgrid.model.package_data import TEMPLATES
+from stepgrid.package import TEMPLATES
 
 FOLDER = TEMPLATES / "sysbench"
 OWN = "own.lua"  # what runs a file of somebody's own

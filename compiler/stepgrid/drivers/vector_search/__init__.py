@@ -12,8 +12,8 @@ from stepgrid.plugins.driver import PackageRunner, RefusedError
 
 if TYPE_CHECKING:
     from stepgrid.lint.rule import Rule
-    from stepgrid.model.command import Command
-    from stepgrid.model.metrics.metric import MetricSet
+    from stepgrid.model.metrics import MetricSet
+    from stepgrid.model.plan import Command
     from stepgrid.plugins.driver import Context, DeclaredBuild, Runner
 
 VECTORS_LOADED_PER_S = 2_000  # vectors per second of a small machine: only for estimates

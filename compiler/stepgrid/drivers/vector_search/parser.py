@@ -9,7 +9,7 @@ from typing import Any
 from stepgrid.drivers import client_report
 from stepgrid.drivers.client_report import FILE, MICROSECONDS, Line, Report
 from stepgrid.model.figures import Figures, ParseError
-from stepgrid.model.metrics.metric import STEP, Metric, MetricSet
+from stepgrid.model.metrics import STEP, Metric, MetricSet
 
 _ALL_RUNS = "all runs of the step"
 _LAST_RUN = "the last run of the step, as published"

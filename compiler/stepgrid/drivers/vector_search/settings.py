@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from stepgrid.drivers.vector_search.datasets import DISTANCES, MOST_NEIGHBOURS, PUBLISHED, SUFFIXES, UNIFORM
 from stepgrid.lint.rule import Facts, Rule, Verdict, each_step
-from stepgrid.model.number_format import size
+from stepgrid.model.units import size
 from stepgrid.plugins.settings import COUNT, ActionFields, ActionSettings, Count, Flag, InnerCount, Nested, uses
 from stepgrid.plugins.settings import Settings as Model
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from stepgrid.engines.mysqld.connection import named_counters, named_variables
-from stepgrid.model.step_start import CACHE, CACHED, HISTORY
+from stepgrid.model.figures import CACHE_BYTES, CACHED_BYTES, HISTORY_LENGTH
 from stepgrid.plugins.server import Connection, IdleReading, ObjectSize
 
 _HISTORY = "Innodb_history_list_length"  # MariaDB's status variable; MySQL has a metric
@@ -23,14 +23,14 @@ _PAGES = (
 def history(gauges: Mapping[str, float]) -> dict[str, float]:
     names = (_HISTORY, f"innodb_metrics.{_HISTORY_METRIC}")
     length = next((gauges[name] for name in names if name in gauges), None)
-    return {} if length is None else {HISTORY: length}
+    return {} if length is None else {HISTORY_LENGTH: length}
 
 
 def buffer_pool(gauges: Mapping[str, float]) -> dict[str, float]:
     """Compute the bytes that the pool holds, of any table, and may hold."""
     names = ("page_size", "buffer_pool_pages_data", "buffer_pool_pages_total")
     page, data, total = (gauges.get(f"Innodb_{name}") for name in names)
-    return {CACHED: data * page, CACHE: total * page} if page and data is not None and total else {}
+    return {CACHED_BYTES: data * page, CACHE_BYTES: total * page} if page and data is not None and total else {}
 
 
 def index_sizes(connection: Connection, tables: Sequence[Mapping[str, Any]]) -> list[ObjectSize]:

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stepgrid.engines.mysqld.connection import OWN_TABLES, named_variables
-from stepgrid.model.step_start import CACHE, CACHED
+from stepgrid.model.figures import CACHE_BYTES, CACHED_BYTES
 from stepgrid.plugins.server import Connection, IdleReading, ObjectSize, ServerStatistics, json_lines
 
 LEVELS, FILES = "rocksdb_compaction_stats", "rocksdb_index_file_map"
@@ -112,7 +112,7 @@ def block_cache(connection: Connection, gauges: Mapping[str, float]) -> dict[str
     if usage is None:
         return {}
     rows = connection.query("SHOW GLOBAL VARIABLES LIKE 'rocksdb_block_cache_size'")
-    return {CACHED: usage, CACHE: float(rows[0]["Value"])} if rows else {}
+    return {CACHED_BYTES: usage, CACHE_BYTES: float(rows[0]["Value"])} if rows else {}
 
 
 class _Index(NamedTuple):

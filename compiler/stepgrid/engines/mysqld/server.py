@@ -15,7 +15,7 @@ from stepgrid.engines.mysqld import connection as connections
 from stepgrid.engines.mysqld import innodb, myrocks, options, statistics
 from stepgrid.engines.mysqld.connection import OWN_TABLES, connect
 from stepgrid.language.scalars import Version
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 from stepgrid.plugins.engine import Identity, OptionInfo, Run
 from stepgrid.plugins.server import (
     Access,

@@ -11,7 +11,7 @@ from typing import Any
 
 from stepgrid.engines.mysqld import innodb, myrocks
 from stepgrid.engines.mysqld.connection import OTHERS, OWN_TABLES, counters
-from stepgrid.model.step_start import DATA, INDEX
+from stepgrid.model.figures import DATA_BYTES, INDEX_BYTES
 from stepgrid.plugins.server import (
     Connection,
     ObjectSize,
@@ -161,7 +161,7 @@ def tables(connection: Connection) -> ServerStatistics:
         count = None if row["rows"] is None else float(row["rows"])
         objects.append(ObjectSize(str(row["schema"]), str(row["name"]), rows=count, bytes=size, bloat_bytes=bloat))
     return ServerStatistics(
-        sizes={name: _sum(rows, name) for name in (DATA, INDEX)},
+        sizes={name: _sum(rows, name) for name in (DATA_BYTES, INDEX_BYTES)},
         text=json_lines(rows),
         garbage={"bloat_bytes": float(sum(free))} if free else {},
         objects=objects,
@@ -179,7 +179,7 @@ def _table_rows(connection: Connection) -> tuple[list[Row], bool]:
     if connection.query(f"SHOW VARIABLES LIKE '{_EXPIRY}'"):
         connection.query(f"SET SESSION {_EXPIRY} = 0")
     rows = connection.query(_TABLES)
-    size, files = sum(_sum(rows, name) for name in (DATA, INDEX, "free_bytes")), _file_bytes(connection)
+    size, files = sum(_sum(rows, name) for name in (DATA_BYTES, INDEX_BYTES, "free_bytes")), _file_bytes(connection)
     return rows, files - size <= _SPARE or size >= files / 2
 
 

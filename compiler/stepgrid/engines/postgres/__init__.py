@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.engines.postgres import connection, options, statistics
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 from stepgrid.plugins.engine import Built, Release, release_capabilities
 from stepgrid.plugins.server import templates
 

@@ -10,7 +10,15 @@ from math import ceil
 from typing import Any
 
 from stepgrid.engines.postgres.connection import connect, counters, existing_views
-from stepgrid.model.step_start import CACHE, CACHED, DATA, DEAD_ROWS, INDEX, TO_VACUUM, VACUUMS
+from stepgrid.model.figures import (
+    CACHE_BYTES,
+    CACHED_BYTES,
+    DATA_BYTES,
+    DEAD_ROWS,
+    INDEX_BYTES,
+    TABLES_TO_VACUUM,
+    VACUUMS,
+)
 from stepgrid.plugins.server import (
     Access,
     Connection,
@@ -118,7 +126,9 @@ def shared_buffers(connection: Connection) -> ServerStatistics:
         return ServerStatistics()
     connection.query(_SUMMARY_FUNCTION)
     (summary,) = connection.query("SELECT used FROM pg_temp.buffers()")
-    return ServerStatistics(state={CACHED: float(summary["used"] * row["block"]), CACHE: float(row["most"])})
+    return ServerStatistics(
+        state={CACHED_BYTES: float(summary["used"] * row["block"]), CACHE_BYTES: float(row["most"])}
+    )
 
 
 # Sizes of tables and indexes, and how much of that holds no live row.
@@ -170,7 +180,7 @@ def tables(connection: Connection) -> ServerStatistics:
     (database,) = connection.query("SELECT pg_database_size(current_database()) AS pg_database_size")
     return ServerStatistics(
         gauges={name: float(value) for name, value in database.items()},
-        sizes={name: float(sum(row[name] for row in rows)) for name in (DATA, INDEX)},
+        sizes={name: float(sum(row[name] for row in rows)) for name in (DATA_BYTES, INDEX_BYTES)},
         text=json_lines(rows),
         garbage=garbage,
         objects=objects,
@@ -264,7 +274,7 @@ def analyze(connection: Connection, access: Access) -> None:
 
 def vacuums(connection: Connection) -> ServerStatistics:
     (row,), (due,) = connection.query(_RUNNING_VACUUMS), connection.query(_DUE)
-    return ServerStatistics(state={VACUUMS: float(row["vacuums"]), TO_VACUUM: float(due["due"])})
+    return ServerStatistics(state={VACUUMS: float(row["vacuums"]), TABLES_TO_VACUUM: float(due["due"])})
 
 
 def busy(connection: Connection, access: Access) -> Sequence[IdleReading]:

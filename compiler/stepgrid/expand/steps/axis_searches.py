@@ -11,8 +11,7 @@ from stepgrid.language.models import Search
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.yaml import Text
 from stepgrid.model import units
-from stepgrid.model.axis_search import AxisSearch
-from stepgrid.model.searched_step import placeholder
+from stepgrid.model.search import AxisSearch, placeholder
 from stepgrid.plugins.driver import Placeholders
 from stepgrid.plugins.registry import driver
 

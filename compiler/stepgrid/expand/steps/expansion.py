@@ -13,7 +13,7 @@ from stepgrid.expand.steps import axis_searches
 from stepgrid.language.models import Search, Step
 from stepgrid.language.problems import Location, Problems
 from stepgrid.language.yaml import Map, Text, key_location
-from stepgrid.model.axis_search import AxisSearch
+from stepgrid.model.search import AxisSearch
 from stepgrid.plugins.registry import driver
 
 MOST_STEPS = 1000  # that one may stand for

@@ -10,8 +10,7 @@ from stepgrid.expand.expression_scope import UNSET, AlreadyReported, Scope
 from stepgrid.language import scalars
 from stepgrid.language.problems import Problems
 from stepgrid.language.yaml import Text, key_location
-from stepgrid.model.canonical_json import encode
-from stepgrid.model.plan import Option
+from stepgrid.model.plan import Option, encode
 
 LOOSE = "loose_"  # mysqld takes any option with it, and dashes as well
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps.setup import Setup
-from stepgrid.model.canonical_json import encode
-from stepgrid.model.plan import Json, Options
+from stepgrid.model.plan import Json, Options, encode
 from stepgrid.plugins.registry import driver
 
 

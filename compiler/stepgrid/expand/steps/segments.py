@@ -17,8 +17,8 @@ from stepgrid.expand.steps.evaluation import EvaluationContext, Frame
 from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
 from stepgrid.language.problems import Location, Problems
 from stepgrid.language.yaml import node_location
-from stepgrid.model.axis_search import SEARCH
 from stepgrid.model.plan import SERVICE
+from stepgrid.model.search import SEARCH
 
 
 class Sequences:

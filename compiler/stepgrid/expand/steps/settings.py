@@ -16,8 +16,7 @@ from stepgrid.language.problems import Location, Problem, Problems, nearest
 from stepgrid.language.validation import fault_sentence, fields
 from stepgrid.language.yaml import Map, Text, key_location, node_location, width
 from stepgrid.model import units
-from stepgrid.model.canonical_json import encode
-from stepgrid.model.plan import CLIENT, FILES
+from stepgrid.model.plan import CLIENT, FILES, encode
 from stepgrid.plugins.driver import Placeholders
 from stepgrid.plugins.registry import client_engine, driver, input_files, reading_names
 from stepgrid.plugins.settings import Quantity

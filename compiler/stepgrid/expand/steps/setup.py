@@ -15,9 +15,8 @@ from stepgrid.expand.step_entry import StepEntry
 from stepgrid.expand.steps import collectors, probes, service
 from stepgrid.language.models import Launch, Probe, Spec
 from stepgrid.language.problems import Problems
-from stepgrid.model.axis_search import SEARCH
-from stepgrid.model.canonical_json import encode
-from stepgrid.model.plan import FILES, INPUTS, NAMED, SERVICE, Json
+from stepgrid.model.plan import FILES, INPUTS, NAMED, SERVICE, Json, encode
+from stepgrid.model.search import SEARCH
 from stepgrid.plugins.registry import engine
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from stepgrid.host import sysfs
 from stepgrid.host.processes import cgroup
 from stepgrid.host.processes.supervision import exit_status
-from stepgrid.model.command import Command
+from stepgrid.model.plan import Command
 
 LIBRARIES = {
     "jemalloc": ("libjemalloc.so.2", "libjemalloc.so.1"),

@@ -11,9 +11,8 @@ from pathlib import Path
 
 from stepgrid.host.failure import StageError
 from stepgrid.host.locks import LockBusy
-from stepgrid.model.number_format import size
 from stepgrid.model.plan import PlannedStage
-from stepgrid.model.units import duration
+from stepgrid.model.units import duration, size
 from stepgrid.plan import plan_file
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images.disk_space import SpaceNeed, need

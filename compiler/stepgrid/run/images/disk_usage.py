@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from stepgrid.host.disk import existing
-from stepgrid.model.number_format import size
+from stepgrid.model.units import size
 from stepgrid.store import images
 from stepgrid.store.store import Store
 

@@ -12,8 +12,7 @@ from typing import Any, cast
 
 from stepgrid.host.failure import end_of_log, explaining_log
 from stepgrid.host.processes.supervision import Program, environment, supervise
-from stepgrid.model.command import Command
-from stepgrid.model.plan import SERVICE, PlannedStage
+from stepgrid.model.plan import SERVICE, Command, PlannedStage
 from stepgrid.plugins.driver import OPTION_FORM, Context, command_words
 from stepgrid.plugins.server import LOCAL, Access, Connection, Effective, IdleReading, ServerHome, StatisticsReaders
 from stepgrid.run.job_context import Job

@@ -109,7 +109,7 @@ def _entry(attempt: Attempt, stage: PlannedStage) -> tuple[ExternalServerEngine,
         raise StageError(str(why)) from None
     except OSError as why:
         raise StageError(f"the password of the server `{build.source[SERVER]}` cannot be read: {why}") from None
-    return external_server.external_engine(build.engine), access, f"`{build.source[SERVER]}` ({said.place})"
+    return external_server.external_engine(build.engine), access, f"`{build.source[SERVER]}` ({said.address})"
 
 
 def _found(

@@ -27,8 +27,7 @@ from stepgrid.host.processes.supervision import (
     server_user,
     supervise,
 )
-from stepgrid.model.command import Command
-from stepgrid.model.plan import PlannedStage, runs_already
+from stepgrid.model.plan import Command, PlannedStage, runs_already
 from stepgrid.plugins import registry
 from stepgrid.plugins.server import Connection, ServerEngine, ServerHome, ServerTimeouts
 from stepgrid.run.accepted_options import AcceptedOptions

@@ -94,7 +94,7 @@ def _attempt(folder: Path, work: ActiveWork | None) -> PastAttempt:
     if work and work.attempt == folder:
         return PastAttempt(folder, Status.WAITING if work.waits else Status.RUNNING, None, started, None, _host(folder))
     return PastAttempt(
-        folder, last.status if last else "", None, started, None, _host(folder), last.said if last else ""
+        folder, last.status if last else "", None, started, None, _host(folder), last.sentence if last else ""
     )
 
 

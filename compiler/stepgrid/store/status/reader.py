@@ -46,7 +46,7 @@ class StatusReader:
     def read(self) -> PlanStatus:
         now, held = time.time(), HeldLock()
         run = self._runs.active(held)
-        own = run if run and run.own else None
+        own = run if run and run.covers_plan else None
         look = Snapshot(self.store, self._known, held, own, self.own)
         nodes = {build.id: look.build(build.id, build.name) for build in self.plan.builds}
         for stage in self._stages:  # parents rank before their children

@@ -88,7 +88,7 @@ class Snapshot:
     def _again(self, asked: RedoRequest, result: Result, tried: Sequence[Path]) -> str:
         since = [attempt for attempt in tried if attempt.name > result.folder.name]
         end = attempts.end(since) if asked.stage not in self._at_work else None
-        return f"{asked.said}; {end.status}: {end.said}" if end else asked.said
+        return f"{asked.said}; {end.status}: {end.sentence}" if end else asked.said
 
     def _without_result(self, node: str, title: str, above: NodeStatus | None) -> NodeStatus:
         tried = self._attempts(node)
@@ -98,7 +98,7 @@ class Snapshot:
             return NodeStatus(node, title, Status.INTERRUPTED, broken_text(broken.folder, broken.why))
         end = attempts.end(tried)
         if end and not self._is_tried_again(end):
-            return NodeStatus(node, title, end.status, end.said, log=end.log, end=end)
+            return NodeStatus(node, title, end.status, end.sentence, log=end.log, end=end)
         if above and above.status in (Status.FAILED, Status.BLOCKED):
             return _blocked(node, title, above)
         if above and above.status is Status.UNSUPPORTED:
@@ -113,7 +113,7 @@ class Snapshot:
         if node in self._skipped:
             return self._late(self._skipped[node])
         if end:
-            return f"tried before: {end.said}"
+            return f"tried before: {end.sentence}"
         note = retractions.newest(self._store, node) if node in self._measured else None
         return f"its result was {note.said}" if note else ""
 

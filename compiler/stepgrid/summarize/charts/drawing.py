@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TypeAlias
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 # Okabe and Ito: told apart by colour-blind readers, dark enough for white paper
@@ -169,7 +169,7 @@ def text_width(names: Iterable[str]) -> float:
 
 def short(value: float) -> str:
     """Shorten a figure for an axis: 1.2M, 54k, 0.125."""
-    return number_format.short_rate(value) if abs(value) >= 1000 else f"{value:.3g}"
+    return units.short_rate(value) if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def svg(label: str, width: float, height: float, *parts: str) -> str:

@@ -8,7 +8,7 @@ from itertools import groupby
 from statistics import fmean
 from typing import NamedTuple
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.summarize.charts import drawing
 from stepgrid.summarize.charts.drawing import LINE, Scale
 
@@ -60,7 +60,7 @@ def ratios(title: str, rows: Sequence[Ratio], arms: Sequence[str], effect: float
             if row.ends:
                 first, last = map(scale.clamp, row.ends)
                 parts.append(drawing.line((first, y), (last, y), drawing.colour(arm), 2))
-            title_of_mark = f"{point} {row.arm}: {number_format.times(row.ratio)}"
+            title_of_mark = f"{point} {row.arm}: {units.times(row.ratio)}"
             parts.append(drawing.mark((scale.clamp(row.ratio), y), arm, title_of_mark, hollow=not row.is_judged))
     below = foot + 3.5 * LINE
     parts.append(drawing.legend(arms, left, below))
@@ -221,7 +221,7 @@ def marks(
     foot, right = top + height, left + width
     x = drawing.scale([mark.x for mark in marks], left + 8, right - 8)
     y = drawing.scale([mark.y for mark in marks], foot - (0 if plane.from_zero else 8), top, plane.from_zero)
-    ticks = [(tick, number_format.size(tick)) for tick in x.size_ticks] if plane.sizes else None
+    ticks = [(tick, units.size(tick)) for tick in x.size_ticks] if plane.sizes else None
     parts = [drawing.x_axis(x, (top, foot), plane.x, ticks), drawing.y_axis(y, left, right, plane.y)]
     for joined in paths:
         parts.append(drawing.path([(x(mark.x), y(mark.y)) for mark in joined], drawing.colour(joined[0].arm)))
@@ -295,7 +295,7 @@ def _map_cell(cell: MapCell, x: float, y: float) -> str:
     share = min(1.0, abs(math.log(cell.ratio)) / FULL)
     fill = FASTER if cell.ratio > 1 else SLOWER
     weight = ' font-weight="bold"' if cell.is_different else ""
-    figure = drawing.text((x + CELL / 2, y + 13), number_format.ratio(cell.ratio), "middle")
+    figure = drawing.text((x + CELL / 2, y + 13), units.ratio(cell.ratio), "middle")
     corner, size = (x, y), (CELL - 1, ROW - 1)
     ground = drawing.rectangle(corner, size, PLAIN) + drawing.rectangle(corner, size, fill, 0.65 * share)
     return f"<g{weight}>{ground}{figure}</g>"

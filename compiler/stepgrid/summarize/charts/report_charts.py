@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stepgrid.model.axis_search import SIZED
+from stepgrid.model.search import SIZED
 from stepgrid.summarize.charts import forms
 from stepgrid.summarize.charts.forms import MapCell, Mark, Plane, Ratio
 from stepgrid.summarize.charts.step_charts import Picture

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from stepgrid.collect.series import mark_stalls
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.plan import Axis
 from stepgrid.model.units import number
 from stepgrid.summarize.charts import drawing, forms
@@ -150,11 +150,11 @@ def trade_offs(section: Section) -> list[Picture]:
 
 
 def _cost_marks(section: Section, metric: str) -> Iterator[Mark]:
-    show = number_format.size if metric.endswith("_bytes") else drawing.short
+    show = units.size if metric.endswith("_bytes") else drawing.short
     for point in _distinct(section):
         cost, qps = point.spread(metric), point.spread()
         if cost and qps:
-            figures = f"{number_format.rate(qps[0])} QPS, {show(cost[0])}"
+            figures = f"{units.rate(qps[0])} QPS, {show(cost[0])}"
             yield Mark(cost[0], qps[0], f"{_name(point, section)}: {figures}")
 
 
@@ -165,7 +165,7 @@ def recall(section: Section) -> Picture | None:
     for point in _distinct(section):
         share, qps = point.spread("recall"), point.spread()
         if share and qps and qps[0] > 0:
-            name = f"{point.build}: recall {share[0]:.4g}, {number_format.rate(qps[0])} QPS"
+            name = f"{point.build}: recall {share[0]:.4g}, {units.rate(qps[0])} QPS"
             marks.append(Mark(share[0], qps[0], name, builds.index(point.build)))
     if max(Counter(mark.arm for mark in marks).values(), default=0) < 2:
         return None

@@ -15,7 +15,7 @@ from itertools import permutations
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.plan.report.claim_expression import Comparison, Figure, calculated, figures
 from stepgrid.summarize.claims import single_load
 from stepgrid.summarize.claims.claim_numbers import constant, means, numbers, ordered, words
@@ -203,7 +203,7 @@ def _outcome(each: Leaf, sample: Sample | None, interval: Interval | None) -> Ou
         return _one_load(each, math.exp(sample.mean))
     result, floor = _by_interval(each.comparison.sign, known), each.floor if each.only_qps else None
     if floor is not None and result != UNDECIDED and abs(math.log(known.ratio)) <= math.log1p(floor):
-        return Outcome(UNDECIDED, _numbers(each, known), (f"within the noise floor ({number_format.percent(floor)})",))
+        return Outcome(UNDECIDED, _numbers(each, known), (f"within the noise floor ({units.percent(floor)})",))
     return Outcome(result, _numbers(each, known), _few(result))
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from statistics import fmean
 from typing import TypeAlias
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.plan.arms import BUILD
 from stepgrid.plan.report.claim_expression import Arithmetic, Comparison, Number, Value, figures
 from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
 Sides: TypeAlias = tuple[tuple[float, float], ...]  # of each load
-TIMES = number_format.TIMES
+TIMES = units.TIMES
 _SIGNS = {"<=": "≤", ">=": "≥"}
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -102,10 +102,10 @@ def constant(value: Value) -> bool:
 def _with_interval(value: float, low: float, high: float, alone: bool, unit: str = "") -> str:
     if alone:
         return f"{_figure(value)}{unit}"
-    shown = number_format.telling(low, high, _figure)
-    return f"{shown(value)}{unit} {number_format.interval(low, high, _figure)}"
+    shown = units.telling(low, high, _figure)
+    return f"{shown(value)}{unit} {units.interval(low, high, _figure)}"
 
 
 def _figure(value: float) -> str:
     """Of a side: it may be a ratio, or a figure with a unit."""
-    return number_format.ratio(value) if 0.01 <= abs(value) < 99.995 else number_format.figure(value)
+    return units.ratio(value) if 0.01 <= abs(value) < 99.995 else units.figure(value)

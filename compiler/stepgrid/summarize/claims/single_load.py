@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping
 
 from stepgrid.collect.step_figures import TARGET
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.plan.report.claim_expression import Figure
 from stepgrid.plugins import metrics
 
@@ -29,10 +29,10 @@ def held(load: Mapping[Figure, float]) -> bool:
 def reach(floor: float | None, timed: bool) -> tuple[float, str]:
     """How far, 0.25 for 25 %, and the words for it."""
     if floor is not None and floor > LEAST:
-        return floor, f"noise floor {number_format.percent(floor)}"
+        return floor, f"noise floor {units.percent(floor)}"
     if floor is None and timed:
-        return UNKNOWN, f"noise floor unknown, {number_format.times(1 + UNKNOWN)} assumed"
-    return LEAST, f"±{number_format.percent(LEAST)} assumed"
+        return UNKNOWN, f"noise floor unknown, {units.times(1 + UNKNOWN)} assumed"
+    return LEAST, f"±{units.percent(LEAST)} assumed"
 
 
 def timed(names: Collection[str]) -> bool:

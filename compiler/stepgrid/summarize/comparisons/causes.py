@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.summarize.comparisons.resource_use import IDLE, Pair, Used, figure
 from stepgrid.summarize.data.measurements import QPS, Point
 
@@ -51,7 +51,7 @@ def _share(each: Cause, longer: float | None) -> str:
     if each.first or not longer or each.microseconds / longer <= 0:
         return ""
     share = each.microseconds / longer
-    return f", {number_format.percent(round(share, 2))} of the time" if share < SHOWN else ", all of the time"
+    return f", {units.percent(round(share, 2))} of the time" if share < SHOWN else ", all of the time"
 
 
 def _misses(pair: Pair) -> Iterator[Cause]:
@@ -136,5 +136,5 @@ def _changed(found: Used, least: float) -> bool:
 
 
 def _change(found: Used) -> str:
-    times = f" ({number_format.times(found.times)})" if math.isfinite(found.times) else ""
-    return f"{number_format.figure(found.base)} → {number_format.figure(found.arm)}{times}"
+    times = f" ({units.times(found.times)})" if math.isfinite(found.times) else ""
+    return f"{units.figure(found.base)} → {units.figure(found.arm)}{times}"

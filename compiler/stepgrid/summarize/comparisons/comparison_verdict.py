@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.summarize.comparisons.comparison_cell import NO_BASE, Entry
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.series import Series
@@ -105,5 +105,5 @@ def _places(point: Point, loads: Collection[int]) -> list[Place]:
 
 
 def _odd(found: Outlier) -> str:
-    without = number_format.ratio(found.without)
-    return f"load {found.load} lies far from the others ({number_format.ratio(found.alone)}x); without it {without}x"
+    without = units.ratio(found.without)
+    return f"load {found.load} lies far from the others ({units.ratio(found.alone)}x); without it {without}x"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from stepgrid.collect.step_figures import ENGINE
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.summarize.comparisons.resource_use import Used
 from stepgrid.summarize.data.counters import FUNCTIONS, Place
 from stepgrid.summarize.data.measurements import QPS, Point
@@ -98,4 +98,4 @@ def _unlike(ranked: Sequence[tuple[str, Used]]) -> Iterator[tuple[str, Used]]:
 
 
 def _change(found: Used) -> str:
-    return f"{number_format.figure(found.base)} → {number_format.figure(found.arm)}"
+    return f"{units.figure(found.base)} → {units.figure(found.arm)}"

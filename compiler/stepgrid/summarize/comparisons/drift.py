@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from stepgrid.model.number_format import percent
-from stepgrid.model.units import duration
+from stepgrid.model.units import duration, percent
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.statistics.scipy_functions import special
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from stepgrid.model import number_format
-from stepgrid.model.adaptive_repeat import AdaptiveRepeat
+from stepgrid.model import units
+from stepgrid.model.plan import AdaptiveRepeat
 from stepgrid.model.units import counted, duration
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry
@@ -48,9 +48,9 @@ class Decision:
     def range(self) -> str:
         """0.99x to 1.03x: what is known all the same."""
         low, high = (self.interval.low, self.interval.high) if self.interval else (0.0, 0.0)
-        if not self.interval or high / low > number_format.WIDEST:
-            return number_format.UNBOUNDED
-        shown = number_format.telling(low, high)
+        if not self.interval or high / low > units.WIDEST:
+            return units.UNBOUNDED
+        shown = units.telling(low, high)
         return f"{shown(low)}x to {shown(high)}x"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepgrid.collect.step_figures import TARGET
-from stepgrid.model.number_format import rate
-from stepgrid.model.rate_target import met
+from stepgrid.model.figures import is_sustained
+from stepgrid.model.units import rate
 from stepgrid.plugins.metrics import unit
 from stepgrid.summarize.data.measurements import Point
 
@@ -23,6 +23,6 @@ def missed(point: Point) -> str:
     targets = dict.fromkeys(name for run in point.runs for name in run.metrics if name.startswith(TARGET))
     for name, metric in ((name, name.removeprefix(TARGET)) for name in targets):
         asked, kept = point.spread(name), point.spread(metric)
-        if asked and kept and not met(kept[0], asked[0]):
+        if asked and kept and not is_sustained(kept[0], asked[0]):
             return f"{rate(kept[0])} of {rate(asked[0])} {unit(metric)}"
     return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
 from stepgrid.model.table import Cell, Column, Table
@@ -49,7 +49,7 @@ class Overview:
         floors = any(map(_floor, self.rows))
         labels = [Column(name, label=True) for name in ("step", *self.down)]
         heads = (f"{self.base} QPS", *([FLOOR] if floors else []), *self.heads)
-        columns = (*labels, *(Column(head, left=True) for head in heads))
+        columns = (*labels, *(Column(head, is_text=True) for head in heads))
         rows = tuple(tuple(_cells(row, self.base, floors)) for row in self.rows)
         return Table(f"QPS relative to {self.base}", columns, rows, notes=tuple(self._notes()))
 
@@ -85,7 +85,7 @@ def _cells(row: Row, base: str, floors: bool) -> Iterator[Cell]:
 def _floor(row: Row) -> str:
     """1.3 %: the highest of the row; nothing where this host has no history of it."""
     known = [found.floor for found in row.entries if found.floor is not None]
-    return number_format.percent(max(known)) if known else ""
+    return units.percent(max(known)) if known else ""
 
 
 def overviews(axes: Sequence[Axis], tables: Iterable[Comparison]) -> list[Overview]:

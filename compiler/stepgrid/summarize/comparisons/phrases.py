@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.table import Cell
 from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Entry
 from stepgrid.summarize.data.measurements import Point
@@ -60,12 +60,8 @@ def fewer(point: Point) -> str | None:
 
 def median(point: Point) -> str:
     found = point.spread()
-    return number_format.rate(found[0]) if found else point.status
+    return units.rate(found[0]) if found else point.status
 
 
 def _ratio(ratio: float, interval: Interval | None) -> str:
-    return (
-        number_format.ratio_with_interval(ratio, interval.low, interval.high)
-        if interval
-        else number_format.ratio(ratio)
-    )
+    return units.ratio_with_interval(ratio, interval.low, interval.high) if interval else units.ratio(ratio)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from stepgrid.model.number_format import quotient
+from stepgrid.model.units import quotient
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.data.parquet_reader import Place

@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
-from stepgrid.model import number_format
-from stepgrid.model.step_start import CACHE, CACHED, DATA, DEAD_ROWS, HISTORY, INDEX, ROWS, TO_VACUUM, VACUUMS
+from stepgrid.model import units
+from stepgrid.model.figures import (
+    CACHE_BYTES,
+    CACHED_BYTES,
+    DATA_BYTES,
+    DEAD_ROWS,
+    HISTORY_LENGTH,
+    INDEX_BYTES,
+    LIVE_ROWS,
+    TABLES_TO_VACUUM,
+    VACUUMS,
+)
 
 SIZE = 0.02  # of tables and indexes together, relative
 FILL = 0.10  # of their bytes per row, relative
@@ -29,30 +39,29 @@ def marks(arm: Sequence[State], against: Sequence[State], again: bool) -> Iterat
 
 def _tables(arm: Sequence[State], against: Sequence[State]) -> Iterator[str]:
     """`began with 2.4 GiB in tables and indexes for 10,000,000 rows, the base with 2.9 GiB for 10,000,000`"""
-    (one, rows), (other, others) = ((_median(map(_bytes, each)), _median(_said(each, ROWS))) for each in (arm, against))
+    (one, rows), (other, others) = (
+        (_median(map(_bytes, each)), _median(_said(each, LIVE_ROWS))) for each in (arm, against)
+    )
     if not one or not other:
         return
     fill = _relative(one / rows, other / others) if rows and others else 0.0
     if _relative(one, other) > SIZE or fill > FILL:
         here = f" for {rows:,.0f} rows" if rows else ""
         there = f" for {others:,.0f}" if others else ""
-        yield (
-            f"began with {number_format.size(one)} in tables and indexes{here}, "
-            f"the base with {number_format.size(other)}{there}"
-        )
+        yield (f"began with {units.size(one)} in tables and indexes{here}, the base with {units.size(other)}{there}")
 
 
 def _cached(arm: Sequence[State], against: Sequence[State]) -> Iterator[str]:
     """`began with a server's cache that held 12 % of what fits, the base with 95 %`"""
     one, other = (_median(map(_warm, each)) for each in (arm, against))
     if one is not None and other is not None and abs(one - other) >= WARM:
-        here, there = (number_format.percent(each) for each in (one, other))
+        here, there = (units.percent(each) for each in (one, other))
         yield f"began with a server's cache that held {here} of what fits, the base with {there}"
 
 
 def _history(arm: Sequence[State], against: Sequence[State]) -> Iterator[str]:
     """`began with 48,000 transactions in the history list, the base with 12`"""
-    one, other = (_median(_said(each, HISTORY)) for each in (arm, against))
+    one, other = (_median(_said(each, HISTORY_LENGTH)) for each in (arm, against))
     if one is not None and other is not None and abs(one - other) >= max(LEFT, max(one, other) / 2):
         yield f"began with {one:,.0f} transactions in the history list, the base with {other:,.0f}"
 
@@ -60,7 +69,7 @@ def _history(arm: Sequence[State], against: Sequence[State]) -> Iterator[str]:
 def _dead(arm: Sequence[State], against: Sequence[State]) -> Iterator[str]:
     """`began with 40,000 dead rows beside 200,000 live ones, the base with 0 beside 200,000`"""
     (one, rows), (other, others) = (
-        (_median(_said(each, DEAD_ROWS)), _median(_said(each, ROWS))) for each in (arm, against)
+        (_median(_said(each, DEAD_ROWS)), _median(_said(each, LIVE_ROWS))) for each in (arm, against)
     )
     if one is None or other is None or not rows or not others:
         return
@@ -82,17 +91,17 @@ def _vacuums(arm: Sequence[State], against: Sequence[State]) -> Iterator[str]:
 
 
 def _vacuumed(starts: Sequence[State]) -> Iterator[bool]:
-    return (each[VACUUMS] + each.get(TO_VACUUM, 0.0) > 0 for each in starts if VACUUMS in each)
+    return (each[VACUUMS] + each.get(TABLES_TO_VACUUM, 0.0) > 0 for each in starts if VACUUMS in each)
 
 
 def _bytes(state: State) -> float | None:
-    return state[DATA] + state.get(INDEX, 0.0) if DATA in state else None
+    return state[DATA_BYTES] + state.get(INDEX_BYTES, 0.0) if DATA_BYTES in state else None
 
 
 def _warm(state: State) -> float | None:
     """A cache larger than the database is full with all of it."""
-    most = min(state.get(CACHE, 0.0), _bytes(state) or 0.0)
-    return min(1.0, state[CACHED] / most) if most and CACHED in state else None
+    most = min(state.get(CACHE_BYTES, 0.0), _bytes(state) or 0.0)
+    return min(1.0, state[CACHED_BYTES] / most) if most and CACHED_BYTES in state else None
 
 
 def _said(starts: Sequence[State], name: str) -> Iterator[float | None]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import starting_server, starting_tree
 from stepgrid.summarize.data.measurements import Point
@@ -64,7 +64,7 @@ def _apart(one: float | None, other: float | None) -> bool:
 
 
 def _database(size: float | None, files: float | None) -> str:
-    said = number_format.size(size or 0)
+    said = units.size(size or 0)
     return said if files is None else f"{said} in {counted(round(files), 'file')}"
 
 
@@ -72,7 +72,7 @@ def _cached(arm: Sequence[Mapping[str, float]], against: Sequence[Mapping[str, f
     """`began with 12 % of its database in the page cache, the base with 80 %`"""
     one, other = (_share(each) for each in (arm, against))
     if one is not None and other is not None and abs(one - other) >= CACHED:
-        here, there = (number_format.percent(each) for each in (one, other))
+        here, there = (units.percent(each) for each in (one, other))
         yield f"began with {here} of its database in the page cache, the base with {there}"
 
 

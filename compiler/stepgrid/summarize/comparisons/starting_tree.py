@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
-from stepgrid.model import number_format
-from stepgrid.model.step_start import LEVELS
+from stepgrid.model import units
+from stepgrid.model.figures import TREE_LEVELS
 from stepgrid.model.units import counted
 
 MOVED = 0.10  # of a tree's bytes: what is told when it is on other levels
@@ -16,7 +16,7 @@ Level = tuple[float, float]  # files and bytes
 
 def marks(arm: Sequence[Mapping[str, object]], against: Sequence[Mapping[str, object]]) -> Iterator[str]:
     """`began with 4 files of 96 MiB in L0 and 9 of 230 MiB in L1, the base with 12 files of 310 MiB in L1`"""
-    one, other = (_tree([each[LEVELS] for each in runs if LEVELS in each]) for runs in (arm, against))
+    one, other = (_tree([each[TREE_LEVELS] for each in runs if TREE_LEVELS in each]) for runs in (arm, against))
     if one and other and _apart(one, other):
         yield f"began with {_told(one)}, the base with {_told(other)}"
 
@@ -39,6 +39,6 @@ def _apart(one: Mapping[str, Level], other: Mapping[str, Level]) -> bool:
 
 def _told(tree: Mapping[str, Level]) -> str:
     first, *rest = ((name, *level) for name, level in tree.items() if level[0])
-    parts = [f"{counted(round(first[1]), 'file')} of {number_format.size(first[2])} in {first[0]}"]
-    parts += [f"{round(files)} of {number_format.size(size)} in {name}" for name, files, size in rest]
+    parts = [f"{counted(round(first[1]), 'file')} of {units.size(first[2])} in {first[0]}"]
+    parts += [f"{round(files)} of {units.size(size)} in {name}" for name, files, size in rest]
     return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

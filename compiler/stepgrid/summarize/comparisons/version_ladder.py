@@ -11,9 +11,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from stepgrid.model.number_format import ratio_with_interval
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import Cell, Column, Table
+from stepgrid.model.units import ratio_with_interval
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics.change_points import Change, changes
@@ -69,7 +69,7 @@ class Ladder:
         labels = ("from", "before", "step", *self.names)
         columns = (
             *(Column(name, label=True) for name in labels),
-            Column("QPS, this level to the one before", left=True),
+            Column("QPS, this level to the one before", is_text=True),
         )
         return Table(self.title, columns, tuple(tuple(map(Cell, self._row(each))) for each in self.changes))
 

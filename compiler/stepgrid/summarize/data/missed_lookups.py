@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from stepgrid.model.number_format import percent
+from stepgrid.model.units import percent
 from stepgrid.plugins.hit_rate import EXPECTED, FOUND, WARNING
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run

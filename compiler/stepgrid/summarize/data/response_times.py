@@ -8,13 +8,13 @@ from pathlib import Path
 from statistics import fmean
 
 from stepgrid.collect import query
-from stepgrid.model.latency_classes import LIMITS, NAMES
+from stepgrid.model.figures import LATENCY_CLASSES, LATENCY_LIMITS
 from stepgrid.summarize.data.parquet_reader import Place
 
 Shares = Mapping[str, Sequence[float]]  # operation, "" of all -> per cent in each class
 
 # by the class that a bucket's longest operation is in: so many limits are below it
-_CLASS = " + ".join(f"(most > {limit})::INTEGER" for limit in [*LIMITS.values()][:-1])
+_CLASS = " + ".join(f"(most > {limit})::INTEGER" for limit in [*LATENCY_LIMITS.values()][:-1])
 _QUERY = f"""
 SELECT stage, position, coalesce(operation, '') AS kind, {_CLASS} AS class, sum(operations) AS operations
 FROM {{}} GROUP BY ALL ORDER BY ALL
@@ -23,7 +23,7 @@ FROM {{}} GROUP BY ALL ORDER BY ALL
 
 def shares(folder: Path) -> dict[Place, dict[str, list[float]]]:
     """Added up where they are read: buckets are many."""
-    counts: dict[tuple[Place, str], list[float]] = defaultdict(lambda: [0.0] * len(NAMES))
+    counts: dict[tuple[Place, str], list[float]] = defaultdict(lambda: [0.0] * len(LATENCY_CLASSES))
     with query.open_tables(folder) as connection:
         rows = connection.execute(_QUERY.format("histograms")).fetchall()
     for stage, position, operation, at, operations in rows:

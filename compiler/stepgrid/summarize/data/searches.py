@@ -10,7 +10,7 @@ from statistics import fmean, median
 from typing import Any
 
 from stepgrid.language.expressions import Objective, parse_objective
-from stepgrid.model.axis_search import Trial, boundary, knee, peak
+from stepgrid.model.search import Trial, boundary, knee, peak
 from stepgrid.summarize.data.parquet_reader import Run
 
 VALUE, HOLDS = "tried_value", "tried_holds"

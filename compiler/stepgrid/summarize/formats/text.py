@@ -38,7 +38,7 @@ def aligned(rows: Iterable[Sequence[str]], indent: str = INDENT, right: Collecti
     """Rows that have no heads; the columns of these numbers stand to the right."""
     listed = list(rows)
     widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
-    columns = [Column("", left=index not in right) for index in range(len(widths))]
+    columns = [Column("", is_text=index not in right) for index in range(len(widths))]
     yield from (_line(row, columns, widths, indent) for row in listed)
 
 
@@ -67,7 +67,7 @@ def cut(line: str, width: int) -> str:
 
 def _line(texts: Iterable[str], columns: Sequence[Column], widths: Sequence[int], indent: str) -> str:
     cells = (
-        text.ljust(width) if column.label or column.left else text.rjust(width)
+        text.ljust(width) if column.label or column.is_text else text.rjust(width)
         for text, column, width in zip(texts, columns, widths, strict=True)
     )
     return (indent + GAP.join(cells)).rstrip()
@@ -80,7 +80,7 @@ def _row(row: Sequence[Cell], said: Cell | None, columns: Sequence[Column], widt
     before = columns[-1].label
     if said is None or not figures or (before and len(said.text) > span):
         return _line((cell.text for cell in row), columns, widths, indent)
-    over = Column("", left=not before)
+    over = Column("", is_text=not before)
     shown = [*range(figures[0] + 1), *range(figures[-1] + 1, len(columns))]
     return _line(
         (said.text if index == figures[0] else row[index].text for index in shown),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC
 from typing import Any
 
-from stepgrid.model.version import __version__
+from stepgrid.package import __version__
 from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Line
 from stepgrid.summarize.data.measurements import QPS, Point

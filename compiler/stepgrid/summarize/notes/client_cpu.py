@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from stepgrid.model.number_format import figure
+from stepgrid.model.units import figure
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.data.client_cpu import CLIENT, SERVER
 from stepgrid.summarize.data.measurements import Point

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
-from stepgrid.model.number_format import rate
+from stepgrid.model.units import rate
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.data.measurements import Point
 

@@ -6,8 +6,8 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from stepgrid.model import number_format
-from stepgrid.model.plan import called
+from stepgrid.model import units
+from stepgrid.model.plan import stage_label
 from stepgrid.summarize.data.parquet_reader import Run
 
 Facts = Mapping[str, Mapping[str, str]]  # stage/attempt -> name -> value
@@ -27,7 +27,7 @@ def rows(images: Facts) -> Iterator[tuple[str, str]]:
         seconds = sum(_number(facts, "seconds") for facts in images.values())
         copied = sum(_number(facts, "copied") for facts in images.values())
         said = ", ".join(f"{_said(way)} ({count})" for way, count in ways.most_common())
-        yield "databases", f"{said}; {number_format.seconds(seconds)} and {number_format.size(copied)} of copies in all"
+        yield "databases", f"{said}; {units.seconds(seconds)} and {units.size(copied)} of copies in all"
 
 
 def mixed(runs: Sequence[Run], images: Facts) -> Iterator[str]:
@@ -41,7 +41,7 @@ def mixed(runs: Sequence[Run], images: Facts) -> Iterator[str]:
             told = tuple(f"{_said(way)} ({count})" for way, count in sorted(ways.items(), key=lambda w: (-w[1], w[0])))
             found.setdefault(told, {})[step] = None
     for ways_of, steps in found.items():
-        yield f"{called([*steps])}: the databases did not all come about alike: {', '.join(ways_of)}"
+        yield f"{stage_label([*steps])}: the databases did not all come about alike: {', '.join(ways_of)}"
 
 
 def _way(images: Facts, stage: str, attempt: str | None) -> str:

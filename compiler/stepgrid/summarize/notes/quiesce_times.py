@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from stepgrid.model.number_format import seconds
+from stepgrid.model.units import seconds
 from stepgrid.plugins.driver import Waiting
 from stepgrid.plugins.registry import driver
 from stepgrid.summarize.data.parquet_reader import Run

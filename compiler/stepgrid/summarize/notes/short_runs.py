@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from stepgrid.model.number_format import rate
+from stepgrid.model.units import rate
 from stepgrid.summarize.data.measurements import Point
 
 SHORT = 1.0  # seconds

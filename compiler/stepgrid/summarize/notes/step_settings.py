@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.plan import FILES, Axis, PlannedStep
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plan import difference
@@ -86,21 +86,21 @@ def brief(measured: Mapping[str, Sequence[Point]]) -> str:
     said = [f"{name}: {', '.join(each)}" for name, each in known.items() if each]
     more = [f"{len(said) - BRIEF} more below"] if len(said) > BRIEF else []
     runs = [run.metrics for points in measured.values() for point in points for run in point.runs]
-    size = _range(runs, "database_bytes", number_format.size)
+    size = _range(runs, "database_bytes", units.size)
     return "; ".join((*said[:BRIEF], *more, *([f"database of {size}"] if size else [])))
 
 
 def _rates(points: Sequence[Point]) -> str:
     """Medians of the arms."""
     found = [spread[0] for point in points if (spread := point.spread())]
-    ends = dict.fromkeys(map(number_format.rate, (min(found), max(found)))) if found else ()
+    ends = dict.fromkeys(map(units.rate, (min(found), max(found)))) if found else ()
     return f"{' to '.join(ends)} QPS" if ends else ""
 
 
 def _took(measured: Mapping[str, Sequence[Point]], step: str) -> tuple[str, str]:
     """Seconds, and bytes; nothing of a step that is not measured."""
     runs = [run.metrics for point in measured.get(step, ()) for run in point.runs]
-    return _range(runs, "seconds", number_format.seconds), _range(runs, "database_bytes", number_format.size)
+    return _range(runs, "seconds", units.seconds), _range(runs, "database_bytes", units.size)
 
 
 def _range(runs: Sequence[Mapping[str, float]], metric: str, shown: Callable[[float], str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from statistics import fmean, median
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.status import Status
 from stepgrid.model.table import NOTHING, Cell, Column, Table, status_cell
 from stepgrid.summarize.comparisons import comparison_axes
@@ -85,7 +85,7 @@ def _took(section: Section) -> Iterator[str]:
     """How long a run was: of one that is short the figures say little."""
     found = [run.metrics["seconds"] for point in section.points for run in point.runs if run.metrics.get("seconds")]
     if found:
-        ends = dict.fromkeys(map(number_format.rate, (min(found), max(found))))
+        ends = dict.fromkeys(map(units.rate, (min(found), max(found))))
         yield f"a run took {' to '.join(ends)} s"
 
 
@@ -125,35 +125,35 @@ def _columns(report: Report, section: Section) -> list[Shown]:
 
 
 def _head(name: str, unit: str) -> Column:
-    return Column(name, unit=unit, left=True)
+    return Column(name, unit=unit, is_text=True)
 
 
 def _metric(name: str, head: str, unit: str) -> Shown:
-    shown = "{:g}".format if unit == FILES else number_format.rate
+    shown = "{:g}".format if unit == FILES else units.rate
     return _head(head, unit), lambda point: _median(point, name, shown)
 
 
 def _whole(name: str, head: str, unit: str) -> Shown:
     """Counts, and sizes, which have their unit beside them."""
-    shown = partial(number_format.figure, unit=unit)
+    shown = partial(units.figure, unit=unit)
     return _head(head, "" if unit == SIZE else unit), lambda point: _median(point, name, shown)
 
 
-def _median(point: Point, metric: str = QPS, shown: Callable[[float], str] = number_format.rate) -> Cell | None:
+def _median(point: Point, metric: str = QPS, shown: Callable[[float], str] = units.rate) -> Cell | None:
     found = point.spread(metric)
     return Cell(shown(found[0]), value=found[0]) if found else None
 
 
 def _range(point: Point) -> Cell | None:
     found = point.spread() if point.loads[0] > 1 else None
-    return Cell(f"{number_format.rate(found[1])}-{number_format.rate(found[2])}") if found else None
+    return Cell(f"{units.rate(found[1])}-{units.rate(found[2])}") if found else None
 
 
 def _interval(point: Point) -> Cell | None:
     found = medians.interval([fmean(runs) for runs in point.values().values()])
-    return Cell(number_format.span(found.low, found.high)) if found else None
+    return Cell(units.span(found.low, found.high)) if found else None
 
 
 def _steady(report: Report, point: Point, of: Callable[[Steadiness], float]) -> Cell | None:
     known = [of(each) for place in point.places if (each := report.steadiness.get(place))]
-    return Cell(number_format.percent(median(known))) if known else None
+    return Cell(units.percent(median(known))) if known else None

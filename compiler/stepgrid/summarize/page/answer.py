@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from stepgrid.model import number_format
-from stepgrid.model.number_format import percent
+from stepgrid.model import units
 from stepgrid.model.status import Status
-from stepgrid.model.units import counted
+from stepgrid.model.units import counted, percent
 from stepgrid.plan.time_estimate import DIFFERENCE
 from stepgrid.summarize.comparisons import comparison_axes, needed_loads
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED
@@ -255,10 +254,10 @@ def _possible(found: Sequence[Case]) -> str:
     if not known:
         return ""
     low, high = min(each.low for each in known), max(each.high for each in known)
-    if high / low > number_format.WIDEST:
+    if high / low > units.WIDEST:
         return ": any ratio is possible"
-    shown = number_format.telling(low, high)
-    return f": {shown(low)}{number_format.TIMES} to {shown(high)}{number_format.TIMES} are possible"
+    shown = units.telling(low, high)
+    return f": {shown(low)}{units.TIMES} to {shown(high)}{units.TIMES} are possible"
 
 
 def _idle(arm: Arm) -> str:
@@ -327,16 +326,16 @@ def _range(found: Sequence[Case]) -> str:
 
 
 def _times(case: Case) -> str:
-    return number_format.times(case.ratio)
+    return units.times(case.ratio)
 
 
 def _with_interval(case: Case) -> str:
     interval = case.entry.interval
     if interval is None:
         return _times(case)
-    return number_format.ratio_with_interval(case.ratio, interval.low, interval.high, number_format.TIMES)
+    return units.ratio_with_interval(case.ratio, interval.low, interval.high, units.TIMES)
 
 
 def _interval(case: Case) -> str:
     found = case.entry.interval
-    return number_format.ratio_interval(found.low, found.high) if found else ""
+    return units.ratio_interval(found.low, found.high) if found else ""

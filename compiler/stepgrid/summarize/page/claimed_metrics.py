@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Labels
@@ -48,4 +48,4 @@ def _range(values: Sequence[float]) -> str:
 
 def _times(value: float) -> str:
     """With digits also where little is left: 0.0056×."""
-    return f"{value:.2g}{number_format.TIMES}" if 0 < value < SMALL else number_format.times(value)
+    return f"{value:.2g}{units.TIMES}" if 0 < value < SMALL else units.times(value)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stepgrid.host.facts import pseudonym
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.units import counted
 from stepgrid.plan.difference import yaml_text
 
@@ -22,7 +22,7 @@ def line(hardware: Mapping[str, Any], hosts: Mapping[str, Mapping[str, str]]) ->
     parts = [
         _text(hardware.get("cpu")),
         counted(hardware["cores"], "core") if isinstance(hardware.get("cores"), int) else None,
-        number_format.size(hardware["memory"]) if isinstance(hardware.get("memory"), (int, float)) else None,
+        units.size(hardware["memory"]) if isinstance(hardware.get("memory"), (int, float)) else None,
         " on ".join(str(storage[name]) for name in ("filesystem", "device") if storage.get(name)),
         f"kernel {facts['kernel']}" if "kernel" in facts else None,
         _instead(hardware.get("described") or {}),
@@ -68,7 +68,7 @@ def _title(prefix: str, name: str) -> str:
 
 def _shown(name: str, value: Any) -> str:
     if name in SIZES and isinstance(value, (int, float)):
-        return number_format.size(value)
+        return units.size(value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.model.package_data import TEMPLATES
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.model.units import counted
+from stepgrid.package import TEMPLATES
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons.builds import Build

@@ -6,9 +6,8 @@ import shlex
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stepgrid.model.number_format import percent
-from stepgrid.model.plan import imported
-from stepgrid.model.units import counted
+from stepgrid.model.plan import is_imported
+from stepgrid.model.units import counted, percent
 from stepgrid.plan.time_estimate import DIFFERENCE
 from stepgrid.summarize.claims.claim_judgement import UNDECIDED
 from stepgrid.summarize.comparisons import needed_loads
@@ -31,9 +30,9 @@ def next_steps(report: Report) -> list[NextStep]:
 
 
 def _all(report: Report) -> Iterator[tuple[str, str]]:
-    named = report.plan if imported(report.spec) else report.spec
+    named = report.plan if is_imported(report.spec) else report.spec
     spec = shlex.join([named, *(["--scale", report.scale] if report.scale else [])])
-    if not imported(report.spec):
+    if not is_imported(report.spec):
         yield from _runs(report, spec)
         yield from _quiet(report, spec)
     if report.claims:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from stepgrid.model.units import counted
-from stepgrid.model.version import __version__
+from stepgrid.package import __version__
 from stepgrid.summarize.report import Report
 
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from stepgrid.model.number_format import percent
-from stepgrid.model.plan import Axis, imported
+from stepgrid.model.plan import Axis, is_imported
 from stepgrid.model.status import Status
 from stepgrid.model.table import Column, Table
-from stepgrid.model.units import counted
+from stepgrid.model.units import counted, percent
 from stepgrid.store.store import Store
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons import comparison_axes
@@ -107,7 +106,7 @@ def _unshown(report: Report) -> list[str]:
     found: dict[tuple[str, str], list[str]] = {}
     for name, reason in report.unshown:
         found.setdefault((name.partition(": ")[0], reason), []).append(name)
-    named = report.plan if imported(report.spec) else report.spec
+    named = report.plan if is_imported(report.spec) else report.spec
     command = f"stepgrid report {named}{f' --scale {report.scale}' if report.scale else ''}"
     return [_asking(command, title, reason, names) for (title, reason), names in found.items()]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from stepgrid.model import number_format
-from stepgrid.model.table import ROWS, Cell, Column, Table
+from stepgrid.model import units
+from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.causes import causes
@@ -51,7 +51,7 @@ def table(report: Report, found: Overview) -> Table | None:
     heads = ("step", *found.down, "arm", "ratio", TITLE)
     columns = tuple(Column(name, label=True) for name in heads)
     title = f"{TITLE}: differences from {found.base}"
-    changes = _changes(report, every[:ROWS])
+    changes = _changes(report, every[:MOST_ROWS])
     rows = (tuple(map(Cell, _row(report, found, each, changes))) for each in every)
     return Table(title, columns, tuple(rows))
 
@@ -59,10 +59,10 @@ def table(report: Report, found: Overview) -> Table | None:
 def short(report: Report, found: Overview) -> Table | None:
     """No longer than anybody reads."""
     whole = table(report, found)
-    if whole is None or len(whole.rows) <= ROWS:
+    if whole is None or len(whole.rows) <= MOST_ROWS:
         return whole
-    more = f'and {counted(len(whole.rows) - ROWS, "difference")} more: `--table "{whole.title}"`'
-    return replace(whole, rows=whole.rows[:ROWS], notes=(more,))
+    more = f'and {counted(len(whole.rows) - MOST_ROWS, "difference")} more: `--table "{whole.title}"`'
+    return replace(whole, rows=whole.rows[:MOST_ROWS], notes=(more,))
 
 
 def _differences(found: Overview) -> Iterator[_Difference]:
@@ -83,7 +83,7 @@ def _row(report: Report, found: Overview, each: _Difference, changes: CounterCha
     yield each.compared.step
     yield from (at.get(name) or "-" for name in found.down)
     yield comparison_axes.words(each.compared.columns[each.index], each.compared.layout.across)
-    yield number_format.times(each.entry.ratio or 1.0)
+    yield units.times(each.entry.ratio or 1.0)
     arm, base = each.points
     counters = changes.of(arm, base) if arm and base else []
     yield "; ".join((*(of(report, each.compared, each.line, each.entry) or [NOTHING]), *counters))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from stepgrid.model import number_format
+from stepgrid.model import units
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Line
@@ -21,13 +21,13 @@ def sentences(tables: Iterable[Comparison], effect: float) -> Iterator[str]:
         for line in table.lines:
             for entry in line.entries[1:]:
                 if entry.kind == RATIO:
-                    ratio = entry.idle if entry.ratio is None else number_format.times(entry.ratio)
+                    ratio = entry.idle if entry.ratio is None else units.times(entry.ratio)
                     ends = (entry.interval.low, entry.interval.high) if entry.interval else None
-                    interval = f" {number_format.ratio_interval(*ends)}" if ends else ""
+                    interval = f" {units.ratio_interval(*ends)}" if ends else ""
                     found[word(entry)].append(f"{_where(table, line)} {ratio}{interval}")
     points = sum(map(len, found.values()))
     if points:
-        within = number_format.percent(effect)
+        within = units.percent(effect)
         yield f"reproduced within {within} at {len(found[REPRODUCED])} of {counted(points, 'point')}"
         yield from (f"{name} at {_named(found[name])}" for name in (NOT, UNDECIDED) if found[name])
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePath
 
-from stepgrid.model.plan import imported
+from stepgrid.model.plan import is_imported
 from stepgrid.summarize.page import answer, host, origin
 from stepgrid.summarize.page.answer import Answer
 from stepgrid.summarize.report import Report
@@ -69,6 +69,6 @@ def folders(reports: list[Report]) -> list[str]:
 
 
 def _name(report: Report) -> str:
-    spec = report.title if imported(report.spec) else PurePath(report.spec).stem
+    spec = report.title if is_imported(report.spec) else PurePath(report.spec).stem
     words = re.findall(r"[a-z0-9.]+", f"{spec} {report.scale or ''}".lower())
     return "-".join(islice(words, 8)) or report.plan[:LETTERS]

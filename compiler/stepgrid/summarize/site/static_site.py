@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.host.files import make_folder, write_text
-from stepgrid.model.package_data import TEMPLATES
-from stepgrid.model.version import __version__
+from stepgrid.package import TEMPLATES, __version__
 from stepgrid.summarize.page import content_policy, html, summary_text
 from stepgrid.summarize.site.experiment import Experiment
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT, LACKING, ROWS, Cell, Table
+from stepgrid.model.table import ABSENT, MOST_ROWS, WITHOUT_FIGURE, Cell, Table
 from stepgrid.plan.arms import BUILD
 from stepgrid.plugins import registry
 from stepgrid.plugins.layout import DEFAULT_LAYOUT, STEP
@@ -84,7 +84,7 @@ def _default(said: Said, axes: Sequence[Axis], base: Mapping[str, str], whole: R
 
 
 def _is_much(points: Sequence[Point]) -> bool:
-    return sum(point.status == Status.DONE for point in points) > ROWS
+    return sum(point.status == Status.DONE for point in points) > MOST_ROWS
 
 
 def _made(form: Arrangement, key: Labels, points: Sequence[Point], whole: ReportPoints) -> list[Table]:
@@ -172,7 +172,7 @@ def _base(name: str, axes: Sequence[Axis], runs: Sequence[Run], base: Mapping[st
 def has_figures(table: Table) -> bool:
     """Whether some cell has a figure, and not all of them are 0: nobody asked for a table of none."""
     cells = [cell for row in table.rows for cell, column in zip(row, table.columns, strict=True) if not column.label]
-    return any(cell.kind not in (ABSENT, *LACKING) and not _is_zero(cell) for cell in cells)
+    return any(cell.kind not in (ABSENT, *WITHOUT_FIGURE) and not _is_zero(cell) for cell in cells)
 
 
 def _is_zero(cell: Cell) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median_low
 
-from stepgrid.model import number_format
-from stepgrid.model.axis_search import SIZED
+from stepgrid.model import units
+from stepgrid.model.search import SIZED
 from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.summarize.data.searches import HOLDS, Searched, SearchedAxis, mean
 
@@ -43,7 +43,7 @@ def _texts(found: Searched) -> tuple[str, ...]:
     middle, ends = _middle(found.axis, found.found), _ends(found.axis, found.found)
     if found.axis.is_boundary:
         return middle, ends, _middle(found.axis, found.beyond), str(show)
-    figure = NOTHING if found.best is None else number_format.figure(found.best)
+    figure = NOTHING if found.best is None else units.figure(found.best)
     return middle, ends, figure, _middle(found.axis, found.knees), str(show)
 
 
@@ -68,7 +68,7 @@ def _curve(found: Searched) -> Table:
 
 
 def _figure(value: float | None) -> str:
-    return NOTHING if value is None else number_format.figure(value)
+    return NOTHING if value is None else units.figure(value)
 
 
 def _middle(axis: SearchedAxis, values: Sequence[int]) -> str:
@@ -80,4 +80,4 @@ def _ends(axis: SearchedAxis, values: Sequence[int]) -> str:
 
 
 def shown(axis: SearchedAxis, value: float) -> str:
-    return number_format.size(value) if axis.param.endswith(SIZED) else f"{value:,.4g}"
+    return units.size(value) if axis.param.endswith(SIZED) else f"{value:,.4g}"

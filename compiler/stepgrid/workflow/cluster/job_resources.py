@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from stepgrid.host import cluster_job, files
-from stepgrid.model.cluster import JobRequest, Slurm
 from stepgrid.model.plan import PlannedStage
+from stepgrid.model.site import JobRequest, Slurm
 from stepgrid.model.units import counted
 from stepgrid.plan.fleet.assignment import Progress, assigned
 from stepgrid.workflow.cluster.nodes import Node, nodes

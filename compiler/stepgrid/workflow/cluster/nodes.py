@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stepgrid.errors import FAILED
-from stepgrid.model.cluster import JobRequest
+from stepgrid.model.site import JobRequest
 from stepgrid.workflow.run_request import Fault
 
 _FORMAT = "%N|%t|%c|%m|%f"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stepgrid.host import disk
 from stepgrid.host.host_check import OK, STOPS, WARNING, Finding, unknown
-from stepgrid.model.number_format import percent, size
+from stepgrid.model.units import percent, size
 from stepgrid.run.images.clone import FICLONE
 from stepgrid.store.store import Store
 

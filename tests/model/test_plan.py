@@ -1,7 +1,14 @@
+"""Loads until a comparison is sure, and labels of stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.model.adaptive_repeat import ALPHA, LEVELS, AdaptiveRepeat
+from stepgrid.model.plan import ALPHA, LOOK_LEVELS, AdaptiveRepeat, stage_label
 
 LIMITS = st.tuples(st.integers(2, 100), st.integers(2, 100)).map(sorted)
 
@@ -17,7 +24,7 @@ def test_looks_go_from_the_least_to_the_most(limits: list[int]) -> None:
     looks = AdaptiveRepeat(*limits).looks
     assert [looks[0], looks[-1]] == limits
     assert list(looks) == sorted({*looks})
-    assert len(looks) <= len(LEVELS)
+    assert len(looks) <= len(LOOK_LEVELS)
 
 
 @given(LIMITS)
@@ -29,3 +36,15 @@ def test_more_looks_have_a_lower_level_and_spend_no_less_in_all(limits: list[int
 def test_a_goal_in_words() -> None:
     assert AdaptiveRepeat(3, 12).goal == "until decided"
     assert AdaptiveRepeat(3, 12, 0.025).goal == "until ± 2.5 %"
+
+
+@pytest.mark.parametrize(
+    ("steps", "name"),
+    [
+        (["load", "settle"], "load, settle"),
+        ([f"s{number}" for number in range(12)], "s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11"),
+        ([f"s{number}" for number in range(43)], "s0, s1, s2, … s42 (43 steps)"),
+    ],
+)
+def test_of_many_steps_the_first_and_the_last(steps: Sequence[str], name: str) -> None:
+    assert stage_label(steps) == name

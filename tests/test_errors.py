@@ -9,11 +9,11 @@ import sys
 import pytest
 
 KILL = "import os, signal, sys; sys.argv[0] = {name!r}; import stepgrid; os.kill(os.getpid(), signal.SIGINT)"
-GIVEN_BACK = """
+RESTORED = """
 import signal, sys
 sys.argv[:] = ["/x/stepgrid", "nothing"]
-from stepgrid.model import early_interrupt
-early_interrupt.give_back()
+from stepgrid.errors import restore_interrupts
+restore_interrupts()
 print(signal.getsignal(2).__name__)
 """
 
@@ -28,5 +28,5 @@ def test_while_it_is_imported(name: str, status: int, said: str) -> None:
 
 
 def test_a_command_knows_it_again() -> None:
-    done = subprocess.run([sys.executable, "-c", GIVEN_BACK], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", RESTORED], capture_output=True, text=True)
     assert done.stdout == "default_int_handler\n", done.stderr

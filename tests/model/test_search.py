@@ -8,16 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from stepgrid.model.axis_search import (
-    KNEE,
-    AxisSearch,
-    Trial,
-    boundary,
-    knee,
-    next_boundary,
-    next_peak,
-    peak,
-)
+from stepgrid.model.search import KNEE, AxisSearch, Trial, boundary, knee, next_boundary, next_peak, peak
 
 MIB = 2**20
 

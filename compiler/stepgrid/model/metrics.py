@@ -1,0 +1,417 @@
+"""Table of metrics: unit, better direction, definition and time window of each figure.
+
+Drivers and collectors add theirs as a `MetricSet`; stepgrid.plugins.metrics joins them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    name: str
+    unit: str
+    better: Literal["higher", "lower"] | None  # None: depends on the question
+    definition: str
+    window: str
+    legacy: Mapping[str, str] = field(default_factory=dict)  # published layout -> its column for the same
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSet:
+    """Metrics of one driver or collector."""
+
+    sections: Mapping[str, tuple[Metric, ...]] = field(default_factory=dict)  # of docs/metrics.md, by title
+    # Published layout -> metric -> the column that holds the same figure; its unit, and what is added up, may differ.
+    # A column that is computed in another way and has another value (the published scan rates) is no alias.
+    published: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def columns(pairs: str) -> Mapping[str, str]:
+    """Map metrics to columns, as `metric=column metric=column …` says."""
+    return dict(pair.split("=") for pair in pairs.split())
+
+
+# Windows of time that many metrics share.
+
+STEP = "the step, from its start to its exit"
+MEASURED = "the step, without what db_bench opens before and drains after its benchmark"
+BENCHMARK = "the measured benchmark: the first of the step that counts operations"
+OPENED = (
+    "from when the step opened the database to its last statistics dump (its end, where it lists `stats`); of a "
+    "server: the step"
+)
+END = "at the end of the step"
+DUMP = "at the step's last statistics dump (its end, where it lists `stats`); of a server: at its end"
+SAMPLES = "mean of the samples: of the step, or what of it was measured"
+DRAIN_BEGINS = "when the step begins to wait for compactions"
+SERIES = "the step's series of QPS, of 5 points or more"
+STEADY = "the step's series of QPS, of 60 points or more"
+
+THROUGHPUT = (
+    Metric("qps", "operations/s", "higher",
+           "Operations of all clients per second of wall time, as the engine's benchmark prints it; below 1000, where "
+           "the fraction that it cuts off matters, operations / seconds. A background writer's operations are not in "
+           "it.", BENCHMARK),
+    Metric("usec_per_op", "us", "lower",
+           "Time of the clients per operation: with n clients it is n times the time between two operations.",
+           BENCHMARK),
+    Metric("seconds", "s", None,
+           "Wall time of the benchmark, without opening the database. Before RocksDB 7.3 it is not printed: operations "
+           "/ qps.", BENCHMARK),
+    Metric("operations", "operations", None,
+           "Operations of all clients. Before RocksDB 7.3 they are not printed: the count of the latency histogram, "
+           "where a sample is one operation.", BENCHMARK),
+    Metric("mb_per_s", "MiB/s", "higher", "Bytes of keys and values per second of wall time.", BENCHMARK),
+    Metric("found_pct", "%", None, "Keys found, of those looked up; of one client where there are several.", BENCHMARK),
+    Metric("found_expected_pct", "%", None,
+           "Keys that the lookups should find at least, of those that the steps before them loaded; where that is "
+           "known.", BENCHMARK),
+    Metric("writer_qps", "operations/s", None,
+           "Operations per second of the background writer of a benchmark that reads while another thread writes, as "
+           "that thread says, or the keys written over the seconds. The series of QPS over time has them in it.",
+           BENCHMARK),
+    *(Metric(f"{operation}_per_s", "operations/s", "higher",
+             f"That part of qps which is {operation}, of a benchmark that mixes operations (mixgraph); the share is of "
+             "one client where there are several.", BENCHMARK) for operation in ("gets", "puts", "seeks")),
+    Metric("put_value_bytes", "B", None, "Mean size of the values that mixgraph put (from RocksDB 7.1).", BENCHMARK),
+    Metric("scan_keys", "keys", None, "Mean length of the scans of mixgraph (from RocksDB 7.1).", BENCHMARK),
+)  # fmt: skip
+
+ANSWERS = (
+    Metric("inserts_per_s", "rows/s", "higher",
+           "Rows that all clients of a step inserted per second of wall time, also beside queries that are measured.",
+           STEP),
+    Metric("target_met", "1", "higher",
+           "1: the clients sustained the rate that they were asked for (as inserts_per_s of target_inserts_per_s): at "
+           "least 95 % of it, both rounded to whole operations. 0: the step failed its rate. Absent where there was no "
+           "target.", STEP),
+    Metric("tried_value", "of the setting", None,
+           "The value that a search on an axis tried: of a rate in bytes per second (docs/search.md).", STEP),
+    Metric("tried_holds", "1", None,
+           "1: the condition of a search on an axis held at the value that was tried. 0: it did not.", STEP),
+    Metric("recall", "1", "higher",
+           "Share of the true k nearest neighbours among the k that a search returned, by distance: one at most 0.001 "
+           "farther than the k-th true one counts. The mean over queries.", STEP),
+)  # fmt: skip
+
+VARIANCE = (
+    Metric("qps_variation_pct", "%", "lower",
+           "Standard deviation of the seconds' QPS, of their mean: the coefficient of variation.", SERIES),
+    Metric("slow_seconds_pct", "%", "lower", "Share of the seconds with less than half of the median QPS.", SERIES),
+    Metric("stalled_seconds_pct", "%", "lower",
+           "Share of the seconds with less than a tenth of the median QPS: all but a standstill.", SERIES),
+    Metric("worst_qps_p99", "operations/s", "higher",
+           "QPS that 99 % of the seconds reach: a rate, not a latency. The insert benchmark calls it p99.", SERIES),
+    *(Metric(f"{operation}_stalled_pct", "%", "lower",
+             f"Share of the clients' seconds that are stalls: the client {verb} nothing, or less than a tenth of what "
+             "it did in its median second. Seconds after its last operation are none.",
+             "the clients' rates by the second, where clients report one by one")
+      for operation, verb in (("insert", "inserted"), ("delete", "deleted"), ("query", "asked"))),
+    Metric("steady_from_s", "s", "lower",
+           "When the steady part begins, since the step's start: of the starts within the first half, the one whose "
+           "mean is known best (MSER-5). Absent where there is no steady state.", STEADY),
+    Metric("steady_qps", "operations/s", "higher", "Mean QPS from steady_from_s on.", STEADY),
+    Metric("steady_change_pct", "%", None,
+           "By how much QPS changes after that start, along a straight line. More than 5 % either way, and clearer "
+           "than chance (1 %), is no steady state.", STEADY),
+)  # fmt: skip
+
+_LATENCIES: Mapping[str, str] = {
+    "avg_us": "Mean latency",
+    "p50_us": "Median latency",
+    "p75_us": "75th percentile of latency",
+    "p99_us": "99th percentile of latency",
+    "p99_9_us": "99.9th percentile of latency",
+    "p99_99_us": "99.99th percentile of latency",
+    "max_us": "Highest latency",
+}
+
+
+def _latencies(prefix: str = "", detail: str = "") -> tuple[Metric, ...]:
+    buckets = "; percentiles are interpolated within the histogram's buckets"
+    return tuple(
+        Metric(prefix + name, "us", "lower", f"{text}{detail}{buckets if name.startswith('p') else ''}.", BENCHMARK)
+        for name, text in _LATENCIES.items()
+    )
+
+
+LATENCY = _latencies()
+LATENCY_BY_OPERATION = tuple(
+    metric
+    for operation in ("read", "write", "delete", "seek", "merge")
+    for metric in _latencies(f"{operation}_", f" of a {operation}, in a benchmark of several kinds")
+)
+
+WORK = (
+    Metric("ingest_bytes", "B", None,
+           "Bytes of the write batches that clients wrote. Printed to a hundredth of a GiB; where the output says the "
+           "same more precisely (its rate and the uptime, MiB of the first interval, the compaction table, "
+           "`statistics`), and both agree, that: likewise the other volumes.", OPENED),
+    Metric("keys_written", "keys", None,
+           "Keys that clients wrote. Rounded down as RocksDB prints it (10K may be 10,999), where neither `statistics` "
+           "nor its count of writes to the log, of which none was synced, has it to the last.", OPENED),
+    Metric("added_file_bytes", "B", None, "Bytes of files that were added as they are.", OPENED),
+    Metric("wal_bytes", "B", None, "Bytes written to the write-ahead log.", OPENED),
+    Metric("flush_bytes", "B", None,
+           "Bytes of SST files that flushes wrote; a part of compaction_write_bytes.", OPENED),
+    Metric("compaction_write_bytes", "B", None, "Bytes of SST files that flushes and compactions wrote.", OPENED),
+    Metric("compaction_read_bytes", "B", None, "Bytes that compactions read.", OPENED),
+    Metric("compaction_write_mb_per_s", "MiB/s", None, "compaction_write_bytes over uptime_seconds.", OPENED),
+    Metric("write_amplification", "ratio", "lower",
+           "compaction_write_bytes / ingest_bytes, without the log. What earlier steps left to flush and compact is in "
+           "it; what its own memtables still hold is not, so a short load is below 1. Published summaries (w_amp) add "
+           "the flushed bytes once more. Absent when nothing was ingested.", OPENED),
+    Metric("write_amplification_published", "ratio", "lower",
+           "(compaction_write_bytes + flush_bytes) / ingest_bytes, as published summaries have it: what was flushed "
+           "counts twice, so that a load without compaction has 2. For comparison with those, and nothing else.",
+           OPENED),
+    Metric("drain_seconds", "s", "lower",
+           "Time of the flushes and compactions that a step awaits behind its benchmark, up to its statistics. The 5 s "
+           "that db_bench sleeps before it looks at compactions, and the 10 s between two looks up to 8.6, are in it. "
+           "Averages of the step are without that time.",
+           "from the end of the measured benchmark to the step's last statistics dump"),
+    Metric("drain_l0_files", "files", "lower",
+           "Files of level 0 when the drain began, what was in memory flushed: the debt that the benchmark left there. "
+           "Debt in the levels below is not in it. Needs `levelstats` between the benchmark and the wait.",
+           DRAIN_BEGINS),
+    Metric("drain_l0_bytes", "B", "lower", "Size of these files; printed in MiB.", DRAIN_BEGINS),
+    Metric("compactions", "jobs", None, "Flushes and compactions done.", OPENED),
+    Metric("compaction_seconds", "s", None, "Wall time of all flush and compaction jobs together.", OPENED),
+    Metric("compaction_cpu_seconds", "s", None,
+           "CPU time of all flush and compaction jobs together, found by the column's name: published summaries read a "
+           "neighbour of it from RocksDB 10.3 on.", OPENED),
+    Metric("compaction_keys_in", "keys", None, "Keys that compactions read, rounded as RocksDB prints it.", OPENED),
+    Metric("compaction_keys_dropped", "keys", None, "Keys that compactions dropped, rounded likewise.", OPENED),
+    Metric("blob_read_bytes", "B", None, "Bytes of blobs that compactions read.", OPENED),
+    Metric("blob_write_bytes", "B", None, "Bytes of blobs that flushes and compactions wrote.", OPENED),
+    Metric("block_cache_hit_pct", "%", "higher",
+           "Block cache hits, of hits and misses; needs the option `statistics`.", OPENED),
+)  # fmt: skip
+
+SIZES = (
+    Metric("database_bytes", "B", None, "Size of the files in the database's folder.", END),
+    Metric("tables_bytes", "B", None,
+           "Size of the tables and their indexes, without the server's logs and other databases: of published results.",
+           END),
+    Metric("data_bytes", "B", None, "Size of the tables' data, as the server tells it.", END),
+    Metric("index_bytes", "B", None,
+           "Size of the tables' indexes, as the server tells it: of InnoDB and MyRocks the secondary ones, since the "
+           "primary key's has the data; of PostgreSQL all.", END),
+)  # fmt: skip
+
+_STALL_COUNTS: Mapping[str, str] = {
+    "stall_delays": "Delays of every cause: level 0, memtables, compaction debt.",
+    "stall_stops": "Stops of every cause: level 0, memtables, compaction debt.",
+    "stall_l0_delays": "Delays because of many level 0 files (before 8.1: level0_slowdown).",
+    "stall_l0_stops": "Stops because of too many level 0 files (before 8.1: level0_numfiles).",
+    "stall_l0_compacting_delays": "Those of stall_l0_delays that met a compaction of level 0 at work.",
+    "stall_l0_compacting_stops": "Those of stall_l0_stops that met a compaction of level 0 at work.",
+    "stall_memtable_delays": "Delays because of many memtables (before 8.1: memtable_slowdown).",
+    "stall_memtable_stops": "Stops because of too many memtables (before 8.1: memtable_compaction).",
+    "stall_pending_delays": "Delays because of compaction debt.",
+    "stall_pending_stops": "Stops because of compaction debt.",
+    "stall_write_buffer_manager_stops": "Stops by the write buffer manager, of the whole database (from 8.1).",
+}
+
+STALLS = (
+    Metric("stall_pct", "%", "lower",
+           "Time in which writes were delayed or stopped, of the uptime; of a step that awaits a drain behind its "
+           "benchmark, of the benchmark's time.", OPENED),
+    Metric("stall_pct_published", "%", "lower",
+           "The same of such a step as published summaries have it: of the uptime, and so of the drain too. For "
+           "comparison with those, and nothing else.", OPENED),
+    Metric("stall_seconds", "s", "lower", "Time in which writes were delayed or stopped.", OPENED),
+    Metric("stalls", "count", "lower", "stall_delays + stall_stops.", OPENED),
+    *(Metric(name, "count", "lower", definition, OPENED) for name, definition in _STALL_COUNTS.items()),
+)  # fmt: skip
+
+TREE = (
+    Metric("lsm_bytes", "B", None, "Size of the live SST files, as the compaction table sums it.", DUMP),
+    Metric("lsm_files", "files", None, "Live SST files, as the compaction table sums them.", DUMP),
+    Metric("l0_bytes", "B", None, "Size of level 0.", DUMP),
+    Metric("l0_files", "files", None, "Files of level 0. Absent when the level was never filled.", DUMP),
+    Metric("blob_bytes", "B", None, "Size of the blob files; printed in tenths of a GiB.", DUMP),
+    Metric("pending_compaction_bytes", "B", "lower", "Compaction debt as RocksDB estimates it (from 9.0).", DUMP),
+    Metric("memtable_bytes", "B", None,
+           "Memory of all memtables; of db_bench it needs the benchmark `memstats`.", DUMP),
+    Metric("block_cache_bytes", "B", None, "What the block cache holds (from RocksDB 7.7).", DUMP),
+    Metric("block_cache_capacity_bytes", "B", None, "What the block cache may hold (from RocksDB 6.22).", DUMP),
+    Metric("uptime_seconds", "s", None, "How long the database has been open.", DUMP),
+)  # fmt: skip
+
+PROCESSES = (
+    Metric("cpu_seconds", "s", None,
+           "User and system time of the step's processes; with a server, of client and server together.", MEASURED),
+    Metric("client_cpu_seconds", "s", None, "The client's part of cpu_seconds, where there is a server.", MEASURED),
+    Metric("server_cpu_seconds", "s", None,
+           "The server's part of cpu_seconds: all processes that it started.", MEASURED),
+    Metric("process_cores", "cores", None, "Cores that the step's processes kept busy, as sampled.", MEASURED),
+    Metric("server_cores", "cores", None, "Cores that the server's processes kept busy, as sampled.", MEASURED),
+    Metric("process_rss_bytes", "B", None,
+           "Highest resident memory of the step's processes, as sampled once a second. The first sample, of programs "
+           "that begin, and the last one, of programs that have ended, do not count.", STEP),
+    Metric("process_max_rss_bytes", "B", None,
+           "Highest resident memory of the step's largest process, as the kernel noted it; never below the tens of MiB "
+           "of the runner that started it.", STEP),
+    Metric("process_read_bytes", "B", None,
+           "Bytes that the step's processes caused to be read from devices.", MEASURED),
+    Metric("process_write_bytes", "B", None,
+           "Bytes that the step's processes caused to be written to devices.", MEASURED),
+    Metric("server_rss_bytes", "B", None,
+           "Highest resident memory of the server's processes, as sampled; memory that several of them share counts in "
+           "each.", STEP),
+    Metric("server_virtual_bytes", "B", None,
+           "Highest address space of the server's process, used or not: of published results.", STEP),
+    Metric("server_read_bytes", "B", None, "Bytes that the server caused to be read from devices.", MEASURED),
+    Metric("server_write_bytes", "B", None, "Bytes that the server caused to be written to devices.", MEASURED),
+    Metric("drain_cpu_seconds", "s", "lower",
+           "User and system time of the step's processes after its measured benchmark.",
+           "from the end of the measured benchmark to the step's exit"),
+    Metric("drain_write_bytes", "B", None,
+           "Bytes that the step's processes caused to be written to devices after its measured benchmark.",
+           "from the end of the measured benchmark to the step's exit"),
+)  # fmt: skip
+
+PER_OPERATION = (
+    Metric("cpu_us_per_op", "us/operation", "lower",
+           "cpu_seconds / operations, background work and a background writer included. Absent where the step also ran "
+           "another benchmark that counts operations: the time of both is not to be told apart.", MEASURED),
+    Metric("client_cpu_us_per_op", "us/operation", "lower", "client_cpu_seconds / operations.", MEASURED),
+    Metric("server_cpu_us_per_op", "us/operation", "lower", "server_cpu_seconds / operations.", MEASURED),
+    Metric("context_switches_per_op", "switches/operation", "lower",
+           "Context switches of the host / operations; absent where cpu_us_per_op is.", MEASURED),
+    Metric("host_cpu_us_per_op", "us/operation", "lower",
+           "User and system time of the whole host / operations, by vmstat's percentages. The published cpu/o is "
+           "percentages of an unnamed number of cores instead.", MEASURED),
+    Metric("reads_per_op", "requests/operation", "lower",
+           "Reads that the database's device completed / operations; absent where cpu_us_per_op is.", MEASURED),
+    Metric("read_kb_per_op", "KiB/operation", "lower", "What the device read / operations; absent likewise.", MEASURED),
+    Metric("writes_per_op", "requests/operation", "lower",
+           "Writes that the database's device completed / operations; absent likewise.", MEASURED),
+    Metric("write_kb_per_op", "KiB/operation", "lower",
+           "What the device wrote / operations; absent likewise.", MEASURED),
+    Metric("reads_per_lookup", "requests/operation", "lower", "Reads of the device / (gets + seeks).", MEASURED),
+    Metric("read_kb_per_lookup", "KiB/operation", "lower", "What the device read / (gets + seeks).", MEASURED),
+    Metric("write_kb_per_put", "KiB/operation", "lower", "What the device wrote / puts.", MEASURED),
+    Metric("rows_read_per_op", "rows/operation", "lower",
+           "Rows that the server read from its tables / operations: Handler_read_* of mysqld and mariadbd, "
+           "tup_returned of PostgreSQL.", STEP),
+    Metric("cache_misses_per_op", "blocks/operation", "lower",
+           "Pages or blocks that the server did not find in its own cache / operations: Innodb_buffer_pool_reads, "
+           "Rocksdb_block_cache_miss, blks_read.", STEP),
+    Metric("log_bytes_per_op", "B/operation", "lower",
+           "What the server wrote to its log / operations: Innodb_os_log_written, Rocksdb_wal_bytes, wal_bytes (from "
+           "PostgreSQL 14 on).", STEP),
+    Metric("writes_per_insert", "requests/row", "lower",
+           "Writes that the database's device completed / rows inserted, where a step inserts beside queries.", STEP),
+    Metric("write_kb_per_insert", "KiB/row", "lower",
+           "What the device wrote / rows inserted, where a step inserts beside queries.", STEP),
+)  # fmt: skip
+
+GARBAGE = (
+    Metric("dead_rows", "rows", "lower",
+           "Rows that were deleted or updated and that no vacuum has removed yet: n_dead_tup of pg_stat_user_tables, "
+           "an estimate of PostgreSQL's own.", END),
+    Metric("history_list_length", "transactions", "lower",
+           "InnoDB's history list: transactions whose old row versions purge has not removed. Absent where no table is "
+           "InnoDB's.", END),
+    Metric("tombstones", "entries", "lower",
+           "Deletes and single deletes in the files of all tables of MyRocks: a scan has to skip them until a "
+           "compaction drops them. Those in memtables are not in it.", END),
+    Metric("bloat_bytes", "B", "lower",
+           "Bytes of the tables that hold no live row. InnoDB: free extents of the files (DATA_FREE). PostgreSQL: what "
+           "the tables without their indexes are larger than live rows x their mean width by pg_stats; absent until "
+           "all of them were analyzed.", END),
+)  # fmt: skip
+
+HOST = (
+    Metric("host_cpu_user_pct", "%", None, "User time (us of vmstat, nice included) of all cores' time.", MEASURED),
+    Metric("host_cpu_system_pct", "%", None,
+           "System time (sy of vmstat, interrupts included) of all cores' time.", MEASURED),
+    Metric("host_cpu_busy_pct", "%", None,
+           "User and system time together: of published results that do not tell them apart.", MEASURED),
+    Metric("host_cpu_idle_pct", "%", None, "Idle time (id of vmstat) of all cores' time.", MEASURED),
+    Metric("host_cpu_iowait_pct", "%", None,
+           "Time idle with IO under way (wa of vmstat) of all cores' time.", MEASURED),
+    Metric("host_cpu_steal_pct", "%", "lower",
+           "Time that a hypervisor took (st of vmstat) of all cores' time.", MEASURED),
+    Metric("context_switches_per_s", "switches/s", None, "Context switches of the host (cs of vmstat).", MEASURED),
+    Metric("interrupts_per_s", "interrupts/s", None, "Interrupts of the host (in of vmstat).", MEASURED),
+    Metric("run_queue", "tasks", None,
+           "Tasks that run or wait for a core (r of vmstat), without the one that looks.", SAMPLES),
+    Metric("blocked_tasks", "tasks", "lower", "Tasks that wait for IO uninterruptibly (b of vmstat).", SAMPLES),
+    Metric("host_read_mb_per_s", "MiB/s", None, "What all block devices read (bi of vmstat).", MEASURED),
+    Metric("host_write_mb_per_s", "MiB/s", None, "What all block devices wrote (bo of vmstat).", MEASURED),
+    Metric("pressure_cpu_pct", "%", "lower", "Time in which some task waited for a core (pressure, some).", MEASURED),
+    Metric("pressure_io_pct", "%", "lower", "Time in which some task waited for IO (pressure, some).", MEASURED),
+    Metric("pressure_memory_pct", "%", "lower",
+           "Time in which some task waited for memory (pressure, some).", MEASURED),
+)  # fmt: skip
+
+_RATIO = "mean of the seconds' own ratios, as iostat's average has it; a second without requests has none"
+
+DEVICE = (
+    Metric("device_reads_per_s", "requests/s", None, "Reads that the database's device completed (r/s).", MEASURED),
+    Metric("device_read_mb_per_s", "MiB/s", None, "What the device read (rMB/s).", MEASURED),
+    Metric("device_read_await_ms", "ms", "lower", f"Time of a read, queueing included (r_await); {_RATIO}.", MEASURED),
+    Metric("device_read_request_kb", "KiB", None, f"Size of a read (rareq-sz); {_RATIO}.", MEASURED),
+    Metric("device_writes_per_s", "requests/s", None, "Writes that the database's device completed (w/s).", MEASURED),
+    Metric("device_write_mb_per_s", "MiB/s", None, "What the device wrote (wMB/s).", MEASURED),
+    Metric("device_write_await_ms", "ms", "lower",
+           f"Time of a write, queueing included (w_await); {_RATIO}.", MEASURED),
+    Metric("device_write_request_kb", "KiB", None, f"Size of a write (wareq-sz); {_RATIO}.", MEASURED),
+    Metric("device_queue", "requests", None, "Requests in the device's queue, on average (aqu-sz).", MEASURED),
+    Metric("device_busy_pct", "%", None, "Time in which the device had requests (%util).", MEASURED),
+    Metric("device_read_merges_per_s", "requests/s", None, "Reads that were merged into others (rrqm/s).", MEASURED),
+    Metric("device_write_merges_per_s", "requests/s", None, "Writes that were merged into others (wrqm/s).", MEASURED),
+    Metric("device_discards_per_s", "requests/s", None, "Discards that the device completed (d/s).", MEASURED),
+    Metric("device_discard_mb_per_s", "MiB/s", None, "What was discarded (dMB/s).", MEASURED),
+    Metric("device_discard_await_ms", "ms", "lower", f"Time of a discard (d_await); {_RATIO}.", MEASURED),
+    Metric("device_flushes_per_s", "requests/s", None, "Flushes that the device completed (f/s).", MEASURED),
+    Metric("device_flush_await_ms", "ms", "lower", f"Time of a flush (f_await); {_RATIO}.", MEASURED),
+)  # fmt: skip
+
+MEMORY = (
+    Metric("memory_free_bytes", "B", None, "Unused memory (free of vmstat).", SAMPLES),
+    Metric("memory_available_bytes", "B", None, "Memory that programs can have without swapping.", SAMPLES),
+    Metric("memory_buffer_bytes", "B", None, "Memory of buffers (buff of vmstat).", SAMPLES),
+    Metric("memory_cache_bytes", "B", None,
+           "Page cache and what the kernel can reclaim of its own (cache of vmstat).", SAMPLES),
+    Metric("memory_dirty_bytes", "B", None, "What is to be written to devices some day.", SAMPLES),
+    Metric("swap_used_bytes", "B", "lower", "Swap in use (swpd of vmstat).", SAMPLES),
+    Metric("swap_in_mb_per_s", "MiB/s", "lower", "What came back from swap (si of vmstat).", MEASURED),
+    Metric("swap_out_mb_per_s", "MiB/s", "lower", "What went to swap (so of vmstat).", MEASURED),
+    Metric("cpu_mhz", "MHz", None, "Frequency of the processors, the mean of all, every 5 seconds.", SAMPLES),
+    Metric("cpu_celsius_max", "degrees Celsius", "lower",
+           "Highest temperature of the processors, as looked at every 5 seconds.", STEP),
+    Metric("cpu_celsius", "degrees Celsius", "lower", "Temperature of the hottest processor; per second only.", STEP),
+    Metric("cpu_throttles", "count", "lower", "How often a core or a package was slowed because it was hot.", STEP),
+)  # fmt: skip
+
+
+# Titles without metrics keep a place on the page for those of plug-ins.
+SECTIONS: Mapping[str, tuple[Metric, ...]] = {
+    "Throughput": THROUGHPUT,
+    "Throughput over time": VARIANCE,
+    "Inserts and searches": ANSWERS,
+    "Statements": (),
+    "Sysbench": (),
+    "Latency": LATENCY,
+    "State of the tree": TREE,
+    "Work of the engine": WORK,
+    "Stalls": STALLS,
+    "Processes": PROCESSES,
+    "Cost of an operation": PER_OPERATION,
+    "Sizes": SIZES,
+    "Garbage": GARBAGE,
+    "Host": HOST,
+    "Memory and sensors": MEMORY,
+    "Device": DEVICE,
+    "Quiet": (),
+    "Collectors": (),
+    "Latency by kind of operation": LATENCY_BY_OPERATION,
+}

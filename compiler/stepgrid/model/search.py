@@ -1,0 +1,182 @@
+"""Searches on an axis: which value to try next, and the best one, from the values that were tried.
+
+Values stand on a logarithmic scale. Two forms: the largest value at which a condition holds (a boundary), and the value
+with the best figure (a peak), of a curve that rises to its knee and is flat or falls from there on.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+from stepgrid.model.plan import Json, PlannedStep
+
+SEARCH = "search"  # of a step's setup, and of its record
+SIZED = ("_rate", "_size", "memory")  # how settings end that are bytes
+KNEE = 0.95  # of the best figure
+_WRONG = 0.1  # how often a try is taken for wrong: a host that is busy for a moment
+_CELLS, _OUTSIDE = 240, 0.025  # of the range, on a logarithmic scale; the share of each side of it
+_KEYS = ("variable", "param", "least", "most", "for", "points", "number")  # of a search in a step's setup
+
+
+@dataclass(frozen=True, slots=True)
+class AxisSearch:
+    """`number`: which of its points a step is, from 1."""
+
+    variable: str
+    param: str
+    least: int
+    most: int
+    objective: str
+    points: int
+    number: int = 1
+
+    def to_json(self) -> dict[str, Any]:
+        values = (self.variable, self.param, self.least, self.most, self.objective, self.points, self.number)
+        return dict(zip(_KEYS, values, strict=True))
+
+    @classmethod
+    def of(cls, setup: Mapping[str, Any]) -> AxisSearch | None:
+        search = setup.get(SEARCH)
+        return cls(*(search[key] for key in _KEYS)) if isinstance(search, Mapping) else None
+
+    def group(self, step: str) -> str:
+        """The part that the names of all points of a search have in common."""
+        return re.sub(rf"\b{re.escape(self.variable)}=#{self.number}\b", f"{self.variable}=", step)
+
+
+def placeholder(search: AxisSearch) -> str:
+    """Stand for the value in the words of a command."""
+    return f"{{{search.param}}}"
+
+
+def with_value(step: PlannedStep, value: int) -> PlannedStep:
+    """Set the value that was chosen for a point: its setting, or a word of its command where it has no such setting."""
+    search = AxisSearch.of(step.setup)
+    if search is None:
+        return step
+    if search.param in step.settings:
+        return replace(step, settings={**step.settings, search.param: value})
+
+    def fill(setting: Json) -> Json:
+        if not isinstance(setting, list):
+            return setting
+        return [word.replace(placeholder(search), str(value)) if isinstance(word, str) else word for word in setting]
+
+    return replace(step, settings={name: fill(setting) for name, setting in step.settings.items()})
+
+
+def as_run(step: PlannedStep, record: Mapping[str, Any]) -> PlannedStep:
+    """Set the value that the step's record says was tried."""
+    return with_value(step, int(record[SEARCH])) if SEARCH in record else step
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    value: int
+    holds: bool  # the condition; without one, always
+    figure: float  # that is to be as large as possible: of a boundary the value itself
+
+
+# Boundaries.
+
+
+def next_boundary(least: int, most: int, trials: Sequence[Trial]) -> int:
+    """The middle of what is believed of the limit: on which side of it the limit lies is open."""
+    limits = _weighted_limits(least, most, trials)
+    half, below = math.fsum(weight for _, weight in limits) / 2, 0.0
+    for limit, weight in limits:
+        below += weight
+        if below >= half:
+            return math.floor(min(max(limit, least), most))  # rounded up it would be above the limit that it stands for
+    return most
+
+
+def boundary(least: int, most: int, trials: Sequence[Trial]) -> tuple[int | None, int | None]:
+    """The largest value that mostly held and is probably below the limit; the smallest above it that mostly failed."""
+    limits = _weighted_limits(least, most, trials)
+    half = math.fsum(weight for _, weight in limits) / 2
+    tries: dict[int, list[bool]] = {}
+    for trial in trials:
+        tries.setdefault(trial.value, []).append(trial.holds)
+    mostly_held = {value: sum(holds) * 2 > len(holds) for value, holds in tries.items()}
+    below = max(
+        (
+            value
+            for value, is_held in mostly_held.items()
+            if is_held and math.fsum(weight for limit, weight in limits if limit >= value) >= half
+        ),
+        default=None,
+    )
+    failed = [value for value in mostly_held if not mostly_held[value] and (below is None or value > below)]
+    return below, min(failed, default=None)
+
+
+def _weighted_limits(least: int, most: int, trials: Sequence[Trial]) -> list[tuple[float, float]]:
+    """List where the limit may lie, within the range, below or above it, and how probable each place is."""
+    step = math.log(most / least) / _CELLS
+    inside = [(least * math.exp(step * (cell + 0.5)), 1.0) for cell in range(_CELLS)]
+    limits = [(0.0, _CELLS * _OUTSIDE), *inside, (math.inf, _CELLS * _OUTSIDE)]
+
+    def chance(limit: float, trial: Trial) -> float:
+        return 1 - _WRONG if trial.holds == (limit >= trial.value) else _WRONG
+
+    return [(limit, weight * math.prod(chance(limit, trial) for trial in trials)) for limit, weight in limits]
+
+
+# Peaks.
+
+
+def next_peak(least: int, most: int, points: int, trials: Sequence[Trial]) -> int:
+    """First an even ladder of about half of the points, then the wider gap beside the best value or the knee."""
+    rungs = (points + 2) // 2
+    ratio = most / least
+    ladder: list[int] = sorted({round(least * ratio ** (rung / (rungs - 1))) for rung in range(rungs)})
+    if len(trials) < len(ladder):
+        return ladder[len(trials)]
+    tried = sorted({trial.value for trial in trials})
+    best, bend = peak(trials), knee(trials)
+    if best is None or bend is None:
+        return least  # the condition holds nowhere
+    around = (best.value, bend) if len(trials) % 2 else (bend, best.value)
+    return next((new for value in around if (new := _between(tried, value)) is not None), best.value)
+
+
+def peak(trials: Sequence[Trial]) -> Trial | None:
+    """The value with the best mean figure."""
+    means = _mean_figures(trials)
+    if not means:
+        return None
+    value = max(means, key=means.__getitem__)
+    return Trial(value, True, means[value])
+
+
+def knee(trials: Sequence[Trial]) -> int | None:
+    """The smallest value with nearly the best figure."""
+    means, best = _mean_figures(trials), peak(trials)
+    return None if best is None else min(value for value, mean in means.items() if mean >= KNEE * best.figure)
+
+
+def _mean_figures(trials: Sequence[Trial]) -> dict[int, float]:
+    """Average the tries of each value at which the condition held each time."""
+    failed = {trial.value for trial in trials if not trial.holds}
+    figures: dict[int, list[float]] = {}
+    for trial in trials:
+        if trial.value not in failed:
+            figures.setdefault(trial.value, []).append(trial.figure)
+    return {value: math.fsum(tries) / len(tries) for value, tries in figures.items()}
+
+
+def _between(tried: Sequence[int], value: int) -> int | None:
+    """The middle of the wider gap beside a value; None where both are closed."""
+    index = tried.index(value)
+    gaps = list(pairwise(tried))[max(index - 1, 0) : index + 1]
+    for low, high in sorted(gaps, key=lambda gap: gap[1] / gap[0], reverse=True):
+        middle = max(low, min(high, round(math.sqrt(low * high))))
+        if middle not in (low, high):
+            return middle
+    return None

@@ -1,0 +1,12 @@
+"""The installed package: its version, and the files that belong to the code.
+
+These lie in `data/` of an installed package, or at the top of a checkout.
+"""
+
+from pathlib import Path
+
+__version__ = "0.1.0"
+
+PACKAGE = Path(__file__).absolute().parent
+DATA = PACKAGE / "data" if (PACKAGE / "data").is_dir() else PACKAGE.parents[1]
+SNAKEFILE, SPECS, TEMPLATES, PROFILES = DATA / "Snakefile", DATA / "specs", DATA / "templates", DATA / "profiles"
