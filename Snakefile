@@ -6,26 +6,25 @@ sys.path.insert(0, f"{workflow.basedir}/compiler")
 from stepgrid.host.processes import signals
 from stepgrid.host.terminal_output import open_streams
 from stepgrid.store.redo_requests import name_user
-from stepgrid.workflow import snakemake_metadata
+from stepgrid.workflow.snakemake import mark_folder, tolerate_lost_notes
 
 signals.exit_on_signals()
 signals.guard_folder(workflow.snakemake_tmp_dir)
 open_streams()
 name_user()
-snakemake_metadata.mark_folder(workflow.snakemake_tmp_dir)
+mark_folder(workflow.snakemake_tmp_dir)
 
 from snakemake.logging import logger
 
 from stepgrid.language.site import current_site as of_environment
 from stepgrid.store.store import revision
-from stepgrid.workflow.cluster.job_resources import JobResources
-from stepgrid.workflow.cluster.remote_job import leaves_host, remote_work
-from stepgrid.workflow.run_request import Fault, work_of
-from stepgrid.workflow.snakemake_hooks import Hooks
+from stepgrid.workflow.cluster import JobResources, leaves_host, remote_work
+from stepgrid.workflow.hooks import Hooks
+from stepgrid.workflow.run_request import Fault, requested_work
 
 try:
     dry = workflow.output_settings.dryrun
-    work = remote_work(config) if workflow.remote_exec else work_of(config, dry, leaves_host(workflow))
+    work = remote_work(config) if workflow.remote_exec else requested_work(config, dry, leaves_host(workflow))
     jobs = JobResources(work, of_environment().slurm, workflow.remote_exec).checked()
 except Fault as fault:
     print(fault, file=sys.stderr)
@@ -41,7 +40,7 @@ if work.is_over:  # the logger of profiles/default says so, unless there are job
 
 onstart:
     workflow.scheduler.job_rate_limiter = None  # with one it looks again and again, by timers, while jobs wait
-    snakemake_metadata.spare(workflow.persistence)
+    tolerate_lost_notes(workflow.persistence)
     hooks.start(jobs.waiting)
 
 

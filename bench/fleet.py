@@ -22,8 +22,8 @@ from stepgrid.plan.fleet.schedule import Schedule
 from stepgrid.store import checksums, plans
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
-from stepgrid.workflow.remaining_work import job_work
-from stepgrid.workflow.run_preview import outlook
+from stepgrid.workflow.remaining_work import work_of_job
+from stepgrid.workflow.run_preview import preview_run
 
 MACHINES = (1, 4, 16, 64)
 TIMES = 5  # of which the shortest is told: others are at work on this machine
@@ -74,7 +74,7 @@ def _starts(plan: Plan) -> Iterator[str]:
 
 def _start(store: Store, digest: str) -> float:
     before = time.process_time()
-    job_work(plan_file.read(store.plan(digest)), store)
+    work_of_job(plan_file.read(store.plan(digest)), store)
     return time.process_time() - before
 
 
@@ -90,12 +90,12 @@ def _result(store: Store, plan: Plan, stage: PlannedStage) -> None:
 
 def _planned() -> tuple[Plan, float]:
     before = time.process_time()
-    plan = host_plan.compiled("fleet.yaml", None)
+    plan = host_plan.compile_for_host("fleet.yaml", None)
     return plan, time.process_time() - before
 
 
 def _row(plan: Plan, machines: int) -> str:
-    preview = outlook(plan, Store("outputs"))
+    preview = preview_run(plan, Store("outputs"))
     before = time.process_time()
     found: Fleet = fleet(preview, machines)
     each = (time.process_time() - before) / len(plan.stages)

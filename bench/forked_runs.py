@@ -43,9 +43,11 @@ class ForkedRuns:
 
 def main() -> None:
     sys.path[:0] = [str(ROOT), str(ROOT / "compiler")]
+    import snakemake.api  # noqa: F401
+
     import stepgrid.cli.run
-    import stepgrid.workflow.snakemake_hooks
-    import stepgrid.workflow.snakemake_run  # noqa: F401
+    import stepgrid.workflow.hooks
+    import stepgrid.workflow.snakemake  # noqa: F401
 
     os.environ.pop("LD_PRELOAD", None)
     for line in sys.stdin:

@@ -170,7 +170,7 @@ def _run(words: list[str], what: str) -> list[str]:
     from stepgrid.cli import main as stepgrid
     from stepgrid.workflow import run_request
 
-    run_request.compiled.cache_clear()
+    run_request.requested_plan.cache_clear()
     said = io.StringIO()
     with redirect_stdout(said), redirect_stderr(said):
         try:

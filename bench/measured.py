@@ -17,6 +17,7 @@ from stepgrid.model.status import Result
 from stepgrid.store import checksums
 from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.workflow import remaining_work, run_request
+from stepgrid.workflow.plan_cache import Request
 
 ATTEMPT = "20260101T000000.000000Z"
 TIMES = {"started": "2026-01-01T00:00:00+00:00", "ended": "2026-01-01T00:00:05+00:00"}
@@ -27,8 +28,8 @@ STEP = {"status": "done", "exit": 0, **TIMES, "seconds": 5.0, "user": 1.5, "syst
 def make(spec: str, has_summary: bool = True) -> None:
     """In the current folder. Without a summary, of a run that was stopped before it."""
     with redirect_stderr(StringIO()):  # the spec's warnings
-        store, plan = Store(), run_request.compiled(spec, None)
-    remaining_work.work(plan, store)
+        store, plan = Store(), run_request.requested_plan(Request(spec))
+    remaining_work.remaining_work(plan, store)
     for build in plan.builds:
         record = {"id": build.id, "name": build.name, "engine": build.engine, "version": "1", "route": "system"}
         _write(store.build(build.id) / "build.json", {**record, "quality": {}})

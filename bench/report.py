@@ -29,6 +29,7 @@ from bench.synthetic import Results  # noqa: E402  # the checkout's own
 from stepgrid.model.plan import Plan  # noqa: E402
 from stepgrid.store.store import Store  # noqa: E402
 from stepgrid.workflow import remaining_work, run_request  # noqa: E402
+from stepgrid.workflow.plan_cache import Request  # noqa: E402
 
 SPEC = """\
 title: made-up results
@@ -176,8 +177,8 @@ def _plan(
     text = SPEC.format(steps=", ".join(listed), seconds=seconds, fanouts=list(fanouts), **(axes or MANY))
     Path(name).write_text(text, encoding="utf-8")
     with redirect_stderr(StringIO()):  # the spec's warnings
-        store, plan = Store(), run_request.compiled(name, None)
-    remaining_work.work(plan, store)
+        store, plan = Store(), run_request.requested_plan(Request(name))
+    remaining_work.remaining_work(plan, store)
     results = Results(store, plan, seconds)
     for build in plan.builds:
         results.build(build.id, build.name)

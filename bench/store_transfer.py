@@ -50,7 +50,7 @@ def main() -> None:
 
 def _measured(chance: random.Random) -> int:
     Path("fleet.yaml").write_text(SPEC.replace("repeat: 10", f"repeat: {LOADS}"), encoding="utf-8")
-    plan = host_plan.compiled("fleet.yaml", None)
+    plan = host_plan.compile_for_host("fleet.yaml", None)
     plans.publish(Store(), plan)
     for stage in plan.stages:
         _result(plan, stage, chance)

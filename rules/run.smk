@@ -1,6 +1,6 @@
 rule run:
     input:
-        lambda wildcards: [ancient(mark) for mark in work.before(work.names[wildcards.stage])],
+        lambda wildcards: [ancient(mark) for mark in work.required_marks(work.names[wildcards.stage])],
     output:
         f"{work.marks}/stages/{{stage,[^/]+}}",
     log:

@@ -54,7 +54,7 @@ def _enter(folder: Path, cells: int, loads: int, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(folder)
     values = ", ".join(map(str, range(cells)))
     Path("a.yaml").write_text(scale.SPEC.format(values=values, loads=loads), encoding="utf-8")
-    run_request.compiled.cache_clear()
+    run_request.requested_plan.cache_clear()
 
 
 def _calls(action: Callable[[], int]) -> int:

@@ -28,9 +28,9 @@ class Experiment:
 
     def plan(self) -> Plan:
         """Cells, stages and builds on this host. SpecError has every problem of the spec or the site file."""
-        if wrong := host_plan.use(None):
+        if wrong := host_plan.use_site_file(None):
             raise SpecError(wrong)
-        return host_plan.compiled(self.spec, self.scale, only=self.only, sets=self.sets)
+        return host_plan.compile_for_host(self.spec, self.scale, only=self.only, sets=self.sets)
 
     def results(self, query: str = "SELECT * FROM steps") -> DuckDBPyRelation:
         """What a query of its tables gives. NoTables says why there are none, such as that it was not run."""

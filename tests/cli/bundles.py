@@ -30,8 +30,8 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name / "a.yaml").write_text(SPEC)
     monkeypatch.chdir(tmp_path / "one")
     monkeypatch.setattr(transfer, "update_report", lambda *_: None)  # takes seconds
-    run_request.compiled.cache_clear()
-    plan = host_plan.compiled("a.yaml", None)
+    run_request.requested_plan.cache_clear()
+    plan = host_plan.compile_for_host("a.yaml", None)
     for stage in plan.stages:
         result(stage)
     for build in plan.builds:
@@ -72,7 +72,7 @@ def sealed(plan: Plan) -> None:
 
 
 def planned() -> Plan:
-    return host_plan.compiled("a.yaml", None)
+    return host_plan.compile_for_host("a.yaml", None)
 
 
 def export(capsys: Capture, *more: str, name: str = "x.tar.gz") -> Path:

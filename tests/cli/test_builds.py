@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ids() -> dict[str, str]:
-    return {build.name: build.id for build in host_plan.compiled("a.yaml", None).builds}
+    return {build.name: build.id for build in host_plan.compile_for_host("a.yaml", None).builds}
 
 
 def listed(capsys: Capture, *arguments: str) -> dict[str, Any]:

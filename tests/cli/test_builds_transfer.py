@@ -84,7 +84,7 @@ def test_the_spec_of_another_checkout_finds_it(exported: Path, capsys: Capture) 
     (Path.cwd() / "a.yaml").write_text(SPEC)
     (Path.cwd() / "tree").symlink_to(home / "tree")
     assert main(["builds", "import", str(exported), "--spec", "a.yaml", "--run"]) == 0
-    (build,) = host_plan.compiled("a.yaml", None).builds
+    (build,) = host_plan.compile_for_host("a.yaml", None).builds
     assert Store().has_build(build.id)
 
 
@@ -92,7 +92,7 @@ def test_a_spec_that_needs_another_build(exported: Path, capsys: Capture) -> Non
     (Path.cwd() / "a.yaml").write_text(SPEC.replace('"1.0"', '"2.0"'))
     (Path.cwd() / "tree").mkdir()
     assert main(["builds", "import", str(exported), "--spec", "a.yaml", "--run"]) == 2
-    (build,) = host_plan.compiled("a.yaml", None).builds
+    (build,) = host_plan.compile_for_host("a.yaml", None).builds
     said = f"{exported} holds {node(exported)}, which is no build of a.yaml; its builds are: {build.id}\n"
     assert capsys.readouterr().err == said
 

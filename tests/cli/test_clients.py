@@ -12,7 +12,7 @@ from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
-from stepgrid.workflow.remaining_work import work
+from stepgrid.workflow.remaining_work import remaining_work
 from tests.cli.test_plan import kept
 
 Capture = pytest.CaptureFixture[str]
@@ -61,7 +61,7 @@ def test_a_lock_file_holds_its_source_still() -> None:
 
 def test_a_run_makes_it_first() -> None:
     plan = kept()
-    found = work(plan, Store())
+    found = remaining_work(plan, Store())
     assert found.lacking == {build.id for build in plan.builds} | {plan.stages[0].id}
     marks = [f"outputs/marks/{plan.digest}/builds/{build.name}" for build in plan.builds]
     assert sorted(found.before(plan.stages[0].id)) == sorted(marks)

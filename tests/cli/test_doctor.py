@@ -16,7 +16,7 @@ from stepgrid.host import locks, noise, sysfs, tuning
 from stepgrid.host.host_check import STOPS, UNKNOWN, WARNING, Finding
 from stepgrid.model.plan import Plan, PlannedBuild, Report
 from stepgrid.store.store import Store
-from stepgrid.workflow.doctor import folders, kernel, tools
+from stepgrid.workflow import doctor
 from tests.cli.samples import SPEC
 
 Capture = pytest.CaptureFixture[str]
@@ -115,19 +115,19 @@ def test_a_wrong_spec_is_a_wrong_spec(folder: Path, capsys: Capture) -> None:
 )
 def test_what_the_recipe_of_a_build_needs(engine: str, source: Any, flags: Any, programs: str) -> None:
     build = PlannedBuild("b-0", "mine", engine, "", source, recipe={"flags": flags})
-    found = tools.needed(Plan("p", "t", "a.yaml", None, (), (), (build,), (), {}, Report()), ())
+    found = doctor.needed_programs(Plan("p", "t", "a.yaml", None, (), (), (build,), (), {}, Report()), ())
     assert found == dict.fromkeys(programs.split(), "the build mine")
 
 
 def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != folder)
-    found = {each.name: each for each in folders.findings(Store())}
+    found = {each.name: each for each in doctor.folder_findings(Store())}
     assert (found["outputs"].severity, found["outputs"].text) == (STOPS, f"{folder} cannot be written")
 
 
 def test_what_the_system_does_not_say(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sysfs, "ROOT", folder)
-    found = {each.name: each.severity for each in kernel.findings()}
+    found = {each.name: each.severity for each in doctor.system_findings()}
     assert (found["perf counters"], found["supervision"]) == (UNKNOWN, WARNING)
 
 

@@ -43,7 +43,7 @@ CELL = "build=rocksdb-7.8.3,threads=2,data=large"
 def test_every_value_has_its_place(capsys: Capture) -> None:
     assert main(["explain", "a.yaml", CELL, "--step", "ww"]) == 0
     out = capsys.readouterr().out
-    plan = host_plan.compiled("a.yaml", None)
+    plan = host_plan.compile_for_host("a.yaml", None)
     labels = {"build": "rocksdb-7.8.3", "threads": "2", "data": "large"}
     cell = next(cell for cell in plan.cells if cell.labels == labels)
     assert (
@@ -73,7 +73,7 @@ ww (db_bench, stage {cell.repeats[0].stages[0]})
 
 def test_the_builds_own_defaults_and_what_it_lacks(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
-    plan = host_plan.compiled("a.yaml", None)
+    plan = host_plan.compile_for_host("a.yaml", None)
     build = next(build for build in plan.builds if build.version == "7.8.3")
     Store().build(build.id).mkdir(parents=True)
     known = {"block_size": {"default": "4096"}, "open_files": {"default": ""}}
@@ -89,7 +89,7 @@ def test_the_builds_own_defaults_and_what_it_lacks(capsys: Capture, monkeypatch:
 
 def test_what_is_left_to_the_build(capsys: Capture) -> None:
     """What the driver sets is neither."""
-    plan = host_plan.compiled("a.yaml", None)
+    plan = host_plan.compile_for_host("a.yaml", None)
     build = next(build for build in plan.builds if build.version == "7.8.3")
     Store().build(build.id).mkdir(parents=True)
     known = {"block_size": {"default": "4096"}, "readahead": {"default": "0"}, "uri": {"default": ""}, "num": {}}
@@ -117,7 +117,7 @@ def test_what_there_is_not(arguments: list[str], said: str, capsys: Capture) -> 
 
 
 def test_by_id(capsys: Capture) -> None:
-    cell = host_plan.compiled("a.yaml", None).cells[3]
+    cell = host_plan.compile_for_host("a.yaml", None).cells[3]
     assert main(["explain", "a.yaml", cell.id[:9]]) == 0
     assert f"\ncell {cell.id}, " in capsys.readouterr().out
     assert main(["explain", "a.yaml", "c-nothing"]) == 2

@@ -43,7 +43,7 @@ def test_results_join_those_of_another_checkout(two: Callable[[], Store], capsys
     assert all(store.mark(each.id).exists() for each in plan.stages)
     assert (store.results(stage)[0] / "attempt.json").is_file()
     assert not list(store.results(stage)[0].glob("figures.*"))  # parsed again, by the code of this checkout
-    work = run_request.work(plan, store)
+    work = run_request.remaining_work(plan, store)
     assert work.lacking == frozenset()  # nothing is to be measured, so no build is to be made
     assert not any(store.has_build(build.id) for build in plan.builds)
     assert json.loads((store.build_record(plan.builds[0].id) / "build.json").read_text())["id"] == plan.builds[0].id
@@ -63,7 +63,7 @@ def test_it_opens_where_there_is_no_such_spec(
     Path("a.yaml").write_text(spec)
     Path("site.yaml").write_text("roots: [..]\n")
     monkeypatch.setenv("STEPGRID_SITE", str(Path("site.yaml").absolute()))
-    run_request.compiled.cache_clear()
+    run_request.requested_plan.cache_clear()
     plan = planned()
     for stage in plan.stages:
         result(stage)
@@ -114,7 +114,7 @@ def test_where_a_stage_is_left_its_build_is_made(two: Callable[[], Store], capsy
     file = export(capsys)
     store = two()
     assert main(["import", str(file)]) == 0
-    assert run_request.work(planned(), store).lacking == {gone.id, gone.build}
+    assert run_request.remaining_work(planned(), store).lacking == {gone.id, gone.build}
 
 
 def test_a_summary_is_made_again_although_its_results_are_older(two: Callable[[], Store], capsys: Capture) -> None:

@@ -40,7 +40,7 @@ def put(kind: str, name: str) -> Path:
 
 def test_all_scales_of_all_specs_count(capsys: Capture) -> None:
     for scale in (None, "smoke"):
-        plan = host_plan.compiled("specs/a.yaml", scale)
+        plan = host_plan.compile_for_host("specs/a.yaml", scale)
         put("results", plan.stages[0].id)
         plans.publish(Store(), plan)
     assert main(["gc"]) == 0
@@ -96,7 +96,7 @@ def _to_do(capsys: Capture) -> str:
 
 
 def test_builds_that_no_spec_names_are_listed_with_their_sizes(capsys: Capture) -> None:
-    (put("builds", host_plan.compiled("specs/a.yaml", None).builds[0].id) / "program").write_bytes(b"x" * 5000)
+    (put("builds", host_plan.compile_for_host("specs/a.yaml", None).builds[0].id) / "program").write_bytes(b"x" * 5000)
     (put("builds", "b-gone") / "program").write_bytes(b"x" * 5000)
     assert main(["gc"]) == 0
     lines = capsys.readouterr().out.splitlines()

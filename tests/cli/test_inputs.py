@@ -45,7 +45,9 @@ def noted() -> None:
 
 def test_a_filled_store_needs_nothing_measured_again(old: Plan, capsys: Capture) -> None:
     assert "  to do    nothing\n" in told(capsys)
-    assert {stage.id for stage in host_plan.compiled("a.yaml", None).stages} == {stage.id for stage in old.stages}
+    assert {stage.id for stage in host_plan.compile_for_host("a.yaml", None).stages} == {
+        stage.id for stage in old.stages
+    }
 
 
 def test_an_edit_after_a_run_is_another_stage(folder: Path, old: Plan, capsys: Capture) -> None:
@@ -77,11 +79,13 @@ def _all_but_shown() -> list[Path]:
 
 
 def test_a_store_that_has_nothing_begins_with_contents(folder: Path, capsys: Capture) -> None:
-    bare = host_plan.compiled("a.yaml", None)
+    bare = host_plan.compile_for_host("a.yaml", None)
     (folder / "my.sh").write_text("one")
-    assert not {stage.id for stage in bare.stages} & {stage.id for stage in host_plan.compiled("a.yaml", None).stages}
+    assert not {stage.id for stage in bare.stages} & {
+        stage.id for stage in host_plan.compile_for_host("a.yaml", None).stages
+    }
 
 
 def test_another_store_does_not_matter_to_a_pure_compilation(old: Plan) -> None:
-    pure = compile_spec("a.yaml", None, host_plan.host(Store()))
+    pure = compile_spec("a.yaml", None, host_plan.host_facts(Store()))
     assert not {stage.id for stage in pure.stages} & {stage.id for stage in old.stages}

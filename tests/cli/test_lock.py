@@ -113,7 +113,7 @@ def test_what_is_held_is_what_is_built(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def _built_says() -> str:
-    build, store = host_plan.compiled("a.yaml", None).builds[0], Store()
+    build, store = host_plan.compile_for_host("a.yaml", None).builds[0], Store()
     assert make(store, build) == 0
     return subprocess.run(programs(store.build(build.id))["say.sh"], capture_output=True, text=True).stdout.strip()
 

@@ -53,9 +53,9 @@ def move(origin: Repository) -> str:
 
 
 def test_what_was_built_is_held_and_nothing_is_new(origin: Repository, capsys: Capture) -> None:
-    before = host_plan.compiled("a.yaml", None)
+    before = host_plan.compile_for_host("a.yaml", None)
     assert main(["lock", "a.yaml"]) == 0
-    now = host_plan.compiled("a.yaml", None)
+    now = host_plan.compile_for_host("a.yaml", None)
     assert (now.builds[0].id, now.stages) == (before.builds[0].id, before.stages)
     assert list(now.builds[0].pins.values()) == [origin.git("rev-parse", "v1.0.2^{commit}")]
     assert NOTHING in planned(capsys)
@@ -80,25 +80,25 @@ def test_a_ref_that_moves_later_is_another_build(origin: Repository, capsys: Cap
 
 def test_a_build_that_is_made_again_is_of_what_is_held(origin: Repository) -> None:
     main(["lock", "a.yaml"])
-    build = host_plan.compiled("a.yaml", None).builds[0]
+    build = host_plan.compile_for_host("a.yaml", None).builds[0]
     move(origin)
     Store().set_aside(build.id, Store().build(build.id))
     assert make(Store(), build) == 0
-    assert host_plan.compiled("a.yaml", None).builds[0] == build
+    assert host_plan.compile_for_host("a.yaml", None).builds[0] == build
 
 
 def test_a_plan_is_not_remembered_past_the_build_that_it_found(origin: Repository) -> None:
     main(["lock", "a.yaml"])
     request, store = plan_cache.Request("a.yaml"), Store()
-    build = plan_cache.compiled(store, request)[0].builds[0].id
-    assert plan_cache.compiled(store, request)[0].builds[0].id == build
+    build = plan_cache.load_or_compile(store, request)[0].builds[0].id
+    assert plan_cache.load_or_compile(store, request)[0].builds[0].id == build
     shutil.rmtree(store.build(build))
-    assert plan_cache.compiled(store, request)[0].builds[0].id != build
+    assert plan_cache.load_or_compile(store, request)[0].builds[0].id != build
 
 
 def test_a_build_that_was_set_aside_still_says_what_it_was(origin: Repository) -> None:
     """A run sets a damaged build aside and makes it again; a kill in between changes no id."""
-    before = host_plan.compiled("a.yaml", None).builds[0].id
+    before = host_plan.compile_for_host("a.yaml", None).builds[0].id
     main(["lock", "a.yaml"])
     Store().set_aside(before, Store().build(before))
-    assert host_plan.compiled("a.yaml", None).builds[0].id == before
+    assert host_plan.compile_for_host("a.yaml", None).builds[0].id == before

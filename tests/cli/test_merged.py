@@ -43,8 +43,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, 
         (tmp_path / name).mkdir(exist_ok=True)
         monkeypatch.chdir(tmp_path / name)
         Path("a.yaml").write_text(spec)
-        run_request.compiled.cache_clear()
-        plan = host_plan.compiled("a.yaml", None)
+        run_request.requested_plan.cache_clear()
+        plan = host_plan.compile_for_host("a.yaml", None)
         for build in plan.builds:
             synthetic.Results(Store(), plan, 5).build(build.id, build.name)
         return plan
@@ -54,7 +54,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, 
 
 def measure(plan: Plan, stages: list[PlannedStage]) -> None:
     made = synthetic.Results(Store(), plan, 5)
-    run_request.work(plan, Store())
+    run_request.remaining_work(plan, Store())
     for stage in stages:
         made.result(stage)
 

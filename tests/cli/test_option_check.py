@@ -32,14 +32,14 @@ TWO = {"rocksdb-7.8.3": KNOWN, "rocksdb-9.10.0": NEWER}
 
 @pytest.fixture(autouse=True)
 def compiled_anew() -> Iterator[None]:
-    run_request.compiled.cache_clear()
+    run_request.requested_plan.cache_clear()
     yield
-    run_request.compiled.cache_clear()
+    run_request.requested_plan.cache_clear()
 
 
 def made(known: Mapping[str, Mapping[str, str]], spec: str = "a.yaml") -> None:
     """Builds with what each knows; of the others there is nothing."""
-    for build in host_plan.compiled(spec, None).builds:
+    for build in host_plan.compile_for_host(spec, None).builds:
         if build.name in known:
             folder = Store().build(build.id)
             folder.mkdir(parents=True)
@@ -218,7 +218,7 @@ def test_a_program_that_the_build_lacks(folder: Path, capsys: Capture) -> None:
     bench = f'title: t\nbuilds: {{mine: {{engine: program, version: "1.0", {source}}}}}\nsteps:\n'
     step = '  - {name: %s, kind: command, duration: 10m, argv: ["{program:bnch.py}"]}\n'
     (folder / "a.yaml").write_text(bench + step % "put" + step % "get")
-    (build,) = host_plan.compiled("a.yaml", None).builds
+    (build,) = host_plan.compile_for_host("a.yaml", None).builds
     made({"mine": {}})
     (Store().build(build.id) / "build.json").write_text(json.dumps({"programs": {"bench.py": ["bench.py"]}}))
     assert complaints(capsys) == [
@@ -257,7 +257,7 @@ def test_a_program_of_a_service_that_the_build_lacks(folder: Path, capsys: Captu
     )
     bench = f'title: t\nbuilds: {{mine: {{engine: program, version: "1.0", {source}, {service}}}}}\nsteps:\n'
     (folder / "a.yaml").write_text(bench + "  - {name: put, kind: command, argv: [a]}\n")
-    (build,) = host_plan.compiled("a.yaml", None).builds
+    (build,) = host_plan.compile_for_host("a.yaml", None).builds
     made({"mine": {}})
     (Store().build(build.id) / "build.json").write_text(json.dumps({"programs": {"server": [], "cli": []}}))
     assert complaints(capsys) == [

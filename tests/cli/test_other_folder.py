@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.cli.commands import BESIDE_SPEC, COMMANDS
-from stepgrid.workflow.run_request import Fault, work_of
+from stepgrid.workflow.run_request import Fault, requested_work
 from tests.cli.test_plan import Capture, kept
 
 WORDS = {
@@ -48,7 +48,7 @@ def test_below_a_checkout_its_folder_is_named(command: str, below: Path, capsys:
 
 def test_a_run_starts_nothing_there(below: Path) -> None:
     with pytest.raises(Fault) as caught:
-        work_of({"spec": "../a.yaml"})
+        requested_work({"spec": "../a.yaml"})
     assert (f"{caught.value}\n", caught.value.status) == (say(below.parent, below), 2)
     assert [*below.iterdir()] == []
 

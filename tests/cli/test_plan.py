@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 def kept(spec: str = "a.yaml") -> Plan:
     """The plan, as a run keeps it."""
-    plan = host_plan.compiled(spec, None)
+    plan = host_plan.compile_for_host(spec, None)
     target = Store().plan(plan.digest)
     target.parent.mkdir(parents=True, exist_ok=True)
     plans.write(plan, target)
@@ -82,7 +82,7 @@ def short(text: str, plan: Plan) -> str:
 def test_a_new_spec(capsys: Capture) -> None:
     text = told(capsys)
     assert (
-        short(text, host_plan.compiled("a.yaml", None))
+        short(text, host_plan.compile_for_host("a.yaml", None))
         == """\
 a.yaml: t
   plan     4 cells: 2 builds, 6 stages

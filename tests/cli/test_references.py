@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(spec: str = "my.yaml", scale: str | None = None, only: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
     """As a run keeps its plan."""
-    plan, _ = plan_cache.compiled(Store(), Request(spec, scale, only, sets))
+    plan, _ = plan_cache.load_or_compile(Store(), Request(spec, scale, only, sets))
     plans.publish(Store(), plan)
     return plan
 
@@ -88,7 +88,7 @@ def test_an_edit_that_was_undone_keeps_the_plan_that_was_run_last() -> None:
 def test_all_scales_are_needed(folder: Path) -> None:
     (folder / "my.yaml").write_text(SCALED)
     run()
-    small = plan_cache.compiled(Store(), Request("my.yaml", "smoke"))[0]
+    small = plan_cache.load_or_compile(Store(), Request("my.yaml", "smoke"))[0]
     assert stages(small) <= found().stages
 
 
@@ -167,7 +167,7 @@ def test_a_pipe_is_not_waited_for(folder: Path) -> None:
 
 def test_a_new_spec_counts_when_it_is_named() -> None:
     assert found().specs == []
-    assert found("my.yaml").stages == stages(plan_cache.compiled(Store(), Request("my.yaml"))[0])
+    assert found("my.yaml").stages == stages(plan_cache.load_or_compile(Store(), Request("my.yaml"))[0])
 
 
 def test_results_of_another_machine_stay() -> None:

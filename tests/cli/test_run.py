@@ -20,7 +20,7 @@ def test_an_expression_reaches_the_run_as_it_was_written(only: str) -> None:
     run.add_run_arguments(parser)
     asked = parser.parse_args(["--only", only, "--set", "params.x='1'", "s.yaml"])
     config = parse_config(run.config_words(asked))
-    assert run_request.request(config) == plan_cache.Request("s.yaml", None, only, ("params.x='1'",))
+    assert run_request.plan_request(config) == plan_cache.Request("s.yaml", None, only, ("params.x='1'",))
 
 
 def test_until_something_that_is_neither_a_time_nor_a_rule(capsys: pytest.CaptureFixture[str]) -> None:

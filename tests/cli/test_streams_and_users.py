@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host import files
-from stepgrid.workflow import snakemake_metadata
+from stepgrid.workflow import snakemake
 
 SPEC = """
 title: t
@@ -73,10 +73,10 @@ def test_temporary_folders_of_killed_runs_go(tmp_path: Path, monkeypatch: pytest
         ("snakemakeelsewhere", f"{ended.pid}@00000000"),
     ):
         (tmp_path / name).mkdir()
-        (tmp_path / name / f"{snakemake_metadata.OWNER}{mark}").touch()
+        (tmp_path / name / f"{snakemake.OWNER}{mark}").touch()
     (tmp_path / "snakemakeforeign").mkdir()
     (tmp_path / "snakemakeours").mkdir()
-    snakemake_metadata.mark_folder(tmp_path / "snakemakeours")
+    snakemake.mark_folder(tmp_path / "snakemakeours")
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "snakemakealive",
         "snakemakeelsewhere",
@@ -84,5 +84,5 @@ def test_temporary_folders_of_killed_runs_go(tmp_path: Path, monkeypatch: pytest
         "snakemakeours",
     ]
     assert [path.name for path in (tmp_path / "snakemakeours").iterdir()] == [
-        f"{snakemake_metadata.OWNER}{files.temporary_suffix()}"
+        f"{snakemake.OWNER}{files.temporary_suffix()}"
     ]

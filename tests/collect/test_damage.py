@@ -16,7 +16,7 @@ from stepgrid.collect.job import UNCHANGED, collect
 from stepgrid.host.locks import locked
 from stepgrid.model.figures import ParseError
 from stepgrid.model.status import NodeStatus, Status
-from stepgrid.workflow.remaining_work import work
+from stepgrid.workflow.remaining_work import remaining_work
 from tests.summarize.synthetic import Experiment
 
 BUILD, STAGE = "rocksdb-7.8.3", "s-7.8.3-lru-1-0"
@@ -98,7 +98,7 @@ def test_it_is_set_aside_and_lacks(
     assert not found.store.mark(STAGE).is_symlink()
     assert rows(found, f"SELECT DISTINCT status FROM steps WHERE stage = '{STAGE}'") == [("interrupted",)]
     assert rows(found, "SELECT DISTINCT stage FROM series") == [("s-7.8.3-load-0",)]
-    left = work(found.plan, found.store)
+    left = remaining_work(found.plan, found.store)
     assert STAGE in left.lacking
     assert left.status.nodes[STAGE].reason == record["message"]
 

@@ -164,7 +164,7 @@ def plan():
 
 
 def test_what_another_machine_measures_is_not_asked_for(plan, tmp_path):
-    work = run_request.work(plan, Store(tmp_path / "outputs"))
+    work = run_request.remaining_work(plan, Store(tmp_path / "outputs"))
     assert work.lacking == {"b-1", "s-1"}
     assert work.elsewhere == {"s-2": "dell32"}
 
@@ -172,10 +172,10 @@ def test_what_another_machine_measures_is_not_asked_for(plan, tmp_path):
 def test_when_the_rest_is_done_there_is_nothing_to_do_here(plan, tmp_path):
     store = Store(tmp_path / "outputs")
     finished.make_build(store, "b-1")
-    run_request.work(plan, store)
+    run_request.remaining_work(plan, store)
     finished.result(store, LOAD)
     finished.summarize(store, plan)
-    work = run_request.work(plan, store)
+    work = run_request.remaining_work(plan, store)
     assert work.is_over
     said = work.nothing_to_do.splitlines()[0]
     assert said == "nothing to do: 2 cells, 1 stage measured, 1 stage elsewhere (needs dell32)"
@@ -190,13 +190,13 @@ def test_its_state_says_whom_it_needs(plan, tmp_path):
 def test_a_result_that_was_brought_from_there_counts(plan, tmp_path):
     store = Store(tmp_path / "outputs")
     finished.result(store, FAR)
-    assert run_request.work(plan, store).elsewhere == {}
+    assert run_request.remaining_work(plan, store).elsewhere == {}
     assert StatusReader(store, plan).read().nodes["s-2"].status == "done"
 
 
 def test_with_one_machine_nothing_is_elsewhere(plan, tmp_path):
     alone = replace(plan, stages=(FAR,), machines={"dell32": BIG})
-    work = run_request.work(alone, Store(tmp_path / "outputs"))
+    work = run_request.remaining_work(alone, Store(tmp_path / "outputs"))
     assert work.elsewhere == {}
     assert work.lacking == {"b-2", "s-2"}
 

@@ -293,6 +293,6 @@ def test_a_run_that_meets_one_says_what_to_do() -> None:
         f"`stepgrid run` stopped: outputs/plans: stale file handle\n   = {hint}"
     )
     store = Store()
-    assert run_request.refused(store, STALE) == (
+    assert run_request.explain_error(store, STALE) == (
         f"{store.root.absolute()} could not be read: Stale file handle (outputs/plans); {hint}"
     )

@@ -33,7 +33,7 @@ def test_an_artifact_is_held_to_its_checksum(tmp_path: Path, monkeypatch: pytest
     Path("a.yaml").write_text(SPEC)
     assert main(["lock", "a.yaml"]) == 0
     assert lock_file.read("a.yaml", Problems()).pins == {"crate cfg-if 1.0.0": CFG_IF}
-    build = host_plan.compiled("a.yaml", None).builds[0]
+    build = host_plan.compile_for_host("a.yaml", None).builds[0]
     source, route = build.source, source_of(build.source)
     route.fetch(source, tmp_path / "one", order(tmp_path / "one", source, pins=build.pins))
     other = order(tmp_path / "two", source, pins={"crate cfg-if 1.0.0": "0" * 64})
@@ -65,4 +65,4 @@ def test_a_package_that_was_built_is_the_same_build_when_it_is_held(
 
 
 def _planned() -> PlannedBuild:
-    return host_plan.compiled("a.yaml", None).builds[0]
+    return host_plan.compile_for_host("a.yaml", None).builds[0]

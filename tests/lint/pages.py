@@ -18,7 +18,7 @@ from stepgrid.model.plan import Plan
 from stepgrid.model.site import Site
 from stepgrid.plan.checks import option_check, program_check
 from stepgrid.plan.compilation import compile_spec
-from stepgrid.workflow.host_plan import differing
+from stepgrid.workflow.host_plan import stand_in_differences
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs/problems"
 HOST = {"cores": 8, "threads": 8, "smt": False, "memory": 32 * 2**30, "storage": {"max_sectors_kb": 1280}}
@@ -51,7 +51,7 @@ class Page:
 def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -> list[Problem]:
     problems = Problems()
     site = read_site("site.yaml", problems) if Path("site.yaml").exists() else Site()
-    differs = differing(site, HOST)
+    differs = stand_in_differences(site, HOST)
     try:
         document = read_spec(path, scale, problems, sets)
         if document is not None:

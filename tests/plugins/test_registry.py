@@ -41,7 +41,7 @@ REGISTRIES = (registry.ENGINES, registry.DRIVERS, registry.COLLECTORS, registry.
 SOURCE = "from stepgrid.engines.program import Program\nclass Toy(Program):\n    name = 'toy'\nENGINE = Toy()\n"
 SPEC = "title: t\nbuilds: {a: {engine: toyy, version: '1', source: {system: ls}}}\nsteps: [{name: x, kind: command}]\n"
 REVISION = "from stepgrid.store.store import revision; print(revision())"
-CACHE = "from stepgrid.workflow.plan_cache import code; print(code())"
+CACHE = "from stepgrid.workflow.plan_cache import code_digest; print(code_digest())"
 
 Install = Callable[..., None]
 Say = Callable[..., str]

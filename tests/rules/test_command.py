@@ -78,7 +78,7 @@ def test_the_scheduler_does_not_look_again_by_timers(checkout: Any, way: str) ->
 
 def test_the_handler_of_ctrl_c_says_little() -> None:
     """asyncio and Python's signal module ask for its words in every round of the scheduler."""
-    from stepgrid.workflow.snakemake_hooks import Hooks
+    from stepgrid.workflow.hooks import Hooks
 
     assert len(repr(Hooks(object())._stop)) < 200  # type: ignore[arg-type]
 

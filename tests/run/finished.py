@@ -10,6 +10,7 @@ from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.workflow import run_request
+from stepgrid.workflow.plan_cache import Request
 
 LIBRARY = "define: {options: {small: {options: {cache_size: 1MiB}}}}\n"
 SPEC = """\
@@ -42,8 +43,8 @@ def make(folder: Path) -> tuple[Store, Plan]:
 
 
 def measure(store: Store, spec: str = "spec.yaml") -> Plan:
-    run_request.compiled.cache_clear()
-    plan = run_request.work(run_request.compiled(spec, None), store).plan
+    run_request.requested_plan.cache_clear()
+    plan = run_request.remaining_work(run_request.requested_plan(Request(spec)), store).plan
     for build in plan.builds:
         if not store.has_build(build.id):
             make_build(store, build.id)

@@ -70,4 +70,4 @@ def test_a_stage_waits_for_the_clients_of_all_that_it_may_run_again(tmp_path):
     work = RemainingWork(plan, store, StatusReader(store, plan).read())
     assert work.lacking == {"b-1", "b-c", "s-read"}
     marks = [str(tmp_path / "marks" / "p" / "builds" / each.name) for each in (BUILD, CLIENT)]
-    assert (work.before("s-load"), work.before("s-read")) == (marks, marks)
+    assert (work.required_marks("s-load"), work.required_marks("s-read")) == (marks, marks)

@@ -17,7 +17,7 @@ def test_lost_marks_of_results_and_builds(tmp_path: Path, monkeypatch: pytest.Mo
     plan, store = planned(), Store()
     marks = store.mark("_").parent
     shutil.rmtree(marks, ignore_errors=True)
-    run_request.work(plan, store).restore_marks()
+    run_request.remaining_work(plan, store).restore_marks()
     expected = {stage.id: (store.result(stage.id) or tmp_path) / "result.json" for stage in plan.stages}
     expected |= {build.id: store.build(build.id) / "build.json" for build in plan.builds}
     assert {mark.name: mark.resolve() for mark in marks.iterdir()} == {

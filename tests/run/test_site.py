@@ -44,13 +44,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "fast").mkdir()
     monkeypatch.chdir(tmp_path / "checkout")
     Path("a.yaml").write_text(SPEC)
-    run_request.compiled.cache_clear()
+    run_request.requested_plan.cache_clear()
     return tmp_path
 
 
 def planned(scale: str | None = None) -> Plan:
-    assert host_plan.use(None) == []
-    return host_plan.compiled("a.yaml", scale, Problems())
+    assert host_plan.use_site_file(None) == []
+    return host_plan.compile_for_host("a.yaml", scale, Problems())
 
 
 def allow() -> None:
@@ -97,15 +97,15 @@ def test_a_data_folder_that_cannot_be_written_is_named(folder: Path, monkeypatch
     assert store.unwritable() == folder / "fast"
     error = PermissionError(13, "no permission to write", str(folder / "fast"))
     said = f"{folder}/fast, of the site file's `data`, cannot be written: no permission to write"
-    assert run_request.refused(store, error) == said
+    assert run_request.explain_error(store, error) == said
 
 
 def test_facts_are_those_of_the_data_folder_and_the_device(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(facts, "hardware", lambda *args: asked.append(args) or {})
     Path("site.yaml").write_text("data: ../fast\n")
-    host_plan.use(None)
-    host_plan.host(host_plan.store())
+    host_plan.use_site_file(None)
+    host_plan.host_facts(host_plan.store())
     assert asked == [(folder / "fast", None)]
 
 
@@ -150,7 +150,7 @@ def test_the_rest_of_a_site_file_is_no_part_of_an_identity(folder: Path) -> None
 def test_another_machine_is_refused_before_anything_starts(capsys: Capture) -> None:
     assert main(["run", "a.yaml", "--dry-run"]) == 3
     said = capsys.readouterr().err
-    cores = host_plan.host(host_plan.store())["cores"]
+    cores = host_plan.host_facts(host_plan.store())["cores"]
     assert said.endswith(
         f"this is not the hardware of the spec:\n  big: cores: the spec says 4000, this host has {cores}\n"
         "nothing was started: run it on that machine, or say `allow_other_hardware: true` in a site file "
@@ -172,11 +172,11 @@ def test_one_that_it_is_contradicts_nothing() -> None:
 
 def test_a_plan_that_is_remembered_depends_on_what_of_the_site_file_changes_it(folder: Path) -> None:
     store, request = Store(), plan_cache.Request("a.yaml")
-    host_plan.use(None)
-    run_request.work(plan_cache.compiled(store, request)[0], store)
+    host_plan.use_site_file(None)
+    run_request.remaining_work(plan_cache.load_or_compile(store, request)[0], store)
     assert plan_cache.find(store, request) is not None
     allow()
-    host_plan.use(None)
+    host_plan.use_site_file(None)
     assert plan_cache.find(store, request) is None
 
 
@@ -201,7 +201,7 @@ def test_what_is_wrong_with_the_spec_is_said_with_it(capsys: Capture) -> None:
 def test_what_snakemake_is_told(folder: Path) -> None:
     Path("mine.yaml").write_text("dta: x\n")
     with pytest.raises(run_request.Fault, match=r"mine\.yaml: 2 errors"):
-        run_request.work_of({"spec": "a.yaml", "site": "mine.yaml"})
+        run_request.requested_work({"spec": "a.yaml", "site": "mine.yaml"})
     Path("mine.yaml").write_text("data: ../fast\n")
     run_request.use_site({"site": "mine.yaml"})
     assert os.environ["STEPGRID_SITE"] == str(folder / "checkout/mine.yaml")

@@ -6,7 +6,7 @@ from stepgrid.build.ready_programs import ServerPrefix
 from stepgrid.language.problems import Problems
 from stepgrid.model.plan import Plan
 from stepgrid.plan.compilation import compile_spec
-from stepgrid.workflow.support_check import of_builds
+from stepgrid.workflow.run_request import unsupported_recipes
 from tests.build.ordering import recipe_of
 from tests.specs.conftest import HOST
 
@@ -18,7 +18,7 @@ def planned(name: str) -> Plan:
     plan = compile_spec(str(BUILDS / name), None, HOST, problems=problems)
     assert [problem for problem in problems.warnings if not problem.code.startswith("lock")] == []
     assert {stage.build for stage in plan.stages} == {build.id for build in plan.builds}
-    assert of_builds(plan.builds) == []
+    assert unsupported_recipes(plan.builds) == []
     return plan
 
 

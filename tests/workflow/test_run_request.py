@@ -1,29 +1,95 @@
-"""What a request is, and what is said when it cannot be met."""
+"""A request to run: its words, its plan, and the reasons why nothing is started."""
 
+from __future__ import annotations
+
+import json
 import os
+import subprocess
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from snakemake.cli import parse_config
+from snakemake_interface_executor_plugins.utils import format_cli_arg
 
 from stepgrid.language.site import VARIABLE
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
+from stepgrid.plugins.registry import DRIVERS, unrunnable_kinds
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
-from stepgrid.workflow.host_plan import named
-from stepgrid.workflow.run_request import Fault
+from stepgrid.workflow.run_request import (
+    Fault,
+    config_faults,
+    quote_texts,
+    read_texts,
+    requested_work,
+    unsupported,
+    unsupported_recipes,
+)
 from tests.store.status.test_integrity import PLAN
 
+TEXTS = ["cache != 'half'", '"a" == cache', "params.x='1'", "params.argv=[sh, -c, \"echo '$HOME' `id` \\\\ a\"]", "x=1"]
 
-def test_a_path_below_the_current_folder_is_relative_to_it(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert named(str(tmp_path / "specs" / "a.yaml")) == "specs/a.yaml"
-    assert named("./specs/a.yaml") == "specs/a.yaml"
-    assert named("/elsewhere/a.yaml") == "/elsewhere/a.yaml"
-    assert named("../a.yaml") == "../a.yaml"
+
+def in_a_job(arguments: list[str]) -> list[str]:
+    """As the executor for SLURM gives them: Python's quotes, within a shell's."""
+    command = format_cli_arg("--config", arguments).replace('"', '\\"')
+    told = subprocess.run(["sh", "-c", f'printf %s "{command}"'], check=True, capture_output=True, text=True).stdout
+    shell = f"printf '%s\\0' {told}"
+    said = subprocess.run(["sh", "-c", shell], check=True, capture_output=True, text=True).stdout
+    return said.split("\0")[1:-1]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_reaches_a_job_as_it_was_written(text: str) -> None:
+    config = parse_config(in_a_job([f"only={quote_texts([text])}"]))
+    assert read_texts(config["only"]) == (text,)
+
+
+def test_what_a_person_gives_snakemake_is_a_text_or_a_list() -> None:
+    for given, read in ((None, ()), ("a", ("a",)), (["a", "b"], ("a", "b")), (1, ("1",))):
+        assert read_texts(given) == read
+
+
+def test_what_no_shell_changes_stays_as_it_is() -> None:
+    assert json.loads(quote_texts(["repeat=3"])) == ["repeat=3"]
+    assert quote_texts(["a'b"]) == "hex:5b22612762225d"
+
+
+FAULTS = {
+    "scal=smoke": "there is no key `scal`: did you mean `scale`? known keys: spec, scale, only, set, site, until",
+    "repeat=5": "there is no key `repeat`: a value of the spec is set by `set=repeat=5`; "
+    "known keys: spec, scale, only, set, site, until",
+    "scale=": "`scale=` has no value: expected the name of one of the spec's `scales`, or leave it out",
+    "scale=[a, b]": "scale=['a', 'b']: expected the name of one of the spec's `scales`",
+    "spec={a: b.yaml}": "spec={'a': 'b.yaml'}: expected the file of a spec",
+    "only=[cache == 1, cache == 2]": "only=['cache == 1', 'cache == 2']: expected one expression over the axes",
+}
+
+
+@pytest.mark.parametrize("text", FAULTS)
+def test_an_unknown_key_or_an_unusable_value_is_a_wrong_call(text: str) -> None:
+    with pytest.raises(Fault) as caught:
+        requested_work(parse_config([text, *(["spec=a.yaml"] if not text.startswith("spec") else [])]))
+    assert (str(caught.value), caught.value.status) == (f"--config: {FAULTS[text]}", 2)
+
+
+def test_all_faults_of_a_request_come_at_once() -> None:
+    assert len([*config_faults({"spce": "a.yaml", "scale": None, "onyl": "x"})]) == 3
+
+
+def test_an_empty_site_means_none_and_a_list_of_settings_is_fine() -> None:
+    config = parse_config(["spec=a.yaml", "site=", "set=[params.x=1, repeat=2]", "until=6h", "only=['x == 1']"])
+    assert [*config_faults(config)] == []
+
+
+# The plan and its store
 
 
 def test_no_spec_is_a_wrong_call():
     with pytest.raises(Fault, match=r"^which spec\? ") as caught:
-        run_request.work_of({})
+        requested_work({})
     assert caught.value.status == 2
 
 
@@ -32,7 +98,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_starts(tmp_path
     (store.root / "results").mkdir(parents=True)
     monkeypatch.setattr(os, "access", lambda path, mode: path != store.root / "results")
     with pytest.raises(Fault) as caught:
-        run_request._looked(PLAN, store, False)
+        run_request.usable_work(PLAN, store, False)
     assert caught.value.status == 3
     assert str(caught.value) == (
         f"{store.root} cannot be written: no permission to write ({store.root}/results); "
@@ -43,7 +109,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_starts(tmp_path
 def test_a_file_in_its_place(tmp_path):
     (tmp_path / "outputs").touch()
     with pytest.raises(Fault) as caught:
-        run_request._looked(PLAN, Store(tmp_path / "outputs"), False)
+        run_request.usable_work(PLAN, Store(tmp_path / "outputs"), False)
     assert caught.value.status == 3
     assert str(caught.value).startswith(f"{tmp_path}/outputs cannot be written: ")
 
@@ -56,6 +122,117 @@ def test_a_server_that_no_site_file_names(tmp_path: Path, monkeypatch: pytest.Mo
         "steps: [{name: q, kind: sql, sql: [select 1]}]\n"
     )
     with pytest.raises(Fault) as caught:
-        run_request.work_of({"spec": "a.yaml"})
+        requested_work({"spec": "a.yaml"})
     lacks = "there is no site file that says how the server `prod` is reached: `servers: {prod: …}` in site.yaml"
     assert str(caught.value) == f"a.yaml:2:10: build prod: {lacks}"
+
+
+# Steps, engines and sources that this version cannot run
+
+MADE = PlannedBuild("b-1", "rocksdb", "rocksdb", "9.10.0", {"system": "db_bench"}, "a.yaml:2:3")
+
+
+@pytest.fixture
+def declared_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kinds, engines and sources that this version runs, whatever a later one can."""
+    from stepgrid.build import recipe
+    from stepgrid.plugins import registry
+
+    monkeypatch.setattr(
+        registry, "unrunnable_kinds", lambda kinds: tuple(k for k in dict.fromkeys(kinds) if k == "sysbench")
+    )
+    monkeypatch.setattr(registry, "is_runnable", lambda name: None if name == "mysql" else object())
+    monkeypatch.setattr(
+        registry, "unrunnable_engines", lambda names: tuple(n for n in dict.fromkeys(names) if n == "mysql")
+    )
+    monkeypatch.setattr(recipe, "ROUTES", ("system", "debian"))
+
+
+def _build(name: str, engine: str, source: dict[str, Any], where: str) -> PlannedBuild:
+    return PlannedBuild(f"b-{name}", name, engine, "1.0", source, where)
+
+
+def _stage(*kinds_of_steps: str, number: int = 1) -> PlannedStage:
+    steps = tuple(PlannedStep(f"{kind}.1", kind, 1, {}, {}, 1) for kind in kinds_of_steps)
+    return PlannedStage(f"s-{number}", "t", "b-1", None, (), 0, 0, "h", steps, 1.0, 0)
+
+
+def test_what_runs_is_not_refused() -> None:
+    assert unsupported("a.yaml", [MADE], [_stage("db_bench", "command")]) == []
+
+
+@pytest.mark.usefixtures("declared_only")
+def test_each_kind_of_step_is_named_once() -> None:
+    stages = [_stage("db_bench", "sysbench"), _stage("sysbench", number=2)]
+    assert unsupported("a.yaml", [MADE], stages) == [
+        "a.yaml: this version checks and plans steps of kind sysbench; it cannot run them yet"
+    ]
+
+
+@pytest.mark.usefixtures("declared_only")
+def test_engines_and_sources_are_named_with_the_first_build_of_them() -> None:
+    git = {"git": "https://a.example/r.git", "ref": "v1"}
+    builds = [
+        MADE,
+        _build("my1", "mysql", git, "a.yaml:3:3"),
+        _build("my2", "mysql", git, "a.yaml:4:3"),
+        _build("r1", "rocksdb", git, "a.yaml:5:3"),
+        _build("r2", "rocksdb", git, "a.yaml:6:3"),
+    ]
+    assert unsupported("a.yaml", builds, []) == [
+        "a.yaml:3:3: this version checks and plans the engine mysql; it cannot run it yet",
+        "a.yaml:5:3: this version checks and plans builds from git; it cannot make them yet",
+    ]
+
+
+def test_binaries_that_are_made_already_honour_no_recipe() -> None:
+    patched = replace(MADE, recipe={"patches": ["a.patch"], "flags": {"march": "native"}})
+    assert unsupported("a.yaml", [MADE, patched], []) == [
+        "a.yaml:2:3: the binaries of `source: system` are made already: no `patches` and `flags` for them; "
+        "leave them out, or build from source"
+    ]
+
+
+def test_an_extension_may_come_in_a_package() -> None:
+    asked = {"extensions": {"pgvector": "0.8.0"}}
+    package = replace(MADE, engine="postgres", source={"debian": "postgresql-17", "suite": "trixie"}, recipe=asked)
+    own = replace(package, source={"system": "postgres"})
+    assert unsupported_recipes([package]) == []
+    assert unsupported_recipes([own]) == [
+        "a.yaml:2:3: the binaries of `source: system` are made already: no `extensions` for them; "
+        "leave them out, or build from source"
+    ]
+
+
+def test_which_programs_of_a_package_are_run_is_no_recipe() -> None:
+    fio = PlannedBuild("b-1", "fio", "program", "", {"debian": "fio", "suite": "x"}, "a.yaml:2:3")
+    chosen = replace(fio, recipe={"flags": {"programs": "fio"}})
+    made = replace(fio, recipe={"flags": {"programs": "fio", "command": "make"}})
+    assert unsupported("a.yaml", [chosen], []) == []
+    assert unsupported("a.yaml", [made], []) == [
+        "a.yaml:2:3: the binaries of `source: debian` are made already: no `flags` for them; "
+        "leave them out, or build from source"
+    ]
+
+
+@pytest.mark.parametrize("key", ["sql", "counters"])
+def test_probes_that_need_a_server(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    probes = {"before": [{"name": "rows", key: "select 1"}], "after": [{"name": "du", "command": ["du"]}]}
+    stage = _stage("db_bench")
+    stage = replace(stage, steps=(replace(stage.steps[0], setup=probes),))
+    said = f"a.yaml: probe `rows` asks for `{key}`, which needs a server; rocksdb is none"
+    assert unsupported("a.yaml", [MADE], [stage, stage]) == [said]
+
+
+@pytest.mark.usefixtures("declared_only")
+def test_nothing_starts_of_a_plan_that_cannot_be_run(tmp_path: Path) -> None:
+    plan = Plan("p", "t", "a.yaml", None, (), (), (MADE,), (_stage("sysbench"),), {"id": "h"}, Report())
+    (tmp_path / "outputs").mkdir()
+    work = run_request.remaining_work(plan, Store(tmp_path / "outputs"))
+    with pytest.raises(Fault) as caught:
+        run_request.refuse_unsupported(work)
+    assert str(caught.value) == "a.yaml: this version checks and plans steps of kind sysbench; it cannot run them yet"
+
+
+def test_unrunnable_knows_every_kind() -> None:
+    assert set(unrunnable_kinds(DRIVERS.names())) <= set(DRIVERS.names())

@@ -26,7 +26,7 @@ from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.refresh import current
 from stepgrid.summarize.report import Report
 from stepgrid.workflow.plan_cache import Request as PlanRequest
-from stepgrid.workflow.plan_cache import compiled
+from stepgrid.workflow.plan_cache import load_or_compile
 
 _BUILD = "build"
 _LOST = (Status.FAILED, Status.UNSUPPORTED, Status.BLOCKED, Status.ELSEWHERE)
@@ -95,7 +95,7 @@ class Measurement:
         if key not in self._plans:
             asked = PlanRequest(self.request.spec, self.request.scale, self.request.only, self._sets(decision))
             try:
-                self._plans[key] = compiled(self.store, asked)
+                self._plans[key] = load_or_compile(self.store, asked)
             except SpecError as error:
                 raise SearchError(format_problems(error.problems)) from None
         return self._plans[key]

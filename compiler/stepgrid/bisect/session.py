@@ -19,7 +19,7 @@ from stepgrid.model.plan import Plan
 from stepgrid.store.builds import catalogue
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats.text import cut
-from stepgrid.workflow.run_preview import outlook
+from stepgrid.workflow.run_preview import preview_run
 
 _MOST = 3  # suspects whose changes are shown
 _WIDTH = 40  # of a default: some are long lists
@@ -36,7 +36,7 @@ class Session:
         """What the search would cost; nothing is measured."""
         search = self._search()
         expected = forecast(search.question)
-        ends = outlook(search.measurement.plan(Decision((0, len(search.state.candidates) - 1), 1, "")), self.store)
+        ends = preview_run(search.measurement.plan(Decision((0, len(search.state.candidates) - 1), 1, "")), self.store)
         stages = [node.seconds for node in ends.nodes if not node.status.is_build]
         load = sum(each or 0.0 for each in stages) / 2
         return words(len(search.state.candidates) - 1, expected, load)

@@ -281,7 +281,7 @@ def _record_text(record: Mapping[str, Any]) -> str:
 
 
 def _make_builds(args: argparse.Namespace, spec: str) -> int:
-    from stepgrid.workflow.support_check import of_builds
+    from stepgrid.workflow.run_request import unsupported_recipes
 
     if args.jobs < 1:
         raise CommandError("-j takes the number of builds that are made at once: 1 or more")
@@ -290,7 +290,7 @@ def _make_builds(args: argparse.Namespace, spec: str) -> int:
     chosen = {find_build(name, names, store) for name in args.make}
     selected = [build for build in plan.builds if build.id in chosen or not args.make]
     missing = [build for build in selected if not store.has_build(build.id)]
-    if refusals := of_builds(missing):
+    if refusals := unsupported_recipes(missing):
         raise CommandError("\n".join(refusals), PROBLEMS)
     if missing:
         plans.publish(store, plan)

@@ -88,9 +88,9 @@ def plan_size(plan: Plan) -> str:
 
 def _unchecked_options(plan: Plan) -> Iterator[str]:
     """Name the builds that are not made yet, so that their options could not be checked."""
-    from stepgrid.workflow import catalogue_check, host_plan
+    from stepgrid.workflow import host_plan
 
-    names = sorted(build.name for build in catalogue_check.unchecked(plan, host_plan.store()))
+    names = sorted(build.name for build in host_plan.unchecked_builds(plan, host_plan.store()))
     if not names:
         return
     scale = ["--scale", plan.scale] if plan.scale else []

@@ -39,8 +39,7 @@ from stepgrid.store.trash import UnmovedPath
 from stepgrid.store.unreferenced import KINDS, Entry, NeededNames, entries, unreferenced
 from stepgrid.summarize.formats.text import aligned
 from stepgrid.workflow import host_plan
-from stepgrid.workflow.plan_cache import Kept as StoredRequest
-from stepgrid.workflow.plan_cache import Request, requests
+from stepgrid.workflow.plan_cache import Request, StoredRequest, requests
 
 SPECS = "specs/**/*.yaml"
 EVERY_IMAGE = "all"
@@ -175,7 +174,7 @@ def _collect_garbage(store: Store, args: argparse.Namespace) -> None:
             lock.enter_context(trash.alone(store))  # before the first look: a run changes what is needed
         present = entries(store)  # before the plans: an import publishes its plan first
         specs = [*args.specs, *(str(path) for path in sorted(Path().glob(SPECS)) if _is_spec(path))]
-        needed = references(store, list(map(host_plan.named, specs)), list(map(host_plan.named, args.forget)))
+        needed = references(store, list(map(host_plan.spec_name, specs)), list(map(host_plan.spec_name, args.forget)))
         _check_specs(needed, args)
         unneeded = unreferenced(present, needed.names)
         print("\n".join(_garbage_lines(store, needed, unneeded, args)), flush=True)
@@ -197,7 +196,7 @@ def _check_specs(needed: References, args: argparse.Namespace) -> None:
     errors = [
         str(spec_error(spec, needed.wrong_specs[name]))
         for spec in args.specs
-        if (name := host_plan.named(spec)) in needed.wrong_specs
+        if (name := host_plan.spec_name(spec)) in needed.wrong_specs
     ]
     if errors:
         errors.append("nothing was moved: the results that a spec needs are known when it has no errors")
@@ -371,14 +370,14 @@ class _Search:
 
     @cached_property
     def _machine(self) -> str:
-        return identity.hardware_id(host_plan.host(self.store))
+        return identity.hardware_id(host_plan.host_facts(self.store))
 
 
 def _compile(request: Request) -> Plan:
     path = Path(request.spec)
     if path.exists() and not path.is_file() and not path.is_dir():  # a pipe, which would wait for its writer
         raise SpecError([Problem("file-not-found", Location(request.spec, 1, 1), f"`{request.spec}` is not a file")])
-    return host_plan.compiled(request.spec, request.scale, Problems(), request.only, request.sets)
+    return host_plan.compile_for_host(request.spec, request.scale, Problems(), request.only, request.sets)
 
 
 def _stages(plan: StoredPlan) -> Sequence[Mapping[str, Any]]:

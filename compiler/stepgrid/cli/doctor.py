@@ -14,7 +14,7 @@ from stepgrid.host.tuning import count_files, restore
 from stepgrid.language.site import current_site
 from stepgrid.summarize.formats import json_text
 from stepgrid.workflow import host_plan
-from stepgrid.workflow.doctor.checks import sections
+from stepgrid.workflow.doctor import sections
 
 if TYPE_CHECKING:
     from stepgrid.host.host_check import Finding

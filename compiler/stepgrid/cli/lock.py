@@ -90,9 +90,9 @@ def _plans(args: argparse.Namespace) -> Sequence[Plan]:
     problems, plans = Problems(), []
     for problem in use_site(args):
         problems.append(problem)
-    for scale in args.scales or (None, *scales(host_plan.named(args.spec))):
+    for scale in args.scales or (None, *scales(host_plan.spec_name(args.spec))):
         try:
-            plans.append(host_plan.compiled(args.spec, scale, Problems()))
+            plans.append(host_plan.compile_for_host(args.spec, scale, Problems()))
         except SpecError as error:
             for problem in error.problems:
                 problems.append(problem)

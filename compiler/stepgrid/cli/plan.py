@@ -24,7 +24,7 @@ from stepgrid.plan.preview import MADE_BY, Node, Preview
 from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.formats.text import aligned, cut, wrapped
 from stepgrid.workflow import host_plan
-from stepgrid.workflow.run_preview import outlook
+from stepgrid.workflow.run_preview import preview_run
 
 SHOWN_STAGES = 5  # of a group
 SHOWN_INPUTS = 6  # of a group's reason
@@ -64,7 +64,7 @@ def run_plan(args: argparse.Namespace) -> int:
         raise spec_error(args.spec, problems)
     if args.format == "text":
         print_warnings(args.spec, problems, args.all_warnings)
-    preview = outlook(plan, host_plan.store())
+    preview = preview_run(plan, host_plan.store())
     if args.machines:
         from stepgrid.cli.plan_capacity import print_fleet
 

@@ -218,7 +218,7 @@ def add_plans_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_plans(args: argparse.Namespace) -> int:
     use_site(args)
-    store, spec = host_plan.store(), args.spec and host_plan.named(args.spec)
+    store, spec = host_plan.store(), args.spec and host_plan.spec_name(args.spec)
     stored = sorted(plans.stored(store), key=lambda plan: plan.made)
     rows = [row for plan in stored if spec in (None, plan.spec) for row in _plan_rows(store, plan)]
     if rows or args.format != "table":

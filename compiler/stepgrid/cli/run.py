@@ -59,8 +59,8 @@ def _is_end_time(text: str) -> bool:
 
 def run_run(args: argparse.Namespace) -> int:
     from stepgrid.host.processes import signals
-    from stepgrid.workflow import shown_warnings
-    from stepgrid.workflow.run_request import work_of
+    from stepgrid.workflow import host_plan
+    from stepgrid.workflow.run_request import requested_work
 
     signals.exit_on_signals(FAILED)
     args, snakemake_words = _separate_words(args)
@@ -71,10 +71,10 @@ def run_run(args: argparse.Namespace) -> int:
         _check_cluster()
         snakemake_words = ["--profile", str(PROFILES / args.on), *snakemake_words]
     if args.all_warnings:
-        os.environ[shown_warnings.ALL] = "1"
+        os.environ[host_plan.ALL_WARNINGS] = "1"
     values = {"spec": args.spec, "scale": args.scale, "until": args.until, **_snakemake_narrowing(args)}
     request = {name: value for name, value in values.items() if value is not None}
-    work = work_of(request, args.dry_run, bool(args.on))
+    work = requested_work(request, args.dry_run, bool(args.on))
     if work.is_over and not args.more:
         print(work.nothing_to_do)
         return _claim_status(work.plan, args)
@@ -156,28 +156,28 @@ def _claim_status(plan: Plan, args: argparse.Namespace) -> int:
 
 def _run_snakemake(request: Mapping[str, Any], args: argparse.Namespace, words: Sequence[str]) -> int:
     """Run Snakemake in this process, so that it has the signals, and its exit status differs from a spec's problem."""
-    from stepgrid.workflow import snakemake_run
+    from stepgrid.workflow import snakemake
 
     config = request if args.site is None else {**request, "site": args.site}
     try:
         if not words:
-            return FINE if snakemake_run.execute(config) else FAILED
-        status = snakemake_run.command_line(config_words(args), ["--dry-run", *words] if args.dry_run else words)
+            return FINE if snakemake.execute(config) else FAILED
+        status = snakemake.run_command_line(config_words(args), ["--dry-run", *words] if args.dry_run else words)
     except (SystemExit, KeyboardInterrupt) as end:
         return FAILED if getattr(end, "code", True) else FINE
     if not status:
         return FINE
-    is_snakefile_read = "stepgrid.workflow.snakemake_hooks" in sys.modules
+    is_snakefile_read = "stepgrid.workflow.hooks" in sys.modules
     return FAILED if is_snakefile_read else USAGE
 
 
 def config_words(args: argparse.Namespace) -> list[str]:
     """Return the words of Snakemake's --config, quoted so that it hands them on to `work_of` unchanged."""
-    from stepgrid.workflow import config_texts
+    from stepgrid.workflow import run_request
 
     plain = {"spec": args.spec, "scale": args.scale or None, "site": args.site, "until": args.until}
     lists = {name: value if isinstance(value, list) else [value] for name, value in _snakemake_narrowing(args).items()}
     return [
         *(f"{name}={value}" for name, value in plain.items() if value is not None),
-        *(f"{name}={config_texts.written(value)}" for name, value in lists.items()),
+        *(f"{name}={run_request.quote_texts(value)}" for name, value in lists.items()),
     ]

@@ -85,7 +85,7 @@ def compile_spec(
     """Return the plan of a spec on this host, if it has one, and all problems.
 
     `on_builds`: ask its builds, too, whether they take their options."""
-    from stepgrid.workflow import catalogue_check, host_plan
+    from stepgrid.workflow import host_plan
 
     problems = Problems()
     for problem in use_site(args):
@@ -93,13 +93,13 @@ def compile_spec(
     plan: Plan | None = None
     draft: Plan | None = None
     try:
-        draft = plan = host_plan.compiled(spec or args.spec, args.scale, problems, **narrowing(args))
+        draft = plan = host_plan.compile_for_host(spec or args.spec, args.scale, problems, **narrowing(args))
         faults: Sequence[Problem] = problems.warnings
     except SpecError as error:
         draft, faults = error.draft, error.problems
     if draft is None or not on_builds:
         return plan, faults
-    for problem in (*faults, *catalogue_check.problems(draft, host_plan.store())):
+    for problem in (*faults, *host_plan.build_problems(draft, host_plan.store())):
         problems.append(problem)
     return (None if problems.errors else plan), problems.items
 
@@ -110,16 +110,16 @@ def check_scales(
     """Add the problems of the spec's scales to its own."""
     from stepgrid.language.site import current_site
     from stepgrid.plan import compilation
-    from stepgrid.workflow import catalogue_check, host_plan
+    from stepgrid.workflow import host_plan
 
     problems = Problems()
     for problem in problems_of_spec:
         problems.append(problem)
     store = host_plan.store()
-    facts, judge = host_plan.host(store), partial(catalogue_check.problems, store=store)
+    facts, judge = host_plan.host_facts(store), partial(host_plan.build_problems, store=store)
     full_plan = None if narrowing(args) else plan
-    differing = host_plan.differing(current_site(), facts)
-    compilation.check_scales(host_plan.named(spec), facts, problems, differing, full_plan, judge)
+    differing = host_plan.stand_in_differences(current_site(), facts)
+    compilation.check_scales(host_plan.spec_name(spec), facts, problems, differing, full_plan, judge)
     return problems.items
 
 
@@ -159,7 +159,7 @@ def use_site(args: argparse.Namespace) -> Sequence[Problem]:
     from stepgrid.workflow import host_plan
 
     if "site_problems" not in args:
-        args.site_problems = host_plan.use(args.site)
+        args.site_problems = host_plan.use_site_file(args.site)
     problems: Sequence[Problem] = args.site_problems
     return problems
 
@@ -180,9 +180,9 @@ def print_warnings(spec: str, problems: Sequence[Problem], is_every: bool = True
     text = format_problems(problems)
     if not is_every:
         from stepgrid.workflow import host_plan
-        from stepgrid.workflow.shown_warnings import once_a_day
+        from stepgrid.workflow.host_plan import warnings_once_a_day
 
-        text = once_a_day(host_plan.store(), spec, text)
+        text = warnings_once_a_day(host_plan.store(), spec, text)
     print(text, file=sys.stderr)
 
 

@@ -76,7 +76,7 @@ def stored_plan(args: argparse.Namespace) -> Plan:
         raise spec_error(args.spec, problems)
     store = host_plan.store()
     with suppress(*DAMAGED):
-        if request := find(store, Request(host_plan.named(args.spec), args.scale, args.only, tuple(args.sets))):
+        if request := find(store, Request(host_plan.spec_name(args.spec), args.scale, args.only, tuple(args.sets))):
             return plan_file.read(store.plan(request.plan))
     return quiet_plan(args)
 

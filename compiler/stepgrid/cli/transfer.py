@@ -161,7 +161,7 @@ def _texts_note(store: Store, plan: Plan) -> str:
 def _has_same_stages(plan: Plan) -> bool:
     """Compile the spec as it is here, and compare."""
     try:
-        stages = {stage.id for stage in host_plan.compiled(plan.spec, plan.scale).stages}
+        stages = {stage.id for stage in host_plan.compile_for_host(plan.spec, plan.scale).stages}
     except SpecError:
         return False
     return stages.issuperset(stage.id for stage in plan.stages)

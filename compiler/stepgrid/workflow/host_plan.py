@@ -1,10 +1,12 @@
-"""A spec compiled for this host: the one place where planning meets the machine."""
+"""A spec compiled for this host: the one place where planning meets the machine, its site file and its builds."""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,20 +17,16 @@ from stepgrid.model.site import Site
 if TYPE_CHECKING:
     from stepgrid.expand.hardware import Differs
     from stepgrid.language.problems import Problem, Problems
-    from stepgrid.model.plan import Plan
+    from stepgrid.model.plan import Plan, PlannedBuild
     from stepgrid.store.store import Store
 
-
-def named(spec: str) -> str:
-    """The same file is the same name: a path below the current folder is relative to it."""
-    path = Path(spec)
-    return str(path.relative_to(Path.cwd())) if path.is_absolute() and path.is_relative_to(Path.cwd()) else str(path)
+OUTPUTS = "outputs"
 
 
-def compiled(
+def compile_for_host(
     spec: str, scale: str | None, problems: Problems | None = None, only: str | None = None, sets: Sequence[str] = ()
 ) -> Plan:
-    """SpecError holds everything that is wrong with the spec."""
+    """Compile a spec; a SpecError holds everything that is wrong with it."""
     from stepgrid.build.pins import pin
     from stepgrid.language.files import reuse_checksums
     from stepgrid.plan.compilation import compile_spec
@@ -36,48 +34,32 @@ def compiled(
     from stepgrid.store.contents import chosen_id
     from stepgrid.store.load_requests import of_store
 
-    here = store()
-    facts, known, kept = host(here), partial(made, here), partial(chosen_id, here)
-    differs = differing(current_site(), facts)
-    with reuse_checksums(here.checksums()):
-        return compile_spec(named(spec), scale, facts, pin, problems, only, sets, differs, known, kept, of_store(here))
+    results = store()
+    facts, is_made, choice = host_facts(results), partial(made, results), partial(chosen_id, results)
+    differs, loads = stand_in_differences(current_site(), facts), of_store(results)
+    with reuse_checksums(results.checksums()):
+        return compile_spec(spec_name(spec), scale, facts, pin, problems, only, sets, differs, is_made, choice, loads)
 
 
-def use(given: str | None) -> Sequence[Problem]:
-    """From here on this process, and every job that it starts, goes by this site file; what is wrong with it.
+def spec_name(spec: str) -> str:
+    """Name a spec as results do: a path below the current folder is relative to it."""
+    path = Path(spec)
+    return str(path.relative_to(Path.cwd())) if path.is_absolute() and path.is_relative_to(Path.cwd()) else str(path)
 
-    A wrong one is not used at all, so that what else is wrong is found too.
-    """
+
+def use_site_file(path: str | None) -> Sequence[Problem]:
+    """Let this process, and all jobs that it starts, use a site file; return what is wrong with it.
+
+    A wrong one is not used at all, so that what else is wrong is found too."""
     from stepgrid.language.problems import Problems
 
     problems = Problems()
-    path = choose_site_file(given)
-    if path is not None:
-        read_site(named(path), problems)
-    if path is not None or given is not None:
-        os.environ[VARIABLE] = "" if path is None or problems.errors else path
+    chosen = choose_site_file(path)
+    if chosen is not None:
+        read_site(spec_name(chosen), problems)
+    if chosen is not None or path is not None:
+        os.environ[VARIABLE] = "" if chosen is None or problems.errors else chosen
     return problems.items
-
-
-OUTPUTS = "outputs"
-
-
-def results_elsewhere(folder: Path | None = None) -> str | None:
-    """Say where results are, in a current folder that has none: above it, or in `folder` (that of a spec) or above."""
-    if os.path.lexists(OUTPUTS):
-        return None
-    here = Path.cwd()
-    home = project(here) or (project(folder.resolve()) if folder is not None else None)
-    if home is None:
-        return None
-    command = shlex.join(["cd", str(home)])
-    return f"no `outputs/` in {here}, but in {home}. Use that: `{command}`; or start a new one here: `mkdir outputs`"
-
-
-def project(folder: Path) -> Path | None:
-    """The folder that holds the results nearest to this one: itself or one above it."""
-    # by os.path: some folders above may be closed to us
-    return next((near for near in (folder, *folder.parents) if os.path.isdir(near / OUTPUTS / "plans")), None)  # noqa: PTH112
 
 
 def store() -> Store:
@@ -86,15 +68,128 @@ def store() -> Store:
     return Store(data=current_site().data)
 
 
-def host(store: Store) -> dict[str, Any]:
-    """What this host is, with the storage that databases are on."""
+def host_facts(store: Store) -> dict[str, Any]:
+    """Describe this host, with the storage that databases are on."""
     from stepgrid.host.facts import host_hardware
 
     return host_hardware(store.root if store.root.is_dir() else Path(), current_site())
 
 
-def differing(site: Site, facts: Mapping[str, Any]) -> Differs:
-    """Where this host is not a machine that it is to stand in for."""
+def stand_in_differences(site: Site, facts: Mapping[str, Any]) -> Differs:
+    """Compare this host with a machine that it stands in for."""
     from stepgrid.host.facts import differences
 
     return lambda machine: differences(machine, facts) if site.allow_other_hardware else ()
+
+
+def results_elsewhere(folder: Path | None = None) -> str | None:
+    """Say where results are, in a current folder that has none: above it, or in `folder` (that of a spec) or above."""
+    if os.path.lexists(OUTPUTS):
+        return None
+    current = Path.cwd()
+    home = project_folder(current) or (project_folder(folder.resolve()) if folder is not None else None)
+    if home is None:
+        return None
+    command = shlex.join(["cd", str(home)])
+    return f"no `outputs/` in {current}, but in {home}. Use that: `{command}`; or start a new one here: `mkdir outputs`"
+
+
+def project_folder(folder: Path) -> Path | None:
+    """Find the nearest folder that holds results: this one or one above it."""
+    # by os.path: some folders above may be closed to us
+    return next((near for near in (folder, *folder.parents) if os.path.isdir(near / OUTPUTS / "plans")), None)  # noqa: PTH112
+
+
+# Faults of a plan that its builds show
+
+
+def build_problems(plan: Plan, store: Store) -> Sequence[Problem]:
+    """Check options and programs of stages against the builds; a measured stage has been taken by its binary."""
+    from stepgrid.plan.checks import option_check, program_check
+    from stepgrid.store.builds import catalogue
+    from stepgrid.store.status.results import Results
+
+    catalogues = {build.id: catalogue(store, build.id) for build in plan.builds}
+
+    def measured() -> set[str]:
+        results = Results(store, store.last_look(plan.digest))
+        return {stage.id for stage in plan.stages if (result := results.of(stage)) and result.status == "done"}
+
+    unbuilt_engines = {build.engine for build in plan.builds if catalogues[build.id] is None}
+    releases = {name: _release_options(name, store) for name in sorted(unbuilt_engines)}
+    problems = option_check.problems(plan, catalogues, measured, releases)
+    return [*problems, *program_check.problems(plan, {build.id: _programs(store, build) for build in plan.builds})]
+
+
+def unchecked_builds(plan: Plan, store: Store) -> list[PlannedBuild]:
+    """List builds that are not made yet, and whose options can be checked when they are."""
+    from stepgrid.plugins.engine import Checking
+    from stepgrid.plugins.registry import engine
+    from stepgrid.store.builds import record
+
+    with_options = {stage.build for stage in plan.stages if any(step.options for step in stage.steps)}
+    return [
+        build
+        for build in plan.builds
+        if build.id in with_options and isinstance(engine(build.engine), Checking) and not record(store, build.id)
+    ]
+
+
+def _release_options(name: str, store: Store) -> Mapping[str, Any]:
+    """Collect the options of an engine that are documented with it, and those of its builds made here."""
+    from stepgrid.host import files
+    from stepgrid.plugins.engine import KnownOptions
+    from stepgrid.plugins.registry import engine
+    from stepgrid.store.builds import catalogue, ids, record
+
+    kind = engine(name)
+    options: dict[str, Any] = {}
+    if isinstance(kind, KnownOptions):
+        options = {option: {"type": type_} for option, type_ in files.read_json(kind.known_options).items()}
+    for build in ids(store):
+        if record(store, build).get("engine") == name:
+            options.update(catalogue(store, build) or {})
+    return options
+
+
+def _programs(store: Store, build: PlannedBuild) -> Collection[str] | None:
+    """List the programs of a build; of one that is not made, those that it declares."""
+    from stepgrid.plugins.engine import DeclaredBuilds
+    from stepgrid.plugins.registry import engine
+    from stepgrid.store.builds import record
+
+    programs = record(store, build.id).get("programs")
+    if isinstance(programs, dict):
+        return programs
+    kind = engine(build.engine)
+    if not isinstance(kind, DeclaredBuilds):
+        return None
+    system = [Path(str(build.source["system"])).name] if "system" in build.source else None
+    return kind.program_paths(build.recipe) or system
+
+
+# Warnings, shown once a day for each spec
+
+ALL_WARNINGS = "STEPGRID_ALL_WARNINGS"  # set by --all-warnings
+_WARNING = re.compile(r"^\S.*?: warning\[", re.MULTILINE)
+
+
+def warnings_once_a_day(store: Store, spec: str, text: str, is_noted: bool = True) -> str:
+    """Shorten warnings to one line where they were shown for this spec today; only a store can remember that."""
+    from datetime import date
+
+    from stepgrid.host import files
+    from stepgrid.language.files import digest
+    from stepgrid.model.units import counted
+
+    count = len(_WARNING.findall(text))
+    if not count or os.environ.get(ALL_WARNINGS):
+        return text
+    note = {"day": date.today().isoformat(), "warnings": digest(text.encode())}
+    key = digest(os.path.abspath(spec).encode())[:20]  # noqa: PTH100 - an import less
+    if files.read_json(store.shown_warnings(key)) == note:
+        return f"{spec}: {counted(count, 'warning')}, shown before today; --all-warnings shows them again"
+    if is_noted and store.root.is_dir():
+        with suppress(OSError):  # a store that cannot be written
+            store.note_shown_warnings(key, note)
+    return text

@@ -1,6 +1,6 @@
-"""Plans that were compiled before: as long as nothing that they depend on has changed, they need not be compiled again.
+"""Plans that were compiled before: as long as nothing that they depend on has changed, they are read, not compiled.
 
-Kept is, for each request, everything that the compilation looked at. Whatever differs, or cannot be told, compiles."""
+A record of each request lists everything that the compilation read. Any difference, or doubt, compiles again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.host import files
-from stepgrid.language.files import InputRecord, digest, record_inputs
+from stepgrid.language.files import digest, is_unchanged, record_inputs
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
 from stepgrid.package import PACKAGE, TEMPLATES
@@ -24,6 +24,7 @@ from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign_packages
 from stepgrid.store.store import Store
+from stepgrid.workflow import host_plan
 
 LIBRARIES = ("jinja2", "pydantic", "pydantic_core", "ruamel.yaml")  # that take part in what a spec means
 
@@ -43,138 +44,110 @@ class CachedPlan(NamedTuple):
     plan: str  # the digest
     cells: int
     stages: int
-    said: str  # the compilation's warnings
+    warnings: str  # of the compilation, as text
 
 
-class Kept(NamedTuple):
+class StoredRequest(NamedTuple):
     key: str
     plan: str  # the digest
-    request: Request | None  # None: an older version kept its key alone
+    request: Request | None  # None: an older version stored its key alone
 
 
 def find(store: Store, request: Request) -> CachedPlan | None:
     try:
-        kept = json.loads(store.request_note(request.key).read_text(encoding="utf-8"))
-        if kept["around"] == around(store) and _as_it_was(kept) and is_intact(store.plan(kept["plan"][0])):
-            return CachedPlan(*kept["plan"])
+        record = json.loads(store.request_note(request.key).read_text(encoding="utf-8"))
+        if (
+            record["around"] == _environment(store)
+            and _are_inputs_unchanged(record)
+            and is_intact(store.plan(record["plan"][0]))
+        ):
+            return CachedPlan(*record["plan"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # there is none, or it is another version's
     return None
 
 
-def requests(store: Store) -> Iterator[Kept]:
-    """All that were ever run here."""
+def requests(store: Store) -> Iterator[StoredRequest]:
+    """List all requests that were ever run here."""
     for path in sorted(store.request_note("_").parent.glob("[!.]*.json")):
-        kept = files.read_json(path)
+        record = files.read_json(path)
         with suppress(KeyError, IndexError, ValueError, TypeError):
-            yield Kept(path.stem, str(kept["plan"][0]), _request(kept.get("request")))
+            request = None
+            if record.get("request") is not None:
+                spec, scale, only, sets = record["request"]
+                request = Request(spec, scale, only, tuple(sets))
+            yield StoredRequest(path.stem, str(record["plan"][0]), request)
 
 
-def _request(said: Any) -> Request | None:
-    if said is None:
-        return None
-    spec, scale, only, sets = said
-    return Request(spec, scale, only, tuple(sets))
-
-
-def compiled(store: Store, request: Request, keep: bool = True) -> tuple[Plan, str]:
-    """The plan and the compilation's warnings as text; SpecError holds everything that is wrong with the spec."""
-    if found := find(store, request):
+def load_or_compile(store: Store, request: Request, is_stored: bool = True) -> tuple[Plan, str]:
+    """Return the plan and the compilation's warnings as text; a SpecError holds everything wrong with the spec."""
+    if cached := find(store, request):
         with suppress(*DAMAGED):  # lost in the meantime
-            return plan_file.read(store.plan(found.plan)), found.said
-    return _compiled(store, request, keep)
+            return plan_file.read(store.plan(cached.plan)), cached.warnings
 
-
-def _compiled(store: Store, request: Request, keep: bool) -> tuple[Plan, str]:
     from stepgrid.language.problems import Problems, format_problems
-    from stepgrid.workflow import host_plan
 
-    problems, before = Problems(), around(store)
-    with record_inputs() as seen:
-        plan = host_plan.compiled(request.spec, request.scale, problems, request.only, request.sets)
-    said = format_problems(problems.warnings)
-    if keep:
+    problems, environment = Problems(), _environment(store)
+    with record_inputs() as inputs:
+        plan = host_plan.compile_for_host(request.spec, request.scale, problems, request.only, request.sets)
+    warnings = format_problems(problems.warnings)
+    if is_stored:
         with suppress(OSError):  # a store that cannot be written
-            store.note_checksums(seen.inputs)
-            _keep(store, request, seen, before, CachedPlan(plan.digest, len(plan.cells), len(plan.stages), said))
-    return plan, said
+            store.note_checksums(inputs.inputs)
+            # a compilation that does not report what it read is not stored
+            if os.path.normpath(host_plan.spec_name(request.spec)) in inputs.files:
+                cached = CachedPlan(plan.digest, len(plan.cells), len(plan.stages), warnings)
+                record = {"request": request, "around": environment, **inputs._asdict(), "plan": cached}
+                store.note_request(request.key, record)
+    return plan, warnings
 
 
-def _keep(store: Store, request: Request, seen: InputRecord, before: object, made: CachedPlan) -> None:
-    """`before`: what was around when the compilation began. One that does not say what it read is not kept."""
-    from stepgrid.workflow import host_plan
-
-    if os.path.normpath(host_plan.named(request.spec)) in seen.files:
-        kept = {"request": request, "around": before, **seen._asdict(), "plan": made}
-        store.note_request(request.key, kept)
-
-
-def around(store: Store) -> list[Any]:
-    """What a plan depends on beside the files that it read."""
-    from stepgrid.workflow import host_plan
-
+def _environment(store: Store) -> list[Any]:
+    """List what a plan depends on beside the files that it read."""
     site = current_site()
-    return [code(), host_plan.host(store), site.allow_other_hardware, list(site.roots)]
+    return [code_digest(), host_plan.host_facts(store), site.allow_other_hardware, list(site.roots)]
 
 
 @cache
-def code() -> str:
-    """Of this package, the plug-ins of others, and libraries, told apart as Python's own cache does sources: by size
-    and time."""
-    found = hashlib.sha256(sys.version.encode())
+def code_digest() -> str:
+    """Digest this package, foreign plug-ins and libraries by size and time, as Python's own cache does."""
+    result = hashlib.sha256(sys.version.encode())
     for folder in (PACKAGE, TEMPLATES):
-        found.update("".join(sorted(_sources(str(folder)))).encode())
+        result.update("".join(sorted(_sources(str(folder)))).encode())
     for package, folders in foreign_packages(ENGINES, DRIVERS, COLLECTORS, LAYOUTS).items():
-        found.update(package.encode())
+        result.update(package.encode())
         for folder in sorted(folders):
-            found.update("".join(sorted(_sources(str(folder)))).encode() if folder.is_dir() else _mark(str(folder)))
+            lines = sorted(_sources(str(folder))) if folder.is_dir() else [_source(str(folder), folder.stat())]
+            result.update("".join(lines).encode())
     for name in LIBRARIES:
         spec = find_spec(name)
-        found.update(_mark(spec.origin) if spec and spec.origin else b"-")
-    return found.hexdigest()
+        origin = spec.origin if spec else None
+        result.update(_source(origin, Path(origin).stat()).encode() if origin else b"-")
+    return result.hexdigest()
 
 
 def _sources(folder: str) -> Iterator[str]:
     for entry in os.scandir(folder):
         if entry.name.endswith((".py", ".lua")):
-            status = entry.stat()
-            yield f"{entry.path}\0{status.st_size}\0{status.st_mtime_ns}\n"
+            yield _source(entry.path, entry.stat())
         elif entry.is_dir() and entry.name != "__pycache__":
             yield from _sources(entry.path)
 
 
-def _mark(path: str) -> bytes:
-    status = Path(path).stat()
-    return f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode()
+def _source(path: str, status: os.stat_result) -> str:
+    return f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n"
 
 
-def _as_it_was(kept: Mapping[str, Any]) -> bool:
-    return (
-        all(_file(path) == was for path, was in kept["files"].items())
-        and all(_program(name) == was for name, was in kept["programs"].items())
-        and all(_tree(path, *was) for path, was in kept["trees"].items())
-        and all(_input(path, *was) for path, was in kept["inputs"].items())
+def _are_inputs_unchanged(record: Mapping[str, Any]) -> bool:
+    for path, checksum in record["files"].items():
+        # what is no plain file may wait for its writer when it is read
+        if (digest(Path(path).read_bytes()) if os.path.isfile(path) else None) != checksum:  # noqa: PTH113 - an import less
+            return False
+    are_same = all(is_unchanged(path, *state) for path, state in record["inputs"].items())
+    if not are_same or not (record["programs"] or record["trees"]):
+        return are_same
+    from stepgrid.build.pins import is_same_tree, pin
+
+    return all(pin({"system": name}) == checksum for name, checksum in record["programs"].items()) and all(
+        is_same_tree(path, *state) for path, state in record["trees"].items()
     )
-
-
-def _file(path: str) -> str | None:
-    # what is no plain file may wait for its writer when it is read
-    return digest(Path(path).read_bytes()) if os.path.isfile(path) else None  # noqa: PTH113 - an import less
-
-
-def _program(name: str) -> str:
-    from stepgrid.build.pins import pin
-
-    return pin({"system": name})
-
-
-def _input(path: str, mark: str, was: str) -> bool:
-    from stepgrid.language.files import is_unchanged
-
-    return is_unchanged(path, mark, was)
-
-
-def _tree(path: str, mark: str, was: str) -> bool:
-    from stepgrid.build.pins import is_same_tree
-
-    return is_same_tree(path, mark, was)

@@ -1,4 +1,4 @@
-"""What is left of a plan, as Snakemake asks for it: marks that the store lacks, and the summary."""
+"""The work that remains of a plan, as Snakemake asks for it: marks that the store lacks, and the summary."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.status import ENDED, Action, BrokenRecord, PlanStatus, Status
 from stepgrid.model.units import counted
 from stepgrid.store import contents, plans, redo_requests
-from stepgrid.store.paths import RUN_LOCK as RUN
+from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.status.integrity import note_sound
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store, SummaryFiles
 
 _UNUSUAL = re.compile(r"[^\w .,=:+%-]", re.ASCII)
 _UNSENDABLE = re.compile(r"[^\w.+-]+", re.ASCII)  # in `--target-jobs`, which names a job to another machine
-_APART = {False: " ", True: "_"}  # a name and an id
-_LONGEST = 200  # of the 255 bytes that a file's name may have
+_LONGEST_NAME = 200  # of the 255 bytes that a file's name may have
 
 
 @dataclass(frozen=True)  # no slots: cached_property needs a dict
@@ -45,17 +44,17 @@ class RemainingWork:
 
     @cached_property
     def results(self) -> Mapping[str, Path]:
-        """Stage -> the newest result that is sound."""
+        """Newest sound result of each stage that has one."""
         return {node.id: node.result.folder for node in self.status.stages if node.result}
 
     @cached_property
     def elsewhere(self) -> Mapping[str, str]:
-        """Stage without a result -> the machine that it needs."""
+        """Machines that stages without a result need, where it is not this one."""
         return {node.id: self.stages[node.id].hardware for node in self.status.of(Status.ELSEWHERE)}
 
     @cached_property
     def again(self) -> Mapping[str, str]:
-        """Stage with a result, to be measured beside it -> why."""
+        """Reasons of stages that are measured again, beside their results."""
         return {node.id: node.why for node in self.status.stages if node.action is Action.REDO}
 
     @cached_property
@@ -69,24 +68,65 @@ class RemainingWork:
     def broken(self) -> tuple[BrokenRecord, ...]:
         return tuple(self.status.broken)
 
+    @property
+    def is_over(self) -> bool:
+        """Tell whether everything is measured, and in a summary that the code as it is has made."""
+        try:
+            newest = [Path(path).stat().st_mtime for path in self.evidence[-1:]]
+            return not self.lacking and self.products.oldest_time >= max(newest, default=0.0)
+        except OSError:  # one of them is missing
+            return False
+
+    # Names and marks of Snakemake's jobs
+
     @cached_property
     def names(self) -> Mapping[str, str]:
-        """Node -> what people read in the names of Snakemake's jobs and files, and back."""
-        found: dict[str, str] = {}
-        unusual = _UNSENDABLE if cluster_job.active() else _UNUSUAL
+        """Readable names of nodes in Snakemake's jobs and files, and nodes by these names."""
+        names: dict[str, str] = {}
+        unusual, separator = (_UNSENDABLE, "_") if cluster_job.active() else (_UNUSUAL, " ")
         for node in (*self.builds, *self.stages):
-            name = unusual.sub("_", self.title(node))[:_LONGEST].strip()
-            found[node] = name = name if name not in found else f"{name}{_APART[cluster_job.active()]}{node}"
-            found[name] = node
-        return found
+            name = unusual.sub("_", self.title(node))[:_LONGEST_NAME].strip()
+            names[node] = name = name if name not in names else f"{name}{separator}{node}"
+            names[name] = node
+        return names
 
     @property
     def marks(self) -> str:
-        """Of a dry run a folder that does not exist: marks of an earlier run stay, and hide no job from Snakemake."""
+        """Folder of the marks; a dry run's does not exist, so that marks of an earlier run hide no job."""
         return f"{self.store.mark(self.plan.digest)}{'.dry-run' if self.dry_run else ''}"
 
     def mark(self, node: str) -> str:
         return f"{self.marks}/{'builds' if node in self.builds else 'stages'}/{self.names[node]}"
+
+    def required_marks(self, stage: str) -> list[str]:
+        """List marks that must be made before a stage runs: of its parent, its builds and those of its ancestors.
+
+        Ancestors may have to run again for their database. Marks that exist are not asked for."""
+        builds: dict[str, None] = {}
+        ancestor: str | None = stage
+        while ancestor is not None:
+            builds |= dict.fromkeys(self.stages[ancestor].builds)
+            ancestor = self.stages[ancestor].parent
+        parent = self.stages[stage].parent
+        return [self.mark(node) for node in (*builds, *([parent] if parent else [])) if node in self.lacking]
+
+    @property
+    def missing(self) -> list[str]:
+        """Marks that the store lacks: builds first, then stages, each by id."""
+        return [self.mark(node) for node in sorted(self.lacking)]
+
+    @cached_property
+    def evidence(self) -> list[str]:
+        """Files that the tables must be newer than: missing marks, and the newest result.
+
+        Marks of results are left out: Snakemake would take in the jobs that make them."""
+        present = (f"{result}/result.json" for result in self.results.values())
+        newest = max(present, key=lambda path: os.stat(path).st_mtime, default=None)  # noqa: PTH116 - ten thousand
+        return [*self.missing, *([newest] if newest else [])]
+
+    @property
+    def targets(self) -> list[str]:
+        return [*self.missing, self.text, self.page, *self.stamps]
 
     @property
     def products(self) -> SummaryFiles:
@@ -97,11 +137,6 @@ class RemainingWork:
         return str(self.products.tables)
 
     @property
-    def stamps(self) -> list[str]:
-        """Of the tables and of the report: there when the code as it is made them. A fix makes them again."""
-        return [*map(str, self.products.stamps)]
-
-    @property
     def text(self) -> str:
         return str(self.products.text)
 
@@ -110,47 +145,20 @@ class RemainingWork:
         return str(self.products.page)
 
     @property
-    def missing(self) -> list[str]:
-        """Marks of what the store lacks: builds first, then stages, each by id."""
-        return [self.mark(node) for node in sorted(self.lacking)]
+    def stamps(self) -> list[str]:
+        """Stamps of the tables and of the report by the code as it is: a fix makes them again."""
+        return [*map(str, self.products.stamps)]
 
-    @property
-    def targets(self) -> list[str]:
-        return [*self.missing, self.text, self.page, *self.stamps]
+    def restore_marks(self) -> None:
+        """Make marks of results and builds again: Snakemake may delete marks at will."""
+        for stage, result in self.results.items():
+            if stage not in self.lacking and not self.store.mark(stage).exists():
+                self.store.set_mark(stage, result / "result.json")
+        for build in self.builds:
+            if build not in self.lacking and not self.store.mark(build).exists():
+                self.store.set_mark(build, self.store.build(build) / "build.json")
 
-    @cached_property
-    def evidence(self) -> list[str]:
-        """What the tables must be newer than: what is still missing, and the newest result that is there.
-
-        Not the marks of the results that are there: Snakemake would take in the jobs that make them.
-        """
-        present = (f"{result}/result.json" for result in self.results.values())
-        newest = max(present, key=lambda path: os.stat(path).st_mtime, default=None)  # noqa: PTH116 - ten thousand
-        return [*self.missing, *([newest] if newest else [])]
-
-    @property
-    def is_over(self) -> bool:
-        """Everything is measured, and the summary has seen all of it, with the code as it is."""
-        try:
-            newest = [Path(path).stat().st_mtime for path in self.evidence[-1:]]
-            return not self.lacking and self.products.oldest_time >= max(newest, default=0.0)
-        except OSError:  # one of them is not there
-            return False
-
-    def before(self, stage: str) -> list[str]:
-        """Marks that must be made before a stage runs; those that are there are not asked for."""
-        parent = self.stages[stage].parent
-        needed = [*self._builds(stage), *([parent] if parent else [])]
-        return [self.mark(node) for node in needed if node in self.lacking]
-
-    def _builds(self, stage: str) -> dict[str, None]:
-        """Of the stage, and of those before it, which may have to be run again for their database."""
-        found: dict[str, None] = {}
-        node: str | None = stage
-        while node is not None:
-            found |= dict.fromkeys(self.stages[node].builds)
-            node = self.stages[node].parent
-        return found
+    # Words for people
 
     def rank(self, stage: str) -> int:
         return self.stages[stage].rank
@@ -169,54 +177,43 @@ class RemainingWork:
         yield f"a dry run: {counted(len(builds), 'build')}, {counted(len(stages), 'stage')}; nothing was started"
 
     @property
-    def others(self) -> str:
-        """What other machines have to measure."""
+    def elsewhere_note(self) -> str:
         if not self.elsewhere:
             return ""
-        names = ", ".join(sorted(set(self.elsewhere.values())))
-        return f", {counted(len(self.elsewhere), 'stage')} elsewhere (needs {names})"
+        machines = ", ".join(sorted(set(self.elsewhere.values())))
+        return f", {counted(len(self.elsewhere), 'stage')} elsewhere (needs {machines})"
 
     @property
     def nothing_to_do(self) -> str:
-        """The answer when all is measured: what there is, the summary, and where it is."""
-        said = self.products.nothing_to_do(len(self.plan.cells), len(self.results), self.others)
-        return said.partition("\n")[0] if self.dry_run else said
-
-    def restore_marks(self) -> None:
-        """Marks are what Snakemake may delete at will; results and builds stay, so that marks can be made again."""
-        for stage in self.stages:
-            if stage in self.results and stage not in self.lacking and not self.store.mark(stage).exists():
-                self.store.set_mark(stage, self.results[stage] / "result.json")
-        for build in self.builds:
-            if build not in self.lacking and not self.store.mark(build).exists():
-                self.store.set_mark(build, self.store.build(build) / "build.json")
+        """The answer when all is measured: the number of results, the summary, and where it is."""
+        text = self.products.nothing_to_do(len(self.plan.cells), len(self.results), self.elsewhere_note)
+        return text.partition("\n")[0] if self.dry_run else text
 
 
-def work(plan: Plan, store: Store, dry_run: bool = False) -> RemainingWork:
-    """Keeps the plan where its jobs read it, and looks at what the store has."""
-    if dry_run:
-        return RemainingWork(plan, store, StatusReader(store, plan).read(), dry_run)
-    plans.publish(store, plan)
-    contents.note(store, plan.stages)
-    found = RemainingWork(plan, store, StatusReader(store, plan).read())
-    for broken in found.broken:  # else Snakemake has what it asks for
-        store.drop_mark(broken.node)
-    note_sound(store, found.status)
-    idle = not lock_holders(store.lock(RUN))  # a run that goes on may wait for them
-    store.drop_named_marks(plan.digest, all_of_them=idle)
-    if idle:
-        for node in found.again:
+def remaining_work(plan: Plan, store: Store, dry_run: bool = False) -> RemainingWork:
+    """Publish the plan where its jobs read it, and compare it with the store; a dry run writes nothing."""
+    if not dry_run:
+        plans.publish(store, plan)
+        contents.note(store, plan.stages)
+    work = RemainingWork(plan, store, StatusReader(store, plan).read(), dry_run)
+    if not dry_run:
+        for broken in work.broken:  # else Snakemake has what it asks for
+            store.drop_mark(broken.node)
+        note_sound(store, work.status)
+        is_idle = not lock_holders(store.lock(RUN_LOCK))  # a run that goes on may wait for these marks
+        store.drop_named_marks(plan.digest, all_of_them=is_idle)
+        for node in work.again if is_idle else ():
             store.drop_mark(node)
-    return found
+    return work
 
 
-def job_work(plan: Plan, store: Store) -> RemainingWork:
-    """For a job on another machine, while the run that started it goes on: nothing is written or removed."""
+def work_of_job(plan: Plan, store: Store) -> RemainingWork:
+    """Compare a plan with the store for a job on another machine; its run goes on, so nothing is written."""
     return RemainingWork(plan, store, StatusReader(store, plan).read())
 
 
-def ask_for_again(work: RemainingWork) -> None:
-    """So that the jobs know, and a run that is killed goes on with them."""
-    for node, why in work.again.items():
+def ask_for_repeats(work: RemainingWork) -> None:
+    """RunRecord the stages that are measured again, for the jobs, and for the next run if this one is killed."""
+    for node, reason in work.again.items():
         if redo_requests.pending(work.store, node) is None:
-            redo_requests.ask(work.store, node, why, by=work.plan.spec)
+            redo_requests.ask(work.store, node, reason, by=work.plan.spec)

@@ -4,73 +4,85 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from statistics import fmean, median
 
 from stepgrid.collect.step_figures import has_stored_figures
-from stepgrid.model.plan import Plan, PlannedStage
+from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, Repeat
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions, time_estimate
+from stepgrid.plan.difference import Input, Link, differences
 from stepgrid.plan.preview import MADE_BY, Node, Preview, Result
 from stepgrid.store.builds import catalogue
 from stepgrid.store.history import costs, earlier_plans
+from stepgrid.store.history.earlier_plans import EarlierPlan
 from stepgrid.store.images import image_bytes
 from stepgrid.store.paths import folder_bytes
 from stepgrid.store.record_header import head
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.status.results import seconds
 from stepgrid.store.store import Store
-from stepgrid.workflow.stale_inputs import Comparison, compare
 
 
-def outlook(plan: Plan, store: Store) -> Preview:
-    return _Look(plan, store).outlook()
+def preview_run(plan: Plan, store: Store) -> Preview:
+    return _Previewer(plan, store).preview()
 
 
 @dataclass(frozen=True)  # no slots: cached_property needs a dict
-class _Look:
+class _Previewer:
     plan: Plan
     store: Store
 
-    def outlook(self) -> Preview:
-        nodes = [self._build(node) if node.is_build else self._stage(node) for node in self._nodes.values()]
-        each = {stage.id: self._nodes[stage.id].seconds for stage in self.plan.stages}
-        whole = None if None in each.values() else sum(took or 0.0 for took in each.values())
-        power = time_estimate.power(costs.figures(self.store, self.plan), self.plan, whole)
-        saved = time_estimate.saved(self.plan, each)
-        return Preview(self.plan, nodes, saved, power, self._abandoned(), self._results_to_read())
+    def preview(self) -> Preview:
+        nodes = [self._node(node) for node in self._nodes.values()]
+        estimates = {stage.id: self._nodes[stage.id].seconds for stage in self.plan.stages}
+        total = None if None in estimates.values() else sum(estimate or 0.0 for estimate in estimates.values())
+        power = time_estimate.power(costs.figures(self.store, self.plan), self.plan, total)
+        saved = time_estimate.saved(self.plan, estimates)
+        return Preview(self.plan, nodes, saved, power, self._abandoned(), self._count_results_to_read())
 
-    def _results_to_read(self) -> int:
+    def _count_results_to_read(self) -> int:
         results = [(stage, self._nodes[stage.id].result) for stage in self.plan.stages]
         return sum(
             result is not None and result.status is Status.DONE and not has_stored_figures(result.folder, stage.steps)
             for stage, result in results
         )
 
+    def _abandoned(self) -> list[Result]:
+        """List results of earlier plans of this spec that belong to no spec any more."""
+        plans = reversed(earlier_plans.of_spec(self._earlier, self.plan))
+        titles = {stage["id"]: stage["title"] for plan in plans for stage in plan.header["stages"]}
+        results = {stage: self.store.result(stage) for stage in earlier_plans.abandoned(self._earlier, self.plan)}
+        heads = {stage: head(result / "result.json") for stage, result in sorted(results.items()) if result}
+        return [Result(stage, titles[stage], seconds(record)) for stage, record in heads.items() if record]
+
     @cached_property
-    def _earlier(self) -> list[earlier_plans.EarlierPlan]:
+    def _earlier(self) -> list[EarlierPlan]:
         return earlier_plans.earlier(self.store, self.plan)
 
     @cached_property
     def _nodes(self) -> Mapping[str, NodeStatus]:
-        found = StatusReader(self.store, self.plan).read().nodes
-        made = (build.id for build in self.plan.builds if found[build.id].status is Status.DONE)
-        catalogues = {**dict.fromkeys(b.id for b in self.plan.builds), **{b: catalogue(self.store, b) for b in made}}
-        return actions.without_unsupported(self.plan, found, catalogues) | self._of_other_specs(found)
+        statuses = StatusReader(self.store, self.plan).read().nodes
+        catalogues = {
+            build.id: catalogue(self.store, build.id) if statuses[build.id].status is Status.DONE else None
+            for build in self.plan.builds
+        }
+        return actions.without_unsupported(self.plan, statuses, catalogues) | self._reused(statuses)
 
-    def _of_other_specs(self, nodes: Mapping[str, NodeStatus]) -> dict[str, NodeStatus]:
-        """Done by the run of another spec that has the same."""
-        others = earlier_plans.elsewhere(self._earlier, self.plan)
-        found = {}
-        for node in nodes.keys() & others.keys():
-            if nodes[node].action is Action.KEEP and (maker := self._maker(nodes[node])) not in (None, self.plan.spec):
-                found[node] = replace(nodes[node], why=f"{MADE_BY}{maker}")
-        return found
+    def _reused(self, nodes: Mapping[str, NodeStatus]) -> dict[str, NodeStatus]:
+        """Explain nodes that the run of another spec has done."""
+        foreign = earlier_plans.elsewhere(self._earlier, self.plan)
+        reused = {}
+        for node in nodes.keys() & foreign.keys():
+            if nodes[node].action is Action.KEEP and (spec := self._spec_of(nodes[node])) not in (None, self.plan.spec):
+                reused[node] = replace(nodes[node], why=f"{MADE_BY}{spec}")
+        return reused
 
-    def _maker(self, node: NodeStatus) -> str | None:
-        """The spec whose plan it was made for."""
+    def _spec_of(self, node: NodeStatus) -> str | None:
+        """Look up the spec whose plan a result or build was made for."""
         folder = node.result.folder if node.result else self.store.build(node.id)
         try:
             plan = json.loads((folder / "attempt.json").read_text(encoding="utf-8"))["plan"]
@@ -82,72 +94,149 @@ class _Look:
     def _comparisons(self) -> Mapping[str, Comparison]:
         runs = (Action.MEASURE, Action.RETRY)
         stale = [node.id for node in self._nodes.values() if not node.is_build and node.action in runs]
-        return compare(self.plan, self.store, earlier_plans.of_spec(self._earlier, self.plan), stale)
-
-    @cached_property
-    def _cells(self) -> Mapping[str, Sequence[str]]:
-        found: dict[str, dict[str, None]] = defaultdict(dict)
-        for cell in self.plan.cells:
-            found[cell.build][cell.id] = None
-            for repeat in cell.repeats:
-                for stage in repeat.stages:
-                    found[stage][cell.id] = None
-                    for client in self._stages[stage].clients:
-                        found[client][cell.id] = None
-        return {node: tuple(cells) for node, cells in found.items()}
+        return compare_inputs(self.plan, self.store, earlier_plans.of_spec(self._earlier, self.plan), stale)
 
     @cached_property
     def _stages(self) -> Mapping[str, PlannedStage]:
         return {stage.id: stage for stage in self.plan.stages}
 
     @cached_property
-    def _image_bytes(self) -> Mapping[str, list[int]]:
-        """Bytes of images, by the shape of the stage that they are of: this plan's, and those compared with."""
-        done = {node.id: self._stages[node.id] for node in self._nodes.values() if node.result}
-        done |= {c.old[-1].stage.id: c.old[-1].stage for c in self._comparisons.values() if c.old}
-        found: dict[str, list[int]] = defaultdict(list)
-        for stage in done.values():
-            if (size := image_bytes(self.store, stage.id)) is not None:
-                found[time_estimate.shape(stage)].append(size)
-        return found
+    def _cells(self) -> Mapping[str, tuple[str, ...]]:
+        """Cells that use each node."""
+        cells: dict[str, dict[str, None]] = defaultdict(dict)
+        for cell in self.plan.cells:
+            cells[cell.build][cell.id] = None
+            for stage in (stage for repeat in cell.repeats for stage in repeat.stages):
+                for node in (stage, *self._stages[stage].clients):
+                    cells[node][cell.id] = None
+        return {node: tuple(ids) for node, ids in cells.items()}
+
+    def _node(self, node: NodeStatus) -> Node:
+        cells = self._cells.get(node.id, ())
+        if node.is_build:
+            sizes = self._build_bytes.values()
+            size = self._build_bytes.get(node.id) or (round(fmean(sizes)) if sizes else None)
+            return Node(node, False, cells, bytes=size)
+        comparison, stage = self._comparisons.get(node.id, Comparison()), self._stages[node.id]
+        # a server that ran before has no image
+        is_load = bool(stage.children) and actions.REPEATED not in node.why
+        return Node(
+            node if node.because else replace(node, why=comparison.because),
+            is_load,
+            cells,
+            comparison.inputs,
+            comparison.old[-1].stage.id if comparison.old else None,
+            self._bytes(stage) if is_load else None,
+        )
 
     @cached_property
     def _build_bytes(self) -> Mapping[str, int]:
-        there = (build.id for build in self.plan.builds if self._nodes[build.id].status is Status.DONE)
-        return {build: folder_bytes(self.store.build(build)) for build in there}
-
-    def _build(self, node: NodeStatus) -> Node:
-        alike = self._build_bytes.values()
-        size = self._build_bytes.get(node.id) or (round(fmean(alike)) if alike else None)
-        return Node(node, False, tuple(self._cells.get(node.id, ())), bytes=size)
-
-    def _stage(self, node: NodeStatus) -> Node:
-        comparison, stage = self._comparisons.get(node.id, Comparison()), self._stages[node.id]
-        load = bool(stage.children) and not self._is_repeated(node)
-        return Node(
-            node if node.because else replace(node, why=comparison.because),
-            load,
-            tuple(self._cells.get(node.id, ())),
-            comparison.inputs,
-            comparison.old[-1].stage.id if comparison.old else None,
-            self._bytes(stage) if load else None,
-        )
-
-    def _is_repeated(self, node: NodeStatus) -> bool:
-        """On a server that ran before: there is no image."""
-        return actions.REPEATED in node.why
+        ready = (build.id for build in self.plan.builds if self._nodes[build.id].status is Status.DONE)
+        return {build: folder_bytes(self.store.build(build)) for build in ready}
 
     def _bytes(self, stage: PlannedStage) -> int | None:
-        own = image_bytes(self.store, stage.id)
-        alike = self._image_bytes.get(time_estimate.shape(stage))
-        return own if own is not None else round(median(alike)) if alike else None
+        """Estimate the size of a stage's image by images of the same shape."""
+        if (size := image_bytes(self.store, stage.id)) is not None:
+            return size
+        sizes = self._image_bytes.get(time_estimate.shape(stage))
+        return round(median(sizes)) if sizes else None
 
-    def _abandoned(self) -> list[Result]:
-        gone, titles = earlier_plans.abandoned(self._earlier, self.plan), self._titles()
-        found = {stage: self.store.result(stage) for stage in sorted(gone)}
-        heads = {stage: head(result / "result.json") for stage, result in found.items() if result}
-        return [Result(stage, titles[stage], seconds(record)) for stage, record in heads.items() if record]
+    @cached_property
+    def _image_bytes(self) -> Mapping[str, list[int]]:
+        """Sizes of images of this plan, and of those compared with, by the shape of their stage."""
+        stages = {node.id: self._stages[node.id] for node in self._nodes.values() if node.result}
+        stages |= {c.old[-1].stage.id: c.old[-1].stage for c in self._comparisons.values() if c.old}
+        sizes: dict[str, list[int]] = defaultdict(list)
+        for stage in stages.values():
+            if (size := image_bytes(self.store, stage.id)) is not None:
+                sizes[time_estimate.shape(stage)].append(size)
+        return sizes
 
-    def _titles(self) -> Mapping[str, str]:
-        plans: Iterable[earlier_plans.EarlierPlan] = reversed(earlier_plans.of_spec(self._earlier, self.plan))
-        return {stage["id"]: stage["title"] for each in plans for stage in each.header["stages"]}
+
+# The inputs of stages that must run, compared with the most similar stage that has a result
+
+SAME = "no input differs that a plan records: another version of stepgrid planned the earlier result"
+MOST_PLANS, MOST_STAGES, MOST_CELLS = 4, 400, 3  # that are compared: plans, stages of a plan, cells of a stage
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    because: str = ""
+    inputs: tuple[Input, ...] = ()
+    old: Sequence[Link] = ()  # the chain of the stage that it was compared with
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """Position of a stage: a cell, its repeat, and the index in the chain."""
+
+    cell: PlannedCell
+    repeat: Repeat
+    index: int
+
+    def key(self, axes: frozenset[str], repeat: Repeat | None = None) -> earlier_plans.Place:
+        labels = frozenset((axis, label) for axis, label in self.cell.labels.items() if axis in axes)
+        load, run = (repeat.load, repeat.run) if repeat else (self.repeat.load, self.repeat.run)
+        return labels, load, run
+
+
+def compare_inputs(
+    plan: Plan, store: Store, earlier: Sequence[EarlierPlan], stale: Sequence[str]
+) -> dict[str, Comparison]:
+    """Compare stale stages with earlier plans of the same spec, newest first."""
+    if not earlier or not stale:
+        return {}
+    comparer = _Comparer(plan, store, earlier[:MOST_PLANS])
+    comparisons = {node: comparer.compare(node) for node in stale[:MOST_STAGES]}
+    skipped = Comparison(f"not compared: more than {MOST_STAGES} stages differ")
+    return comparisons | dict.fromkeys(stale[MOST_STAGES:], skipped)
+
+
+class _Comparer:
+    def __init__(self, plan: Plan, store: Store, earlier: Sequence[EarlierPlan]) -> None:
+        self._store, self._share = store, plan.share
+        self._stages = {stage.id: stage for stage in plan.stages}
+        self._builds = {build.id: build for build in plan.builds}
+        self._positions = defaultdict[str, list[_Position]](list)
+        for cell in plan.cells:
+            for repeat in cell.repeats:
+                for index, stage in enumerate(repeat.stages):
+                    self._positions[stage].append(_Position(cell, repeat, index))
+        axes = frozenset(axis.name for axis in plan.axes)
+        self._earlier = [
+            (old_plan, old_plan.axes & axes, old_plan.chains(old_plan.axes & axes)) for old_plan in earlier
+        ]
+
+    def compare(self, node: str) -> Comparison:
+        positions = self._positions[node][:MOST_CELLS]
+        comparisons = []
+        for position in positions:
+            for old_plan, chain in islice(self._candidates(position), MOST_PLANS):
+                if links := old_plan.links(chain):
+                    comparisons.append(self._compare_chains(old_plan, links, positions[0]))
+        if comparisons:
+            return min(comparisons, key=lambda comparison: len(comparison.inputs))
+        _, axes, chains = self._earlier[0]
+        if positions[0].key(axes) in chains:
+            return Comparison("was not measured yet")
+        is_measured_cell = positions[0].key(axes, Repeat(0, 0, ())) in chains
+        return Comparison("a further repeat" if is_measured_cell else "a new cell")
+
+    def _candidates(self, position: _Position) -> Iterator[tuple[EarlierPlan, Sequence[str]]]:
+        """List chains at the same place of the same cell, as far as they have results."""
+        for old_plan, axes, chains in self._earlier:
+            chain = chains.get(position.key(axes), ())[: position.index + 1]
+            is_complete = len(chain) == position.index + 1
+            if is_complete and chain[-1] not in self._stages and self._store.result(chain[-1]):
+                yield old_plan, chain
+
+    def _compare_chains(self, old_plan: EarlierPlan, old: Sequence[Link], position: _Position) -> Comparison:
+        cell, stages = position.cell, position.repeat.stages[: position.index + 1]
+        new = [Link.of(self._stages[node], self._builds.__getitem__) for node in stages]
+        inputs = differences(old, new)
+        if old_plan.share != self._share:
+            inputs = (Input("share", old_plan.share, self._share), *inputs)
+        elif not self._share and (axes := old_plan.axes_of(old[0].stage.id)) != sorted(cell.labels):
+            # a cell that shares nothing is an input of its stages, by its labels
+            inputs = (Input("axes of the cell (share: false)", axes, sorted(cell.labels)), *inputs)
+        return Comparison("" if inputs else SAME, inputs, old)

@@ -1,29 +1,29 @@
-"""What a request comes to: its plan and what is left of it, or why nothing can be started."""
+"""A request to run: its words, its plan and the work that remains, or the reason why nothing can be started."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from errno import EACCES
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from stepgrid.errors import FAILED, PROBLEMS, USAGE, StepgridError
 from stepgrid.host import cluster_job
 from stepgrid.host.facts import hardware_contradiction, machines_without_nodes
 from stepgrid.host.files import STALE_HINT, is_stale
 from stepgrid.language.site import VARIABLE, current_site
-from stepgrid.model.plan import Plan, PlannedStage, runs_already
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, runs_already
 from stepgrid.model.site import HERE
 from stepgrid.run import run_end_time
 from stepgrid.store.active_run import disk_refusal, full_disk_sentence, is_full_disk_error
 from stepgrid.store.store import Store
-from stepgrid.workflow import config_texts, host_plan, plan_cache
-from stepgrid.workflow.host_plan import named
-from stepgrid.workflow.remaining_work import RemainingWork, work
-from stepgrid.workflow.shown_warnings import once_a_day
+from stepgrid.workflow import host_plan, plan_cache
+from stepgrid.workflow.plan_cache import Request
+from stepgrid.workflow.remaining_work import RemainingWork, remaining_work
 
 STAND_IN = (
     "nothing was started: run it on that machine, or say `allow_other_hardware: true` in a site file "
@@ -34,68 +34,131 @@ WHICH_SPEC = "which spec? snakemake --config spec=specs/quickstart.yaml, or step
 
 
 class Fault(StepgridError):
-    """What is wrong with the request or the spec, as text for a person."""
+    """Sentences about what is wrong with the request or the spec."""
 
     def __init__(self, text: str, status: int = PROBLEMS) -> None:
         super().__init__(text)
-        self.status = status  # that of the command
+        self.status = status  # of the command
 
 
-def work_of(config: Mapping[str, Any], dry_run: bool = False, on_cluster: bool = False) -> RemainingWork:
-    """What `--config spec=… scale=… only=… set=… site=… until=…` asks for. A dry run writes nothing."""
-    if messages := [*config_texts.faults(config)] or ([] if config.get("spec") else [WHICH_SPEC]):
+def requested_work(config: Mapping[str, Any], dry_run: bool = False, on_cluster: bool = False) -> RemainingWork:
+    """Compile the request of Snakemake's `--config`, and refuse it if it cannot run here; a dry run writes nothing."""
+    if messages := [*config_faults(config)] or ([] if config.get("spec") else [WHICH_SPEC]):
         raise Fault("\n".join(messages), USAGE)
     if message := host_plan.results_elsewhere():
         raise Fault(message, USAGE)
     cluster_job.use(on_cluster)
-    use_until(config.get("until"))
-    use_site(config)
-    plan = compiled(*request(config), site=os.environ.get(VARIABLE), keep=not dry_run)
-    found = _looked(plan, host_plan.store(), dry_run)
-    _refuse_wrong_options(found)
-    _refuse_what_cannot_run(found)
-    _refuse_other_hardware(found)
-    cluster_job.tell_plan(found.plan.digest)
-    return found
-
-
-def request(config: Mapping[str, Any]) -> plan_cache.Request:
-    scale = config.get("scale")
-    only = next(iter(config_texts.read(config.get("only"))), None)
-    told = None if scale is None else str(scale)
-    return plan_cache.Request(named(str(config["spec"])), told, only, config_texts.read(config.get("set")))
-
-
-def use_until(given: Any) -> None:
-    """The run's jobs start nothing that would end later."""
     try:
-        run_end_time.use(given)
-    except ValueError as wrong:
-        raise Fault(str(wrong), USAGE) from None
+        run_end_time.use(config.get("until"))  # the run's jobs start nothing that would end later
+    except ValueError as error:
+        raise Fault(str(error), USAGE) from None
+    use_site(config)
+    plan = requested_plan(plan_request(config), os.environ.get(VARIABLE), is_stored=not dry_run)
+    work = usable_work(plan, host_plan.store(), dry_run)
+    if work.stages.keys() & work.lacking:
+        _refuse_wrong_options(work)
+    if work.lacking:
+        refuse_unsupported(work)
+    _refuse_foreign_hardware(work)
+    cluster_job.tell_plan(work.plan.digest)
+    return work
+
+
+# The words of a request: keys and values of Snakemake's --config
+
+KEYS = {
+    "spec": "the file of a spec",
+    "scale": "the name of one of the spec's `scales`",
+    "only": "one expression over the axes",
+    "set": "PATH=VALUE, or a list of them",
+    "site": "a site file",
+    "until": "a duration or a time of day",
+}
+_HEX = "hex:"
+_SHELL_CHARACTERS = frozenset("'\\$`")  # the executor for SLURM puts Python's quotes, and a shell's, around a value
+
+
+def config_faults(config: Mapping[str, Any]) -> Iterator[str]:
+    """Check keys and values: else `scal=smoke` would start the whole experiment."""
+    from stepgrid.language.problems import close_names
+
+    for key, value in config.items():
+        if key not in KEYS:
+            close = close_names(key, KEYS)
+            hint = f"did you mean `{close[0]}`?" if close else f"a value of the spec is set by `set={key}={value}`;"
+            yield f"--config: there is no key `{key}`: {hint} known keys: {', '.join(KEYS)}"
+        elif value is None and key != "site":  # `site=` means no site file
+            yield f"--config: `{key}=` has no value: expected {KEYS[key]}, or leave it out"
+        elif isinstance(value, dict) or (isinstance(value, list | tuple) and key != "set" and len(value) != 1):
+            yield f"--config: {key}={value}: expected {KEYS[key]}"
+
+
+def quote_texts(texts: Sequence[str]) -> str:
+    """Write texts as a list, which keeps the quotes at their ends; where a shell would change it, in digits."""
+    plain = json.dumps(list(texts))
+    return plain if _SHELL_CHARACTERS.isdisjoint(plain) else _HEX + plain.encode().hex()
+
+
+def read_texts(value: Any) -> tuple[str, ...]:
+    """Read a text, a list of them, or what `quote_texts` made of one."""
+    if isinstance(value, str) and value.startswith(_HEX):
+        value = json.loads(bytes.fromhex(value.removeprefix(_HEX)))
+    values = value if isinstance(value, list | tuple) else [value]
+    return tuple(str(text) for text in values if text is not None)
+
+
+def plan_request(config: Mapping[str, Any]) -> Request:
+    scale = config.get("scale")
+    only = next(iter(read_texts(config.get("only"))), None)
+    spec = host_plan.spec_name(str(config["spec"]))
+    return Request(spec, None if scale is None else str(scale), only, read_texts(config.get("set")))
 
 
 def use_site(config: Mapping[str, Any]) -> None:
-    """The run and its jobs go by this site file; by none, where `site=` is empty."""
+    """Let the run and its jobs use the request's site file, or none where `site=` is empty."""
     from stepgrid.language.problems import count_problems, format_problems
 
-    if wrong := host_plan.use(str(config["site"] or "") if "site" in config else None):
-        raise Fault(f"{format_problems(wrong)}\n\n{wrong[0].where.file}: {count_problems(wrong)}")
+    if problems := host_plan.use_site_file(str(config["site"] or "") if "site" in config else None):
+        raise Fault(f"{format_problems(problems)}\n\n{problems[0].where.file}: {count_problems(problems)}")
 
 
-def _looked(plan: Plan, store: Store, dry_run: bool) -> RemainingWork:
+# The plan and its store
+
+
+@cache
+def requested_plan(request: Request, site: str | None = None, is_stored: bool = True) -> Plan:
+    """Return the plan of a request on this host, for which `stepgrid run` and the Snakefile ask in one process.
+
+    `site`: the site file that is in use. `is_stored`: the plan is cached for later processes, too."""
+    from stepgrid.language.problems import SpecError, count_problems, format_problems
+
+    store = host_plan.store()
     try:
-        found = work(plan, store, dry_run)
+        plan, warnings = plan_cache.load_or_compile(store, request, is_stored)
+    except SpecError as error:
+        raise Fault(f"{format_problems(error.problems)}\n\n{request.spec}: {count_problems(error.problems)}") from None
+    if warnings:
+        print(host_plan.warnings_once_a_day(store, request.spec, warnings, is_stored), file=sys.stderr)
+    return plan
+
+
+def usable_work(plan: Plan, store: Store, dry_run: bool) -> RemainingWork:
+    """Compare the plan with the store, and refuse a store that cannot take what remains."""
+    try:
+        work = remaining_work(plan, store, dry_run)
     except OSError as error:
-        raise Fault(refused(store, error), FAILED) from None
-    if not found.is_over and (full := disk_refusal(store)):
-        raise Fault(full, FAILED)
-    if (folder := store.unwritable()) and not found.is_over:
-        raise Fault(refused(store, PermissionError(EACCES, "no permission to write", str(folder))), FAILED)
-    return found
+        raise Fault(explain_error(store, error), FAILED) from None
+    if not work.is_over:
+        if full := disk_refusal(store):
+            raise Fault(full, FAILED)
+        if folder := store.unwritable():
+            denial = PermissionError(EACCES, "no permission to write", str(folder))
+            raise Fault(explain_error(store, denial), FAILED)
+    return work
 
 
-def refused(store: Store, error: OSError) -> str:
-    """The one place where everything goes cannot be used."""
+def explain_error(store: Store, error: OSError) -> str:
+    """Explain why the store cannot be used."""
     if is_full_disk_error(error):
         return full_disk_sentence(store)
     where = f" ({error.filename})" if error.filename else ""
@@ -107,76 +170,117 @@ def refused(store: Store, error: OSError) -> str:
     return f"{store.root.absolute()} cannot be written: {error.strerror or error}{where}; {advice}"
 
 
-def _refuse_wrong_options(found: RemainingWork) -> None:
-    """Those that the builds which are there would not take. What the others say is looked at when they are made."""
-    if found.stages.keys() & found.lacking:
-        from stepgrid.language.problems import count_problems, format_problems
-        from stepgrid.workflow.catalogue_check import problems
-
-        if wrong := [problem for problem in problems(found.plan, found.store) if problem.severity == "error"]:
-            raise Fault(f"{format_problems(wrong)}\n\n{found.plan.spec}: {count_problems(wrong)}")
+# Refusals
 
 
-def _refuse_what_cannot_run(found: RemainingWork) -> None:
-    if found.lacking:
-        from stepgrid.workflow.support_check import refusals
+def _refuse_wrong_options(work: RemainingWork) -> None:
+    """Check options against the builds that are made; those of other builds are checked when they are made."""
+    from stepgrid.language.problems import count_problems, format_problems
 
-        builds = [build for build in found.plan.builds if build.id in found.lacking]
-        stages = [stage for stage in found.plan.stages if stage.id in found.lacking]
-        if refused := [*refusals(found.plan.spec, builds, stages), *_unreachable(found, stages)]:
-            raise Fault("\n".join(refused))
-
-
-def _unreachable(found: RemainingWork, stages: Sequence[PlannedStage]) -> list[str]:
-    """Servers that already run, which the site file must name."""
-    used = dict.fromkeys(build for stage in stages for build in stage.builds)
-    running = [build for node in used if runs_already((build := found.builds[node]).source)]
-    if not running:
-        return []
-    from stepgrid.build.external_server import missing_entries
-
-    return missing_entries(running, current_site())
+    problems = host_plan.build_problems(work.plan, work.store)
+    if errors := [problem for problem in problems if problem.severity == "error"]:
+        raise Fault(f"{format_problems(errors)}\n\n{work.plan.spec}: {count_problems(errors)}")
 
 
-def _refuse_other_hardware(found: RemainingWork) -> None:
-    """Before anything is started; the jobs look again."""
-    stages = found.stages.keys() & found.lacking
-    nothing = bool(found.elsewhere) and not found.results
-    if cluster_job.active():
-        _refuse_machines_without_nodes(found.plan, bool(stages or nothing))
-    elif (stages or nothing) and (
-        differs := hardware_contradiction(found.plan.machines, found.store.root, current_site())
-    ):
-        raise Fault(f"{differs}\n{STAND_IN}", FAILED)
-
-
-def _refuse_machines_without_nodes(plan: Plan, anything: bool) -> None:
-    """The jobs look whether the nodes are what the spec says."""
-    without = machines_without_nodes(plan.machines, current_site())
-    if anything and len(without) == len(plan.machines):
-        names = [name if plan.machines[name].get("declared") else HERE for name in without]
+def _refuse_foreign_hardware(work: RemainingWork) -> None:
+    """Check the hardware before anything is started; the jobs check it again."""
+    machines, site = work.plan.machines, current_site()
+    if not work.stages.keys() & work.lacking and not (work.elsewhere and not work.results):
+        return
+    if not cluster_job.active():
+        if difference := hardware_contradiction(machines, work.store.root, site):
+            raise Fault(f"{difference}\n{STAND_IN}", FAILED)
+        return
+    without_nodes = machines_without_nodes(machines, site)
+    if len(without_nodes) == len(machines):
+        names = [name if machines[name].get("declared") else HERE for name in without_nodes]
         listed = ", ".join(f"`{name}`" for name in names)
         raise Fault(f"{NO_NODES} {listed}; add `slurm: {{machines: {{{names[0]}: {{nodes: […]}}}}}}` to it", FAILED)
 
 
-@cache
-def compiled(
-    spec: str,
-    scale: str | None,
-    only: str | None = None,
-    sets: tuple[str, ...] = (),
-    site: str | None = None,
-    keep: bool = True,
-) -> Plan:
-    """The plan of a spec on this host; cached, because `stepgrid run` and the Snakefile ask in one process.
+def refuse_unsupported(work: RemainingWork) -> None:
+    """Refuse what this version cannot run, and servers that the site file does not name."""
+    builds = [build for build in work.plan.builds if build.id in work.lacking]
+    stages = [stage for stage in work.plan.stages if stage.id in work.lacking]
+    refusals = unsupported(work.plan.spec, builds, stages)
+    used = dict.fromkeys(build for stage in stages for build in stage.builds)
+    if servers := [build for name in used if runs_already((build := work.builds[name]).source)]:
+        from stepgrid.build.external_server import missing_entries
 
-    `keep`: for later processes, too."""
-    from stepgrid.language.problems import SpecError, count_problems, format_problems
+        refusals += missing_entries(servers, current_site())
+    if refusals:
+        raise Fault("\n".join(refusals))
 
-    try:
-        plan, said = plan_cache.compiled(host_plan.store(), plan_cache.Request(spec, scale, only, sets), keep)
-    except SpecError as error:
-        raise Fault(f"{format_problems(error.problems)}\n\n{spec}: {count_problems(error.problems)}") from None
-    if said:
-        print(once_a_day(host_plan.store(), spec, said, keep), file=sys.stderr)
-    return plan
+
+READY_SOURCES = ("debian", "system", "server")
+CHECK_ONLY = "this version checks and plans"
+
+
+def unsupported(spec: str, builds: Sequence[PlannedBuild], stages: Sequence[PlannedStage]) -> list[str]:
+    """Name kinds of steps, engines and kinds of sources that this version plans but cannot run, once each."""
+    from stepgrid.plugins import registry
+
+    kinds = registry.unrunnable_kinds(step.kind for stage in stages for step in stage.steps)
+    sentences = [f"{spec}: {CHECK_ONLY} steps of kind {kind}; it cannot run them yet" for kind in kinds]
+    for engine in registry.unrunnable_engines(build.engine for build in builds):
+        first = next(build for build in builds if build.engine == engine)
+        sentences.append(f"{_position(first)}{CHECK_ONLY} the engine {engine}; it cannot run it yet")
+    return [*sentences, *_unsupported_sources(builds), *unsupported_recipes(builds), *_probes(spec, builds, stages)]
+
+
+def _unsupported_sources(builds: Sequence[PlannedBuild]) -> Iterator[str]:
+    from stepgrid.build.recipe import ROUTES
+    from stepgrid.language.sources import source_kind
+    from stepgrid.plugins import registry
+
+    supported = set(ROUTES)
+    for build in builds:
+        kind = source_kind(build.source)
+        if kind is not None and kind not in supported and registry.is_runnable(build.engine):
+            supported.add(kind)
+            yield f"{_position(build)}{CHECK_ONLY} builds from {kind}; it cannot make them yet"
+
+
+def unsupported_recipes(builds: Sequence[PlannedBuild]) -> list[str]:
+    """Name the parts of recipes that sources of ready binaries cannot follow; also of engines that do not run yet."""
+    sentences = []
+    for build in builds:
+        kind = next((kind for kind in READY_SOURCES if kind in build.source), None)
+        # packages may bring extensions
+        parts = [name for name in ("patches", "flags", "extensions") if build.recipe.get(name)]
+        parts = [name for name in parts if (kind, name) != ("debian", "extensions")]
+        if kind and parts and not (parts == ["flags"] and _only_choose_programs(build)):
+            names = " and ".join(f"`{name}`" for name in parts)
+            sentences.append(
+                f"{_position(build)}the binaries of `source: {kind}` are made already: no {names} for them; "
+                "leave them out, or build from source"
+            )
+    return sentences
+
+
+def _only_choose_programs(build: PlannedBuild) -> bool:
+    from stepgrid.language.sources import READY
+    from stepgrid.plugins.engine import DeclaredBuilds
+    from stepgrid.plugins.registry import engine
+
+    kind, flags = engine(build.engine), build.recipe.get("flags")
+    is_choice = isinstance(kind, DeclaredBuilds) and isinstance(flags, Mapping) and kind.only_choose(flags)
+    return is_choice and any(source in build.source for source in READY)
+
+
+def _probes(spec: str, builds: Sequence[PlannedBuild], stages: Sequence[PlannedStage]) -> Iterator[str]:
+    from stepgrid.plugins import registry
+
+    engines = {build.id: build.engine for build in builds}
+    names = set[str]()
+    for engine, step in ((engines.get(stage.build), step) for stage in stages for step in stage.steps):
+        groups = (cast(Sequence[Mapping[str, Any]], step.setup.get(time) or ()) for time in ("before", "after"))
+        for probe in (probe for group in groups for probe in group):
+            key = next((key for key in ("sql", "counters") if key in probe), None)
+            if engine and key and probe["name"] not in names and not registry.engine(engine).server:
+                names.add(probe["name"])
+                yield f"{spec}: probe `{probe['name']}` asks for `{key}`, which needs a server; {engine} is none"
+
+
+def _position(build: PlannedBuild) -> str:
+    return f"{build.where}: " if build.where else ""

@@ -18,7 +18,7 @@ from stepgrid.language import problems
 from stepgrid.model.plan import Plan
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
-from stepgrid.workflow.remaining_work import work
+from stepgrid.workflow.remaining_work import remaining_work
 from tests import waiting
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -52,7 +52,7 @@ class Folder:
 
     @property
     def plan(self) -> Plan:
-        return host_plan.compiled("a.yaml", None)
+        return host_plan.compile_for_host("a.yaml", None)
 
     @property
     def store(self) -> Store:
@@ -64,7 +64,7 @@ class Folder:
         return next(s.id for s in self.plan.stages if (s.parent is None if load else f"arm={name}," in s.title))
 
     def publish(self) -> None:
-        work(self.plan, self.store)
+        remaining_work(self.plan, self.store)
 
     def command(self, module: str, node: str) -> list[str]:
         return [sys.executable, "-m", f"stepgrid.{module}", self.plan.digest, node]

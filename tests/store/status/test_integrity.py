@@ -10,7 +10,7 @@ from stepgrid.model.status import BrokenRecord, Status
 from stepgrid.store.status.integrity import set_aside
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
-from stepgrid.workflow.remaining_work import work
+from stepgrid.workflow.remaining_work import remaining_work
 from tests.run import finished
 
 STEP = PlannedStep("fill", "db_bench", 1, {}, {}, 1)
@@ -29,7 +29,7 @@ def store(tmp_path):
 
 def test_while_something_is_broken_no_look_is_noted_and_its_mark_is_gone(store):
     (store.result("s-1") / "result.json").write_text("{")
-    work(PLAN, store)
+    remaining_work(PLAN, store)
     assert store.last_look("p") == float("-inf")
     assert not store.mark("s-1").is_symlink()
 

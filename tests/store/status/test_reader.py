@@ -31,8 +31,8 @@ from stepgrid.store import plans, redo_requests, retractions
 from stepgrid.store.status import results
 from stepgrid.store.status.reader import StatusReader, job_status
 from stepgrid.store.store import Store
-from stepgrid.workflow.remaining_work import work
-from stepgrid.workflow.run_preview import outlook
+from stepgrid.workflow.remaining_work import remaining_work
+from stepgrid.workflow.run_preview import preview_run
 from tests.run import finished
 
 HERE, BIG = {"id": "here", "declared": True}, {"id": "big", "declared": True, "cores": 4096}
@@ -179,7 +179,7 @@ def test_all_agree_about_every_stage(kinds: dict[str, Callable[[Store, PlannedSt
         status = StatusReader(store, PLAN).read()
         assert {node.id: node.status for node in status.nodes.values()} == wanted
         assert _states(status_command.to_json(status)["nodes"]) == wanted
-        planned = outlook(PLAN, store)
+        planned = preview_run(PLAN, store)
         assert _states(to_json(planned)["nodes"]) == wanted
         assert [node.status.action for node in planned.nodes] == [node.action for node in status.nodes.values()]
         assert _states(results_command.results_json(store, PLAN, [stage.id for stage in PLAN.stages])) == {
@@ -187,7 +187,7 @@ def test_all_agree_about_every_stage(kinds: dict[str, Callable[[Store, PlannedSt
         }
         if broken not in kinds.values():  # a mark says nothing of what it leads to
             assert {node.id: node.status for node in job_status(store, "p").nodes.values()} == wanted
-        left = work(PLAN, store)
+        left = remaining_work(PLAN, store)
         assert left.lacking == _lacking(kinds, wanted)
         runs = {node.id for node in status.nodes.values() if node.action in ("measure", "retry", "redo")}
         inherited = {node for node in left.lacking if wanted[node] is Status.UNSUPPORTED}

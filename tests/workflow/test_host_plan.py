@@ -1,4 +1,4 @@
-"""Warnings are shown once for each spec and day."""
+"""Names of specs, and warnings that are shown once for each spec and day."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.store.store import Store
-from stepgrid.workflow import shown_warnings
-from stepgrid.workflow.shown_warnings import ALL, once_a_day
+from stepgrid.workflow.host_plan import ALL_WARNINGS, spec_name, warnings_once_a_day
 
 TEXT = "a.yaml:1:1: warning[no-repeats]: 2 cells\n   1 | title\n\na.yaml:2:1: warning[step-short]: 1 s"
 AGAIN = "a.yaml: 2 warnings, shown before today; --all-warnings shows them again"
@@ -19,20 +18,20 @@ AGAIN = "a.yaml: 2 warnings, shown before today; --all-warnings shows them again
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(ALL, raising=False)
+    monkeypatch.delenv(ALL_WARNINGS, raising=False)
     (tmp_path / "outputs").mkdir()
     return Store(Path("outputs"))
 
 
 def test_the_second_time_they_are_counted(store: Store) -> None:
-    assert [once_a_day(store, "a.yaml", TEXT) for _ in range(3)] == [TEXT, AGAIN, AGAIN]
-    assert once_a_day(store, "b.yaml", TEXT) == TEXT
+    assert [warnings_once_a_day(store, "a.yaml", TEXT) for _ in range(3)] == [TEXT, AGAIN, AGAIN]
+    assert warnings_once_a_day(store, "b.yaml", TEXT) == TEXT
 
 
 def test_another_warning_shows_all(store: Store) -> None:
-    once_a_day(store, "a.yaml", TEXT)
+    warnings_once_a_day(store, "a.yaml", TEXT)
     more = f"{TEXT}\n\na.yaml:3:1: warning[new]: new"
-    assert once_a_day(store, "a.yaml", more) == more
+    assert warnings_once_a_day(store, "a.yaml", more) == more
 
 
 def test_another_day_shows_all(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,22 +40,22 @@ def test_another_day_shows_all(store: Store, monkeypatch: pytest.MonkeyPatch) ->
         def today(cls) -> Tomorrow:
             return cls(2999, 1, 1)
 
-    once_a_day(store, "a.yaml", TEXT)
-    monkeypatch.setattr(shown_warnings, "date", Tomorrow)
-    assert once_a_day(store, "a.yaml", TEXT) == TEXT
+    warnings_once_a_day(store, "a.yaml", TEXT)
+    monkeypatch.setattr("datetime.date", Tomorrow)
+    assert warnings_once_a_day(store, "a.yaml", TEXT) == TEXT
 
 
 def test_what_notes_nothing_writes_nothing(tmp_path: Path, store: Store) -> None:
-    assert [once_a_day(store, "a.yaml", TEXT, note=False) for _ in range(2)] == [TEXT, TEXT]
+    assert [warnings_once_a_day(store, "a.yaml", TEXT, is_noted=False) for _ in range(2)] == [TEXT, TEXT]
     assert list((tmp_path / "outputs").iterdir()) == []
     (tmp_path / "outputs").rmdir()
-    assert [once_a_day(store, "a.yaml", TEXT) for _ in range(2)] == [TEXT, TEXT]
+    assert [warnings_once_a_day(store, "a.yaml", TEXT) for _ in range(2)] == [TEXT, TEXT]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_errors_are_always_shown(store: Store) -> None:
     error = TEXT.replace("warning", "error")
-    assert [once_a_day(store, "a.yaml", error) for _ in range(2)] == [error, error]
+    assert [warnings_once_a_day(store, "a.yaml", error) for _ in range(2)] == [error, error]
 
 
 def test_plan_and_its_option(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,3 +72,11 @@ def test_plan_and_its_option(store: Store, capsys: pytest.CaptureFixture[str]) -
     assert said[2] == said[0]
     assert main(["check", "a.yaml"]) == 0
     assert capsys.readouterr().err == said[0]
+
+
+def test_a_path_below_the_current_folder_is_relative_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert spec_name(str(tmp_path / "specs" / "a.yaml")) == "specs/a.yaml"
+    assert spec_name("./specs/a.yaml") == "specs/a.yaml"
+    assert spec_name("/elsewhere/a.yaml") == "/elsewhere/a.yaml"
+    assert spec_name("../a.yaml") == "../a.yaml"

@@ -1,0 +1,256 @@
+"""A run on a cluster: how its jobs begin on nodes, and what they ask of SLURM."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import subprocess
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from stepgrid.errors import FAILED
+from stepgrid.host import cluster_job, files
+from stepgrid.host.files import retry_stale
+from stepgrid.model.site import JobRequest, Slurm
+from stepgrid.model.units import counted
+from stepgrid.plan import plan_file
+from stepgrid.plan.fleet.assignment import Progress, assigned
+from stepgrid.workflow import host_plan
+from stepgrid.workflow.remaining_work import RemainingWork, work_of_job
+from stepgrid.workflow.run_request import Fault, plan_request, requested_plan, use_site
+
+# Jobs
+
+
+def leaves_host(workflow: Any) -> bool:
+    """Guess whether jobs run elsewhere: Snakemake tells a Snakefile nothing of its executor yet.
+
+    Default resources are for jobs that do."""
+    return workflow.resource_settings.default_resources is not None
+
+
+def remote_work(config: Mapping[str, Any]) -> RemainingWork:
+    """Read the plan of the run that started this job: the Snakefile is read again in each job."""
+    cluster_job.use_in_job()
+    use_site(config)
+    store, digest = host_plan.store(), cluster_job.plan()
+    if digest is None:  # an executor that leaves the environment behind
+        return work_of_job(requested_plan(plan_request(config)), store)
+    try:
+        return work_of_job(retry_stale(lambda: plan_file.read(store.plan(digest))), store)
+    except (OSError, ValueError, KeyError) as error:
+        folder = store.plan(digest).absolute()
+        sentence = f"this node does not see the plan of the run ({folder}: {error}): is the folder shared?"
+        raise Fault(sentence, FAILED) from None
+
+
+Resource: TypeAlias = str | int
+StageResources: TypeAlias = Mapping[str, Resource | Callable[[Any], Resource | None]]  # as Snakemake takes them
+_RESOURCES = (
+    "slurm_partition",
+    "slurm_account",
+    "constraint",
+    "qos",
+    "runtime",
+    "mem_mb",
+    "cpus_per_task",
+    "slurm_extra",
+)
+CPUS = "SLURM_CPUS_ON_NODE"  # in a job: those of its allocation
+TIMES, GRACE = 2, 1800  # a job may take twice its declared time and half an hour, with what it has to run again
+
+
+@dataclass(frozen=True)  # no slots: cached_property needs a dict
+class JobResources:
+    """Resources that jobs ask of SLURM: a measured stage has its node to itself, builds share one.
+
+    Empty where jobs run on this machine, and where the site file has no `slurm`."""
+
+    work: RemainingWork
+    slurm: Slurm | None
+    inside: bool = False  # this process is in a job
+
+    def checked(self) -> JobResources:
+        """Raise a ClusterError where the scheduler lacks what the site file names, before anything is started."""
+        if self._is_asking and self.work.lacking:
+            _ = self.nodes, self.of_builds
+        return self
+
+    @property
+    def _is_asking(self) -> bool:
+        return cluster_job.active() and not self.inside and self.slurm is not None
+
+    @cached_property
+    def of_builds(self) -> Mapping[str, Resource]:
+        """Half of a node, unless the site file says more."""
+        if self.inside:
+            return _allocation()
+        if not self._is_asking or self.slurm is None:
+            return {}
+        request = self.slurm.builds
+        smallest = min(list_nodes(request), key=lambda node: (node.cpus, node.memory))
+        resources = {
+            **_common(request),
+            "cpus_per_task": request.cpus or max(1, smallest.cpus // 2),
+            "mem_mb": smallest.memory // 2 if request.memory is None else request.memory >> 20,
+        }
+        return resources | ({"runtime": math.ceil(request.time_limit / 60)} if request.time_limit else {})
+
+    @property
+    def of_stages(self) -> StageResources:
+        if self.inside:
+            return _allocation()
+
+        def resource(name: str) -> Callable[[Any], Resource | None]:
+            return lambda wildcards: self._stage_resources(self.work.names[wildcards.stage]).get(name)
+
+        return {name: resource(name) for name in _RESOURCES} if self._is_asking else {}
+
+    def _stage_resources(self, stage: str) -> Mapping[str, Resource]:
+        node = self.nodes.get(stage)
+        if node is None:  # it has a result, and Snakemake was told to run it all the same
+            return {}
+        request = self._request(self.work.stages[stage].hardware)
+        memory = node.memory if request.memory is None else request.memory >> 20
+        resources = {
+            **_common(request),
+            "mem_mb": min(memory, node.memory),
+            "cpus_per_task": node.cpus,
+            "slurm_extra": f"--exclusive --nodelist={node.name}",
+        }
+        return resources | ({"runtime": limit} if (limit := self._minutes(stage, request)) else {})
+
+    def _minutes(self, stage: str, request: JobRequest) -> int | None:
+        """Limit the time of a stage together with those before it, which it may have to run again."""
+        parts, ancestor = list[float | None](), stage
+        while ancestor:
+            parts.append(self._seconds(ancestor))
+            ancestor = self.work.stages[ancestor].parent or ""
+        expected = None if None in parts else TIMES * sum(part or 0.0 for part in parts) + GRACE
+        limits = [limit for limit in (expected, request.time_limit) if limit]
+        return math.ceil(min(limits) / 60) if limits else None
+
+    def _seconds(self, stage: str) -> float:
+        return self.work.status.nodes[stage].seconds or self.work.stages[stage].seconds
+
+    @cached_property
+    def nodes(self) -> Mapping[str, Node]:
+        """Choose the node that measures each stage without a result."""
+        stages_by_machine = defaultdict[str, list[str]](list)
+        for stage in self.work.stages.keys() & self.work.lacking:
+            stages_by_machine[self.work.stages[stage].hardware].append(stage)
+        chosen: dict[str, Node] = {}
+        for machine, stages in stages_by_machine.items():
+            by_name = {node.name: node for node in list_nodes(self._request(machine))}
+            remaining = {stage: self._seconds(stage) for stage in sorted(stages)}
+            progress = Progress(remaining, self._nodes_of_results(machine))
+            # one that is down now gets nothing new; what was begun on it waits for it
+            usable = [name for name, node in by_name.items() if node.is_up or name in progress.measured.values()]
+            placement = assigned(self.work.plan, progress, usable or list(by_name))
+            chosen |= {stage: by_name[name] for stage, name in placement.items()}
+        return chosen
+
+    @property
+    def waiting(self) -> Iterator[str]:
+        """Name each node that is down and has stages all the same."""
+        lost = defaultdict[Node, list[str]](list)
+        for stage, node in self.nodes.items() if self._is_asking else ():
+            if not node.is_up:
+                lost[node].append(stage)
+        for node, stages in lost.items():
+            yield (
+                f"{node.name} is {node.state}: {counted(len(stages), 'stage')} will wait for it, since what they are "
+                "compared with was measured there; without it in the site file's `nodes` they go to another"
+            )
+
+    def _nodes_of_results(self, machine: str) -> dict[str, str]:
+        names = {}
+        for stage, result in self.work.results.items():
+            if self.work.stages[stage].hardware == machine:
+                attempt = files.read_json(result / "attempt.json")
+                if name := attempt.get(cluster_job.NODE) or attempt.get("hostname"):
+                    names[stage] = cluster_job.short(str(name))
+        return names
+
+    def _request(self, machine: str) -> JobRequest:
+        is_declared = bool(self.work.plan.machines.get(machine, {}).get("declared"))
+        return (self.slurm.of(machine, is_declared) if self.slurm else None) or JobRequest()
+
+
+def _allocation() -> dict[str, Resource]:
+    """Give the step that a job of SLURM starts all that the job has."""
+    cpus = os.environ.get(CPUS, "")
+    return {"cpus_per_task": int(cpus)} if cpus.isdecimal() else {}
+
+
+def _common(request: JobRequest) -> dict[str, Resource]:
+    resources = {
+        "slurm_partition": request.partition,
+        "slurm_account": request.account,
+        "constraint": request.constraint,
+        "qos": request.qos,
+    }
+    return {name: value for name, value in resources.items() if value}
+
+
+# Nodes, as `sinfo` lists them
+
+_FORMAT = "%N|%t|%c|%m|%f"
+_SINFO_SECONDS = 30
+_UP = re.compile(r"(idle|mix|alloc|comp|resv|plnd)\+?", re.ASCII)  # sinfo(1): any other node takes no job now
+_FEATURE = re.compile(r"[\w.-]+", re.ASCII)
+
+
+class ClusterError(Fault):
+    """A scheduler that does not answer, or lacks what the site file names."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"nothing was started: {text}", FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    name: str
+    state: str
+    cpus: int
+    memory: int  # MiB
+
+    @property
+    def is_up(self) -> bool:
+        return _UP.fullmatch(self.state) is not None
+
+
+def list_nodes(request: JobRequest) -> list[Node]:
+    """List the nodes that a request may go to, once each, in the order of the site file or by name."""
+    words = [f"--partition={request.partition}"] if request.partition else []
+    words += [f"--nodes={','.join(request.nodes)}"] if request.nodes else []
+    # SLURM decides about an expression of several features
+    feature = request.constraint if request.constraint and _FEATURE.fullmatch(request.constraint) else None
+    by_name = {}
+    for line in _sinfo(words).splitlines():
+        name, state, cpus, memory, features = line.strip().split("|", 4)
+        if feature is None or feature in features.split(","):
+            by_name[name] = Node(name, state, int(cpus), int(memory.rstrip("+")))
+    if absent := [name for name in request.nodes if name not in by_name]:
+        where = f" in the partition `{request.partition}`" if request.partition else ""
+        raise ClusterError(f"SLURM has no node {', '.join(f'`{name}`' for name in absent)}{where}")
+    if not by_name:
+        raise ClusterError(f"SLURM has no node for what the site file asks for: {' '.join(words)}")
+    return [by_name[name] for name in request.nodes or sorted(by_name)]
+
+
+def _sinfo(words: Sequence[str]) -> str:
+    argv = ["sinfo", "--Node", "--noheader", f"--format={_FORMAT}", *words]
+    try:
+        process = subprocess.run(argv, capture_output=True, text=True, timeout=_SINFO_SECONDS, check=False)
+    except FileNotFoundError:
+        raise ClusterError("there is no `sinfo` on PATH: start it where SLURM's commands are") from None
+    except subprocess.TimeoutExpired:
+        raise ClusterError(f"`sinfo` did not answer within {_SINFO_SECONDS} s: does slurmctld run?") from None
+    if process.returncode:
+        raise ClusterError(f"`sinfo` exited with status {process.returncode}: {process.stderr.strip()}")
+    return process.stdout

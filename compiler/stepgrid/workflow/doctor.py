@@ -1,0 +1,283 @@
+"""Checks of this host, and of what a plan needs of it: the sections of `stepgrid doctor`."""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from stepgrid.build.recipe import PACKAGES as TOOL_PACKAGES
+from stepgrid.host import activity, disk, facts, locks, sysfs
+from stepgrid.host.host_check import OK, STOPS, WARNING, Finding, unknown
+from stepgrid.host.noise import look
+from stepgrid.host.processes import cgroup, launch
+from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
+from stepgrid.model.site import Site
+from stepgrid.model.units import percent, size
+from stepgrid.plugins.registry import COLLECTORS, engine
+from stepgrid.run.images.clone import FICLONE
+from stepgrid.store.store import Store
+
+LEAST_FREE = 0.1  # of a device: below that, flash slows down
+BLOCK = 4096
+UNSYNCHRONIZED = 0x40  # STA_UNSYNC of adjtimex(2)
+STATUS_OFFSET = 40  # of the status in struct timex, on machines of 64 bits
+PARANOID = 2  # up to there, users may count events of their own processes
+
+USES = {
+    "numactl": "`launch: {numa}`",
+    "taskset": "`launch: {cpus}`",
+    "perf": "collectors of perf",
+    "iostat": "looking at a device oneself",
+    "git": "builds from git",
+    "cc": "builds from source",
+    "c++": "builds from source",
+    "make": "builds from source",
+    "cmake": "builds from source",
+    "ninja": "builds from source",
+}
+PACKAGES = {**TOOL_PACKAGES, "taskset": "util-linux", "perf": "linux-perf", "iostat": "sysstat"}
+SOURCE_TOOLS = {"git": "git", "maven": "mvn", "crate": "cargo", "debian-source": "dpkg-source"}
+
+
+class Section(NamedTuple):
+    title: str
+    findings: tuple[Finding, ...]
+
+
+def sections(store: Store, site: Site, plan: Plan | None = None) -> Iterator[Section]:
+    built = [build.id for build in plan.builds if store.has_build(build.id)] if plan else []
+    needed = needed_programs(plan, built) if plan else {}
+    if plan:
+        yield Section("for this spec", tuple(_plan_findings(plan, store, site)))
+    yield Section("where things go", tuple(folder_findings(store)))
+    yield Section("what the system allows", tuple(system_findings()))
+    yield Section("programs", tuple(_program_findings(site, needed)))
+    noise = look(store.data, site.device, locks.host_lock_path())
+    yield Section(f"noise, over {activity.look_seconds():g} s", tuple(noise.findings))
+
+
+# The needs of a plan
+
+
+def _plan_findings(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
+    yield _hardware(plan, store, site)
+    launches = _launches(plan.stages)
+    for library in sorted({str(options["malloc"]) for options in launches if options.get("malloc")}):
+        try:
+            yield Finding(library, OK, launch.allocator_library(library))
+        except launch.LaunchError as error:
+            yield Finding(library, STOPS, str(error), None, "here", f"sudo apt install {launch.PACKAGES[library]}")
+    yield from map(_processors, sorted({str(options["cpus"]) for options in launches if options.get("cpus")}))
+    for tool in missing_tools(plan.stages, site):
+        mend = f"sudo apt install {tool.package}, or `tools:` of a site file" if tool.package else ""
+        yield Finding(tool.program, WARNING, f"not here; for the collector {tool.collector}", None, "on PATH", mend)
+    is_limited = any(options.get("memory") for options in launches)
+    if is_limited and launch.scope_refusal(launch.SCOPE) and not cgroup.can_limit():
+        mend = "leave `launch: {memory}` out, or run where `systemd-run --user` works"
+        yield Finding("memory limits", STOPS, "cannot be given here", None, "given", mend)
+
+
+def _hardware(plan: Plan, store: Store, site: Site) -> Finding:
+    path = store.root if store.root.is_dir() else store.root.absolute().parent
+    if sentence := facts.hardware_contradiction(plan.machines, path, site):
+        mend = "run it there, or `allow_other_hardware: true` in a site file"
+        return Finding("hardware", STOPS, sentence.replace("\n", " "), None, "that of the spec", mend)
+    if foreign := facts.foreign_machines(plan.machines, path, site):
+        text = f"this host is one of {len(plan.machines)} machines; elsewhere: {', '.join(foreign)}"
+        return Finding("hardware", OK, text, sorted(foreign))
+    is_declared = any(machine.get("declared") for machine in plan.machines.values())
+    actual = facts.host_hardware(path, site)
+    text = "as the spec says" if is_declared else "the spec asks for none"
+    return Finding("hardware", OK, f"{text}: {actual.get('cpu', 'unknown')}, {actual.get('cores', '?')} cores", actual)
+
+
+def _processors(cpus: str) -> Finding:
+    usable, text = os.sched_getaffinity(0), f"`cpus: {cpus}`"
+    if launch.parse_processors(cpus) <= usable:
+        return Finding("processors", OK, text, sorted(usable))
+    text += f": this host gives {launch.format_processors(usable)}"
+    return Finding(
+        "processors", STOPS, text, sorted(usable), "all of them", "`launch: {cpus}` of processors of this host"
+    )
+
+
+def needed_programs(plan: Plan, built: Iterable[str]) -> dict[str, str]:
+    """Map the programs that stages and builds need to their purpose; builds that are made need none."""
+    builds = [build for build in plan.builds if build.id not in set(built)]
+    programs = {tool: f"the build {build.name}" for build in builds for tool in _build_tools(build)}
+    for options in _launches(plan.stages):
+        if options.get("numa") and launch.numa_nodes() > 1:
+            programs["numactl"] = USES["numactl"]
+        if options.get("cpus"):
+            programs["taskset"] = USES["taskset"]
+    return programs
+
+
+def _build_tools(build: PlannedBuild) -> Iterator[str]:
+    from stepgrid.build.ready_programs import recipe_of
+
+    recipe = recipe_of(build, engine(build.engine))
+    yield from (SOURCE_TOOLS[key] for key in build.source if key in SOURCE_TOOLS)
+    yield from recipe.tools if recipe else ()
+
+
+def _launches(stages: Iterable[PlannedStage]) -> list[Mapping[str, Any]]:
+    launches = (step.setup.get("launch") for stage in stages for step in stage.steps)
+    return [cast(Mapping[str, Any], options) for options in launches if options]
+
+
+class MissingTool(NamedTuple):
+    """A program that a collector needs and this host lacks: steps are measured without it."""
+
+    collector: str  # its name in the spec
+    program: str
+    package: str  # that brings it; empty where it is unknown
+
+
+def missing_tools(stages: Iterable[PlannedStage], site: Site) -> Iterator[MissingTool]:
+    """Look for the programs of collectors, each collector once; one of a build is looked for when that is made."""
+    steps = (step for stage in stages for step in stage.steps)
+    listed = (cast(Sequence[Mapping[str, Any]], step.setup.get("collectors") or ()) for step in steps)
+    collectors = {str(options["name"]): options for group in listed for options in group}
+    for name, options in collectors.items():
+        if kind := options.get("collector"):
+            collector = COLLECTORS.get(str(kind))
+            program, package = site.tool(collector.tool), collector.package
+        else:
+            program, package = str(options["command"][0]), ""
+        if (kind or "{" not in program) and not shutil.which(program):
+            yield MissingTool(name, program, package)
+
+
+# Folders of results and databases
+
+
+def folder_findings(store: Store) -> Iterator[Finding]:
+    yield _writable("outputs", store.root)
+    data = store.root if store.data == store.root else store.data.parent
+    if data != store.root:
+        yield _writable("data", data)
+    yield _free_space(data)
+    mend = "images are hard-linked or copied: another file system, such as xfs"
+    yield _trial("reflinks", data, _can_reflink, ("has them", mend))
+    yield _trial("direct IO", data, _can_write_direct, ("has it", "options that ask for it fail: another file system"))
+
+
+def _writable(name: str, folder: Path) -> Finding:
+    existing = disk.existing(folder)
+    inner = [path for path in existing.iterdir() if path.is_dir()] if existing == folder.absolute() else []
+    closed = next((path for path in (existing, *inner) if not os.access(path, os.W_OK | os.X_OK)), None)
+    if closed is not None:
+        mend = f"sudo chown -R $USER {closed}, or another folder"
+        return Finding(name, STOPS, f"{closed} cannot be written", str(closed), "writable", mend)
+    return Finding(name, OK, f"{folder.absolute()} can be written", str(folder.absolute()))
+
+
+def _free_space(folder: Path) -> Finding:
+    usage = os.statvfs(disk.existing(folder))
+    free, total = usage.f_bavail * usage.f_frsize, usage.f_blocks * usage.f_frsize
+    if not total:
+        return unknown("free space")
+    is_low = free < LEAST_FREE * total
+    text, expected = f"{size(free)} of {size(total)}", f"at least {percent(LEAST_FREE)}"
+    mend = "stepgrid gc --yes && stepgrid gc --empty" if is_low else ""
+    return Finding("free space", WARNING if is_low else OK, text, free, expected, mend)
+
+
+def _trial(name: str, folder: Path, can: Callable[[Path], bool], words: tuple[str, str]) -> Finding:
+    """Try an ability of a file system with a small file."""
+    try:
+        with tempfile.TemporaryDirectory(dir=disk.existing(folder), prefix=".stepgrid-") as inner:
+            works = can(Path(inner))
+    except OSError as error:
+        return unknown(name, f"cannot be tried: {error.strerror}")
+    filesystem = mount.filesystem if (mount := disk.mount(folder)) else "this file system"
+    if works:
+        return Finding(name, OK, f"{filesystem} {words[0]}", works)
+    return Finding(name, WARNING, f"{filesystem} has none", works, mend=words[1])
+
+
+def _can_reflink(folder: Path) -> bool:
+    (folder / "a").write_bytes(b"x" * BLOCK)
+    with (folder / "a").open("rb") as source, (folder / "b").open("wb") as target:
+        try:
+            fcntl.ioctl(target, FICLONE, source.fileno())
+        except OSError:
+            return False
+    return True
+
+
+def _can_write_direct(folder: Path) -> bool:
+    try:
+        os.close(os.open(folder / "direct", os.O_CREAT | os.O_RDWR | os.O_DIRECT, 0o600))
+    except OSError:
+        return False
+    return True
+
+
+# The system
+
+
+def system_findings() -> Iterator[Finding]:
+    users = locks.host_users()
+    text = f"{locks.host_lock_path()}: {', '.join(users) if users else 'nobody measures or builds now'}"
+    yield Finding("host lock", OK, text, users)
+    yield _memory_limits()
+    if cgroup.can_find():
+        yield Finding("supervision", OK, "a cgroup for each step", True)
+    else:
+        text = "process groups only: a daemon that a step leaves behind is not found"
+        mend = "systemd-run --user --scope -p Delegate=yes stepgrid run …"
+        yield Finding("supervision", WARNING, text, False, "a cgroup", mend)
+    yield _perf_counters()
+    yield _clock()
+
+
+def _memory_limits() -> Finding:
+    ways = [] if launch.scope_refusal(launch.SCOPE) else ["systemd-run --user --scope"]
+    ways += ["a cgroup of our own"] if cgroup.can_limit() else []
+    if ways:
+        return Finding("memory limits", OK, f"by {' or '.join(ways)}", ways)
+    mend = "loginctl enable-linger $USER, or leave `launch: {memory}` out"
+    text = "neither systemd-run nor a cgroup of our own gives them"
+    return Finding("memory limits", WARNING, text, ways, "possible", mend)
+
+
+def _perf_counters() -> Finding:
+    level, expected = sysfs.number("proc/sys/kernel/perf_event_paranoid"), f"at most {PARANOID}"
+    if level is None:
+        return unknown("perf counters", expected=expected)
+    if not any(name.startswith(("cpu", "armv8")) for name in sysfs.names("sys/bus/event_source/devices")):
+        text, mend = "those of the processors are not there", "a host that has them"
+        return Finding("perf counters", WARNING, text, level, mend=mend)
+    mend = "" if level <= PARANOID else f"sudo sysctl kernel.perf_event_paranoid={PARANOID}"
+    text = f"kernel.perf_event_paranoid is {level}"
+    return Finding("perf counters", WARNING if mend else OK, text, level, expected, mend)
+
+
+def _clock() -> Finding:
+    expected = "kept right by NTP"
+    buffer = ctypes.create_string_buffer(256)  # modes 0: nothing is set
+    if sys.maxsize < 1 << 32 or ctypes.CDLL(None, use_errno=True).adjtimex(buffer) < 0:
+        return unknown("clock", expected=expected)
+    if int.from_bytes(buffer.raw[STATUS_OFFSET : STATUS_OFFSET + 4], sys.byteorder) & UNSYNCHRONIZED:
+        return Finding("clock", WARNING, "nothing keeps it right", False, expected, "timedatectl set-ntp true")
+    return Finding("clock", OK, expected, True, expected)
+
+
+def _program_findings(site: Site, needed: Mapping[str, str]) -> Iterator[Finding]:
+    """Look for programs; a missing one that a plan needs stops a run."""
+    for name in {**USES, **needed}:
+        if path := shutil.which(site.tool(name)):
+            yield Finding(name, OK, path, path)
+        else:
+            mend = f"sudo apt install {PACKAGES.get(name, name)}, or `tools:` of a site file"
+            severity = STOPS if name in needed else WARNING
+            yield Finding(name, severity, f"not here; for {needed.get(name) or USES[name]}", mend=mend)

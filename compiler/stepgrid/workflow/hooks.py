@@ -1,0 +1,421 @@
+"""Hooks of Snakemake around a run: the checkout's lock, signals, the last word, and the next round of loads."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any, NamedTuple, NoReturn
+
+from stepgrid.host import cluster_job, files, locks, tuning
+from stepgrid.host.failure import StageError
+from stepgrid.host.locks import LockBusy, locked
+from stepgrid.host.processes import signals
+from stepgrid.host.processes.signals import die_with_parent, ignore_signal
+from stepgrid.language.site import VARIABLE, current_site
+from stepgrid.model.plan import BUILD_PREFIX, PlannedStage
+from stepgrid.model.site import Site
+from stepgrid.model.status import NodeStatus, PlanStatus, Status
+from stepgrid.model.units import counted, duration
+from stepgrid.run.attempt import JOURNAL
+from stepgrid.run.progress import head
+from stepgrid.run.run_end_time import in_force
+from stepgrid.store import active_run, load_requests
+from stepgrid.store.active_run import RunRecord, active_run_record, hold_run_lock
+from stepgrid.store.paths import RUN_LOCK
+from stepgrid.store.status.failures import read_failure, write_failure
+from stepgrid.store.status.integrity import set_aside
+from stepgrid.store.status.reader import StatusReader, job_reader, job_status
+from stepgrid.store.store import Store
+from stepgrid.workflow import host_plan, plan_cache
+from stepgrid.workflow.remaining_work import RemainingWork, ask_for_repeats, remaining_work
+from stepgrid.workflow.run_request import explain_error, plan_request
+
+PATIENCE = 1.0  # seconds that jobs have to end after they were told to
+CANCELLING = 8.0  # seconds that it may take to cancel those of a cluster; one that is left measures, and is found
+
+
+@dataclass(slots=True, repr=False)
+class Hooks:
+    """Handlers of the start and the end of a run.
+
+    They have no repr: asyncio looks at the handler of Ctrl-C in each round of Snakemake's scheduler, and Python's
+    signal module puts its repr into an error that nobody sees. That of a plan takes a tenth of a second."""
+
+    work: RemainingWork
+    config: Mapping[str, Any] = field(default_factory=dict)  # the request
+    lock: ExitStack = field(default_factory=ExitStack)
+    stopped: str | None = None  # the signal that ended the run
+    screen: JobScreen | None = None  # of a run on a cluster
+
+    def start(self, notes: Iterable[str] = ()) -> None:
+        """Take the checkout's lock, tidy the store and describe the run, before the first job."""
+        store = self.work.store
+        is_new_folder = not store.lock(RUN_LOCK).exists() and not any(store.results_of("_").parent.glob("*"))
+        self._take_lock()
+        try:
+            active_run.keep_reserve(store)
+            files.sweep_store(store.root)
+            active_run.forget_skipped_stages(store)
+            self.listen()
+            if is_new_folder:
+                home = host_plan.project_folder(Path(self.work.plan.spec).resolve().parent)
+                is_elsewhere = home not in (None, Path.cwd())
+                uncounted = f"; those in {home}/{host_plan.OUTPUTS} do not count" if is_elsewhere else ""
+                say(f"results go to {store.root.absolute()}: a new folder{uncounted}")
+            self._sweep_databases()
+            for broken in self.work.broken:
+                say(set_aside(store, broken) or "")
+            self.work.restore_marks()
+            ask_for_repeats(self.work)
+            for sentence in (*self._start_notes(), *notes):
+                say(sentence)
+            names = [build.name for build in self.work.plan.builds if build.id in self.work.lacking]
+            builds = f" | {counted(len(names), 'build')} to make first: {', '.join(names)}" if names else ""
+            say(f"{self._progress()}{builds}")
+            self.screen = JobScreen(store, self.work.plan.digest, say)
+            self.screen.start()
+        except BaseException:
+            self.lock.close()  # else when Python has forgotten how
+            raise
+
+    def _take_lock(self) -> None:
+        store, plan, until = self.work.store, self.work.plan, in_force()
+        try:
+            text, at = (until.text, until.at) if until else ("", None)
+            self.lock.enter_context(hold_run_lock(store, plan.spec, text, at, plan.digest))
+        except LockBusy as busy:
+            say(refusal(active_run_record(store, busy.holders), busy.holders))
+            sys.exit(1)
+        except OSError as error:
+            say(explain_error(store, error))
+            sys.exit(1)
+
+    def _start_notes(self) -> Iterator[str]:
+        for reason, count in Counter(self.work.again.values()).items():
+            yield f"{counted(count, 'stage')} again, beside the old result: {reason}"
+        if site := os.environ.get(VARIABLE):
+            yield f"site file: {host_plan.spec_name(site)}"
+        if not cluster_job.active():
+            stages = (stage for stage in self.work.plan.stages if stage.id in self.work.lacking)
+            yield from describe_shortcomings(stages, current_site())
+
+    def listen(self) -> None:
+        for number in signals.ENDING_SIGNALS:
+            signal.signal(number, self._stop)
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # nobody who looks is no reason to stop
+        sys.excepthook = self._handle_uncaught
+
+    def success(self) -> None:
+        signals.exit_on_signals()
+        self._stop_screen()
+        work = remaining_work(self.work.plan, self.work.store)
+        if work.is_over:
+            if work.elsewhere:
+                say(f"measured here: {counted(len(work.results), 'stage')}{work.elsewhere_note}")
+            self._continue()
+            print(work.products.summary, flush=True)
+        else:  # only a part of the plan was asked for: --until
+            say(head(work.status))
+        self.lock.close()
+
+    def error(self) -> None:
+        """Summarize the results after a job failed, unless the run was stopped: then someone waits for us to go."""
+        try:
+            self._stop_screen()
+            if not self.stopped:
+                self._end_incomplete()
+        except KeyboardInterrupt:
+            self.stopped = self.stopped or signal.SIGINT.name
+        if self.stopped:
+            self._leave()
+
+    def _end_incomplete(self) -> None:
+        for sentence in close_attempts(self.work):
+            say(sentence)
+        locks.clear_up_host()
+        self._sweep_databases()
+        is_summarized = all(self._run_module(verb) for verb in ("collect", "summarize"))
+        unstarted = unstarted_stages(self.work)
+        if unstarted:
+            say(unstarted.sentence)
+        if not (unstarted and unstarted.is_orderly):
+            attempts = self.work.store.root / "attempts"
+            say(f"the run is not complete: {self._progress()}")
+            say(f"failed attempts are kept in {attempts}; the same command tries them again")
+        if is_summarized:
+            if not unstarted:
+                self._continue()
+            say(f"summary of what there is: {self.work.text}, {self.work.page}")
+        self.lock.close()
+        if unstarted and unstarted.is_orderly:
+            signals.exit_now(0)
+
+    def _continue(self) -> None:
+        """Measure the loads that the new report asks for, by the same command in this process."""
+        if sentence := describe_next_round(self.work, self.config):
+            say(sentence)
+            if can_restart():
+                self.lock.close()
+                restart()
+
+    def _progress(self) -> str:
+        return head(job_status(self.work.store, self.work.plan.digest))
+
+    def _stop_screen(self) -> None:
+        if self.screen is not None:
+            self.screen.stop()
+
+    def _sweep_databases(self) -> None:
+        if any(self.work.store.leftovers()):  # seldom: of a runner that was killed
+            from stepgrid.run.images import live_databases
+
+            live_databases.clear_up(self.work.store)
+
+    def _run_module(self, verb: str) -> bool:
+        argv = [sys.executable, "-m", f"stepgrid.{verb}", self.work.plan.digest, "--partial"]
+        # a process group of its own: Ctrl-C reaches us, and we kill it
+        options: dict[str, Any] = {"process_group": 0, "preexec_fn": die_with_parent()}
+        return subprocess.run(argv, check=False, stdout=subprocess.DEVNULL, **options).returncode == 0
+
+    def _stop(self, number: int, _: FrameType | None) -> None:
+        """End the jobs, whether or not the signal reached them too; Snakemake takes the exception as Ctrl-C."""
+        for ending in signals.ENDING_SIGNALS:
+            signal.signal(ending, ignore_signal)
+        self.stopped = signal.Signals(number).name
+        if cluster_job.active():  # its jobs are cancelled by a child of ours
+            # once its jobs are cancelled, Snakemake waits up to minutes for its next look at them
+            timer = threading.Timer(CANCELLING, self._leave)
+            timer.daemon = True
+            timer.start()
+        else:
+            signal_children(signal.SIGTERM)
+            threading.Thread(target=_end_children, daemon=True).start()
+        raise KeyboardInterrupt
+
+    def _handle_uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """Leave where Snakemake does not listen: while it starts a job."""
+        if self.stopped is None or not issubclass(kind, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, trace)
+            return
+        _end_children()
+        self._leave()
+
+    def _leave(self) -> NoReturn:
+        say(f"stopped by {self.stopped}: nothing that was measured is lost, the same command goes on from here")
+        signals.exit_now()
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def refusal(record: RunRecord | None, holders: Sequence[int]) -> str:
+    """Explain why a second run in one checkout does not start."""
+    pid = record.pid if record else next(iter(holders), None)
+    process = "" if pid is None else f": pid {pid}"
+    if record:
+        process += f", started {record.started.astimezone():%H:%M:%S} ({record.spec})"
+    stop = "" if pid is None else f", or stop it with: kill {pid}"
+    return f"another run is active in this checkout{process}. It goes on; start again when it has ended{stop}"
+
+
+def describe_shortcomings(stages: Iterable[PlannedStage], site: Site) -> Iterator[str]:
+    """Name what this host cannot do for the stages that it is to measure."""
+    from stepgrid.workflow.doctor import missing_tools
+
+    if sentence := tuning.tuning_refusal(site):
+        yield sentence
+    for tool in missing_tools(stages, site):
+        advice = f"; install {tool.package}" if tool.package else ""
+        yield (
+            f"collector {tool.collector}: there is no {tool.program} here, its steps are measured without it{advice}"
+        )
+
+
+# Jobs
+
+
+def child_pids() -> list[int]:
+    """List the direct children of this process, whichever thread started them."""
+    pids: list[int] = []
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # a thread that just ended
+            pids += [int(pid) for pid in (task / "children").read_text().split()]
+    return [pid for pid in pids if pid not in signals.GUARDS]
+
+
+def signal_children(number: int) -> None:
+    for pid in child_pids():
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def _end_children() -> None:
+    """Signal jobs repeatedly: one that Snakemake was about to start begins after the first time."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        time.sleep(PATIENCE / 10)
+        signal_children(signal.SIGTERM)
+    signal_children(signal.SIGKILL)
+
+
+KILLED = "the process that ran it was killed (by the kernel when memory runs out, or by someone)"
+
+
+def close_attempts(work: RemainingWork) -> Iterator[str]:
+    """RunRecord a failure for each attempt that was killed, and describe it; one whose lock is held is running."""
+    for node in sorted(work.lacking):
+        with suppress(LockBusy, OSError), locked(work.store.lock(node), wait=False):
+            for attempt in work.store.attempts(node)[-1:]:
+                if not (attempt / "failure.json").exists():
+                    yield _close_attempt(work, node, attempt).block(work.title(node))
+
+
+def _close_attempt(work: RemainingWork, node: str, attempt: Path) -> StageError:
+    if node.startswith(BUILD_PREFIX):
+        from stepgrid.build import commands, job  # nearly every run gets here, and few were killed in a build
+
+        tail = job.fail(attempt, node, Status.FAILED, KILLED)  # its tree goes at once: it may never be tried again
+        return StageError(KILLED, log=attempt / commands.LOG, tail=tail)
+    signals.kill_attempt(attempt / JOURNAL, (work.store.root, work.store.data))
+    failure = StageError(KILLED)
+    write_failure(attempt, node, failure, Status.FAILED)
+    return failure
+
+
+class UnstartedStages(NamedTuple):
+    sentence: str
+    is_orderly: bool  # nothing failed: the run did what it was asked for
+
+
+def unstarted_stages(work: RemainingWork) -> UnstartedStages | None:
+    """Describe the stages that a run left out because they would not have ended in time."""
+    until, skipped = in_force(), active_run.skipped_stages(work.store)
+    if until is None or not skipped:
+        return None
+    status = job_status(work.store, work.plan.digest)
+    seconds = skipped[min(skipped, key=work.rank)]
+    needs = "takes a time that is not known" if seconds is None else f"needs about {duration(seconds)}"
+    total = len(status.stages) - len(status.of(Status.ELSEWHERE))
+    remaining = len(status.of(Status.MISSING, Status.INTERRUPTED))
+    sentence = f"stopped at {until.text}: {remaining} of {counted(total, 'stage')} left, the next {needs}"
+    interrupted = {node.id for node in status.of(Status.INTERRUPTED)}
+    return UnstartedStages(sentence, not status.has_failed and interrupted <= skipped.keys())
+
+
+# News of jobs on a cluster, which have no screen
+
+PERIOD = 5.0  # seconds between two looks at the store
+LOST = 400.0  # seconds: more than the executor for SLURM waits between two looks, and a summary takes
+FORGOTTEN = (
+    "all stages have ended, and the cluster has not said so of every job: a controller that was killed forgets the "
+    "newest. Stop with Ctrl-C; the same command goes on"
+)
+_ENDED = (Status.DONE, Status.UNSUPPORTED, Status.FAILED, Status.INTERRUPTED)
+
+
+@dataclass(slots=True)
+class JobScreen:
+    """News of jobs on other machines: which stages and builds have ended, and why they failed."""
+
+    store: Store
+    plan: str
+    say: Callable[[str], None]
+    _reader: StatusReader = field(init=False)
+    _before: Mapping[str, NodeStatus] = field(init=False)
+    _is_over: threading.Event = field(default_factory=threading.Event)
+    _watcher: threading.Thread | None = None
+    _idle_since: float | None = None  # when the last stage ended
+
+    def start(self) -> None:
+        """Begin to watch, unless jobs run on this machine: they have the screen."""
+        if cluster_job.active():
+            self._reader = job_reader(self.store, self.plan)
+            self._before = self._reader.read().nodes
+            self._watcher = threading.Thread(target=self.watch, daemon=True)
+            self._watcher.start()
+
+    def stop(self) -> None:
+        """Say the last news."""
+        if self._watcher is not None:
+            self._is_over.set()
+            self._watcher.join(timeout=PERIOD)
+            self._watcher = None
+            self._show_news()
+
+    def watch(self) -> None:
+        while not self._is_over.wait(PERIOD):
+            self._show_news()
+
+    def _show_news(self) -> None:
+        with suppress(OSError):  # a store that cannot be read now
+            status = self._reader.read()
+            before, self._before = self._before, status.nodes
+            for node in status.nodes.values():
+                if node.status in _ENDED and node.status is not before[node.id].status:
+                    self.say(self._news(node, status))
+            self._check_forgotten(status)
+
+    def _news(self, node: NodeStatus, status: PlanStatus) -> str:
+        attempts = self.store.attempts(node.id)[-1:] if node.status is Status.FAILED else []
+        if attempts and (failure := read_failure(attempts[0])):
+            return failure.block(node.title)
+        reason = f" ({node.reason})" if node.reason else ""
+        return f"{head(status)} | {node.title}: {node.status}{node.time_taken}{reason}"
+
+    def _check_forgotten(self, status: PlanStatus) -> None:
+        """Say once that the run waits for jobs which the cluster has forgotten."""
+        if any(node.status not in (*_ENDED, Status.ELSEWHERE, Status.BLOCKED) for node in status.nodes.values()):
+            self._idle_since = None
+        elif self._idle_since is None:
+            self._idle_since = time.monotonic()
+        elif time.monotonic() - self._idle_since > LOST:
+            self._idle_since = float("inf")
+            self.say(FORGOTTEN)
+
+
+# The next round: a run of the same command line, in the same process, of the plan that has the loads which the report
+# asked for. A kill at any moment, or between two rounds, loses nothing: the next command compiles the same plan.
+
+COMMANDS = ("stepgrid", "snakemake")  # any other program, which may use either, would begin anew
+DIRECTORY_OPTIONS = ("-d", "--directory")  # of Snakemake: the same command line would lead to another folder
+
+
+def describe_next_round(work: RemainingWork, config: Mapping[str, Any]) -> str:
+    """Describe the loads that are added and why; empty where all is decided."""
+    if not work.plan.adds_loads or not config:
+        return ""
+    plan, _ = plan_cache.load_or_compile(host_plan.store(), plan_request(config))
+    count = len({stage.id for stage in plan.stages} - {stage.id for stage in work.plan.stages})
+    if not count:
+        return ""
+    before = {cell.id: len(cell.repeats) for cell in work.plan.cells}
+    grown = (cell for cell in plan.cells if len(cell.repeats) > before.get(cell.id, 0))
+    reasons = [*dict.fromkeys(load_requests.why(work.store, cell.repeats[0].stages[-1]) for cell in grown)]
+    reason = reasons[0] if reasons else "undecided"
+    further = f"; and {len(reasons) - 1} more" if len(reasons) > 1 else ""
+    advice = "" if can_restart() else "; the same command measures them"
+    return f"{reason}{further}\n{counted(count, 'stage')} more{advice}"
+
+
+def can_restart() -> bool:
+    main = sys.modules["__main__"]
+    name = main.__spec__.name.partition(".")[0] if main.__spec__ else Path(sys.argv[0]).name
+    return name in COMMANDS and not any(word.startswith(DIRECTORY_OPTIONS) for word in sys.orig_argv[1:])
+
+
+def restart() -> NoReturn:
+    """Start this command again in its place, with its environment: a time that ends the run stays in force."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])

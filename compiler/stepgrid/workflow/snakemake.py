@@ -1,0 +1,104 @@
+"""Snakemake in this process, by its API or its command line, and its own notes and temporary folders."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from stepgrid.host import files
+from stepgrid.package import SNAKEFILE
+from stepgrid.store.redo_requests import name_user
+
+LOGGER = "stepgrid"
+OWNER = ".stepgrid."  # begins the name of a file in Snakemake's temporary folder; the process that uses it ends it
+
+
+def execute(config: Mapping[str, Any]) -> bool:
+    """Run all jobs with the settings of profiles/default; return whether they went well."""
+    from snakemake import api
+    from snakemake.scheduling.greedy import SchedulerSettings
+    from snakemake.settings.enums import Quietness, RerunTrigger
+    from snakemake.settings.types import SchedulingSettings
+    from snakemake.utils import available_cpu_count
+    from snakemake_interface_logger_plugins.settings import LogHandlerSettingsBase
+
+    output = api.OutputSettings(
+        quiet={Quietness.HOST, Quietness.REASON},
+        log_handler_settings={LOGGER: LogHandlerSettingsBase()},
+    )
+    file_systems = api.SharedFSUsage.all() - {api.SharedFSUsage.SOURCE_CACHE}
+    name_user()
+    with api.SnakemakeApi(output) as snakemake:
+        try:
+            workflow = snakemake.workflow(
+                resource_settings=api.ResourceSettings(cores=available_cpu_count()),
+                config_settings=api.ConfigSettings(config=config),
+                storage_settings=api.StorageSettings(shared_fs_usage=file_systems),
+                snakefile=_snakefile(),
+            )
+            dag = workflow.dag(api.DAGSettings(force_incomplete=True, rerun_triggers={RerunTrigger.MTIME}))
+            dag.execute_workflow(
+                execution_settings=api.ExecutionSettings(keep_going=True, lock=False),
+                scheduling_settings=SchedulingSettings(scheduler="greedy"),  # and no limit of jobs per second
+                scheduler_settings=SchedulerSettings(),
+            )
+        except Exception as error:
+            snakemake.print_exception(error)
+            return False
+    return True
+
+
+def run_command_line(config: Sequence[str], words: Sequence[str]) -> int:
+    """Run Snakemake with options of its own, and return its exit status."""
+    from snakemake import cli
+
+    name_user()
+    try:
+        cli.main(["--snakefile", str(_snakefile()), "--config", *config, *words])
+    except SystemExit as end:
+        return int(end.code or 0)
+    return 0
+
+
+def _snakefile() -> Path:
+    return Path(os.path.relpath(SNAKEFILE))
+
+
+def mark_folder(folder: Path) -> None:
+    """Remove temporary folders of runs that were killed, and mark this one's."""
+    for mark in Path(tempfile.gettempdir()).glob(f"snakemake*/{OWNER}*"):
+        process = mark.name.removeprefix(OWNER)
+        if mark.lstat().st_uid == os.getuid() and files.has_dead_owner(process):
+            shutil.rmtree(mark.parent, ignore_errors=True)
+    with suppress(OSError):
+        (folder / f"{OWNER}{files.temporary_suffix()}").touch()
+
+
+def tolerate_lost_notes(persistence: Any) -> None:
+    """Let a run go on where Snakemake cannot write its notes on jobs, which nothing of ours needs."""
+    started, finished, cleanup = persistence.started, persistence.finished, persistence.cleanup
+
+    def register(job: Any, external_jobid: str | None = None) -> None:
+        with _cleanup_on_error(cleanup, job):
+            started(job, external_jobid)
+
+    async def finish(job: Any) -> None:
+        with _cleanup_on_error(cleanup, job):
+            await finished(job)
+
+    persistence.started, persistence.finished = register, finish
+
+
+@contextmanager
+def _cleanup_on_error(cleanup: Callable[[Any], None], job: Any) -> Iterator[None]:
+    """Remove half a note: it would be a warning in the next run."""
+    try:
+        yield
+    except OSError:
+        with suppress(OSError):
+            cleanup(job)

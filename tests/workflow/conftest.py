@@ -1,3 +1,0 @@
-from tests.run.conftest import checkout as checkout
-from tests.run.conftest import stage as stage
-from tests.run.conftest import step as step

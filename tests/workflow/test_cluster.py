@@ -1,0 +1,323 @@
+"""A run on a cluster; `sinfo` is a script here, and a real one in tests/integration/test_slurm.py."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from snakemake_logger_plugin_stepgrid import _of_cluster
+from stepgrid.host import cluster_job
+from stepgrid.host.failure import StageError
+from stepgrid.host.files import write_json
+from stepgrid.model.plan import Plan
+from stepgrid.model.site import JobRequest, Slurm
+from stepgrid.store import plans
+from stepgrid.store.status.failures import write_failure
+from stepgrid.store.store import Store
+from stepgrid.workflow import hooks
+from stepgrid.workflow.cluster import ClusterError, JobResources, list_nodes, remote_work
+from stepgrid.workflow.hooks import JobScreen
+from stepgrid.workflow.remaining_work import RemainingWork, remaining_work
+from stepgrid.workflow.run_request import Fault
+from tests.run import finished
+from tests.store.status.test_reader import LOAD, PLAN, STAGES
+from tests.waiting import until
+
+SPEC = """\
+title: t
+hardware: {hardware}
+builds: {{sh: {{engine: program, version: "1.0", source: {{system: sh}}, flags: {{programs: sh}}}}}}
+steps:
+  - {{name: load, kind: command, argv: [sh, -c, "true"], duration: 10m, measured: false, mutates: true}}
+  - checkpoint: there
+  - {{name: go, kind: command, argv: [sh, -c, "echo {{{{ params.cache }}}}"], duration: 5m}}
+params: {{cache: a}}
+sweep: {{cache: {{param: cache, values: [a, b], from: there}}}}
+repeat: 2
+report: {{base: {{cache: a}}}}
+"""
+SINFO = """\
+#!/bin/sh
+echo "$@" >> {folder}/asked
+cat <<END
+n1|idle|32|64000|nvme,big
+n2|mix|16|32000|big
+n3|down*|32|64000|nvme
+n1|idle|32|64000|nvme,big
+END
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (programs := tmp_path / "bin").mkdir()
+    (programs / "sinfo").write_text(SINFO.format(folder=tmp_path))
+    (programs / "sinfo").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    monkeypatch.setenv(cluster_job.ON, cluster_job.CLUSTER)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def plan(folder: Path, compile_text: Callable[..., Plan]) -> Plan:
+    return compile_text(SPEC.format(hardware="{id: dell32}"))
+
+
+@pytest.fixture
+def left(plan: Plan, tmp_path: Path) -> RemainingWork:
+    return remaining_work(plan, Store(tmp_path / "outputs"))
+
+
+def asked(jobs: JobResources, title: str) -> Mapping[str, Any]:
+    stage = next(each.id for each in jobs.work.plan.stages if each.title == title)
+    wildcards = SimpleNamespace(stage=jobs.work.names[stage])
+    found = {name: value(wildcards) for name, value in jobs.of_stages.items() if callable(value)}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def slurm(**more: Any) -> Slurm:
+    return Slurm({"dell32": JobRequest(**more)})
+
+
+def test_a_measured_stage_has_a_node_of_its_own_and_all_of_it(left: RemainingWork) -> None:
+    jobs = JobResources(left, slurm(nodes=("n1", "n2"), partition="bench", qos="high")).checked()
+    found = {asked(jobs, f"sh, load {load}: load")["slurm_extra"]: load for load in (1, 2)}
+    assert {*found} == {"--exclusive --nodelist=n1", "--exclusive --nodelist=n2"}
+    assert asked(jobs, f"sh cache=a, load {found['--exclusive --nodelist=n2']}: go") == {
+        "slurm_partition": "bench",
+        "qos": "high",
+        "mem_mb": 32000,
+        "cpus_per_task": 16,
+        "slurm_extra": "--exclusive --nodelist=n2",
+        "runtime": 2 * (10 + 5) + 30,
+    }
+
+
+def test_names_of_jobs_can_be_handed_to_another_machine(left: RemainingWork) -> None:
+    """Snakemake divides `--target-jobs run:stage=NAME` at commas."""
+    names = {left.names[stage.id] for stage in left.plan.stages}
+    assert names == {"sh_load_1_load", "sh_load_2_load", *(f"sh_cache_{c}_load_{n}_go" for c in "ab" for n in (1, 2))}
+
+
+def test_a_build_has_half_of_the_smallest_node_or_what_is_said(left: RemainingWork) -> None:
+    machines = slurm(nodes=("n1",)).machines
+    assert JobResources(left, Slurm(machines)).of_builds == {"cpus_per_task": 8, "mem_mb": 16000}
+    request = JobRequest(partition="build", cpus=4, memory=8 << 30, time_limit=7200.0)
+    assert JobResources(left, Slurm(machines, request)).of_builds == {
+        "slurm_partition": "build",
+        "cpus_per_task": 4,
+        "mem_mb": 8192,
+        "runtime": 120,
+    }
+
+
+def test_the_time_limit_and_the_memory_of_the_site_file(left: RemainingWork) -> None:
+    jobs = JobResources(left, slurm(nodes=("n1",), time_limit=1200.0, memory=60 << 30, constraint="nvme"))
+    found = asked(jobs, "sh, load 1: load")
+    assert (found["runtime"], found["mem_mb"], found["constraint"]) == (20, 61440, "nvme")
+
+
+def test_a_node_that_is_down_gets_nothing_new(left: RemainingWork) -> None:
+    jobs = JobResources(left, slurm())
+    assert {node.name for node in jobs.nodes.values()} == {"n1", "n2"}
+    assert list(jobs.waiting) == []
+
+
+def test_what_was_begun_on_a_node_that_is_down_waits_for_it(left: RemainingWork, plan: Plan) -> None:
+    first = next(stage for stage in plan.stages if stage.title == "sh cache=a, load 1: go")
+    for stage in (first, next(stage for stage in plan.stages if stage.id == first.parent)):
+        finished.result(left.store, stage)
+        folder = left.store.results(stage.id)[-1]
+        write_json(folder / "attempt.json", {"hostname": "n3.lab.example"})
+    jobs = JobResources(remaining_work(plan, left.store), slurm())
+    assert list(jobs.waiting) == [
+        "n3 is down*: 1 stage will wait for it, since what they are compared with was measured there; "
+        "without it in the site file's `nodes` they go to another"
+    ]
+    gone = JobResources(remaining_work(plan, left.store), slurm(nodes=("n1", "n2")))
+    assert {node.name for node in gone.nodes.values()} <= {"n1", "n2"}
+    assert list(gone.waiting) == []
+
+
+def test_a_feature_is_looked_for_and_each_node_is_there_once(folder: Path) -> None:
+    assert [node.name for node in list_nodes(JobRequest(constraint="nvme", partition="bench"))] == ["n1", "n3"]
+    assert [node.name for node in list_nodes(JobRequest(nodes=("n2", "n1"), constraint="nvme|big"))] == ["n2", "n1"]
+    first, second = (folder / "asked").read_text().splitlines()
+    assert first.endswith("--partition=bench")
+    assert second.endswith("--nodes=n2,n1")
+
+
+def test_nodes_that_are_not_there(folder: Path) -> None:
+    with pytest.raises(Fault, match=r"^nothing was started: SLURM has no node `n8`, `n9` in the partition `bench`$"):
+        list_nodes(JobRequest(nodes=("n1", "n8", "n9"), partition="bench"))
+    with pytest.raises(ClusterError, match=r"no node for what the site file asks for: --partition=bench$"):
+        list_nodes(JobRequest(partition="bench", constraint="gpu"))
+
+
+def test_a_controller_that_does_not_answer(folder: Path) -> None:
+    (folder / "bin" / "sinfo").write_text("#!/bin/sh\necho 'Unable to contact slurm controller' >&2\nexit 1\n")
+    with pytest.raises(ClusterError) as caught:
+        list_nodes(JobRequest())
+    assert (str(caught.value), caught.value.status) == (
+        "nothing was started: `sinfo` exited with status 1: Unable to contact slurm controller",
+        3,
+    )
+
+
+def test_without_slurms_commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ClusterError, match=r"there is no `sinfo` on PATH: start it where SLURM's commands are$"):
+        list_nodes(JobRequest())
+
+
+def test_where_jobs_run_here_they_ask_for_nothing(left: RemainingWork, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(cluster_job.ON)
+    jobs = JobResources(left, slurm()).checked()
+    assert (jobs.of_builds, jobs.of_stages, list(jobs.waiting)) == ({}, {}, [])
+    assert not Path("asked").exists()
+
+
+def test_a_job_gives_its_step_all_that_it_has(left: RemainingWork, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLURM_CPUS_ON_NODE", "32")
+    jobs = JobResources(left, slurm(), inside=True).checked()
+    assert (jobs.of_builds, jobs.of_stages) == ({"cpus_per_task": 32}, {"cpus_per_task": 32})
+    assert not Path("asked").exists()
+
+
+# The screen of the run
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    monkeypatch.setattr(hooks, "PERIOD", 0.05)
+    monkeypatch.setenv(cluster_job.ON, cluster_job.CLUSTER)
+    found = Store(tmp_path)
+    plans.publish(found, PLAN)
+    return found
+
+
+def test_what_ended_and_why_it_failed(store: Store) -> None:
+    said = list[str]()
+    screen = JobScreen(store, PLAN.digest, said.append)
+    screen.start()
+    finished.result(store, LOAD)
+    until(lambda: said)
+    attempt = store.new_attempt(STAGES[0].id)
+    failure = StageError("db_bench exited with status 1", "read", attempt / "stderr", "out of memory")
+    write_failure(attempt, STAGES[0].id, failure, "failed")
+    screen.stop()
+    assert said[0].startswith("[1/15 done] missing 14, ETA ")
+    assert said[0].partition(" | ")[2].startswith("load: done")
+    assert said[1:] == [
+        f"failed: read 0\n  read: db_bench exited with status 1\n  | out of memory\n  log: {attempt / 'stderr'}"
+    ]
+
+
+def test_jobs_of_this_machine_have_the_screen_themselves(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(cluster_job.ON)
+    said = list[str]()
+    screen = JobScreen(store, PLAN.digest, said.append)
+    screen.start()
+    finished.result(store, LOAD)
+    screen.stop()
+    assert said == []
+
+
+def test_jobs_that_a_controller_forgot_are_waited_for_and_the_screen_says_so_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hooks, "LOST", 0.1)
+    said = list[str]()
+    screen = JobScreen(store, PLAN.digest, said.append)
+    finished.make_build(store, "b-1")
+    for stage in PLAN.stages:
+        finished.result(store, stage)
+    screen.start()
+    until(lambda: said)
+    time.sleep(0.3)
+    screen.stop()
+    assert said == [hooks.FORGOTTEN]
+
+
+# A job
+
+
+@pytest.fixture
+def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Store, Plan]:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    return finished.make(tmp_path / "bin")
+
+
+def test_the_spec_may_change_while_the_run_goes_on(
+    measured: tuple[Store, Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = measured[1]
+    monkeypatch.setenv(cluster_job.PLAN, plan.digest)
+    Path("spec.yaml").write_text("no spec any more")
+    assert remote_work({"spec": "spec.yaml"}).plan == plan
+
+
+def test_marks_that_the_run_waits_for_are_left_alone(
+    measured: tuple[Store, Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock of the run cannot be seen on another machine."""
+    store, plan = measured
+    monkeypatch.setenv(cluster_job.PLAN, plan.digest)
+    mark = Path(remaining_work(plan, store).mark(plan.stages[0].id))
+    mark.parent.mkdir(parents=True, exist_ok=True)
+    mark.symlink_to(os.path.relpath(store.results(plan.stages[0].id)[0] / "result.json", mark.parent))
+    remote_work({"spec": "spec.yaml"})
+    assert mark.exists()
+    remaining_work(plan, store)
+    assert not mark.exists(), "the run that begins removes them"
+
+
+def test_a_folder_that_is_not_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cluster_job.PLAN, "0123456789abcdef0123")
+    with pytest.raises(
+        Fault, match=r"^this node does not see the plan of the run \(.*: is the folder shared\?$"
+    ) as caught:
+        remote_work({"spec": "spec.yaml"})
+    assert caught.value.status == 3
+
+
+def test_an_executor_that_leaves_the_environment_behind(measured: tuple[Store, Plan]) -> None:
+    assert remote_work({"spec": "spec.yaml"}).plan.digest == measured[1].digest
+
+
+# The logger
+
+
+def record(**more: object) -> logging.LogRecord:
+    found = logging.LogRecord("snakemake", logging.ERROR, "", 0, "Error in rule run, jobid: 3", (), None)
+    for name, value in more.items():
+        setattr(found, name, value)
+    return found
+
+
+def test_the_name_of_the_stage_the_status_and_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = tmp_path / ".snakemake" / "slurm_logs" / "rule_run" / "x" / "7.log"
+    said = (
+        "SLURM-job '7' failed, SLURM status is: 'NODE_FAIL'. Detailed failure reason unavailable (status command is "
+        "not 'sacct').For further error details see the cluster/cloud log and the log files of the involved rule(s)."
+    )
+    output = ["outputs/marks/p/stages/sh cache=a, load 1: go"]
+    assert _of_cluster(record(rule_msg=said, output=output, log=["outputs/marks/p/log/x", str(log)])) == (
+        "sh cache=a, load 1: go: SLURM-job '7' failed, SLURM status is: 'NODE_FAIL'; "
+        "its log: .snakemake/slurm_logs/rule_run/x/7.log"
+    )
+
+
+def test_a_job_of_this_machine_has_said_it_itself() -> None:
+    assert _of_cluster(record(rule_msg=None, output=["a"], log=[])) == ""

@@ -1,0 +1,79 @@
+"""Hooks around a run: the lock of the checkout, signals to jobs, and the next round of loads."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import pytest
+
+from stepgrid.store.active_run import RunRecord
+from stepgrid.workflow.hooks import can_restart, child_pids, refusal, signal_children
+
+BEGAN = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
+END = "It goes on; start again when it has ended"
+
+
+@pytest.mark.parametrize(
+    ("record", "holders", "text"),
+    [
+        (
+            RunRecord(7, BEGAN, "a.yaml"),
+            [7],
+            f": pid 7, started {BEGAN.astimezone():%H:%M:%S} (a.yaml). {END}, or stop it with: kill 7",
+        ),
+        (None, [7], f": pid 7. {END}, or stop it with: kill 7"),  # it has just taken the lock
+        (None, [], f". {END}"),
+    ],
+)
+def test_a_second_run_is_refused(record: RunRecord | None, holders: list[int], text: str) -> None:
+    assert refusal(record, holders) == f"another run is active in this checkout{text}"
+
+
+def test_a_signal_where_snakemake_does_not_listen() -> None:
+    code = (
+        "import os, signal\n"
+        "from stepgrid.workflow.hooks import Hooks\n"
+        "Hooks(None).listen()\n"
+        "os.kill(os.getpid(), signal.SIGTERM)\n"
+    )
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stderr) == (
+        1,
+        "stopped by SIGTERM: nothing that was measured is lost, the same command goes on from here\n",
+    )
+
+
+def test_a_child_of_another_thread_is_signalled_too() -> None:
+    children = [subprocess.Popen(["sleep", "60"])]
+    thread = threading.Thread(target=lambda: children.append(subprocess.Popen(["sleep", "60"])))
+    thread.start()
+    thread.join()
+    assert {child.pid for child in children} <= set(child_pids())
+    signal_children(signal.SIGTERM)
+    assert [child.wait(timeout=60) for child in children] == [-signal.SIGTERM] * 2
+
+
+@pytest.mark.parametrize(
+    ("module", "program", "words", "possible"),
+    [
+        ("snakemake.__main__", "x", ["python", "-m", "snakemake"], True),
+        ("stepgrid.cli.__main__", "x", ["python", "-m", "stepgrid.cli", "run", "a.yaml"], True),
+        (None, "/opt/bin/snakemake", ["python", "/opt/bin/snakemake"], True),
+        (None, "mine.py", ["python", "mine.py"], False),  # a program that uses either would begin anew as a whole
+        ("pytest.__main__", "x", ["python", "-m", "pytest"], False),
+        (None, "snakemake", ["python", "snakemake", "--directory", "elsewhere"], False),
+    ],
+)
+def test_only_a_command_of_ours_or_snakemakes_is_run_again(
+    monkeypatch: pytest.MonkeyPatch, module: str | None, program: str, words: list[str], possible: bool
+) -> None:
+    spec = None if module is None else SimpleNamespace(name=module)
+    monkeypatch.setitem(sys.modules, "__main__", SimpleNamespace(__spec__=spec))  # type: ignore[arg-type]
+    monkeypatch.setattr(sys, "argv", [program])
+    monkeypatch.setattr(sys, "orig_argv", words)
+    assert can_restart() is possible
