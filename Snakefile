@@ -5,7 +5,7 @@ sys.path.insert(0, f"{workflow.basedir}/compiler")
 
 from stepgrid.host.processes import signals
 from stepgrid.host.terminal_output import open_streams
-from stepgrid.store.redo_requests import name_user
+from stepgrid.store.stage_requests import name_user
 from stepgrid.workflow.snakemake import mark_folder, tolerate_lost_notes
 
 signals.exit_on_signals()

@@ -12,7 +12,7 @@ from stepgrid.cli import main
 from stepgrid.host.files import write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan
-from stepgrid.store import paths, redo_requests
+from stepgrid.store import paths, stage_requests
 from stepgrid.store.store import Store
 from tests.cli.test_plan import built, kept, measured
 
@@ -92,7 +92,7 @@ def test_redo_beside_a_result_of_the_last_time_there_is(plan: Plan, capsys: Capt
     old.rename(old.with_name(paths.LAST_TIME))
     said = out(capsys, "redo", "a.yaml")
     assert said.startswith("the next run measures 3 stages again")
-    assert redo_requests.record(Store(), stage) is None
+    assert stage_requests.read_redo_request(Store(), stage) is None
     assert said.endswith(
         "s-ID/99991231T235959.999999Z would stay the newest result, as no time is later: "
         "`stepgrid retract s-ID/99991231T235959.999999Z --why TEXT`\n"
@@ -131,7 +131,7 @@ def test_redo_of_a_load_takes_what_starts_from_it_along(plan: Plan, capsys: Capt
         "rocksdb-7.8.3 threads=1, load 1: readww",
         "rocksdb-7.8.3 threads=2, load 1: readww",
     ]
-    assert len(redo_requests.all_pending(Store())) == 3
+    assert len(stage_requests.pending_redos(Store())) == 3
 
 
 def test_redo_by_step_and_of_what_has_no_result(plan: Plan, capsys: Capture) -> None:
@@ -152,12 +152,12 @@ def test_redo_by_step_and_of_what_has_no_result(plan: Plan, capsys: Capture) -> 
 )
 def test_redo_of_what_there_is_not(plan: Plan, words: list[str], said: str, capsys: Capture) -> None:
     assert out(capsys, "redo", "a.yaml", *words, status=2) == said
-    assert redo_requests.all_pending(Store()) == {}
+    assert stage_requests.pending_redos(Store()) == {}
 
 
 def test_a_redo_that_failed_says_so_in_the_plan(plan: Plan, capsys: Capture) -> None:
     out(capsys, "redo", "a.yaml", "build=rocksdb-7.8.3,threads=2")
-    (stage,) = redo_requests.all_pending(Store())
+    (stage,) = stage_requests.pending_redos(Store())
     write_json(
         Store().new_attempt(stage) / "failure.json", {"status": "failed", "step": "readww", "message": "it died"}
     )

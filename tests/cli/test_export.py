@@ -16,7 +16,7 @@ from stepgrid.host import facts
 from stepgrid.host.files import make_folder, write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan
-from stepgrid.store import plans, redo_requests, retractions
+from stepgrid.store import plans, stage_requests
 from stepgrid.store.status.integrity import full_fault
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
@@ -145,17 +145,17 @@ def test_attempts_go_along_where_they_are_asked_for(two: Callable[[], Store], ca
 
 def test_a_retraction_goes_along_and_a_redo_is_still_asked_for(two: Callable[[], Store], capsys: Capture) -> None:
     first, second = (stage for stage in planned().stages if stage.parent is None)
-    retractions.retract(Store(), Store().results(first.id)[0], "a disturbance")
+    stage_requests.retract(Store(), Store().results(first.id)[0], "a disturbance")
     file = export(capsys)
     store = two()
     result(second)
-    redo_requests.ask(store, second.id, "why not")
+    stage_requests.request_redo(store, second.id, "why not")
     assert main(["import", str(file)]) == 0
     assert store.result(first.id) is None
-    note = retractions.of(store.all_results(first.id)[0])
+    note = stage_requests.read_retraction(store.all_results(first.id)[0])
     assert note is not None
     assert note.why == "a disturbance"
-    assert redo_requests.pending(store, second.id)
+    assert stage_requests.pending_redo(store, second.id)
 
 
 def test_what_cannot_be_exported(one: Path, capsys: Capture) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.store import redo_requests
+from stepgrid.store import stage_requests
 from stepgrid.store.store import Store
 from tests.cli.bundles import Capture, export, measured, planned, result
 
@@ -17,8 +17,8 @@ def test_what_was_asked_for_and_measured_is_not_asked_for_again(
 ) -> None:
     measured(tmp_path, monkeypatch)
     stage = planned().stages[0]
-    redo_requests.ask(Store(), stage.id, "a noisy neighbour")
+    stage_requests.request_redo(Store(), stage.id, "a noisy neighbour")
     result(stage)
-    assert redo_requests.all_pending(Store()) == {}
+    assert stage_requests.pending_redos(Store()) == {}
     assert main(["import", str(export(capsys))]) == 0
-    assert redo_requests.all_pending(Store()) == {}
+    assert stage_requests.pending_redos(Store()) == {}

@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.model.plan import Plan
 from stepgrid.plan.compilation import compile_spec
-from stepgrid.store import contents
+from stepgrid.store import plans
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 from tests.cli.test_plan import Capture, built, kept, measured, told
@@ -40,7 +40,7 @@ def old(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
 
 def noted() -> None:
     """As the start of a run does."""
-    contents.note(Store(), kept().stages)
+    plans.note_contents(Store(), kept().stages)
 
 
 def test_a_filled_store_needs_nothing_measured_again(old: Plan, capsys: Capture) -> None:

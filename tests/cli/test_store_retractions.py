@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.store import plans, retractions
+from stepgrid.store import plans, stage_requests
 from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.store import Store
 from stepgrid.transfer import shared_folder
@@ -53,15 +53,15 @@ def moved(capsys: Capture, verb: str, *more: str, status: int = 0) -> str:
 
 
 def test_a_retraction_and_its_undoing_travel(first: Enter, two: Enter, capsys: Capture) -> None:
-    retractions.retract(first(), result(Store()), "a disturbance")
+    stage_requests.retract(first(), result(Store()), "a disturbance")
     assert moved(capsys, "push") == "1 retraction"
     assert moved(capsys, "push") != "1 retraction", "it is there"
     store = two()
     assert moved(capsys, "pull") == "1 retraction"
-    note = retractions.of(result(store))
-    assert note == retractions.of(result(first()))
+    note = stage_requests.read_retraction(result(store))
+    assert note == stage_requests.read_retraction(result(first()))
     assert (note and note.why, counts(two())) == ("a disturbance", False)
-    retractions.undo(store, result(store))
+    stage_requests.undo_retraction(store, result(store))
     assert moved(capsys, "pull") == "6 results known already", "it stays undone"
     assert moved(capsys, "push") == "1 retraction"
     store = first()
@@ -73,37 +73,37 @@ def test_a_retraction_and_its_undoing_travel(first: Enter, two: Enter, capsys: C
 
 def test_two_retract_the_same_and_one_thinks_better_of_it(first: Enter, two: Enter, capsys: Capture) -> None:
     for enter, why in ((first, "noise"), (two, "a neighbour")):
-        retractions.retract(store := enter(), result(store), why)
+        stage_requests.retract(store := enter(), result(store), why)
         assert moved(capsys, "push") == "1 retraction"
-    retractions.undo(store := first(), result(store))
+    stage_requests.undo_retraction(store := first(), result(store))
     assert moved(capsys, "push") == "1 retraction"
     assert moved(capsys, "pull") == "1 retraction"
-    note = retractions.of(result(store))
+    note = stage_requests.read_retraction(result(store))
     assert note is not None
     assert note.why == "a neighbour"
 
 
 def test_one_that_was_undone_gives_way_to_one_that_stands(first: Enter, two: Enter, capsys: Capture) -> None:
-    retractions.retract(store := first(), result(store), "noise")
+    stage_requests.retract(store := first(), result(store), "noise")
     assert moved(capsys, "push") == "1 retraction"
     assert moved(capsys, "pull", "a.yaml") == "6 results known already"
     store = two()
     assert moved(capsys, "pull") == "1 retraction"
-    retractions.undo(store, result(store))
-    retractions.retract(store, result(store), "a neighbour")
+    stage_requests.undo_retraction(store, result(store))
+    stage_requests.retract(store, result(store), "a neighbour")
     assert moved(capsys, "push") == "2 retractions"
     store = first()
     assert moved(capsys, "pull") == "2 retractions"
-    note = retractions.of(result(store))
+    note = stage_requests.read_retraction(result(store))
     assert note is not None
     assert note.why == "a neighbour"
 
 
 def test_what_is_retracted_again_counts_no_more(first: Enter, two: Enter, capsys: Capture) -> None:
     store = first()
-    retractions.retract(store, result(store), "noise")
-    retractions.undo(store, result(store))
-    retractions.retract(store, result(store), "noise")
+    stage_requests.retract(store, result(store), "noise")
+    stage_requests.undo_retraction(store, result(store))
+    stage_requests.retract(store, result(store), "noise")
     assert moved(capsys, "push") == "2 retractions"
     store = two()
     assert moved(capsys, "pull") == "1 retraction"
@@ -111,14 +111,14 @@ def test_what_is_retracted_again_counts_no_more(first: Enter, two: Enter, capsys
 
 
 def test_only_those_of_a_spec(first: Enter, two: Enter, capsys: Capture) -> None:
-    retractions.retract(first(), result(Store()), "noise")
+    stage_requests.retract(first(), result(Store()), "noise")
     assert moved(capsys, "push") == "1 retraction"
     remote = shared_folder.remote_folder("../shared")
     assert shared_folder.pull(two(), remote, stages={"s-0"}) == shared_folder.Transfer()
 
 
 def test_while_a_run_is_active_it_is_left(first: Enter, two: Enter, capsys: Capture) -> None:
-    retractions.retract(first(), result(Store()), "noise")
+    stage_requests.retract(first(), result(Store()), "noise")
     assert moved(capsys, "push") == "1 retraction"
     store = two()
     with hold_run_lock(store, "a.yaml"):
@@ -128,7 +128,7 @@ def test_while_a_run_is_active_it_is_left(first: Enter, two: Enter, capsys: Capt
 
 
 def test_a_note_that_was_changed_or_cut_is_none(first: Enter, two: Enter, capsys: Capture) -> None:
-    retractions.retract(first(), result(Store()), "noise")
+    stage_requests.retract(first(), result(Store()), "noise")
     assert moved(capsys, "push") == "1 retraction"
     (note,) = Path("../shared/retractions").iterdir()
     whole = note.read_text()
@@ -143,7 +143,7 @@ def test_a_note_that_was_changed_or_cut_is_none(first: Enter, two: Enter, capsys
 def test_a_site_that_names_signers_takes_what_they_signed(
     alice: Path, first: Enter, two: Enter, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    retractions.retract(first(), result(Store()), "noise")
+    stage_requests.retract(first(), result(Store()), "noise")
     assert moved(capsys, "push") == "1 retraction"
     (note,) = Path("../shared/retractions").iterdir()
     store = two()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.store import redo_requests, retractions
+from stepgrid.store import stage_requests
 from stepgrid.store.paths import TIME_FORMAT
 from stepgrid.store.store import Store
 from tests.waiting import LONG
@@ -24,7 +24,7 @@ def store_of(checkout: Any) -> Store:
 def ask(checkout: Any, *stages: str) -> Store:
     store = store_of(checkout)
     for stage in stages:
-        redo_requests.ask(store, stage, "a disturbance")
+        stage_requests.request_redo(store, stage, "a disturbance")
     return store
 
 
@@ -48,7 +48,7 @@ def test_exactly_what_is_asked_for_is_measured_beside_the_old_result(finished: A
     assert store.result("s-p-0-a") == new
     assert store.mark("s-p-0-a").resolve() == (new / "result.json").resolve()
     assert before.items() <= finished.results().items()
-    assert redo_requests.all_pending(store) == {}
+    assert stage_requests.pending_redos(store) == {}
     finished.forget_log()
     assert "nothing to do: 4 cells, 12 stages measured" in finished.stepgrid_run("spec.json").stdout
     assert finished.log == []
@@ -60,7 +60,7 @@ def test_a_redo_that_fails_leaves_the_old_result_and_stays_asked_for(finished: A
     (finished.folder / "fail-s-p-0-a").touch()
     assert finished.snakemake().returncode == 1
     assert store.result("s-p-0-a") == old
-    assert [*redo_requests.all_pending(store)] == ["s-p-0-a"]
+    assert [*stage_requests.pending_redos(store)] == ["s-p-0-a"]
     (finished.folder / "fail-s-p-0-a").unlink()
     finished.forget_log()
     assert finished.snakemake().returncode == 0
@@ -126,7 +126,7 @@ def test_an_old_base_is_measured_again_beside_what_is_compared_with_it(finished:
     assert finished.logged("measure") == []
     finished.write_spec(**WITHIN, arms=["a", "b", "c"])
     assert finished.snakemake("-n").returncode == 0
-    assert redo_requests.all_pending(store_of(finished)) == {}  # to look is not to ask
+    assert stage_requests.pending_redos(store_of(finished)) == {}  # to look is not to ask
     assert finished.snakemake().returncode == 0
     bases = [f"s-{build}-{load}-a" for build in "pq" for load in (0, 1)]
     new = [f"s-{build}-{load}-c" for build in "pq" for load in (0, 1)]
@@ -156,16 +156,16 @@ def test_after_a_retraction_the_one_before_counts_or_it_is_measured(finished: An
     store = ask(finished, "s-p-0-a")
     assert finished.snakemake().returncode == 0
     old, new = store.results("s-p-0-a")
-    retractions.retract(store, new, "a noisy neighbour")
+    stage_requests.retract(store, new, "a noisy neighbour")
     finished.forget_log()
     assert finished.snakemake().returncode == 0
     assert (finished.log, store.result("s-p-0-a")) == (SUMMARY, old)
-    retractions.retract(store, old, "and so was this")
+    stage_requests.retract(store, old, "and so was this")
     finished.forget_log()
     assert finished.stepgrid_run("spec.json").returncode == 0
     assert finished.log == ["measure s-p-0-a", *SUMMARY]
-    retractions.retract(store, store.results("s-p-0-a")[0], "third")
-    retractions.undo(store, new)
+    stage_requests.retract(store, store.results("s-p-0-a")[0], "third")
+    stage_requests.undo_retraction(store, new)
     finished.forget_log()
     assert finished.stepgrid_run("spec.json").returncode == 0
     assert (finished.log, store.result("s-p-0-a")) == (SUMMARY, new)

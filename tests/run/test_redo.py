@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stepgrid.store import images, redo_requests, retractions
+from stepgrid.store import images, stage_requests
 
 COUNT = "import sys; print(open(sys.argv[1] + '/MANIFEST').read())"
 
@@ -30,7 +30,7 @@ def test_without_being_asked_for_nothing_is_measured_twice(family):
 
 
 def test_it_is_measured_once_and_says_who_asked(family):
-    redo_requests.ask(family.store, "s-b", "a noisy neighbour", by="me")
+    stage_requests.request_redo(family.store, "s-b", "a noisy neighbour", by="me")
     for _ in range(2):
         assert family.run("s-b").returncode == 0
     old, new = family.store.results("s-b")
@@ -42,17 +42,17 @@ def test_it_is_measured_once_and_says_who_asked(family):
 
 def test_one_that_fails_leaves_the_old_result_and_stays_asked_for(family, stage, step):
     old = family.store.result("s-b")
-    redo_requests.ask(family.store, "s-b", "")
+    stage_requests.request_redo(family.store, "s-b", "")
     family.plan(stage("s-a", children=["s-b"]), stage("s-b", step("count", "exit(1)"), step("b"), parent="s-a"))
     assert family.run("s-b").returncode == 1
     assert family.store.result("s-b") == old
-    assert redo_requests.pending(family.store, "s-b")
+    assert stage_requests.pending_redo(family.store, "s-b")
 
 
 def test_what_starts_from_a_load_that_was_measured_again_starts_from_the_new_one(family):
     first = _made_by(family)
     for name in ("s-a", "s-b"):
-        redo_requests.ask(family.store, name, "")
+        stage_requests.request_redo(family.store, name, "")
     assert family.run("s-a").returncode == 0
     assert _made_by(family) == family.store.result("s-a").name != first
     assert family.run("s-b").returncode == 0
@@ -61,7 +61,7 @@ def test_what_starts_from_a_load_that_was_measured_again_starts_from_the_new_one
 
 def test_an_image_of_the_load_before_is_not_left_where_the_new_one_cannot_be_kept(family):
     for name in ("s-a", "s-b"):
-        redo_requests.ask(family.store, name, "")
+        stage_requests.request_redo(family.store, name, "")
     env = {"PYTHONPATH": f"{family.folder}:{family.environment()['PYTHONPATH']}"}
     (family.folder / "sitecustomize.py").write_text(
         "from stepgrid.store.store import Store\n"
@@ -76,7 +76,7 @@ def test_an_image_of_the_load_before_is_not_left_where_the_new_one_cannot_be_kep
 
 
 def test_a_retracted_result_is_measured_again(family):
-    retractions.retract(family.store, family.store.result("s-b"), "a disturbance")
+    stage_requests.retract(family.store, family.store.result("s-b"), "a disturbance")
     assert family.run("s-b").returncode == 0
     assert len(family.store.results("s-b")) == 1
     assert len(family.store.all_results("s-b")) == 2

@@ -17,7 +17,7 @@ from stepgrid.model.site import Site
 from stepgrid.run.images.live_databases import live
 from stepgrid.store import trash
 from stepgrid.store.store import Store
-from stepgrid.store.unreferenced import NeededNames, entries, unreferenced
+from stepgrid.store.trash import NeededNames, list_entries, unreferenced_entries
 from stepgrid.workflow import host_plan, plan_cache, run_request
 
 Capture = pytest.CaptureFixture[str]
@@ -84,7 +84,7 @@ def test_gc_sees_images_in_both_places_and_nothing_of_other_checkouts(folder: Pa
     store, other = Store("outputs", folder / "fast"), Store("elsewhere/outputs", folder / "fast")
     for each in (store, Store("outputs"), other):
         each.publish_image("s-1", each.new_image("s-1"))
-    found = unreferenced(entries(store), NeededNames((), (), ()))
+    found = unreferenced_entries(list_entries(store), NeededNames((), (), ()))
     assert [each.path for each in found] == [Path("outputs/images/s-1"), store.image("s-1")]
     assert trash.move(store, found) == []
     assert not store.image("s-1").exists()

@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.language.files import record_inputs
 from stepgrid.model.plan import FILES, INPUTS, NAMED, PlannedStage, PlannedStep
-from stepgrid.store import contents
+from stepgrid.store import plans
 from stepgrid.store.store import Store
 
 
@@ -25,7 +25,7 @@ def measured(store: Store, stage: str) -> None:
 
 
 def stands_for(store: Store, stage: str, checksums: dict[str, str]) -> bool:
-    return contents.chosen_id(store, "s-today", [stage], checksums) == stage
+    return plans.choose_id(store, "s-today", [stage], checksums) == stage
 
 
 def reading(stage: str, checksum: str | None) -> PlannedStage:
@@ -46,21 +46,21 @@ def test_until_a_run_they_count_for_whatever_is_there(store: Store) -> None:
 
 def test_the_first_run_decides(store: Store) -> None:
     measured(store, "s-1")
-    contents.note(store, [reading("s-1", "1")])
-    contents.note(store, [reading("s-1", "2")])
+    plans.note_contents(store, [reading("s-1", "1")])
+    plans.note_contents(store, [reading("s-1", "2")])
     assert stands_for(store, "s-1", {"0/x": "1"})
     assert not stands_for(store, "s-1", {"0/x": "2"})
 
 
 def test_what_a_later_version_looks_at_is_noted_when_it_is_first_seen(store: Store) -> None:
     measured(store, "s-1")
-    contents.note(store, [reading("s-1", "1")])
+    plans.note_contents(store, [reading("s-1", "1")])
     assert stands_for(store, "s-1", {"0/x": "1", "0/sh": "2"})
     assert not stands_for(store, "s-1", {"0/sh": "2"})  # what was there is gone
     later = PlannedStep(
         "put", "command", 1, {}, {}, 7, setup={FILES: {"x": "1", "sh": "2"}, NAMED: {"x": "x", "sh": "sh"}}
     )
-    contents.note(store, [replace(reading("s-1", "1"), steps=(later,))])
+    plans.note_contents(store, [replace(reading("s-1", "1"), steps=(later,))])
     assert stands_for(store, "s-1", {"0/x": "1", "0/sh": "2"})
     assert not stands_for(store, "s-1", {"0/x": "1", "0/sh": "3"})
 
@@ -68,7 +68,7 @@ def test_what_a_later_version_looks_at_is_noted_when_it_is_first_seen(store: Sto
 def test_a_lost_result_keeps_its_id(store: Store) -> None:
     """Else all that comes after it would have another one as well."""
     measured(store, "s-1")
-    contents.note(store, [reading("s-1", "1")])
+    plans.note_contents(store, [reading("s-1", "1")])
     for path in (store.results_of("s-1") / "20260101T000000.000000Z").iterdir():
         path.unlink()
     assert stands_for(store, "s-1", {"0/x": "1"})
@@ -76,7 +76,7 @@ def test_a_lost_result_keeps_its_id(store: Store) -> None:
 
 def test_nothing_is_noted_of_other_stages(store: Store) -> None:
     measured(store, "s-1")
-    contents.note(store, [reading("s-1", None), reading("s-2", "1")])
+    plans.note_contents(store, [reading("s-1", None), reading("s-2", "1")])
     assert not (store.root / "contents").exists()
 
 
@@ -89,9 +89,9 @@ def test_a_plan_knows_that_it_looked(store: Store) -> None:
 def test_an_earlier_id_that_was_found_once_stays(store: Store) -> None:
     """A metric that is changed later gives other earlier ids, under which nothing lies."""
     measured(store, "s-1")
-    assert contents.chosen_id(store, "s-today", ["s-1"], {}) == "s-1"
-    contents.note(store, [replace(reading("s-1", None), todays="s-today")])
-    assert contents.chosen_id(store, "s-today", ["s-2"], {}) == "s-1"
+    assert plans.choose_id(store, "s-today", ["s-1"], {}) == "s-1"
+    plans.note_contents(store, [replace(reading("s-1", None), todays="s-today")])
+    assert plans.choose_id(store, "s-today", ["s-2"], {}) == "s-1"
     for path in (store.results_of("s-1") / "20260101T000000.000000Z").iterdir():
         path.unlink()
-    assert contents.chosen_id(store, "s-today", ["s-2"], {}) == "s-1"
+    assert plans.choose_id(store, "s-today", ["s-2"], {}) == "s-1"

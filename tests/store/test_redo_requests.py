@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.host.files import write_json
 from stepgrid.model.status import ActiveWork, NodeStatus, Result, Status
-from stepgrid.store import redo_requests, retractions
+from stepgrid.store import stage_requests
 from stepgrid.store.status.attempts import tried
 from stepgrid.store.store import Store
 
@@ -27,72 +27,75 @@ def result(store: Store, **more: object) -> Path:
 
 
 def test_it_is_done_when_there_is_a_result_that_was_not_there(store: Store) -> None:
-    assert redo_requests.all_pending(store) == {}
+    assert stage_requests.pending_redos(store) == {}
     result(store)
-    made = redo_requests.ask(store, "s-1", "a noisy neighbour")
-    assert redo_requests.pending(store, "s-1") == made
-    assert not redo_requests.measured(store, "s-1")
-    assert redo_requests.all_pending(store, ["s-1", "s-2"]) == {"s-1": made}
-    assert redo_requests.all_pending(store, ["s-2"]) == {}
-    assert made.said == f"asked for by {redo_requests.who()}, {made.when[:16].replace('T', ' ')} UTC: a noisy neighbour"
+    made = stage_requests.request_redo(store, "s-1", "a noisy neighbour")
+    assert stage_requests.pending_redo(store, "s-1") == made
+    assert not stage_requests.is_measured(store, "s-1")
+    assert stage_requests.pending_redos(store, ["s-1", "s-2"]) == {"s-1": made}
+    assert stage_requests.pending_redos(store, ["s-2"]) == {}
+    assert (
+        made.sentence
+        == f"asked for by {stage_requests.user_name()}, {made.when[:16].replace('T', ' ')} UTC: a noisy neighbour"
+    )
     new = result(store)
-    assert redo_requests.pending(store, "s-1") is None
-    assert redo_requests.measured(store, "s-1")
-    retractions.retract(store, new, "worse")
-    assert redo_requests.pending(store, "s-1") is None  # it was made: nobody asks for it once more
+    assert stage_requests.pending_redo(store, "s-1") is None
+    assert stage_requests.is_measured(store, "s-1")
+    stage_requests.retract(store, new, "worse")
+    assert stage_requests.pending_redo(store, "s-1") is None  # it was made: nobody asks for it once more
     store.set_aside("s-1", new)
-    assert redo_requests.pending(store, "s-1") == made  # it was broken
+    assert stage_requests.pending_redo(store, "s-1") == made  # it was broken
 
 
 def test_a_clock_that_was_set_back_makes_no_difference(store: Store) -> None:
     old = result(store)
     future = old.rename(old.with_name("29990101T000000.000000Z"))
-    redo_requests.ask(store, "s-1", "")
+    stage_requests.request_redo(store, "s-1", "")
     new = result(store)
-    assert redo_requests.pending(store, "s-1") is None
+    assert stage_requests.pending_redo(store, "s-1") is None
     assert (store.result("s-1"), future.name < new.name) == (new, True)
 
 
 def test_one_that_comes_from_elsewhere_is_not_the_one_that_was_asked_for(store: Store) -> None:
     result(store)
-    redo_requests.ask(store, "s-1", "")
-    redo_requests.note_import(store, "s-1", result(store).name)
-    assert redo_requests.pending(store, "s-1")
-    redo_requests.withdraw(store, "s-1")
-    assert redo_requests.pending(store, "s-1") is None
+    stage_requests.request_redo(store, "s-1", "")
+    stage_requests.note_import(store, "s-1", result(store).name)
+    assert stage_requests.pending_redo(store, "s-1")
+    stage_requests.withdraw_redo(store, "s-1")
+    assert stage_requests.pending_redo(store, "s-1") is None
 
 
 def test_without_a_result_it_is_measured_anyway(store: Store) -> None:
-    redo_requests.ask(store, "s-1", "")
-    assert redo_requests.pending(store, "s-1") is None
-    assert not redo_requests.measured(store, "s-1")
+    stage_requests.request_redo(store, "s-1", "")
+    assert stage_requests.pending_redo(store, "s-1") is None
+    assert not stage_requests.is_measured(store, "s-1")
 
 
 def test_what_cannot_be_read_asks_for_nothing(store: Store) -> None:
     result(store)
-    redo_requests.ask(store, "s-1", "")
+    stage_requests.request_redo(store, "s-1", "")
     store.redo_request("s-1").write_text("{")
-    assert redo_requests.all_pending(store) == {}
+    assert stage_requests.pending_redos(store) == {}
 
 
 def test_a_retracted_result_counts_no_more_and_then_again(store: Store) -> None:
     old, new = result(store), result(store)
-    retractions.retract(store, new, "a noisy neighbour")
+    stage_requests.retract(store, new, "a noisy neighbour")
     assert (store.result("s-1"), store.results("s-1"), store.all_results("s-1")) == (old, [old], [old, new])
     assert not store.mark("s-1").is_symlink()
-    found = retractions.of(new)
+    found = stage_requests.read_retraction(new)
     assert found is not None
-    assert (found.why, found.who) == ("a noisy neighbour", redo_requests.who())
-    retractions.undo(store, new)
+    assert (found.why, found.author) == ("a noisy neighbour", stage_requests.user_name())
+    stage_requests.undo_retraction(store, new)
     assert store.result("s-1") == new
-    assert retractions.of(new) is None
+    assert stage_requests.read_retraction(new) is None
 
 
 def test_a_note_that_cannot_be_read_takes_it_out_all_the_same(store: Store) -> None:
     new = result(store)
     (new / "retracted.json").write_text("{")
     assert store.result("s-1") is None
-    assert retractions.of(new) == retractions.Retraction("its note cannot be read", "someone", "")
+    assert stage_requests.read_retraction(new) == stage_requests.Retraction("its note cannot be read", "someone", "")
 
 
 def test_all_that_was_tried(store: Store) -> None:
@@ -100,7 +103,7 @@ def test_all_that_was_tried(store: Store) -> None:
     failed = store.new_attempt("s-1")
     write_json(failed / "failure.json", {"status": "failed", "step": "load", "message": "it ended with exit status 1"})
     new, last = result(store), result(store)
-    retractions.retract(store, last, "why not")
+    stage_requests.retract(store, last, "why not")
     running, killed = store.new_attempt("s-1"), store.new_attempt("s-1")
     node = NodeStatus("s-1", "t", Status.DONE, result=Result(new), work=ActiveWork((1,), running))
     found = tried(store, node)

@@ -12,8 +12,7 @@ import pytest
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.store import trash
 from stepgrid.store.store import Store
-from stepgrid.store.trash import UnmovedPath
-from stepgrid.store.unreferenced import NeededNames, entries, unreferenced
+from stepgrid.store.trash import NeededNames, UnmovedPath, list_entries, unreferenced_entries
 from tests.store.test_unreferenced import put
 
 NOTHING = NeededNames((), (), ())
@@ -25,7 +24,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def moved(store: Store, needed: NeededNames = NOTHING) -> list[UnmovedPath]:
-    return trash.move(store, unreferenced(entries(store), needed))
+    return trash.move(store, unreferenced_entries(list_entries(store), needed))
 
 
 def tree(folder: Path) -> list[str]:
@@ -50,8 +49,8 @@ def test_all_of_it_comes_back(store: Store) -> None:
     gone = tree(store.root)
     assert len(gone) == len(before)
     assert {path.split("/")[0] for path in gone} == {"trash"}
-    assert entries(store) == []
-    assert trash.holds(store)[0] == len(before)
+    assert list_entries(store) == []
+    assert trash.trash_size(store)[0] == len(before)
     assert trash.restore(store) == (len(before), [])
     assert tree(store.root) == before
     assert not (store.root / "trash").exists()
@@ -114,10 +113,10 @@ def test_of_two_the_newer_comes_back(store: Store) -> None:
 def test_emptying_deletes_and_counts(store: Store) -> None:
     fill(store)
     moved(store)
-    held = trash.holds(store)[1]
+    held = trash.trash_size(store)[1]
     assert held >= 5000 * 7
     assert trash.empty(store) == held
-    assert trash.holds(store) == (0, 0)
+    assert trash.trash_size(store) == (0, 0)
     assert trash.restore(store) == (0, [])
     assert trash.empty(store) == 0
 
@@ -152,9 +151,9 @@ def test_what_a_job_uses_is_left_and_named(store: Store) -> None:
 
 @pytest.mark.parametrize("held", ["run", "import", "import-legacy", "trash"])
 def test_it_is_alone(held: str, store: Store) -> None:
-    with locked(store.lock(held)), pytest.raises(LockBusy), trash.alone(store):
+    with locked(store.lock(held)), pytest.raises(LockBusy), trash.lock_trash(store):
         pass
-    with trash.alone(store):
+    with trash.lock_trash(store):
         pass
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.store.store import Store
-from stepgrid.store.unreferenced import NeededNames, entries, unreferenced
+from stepgrid.store.trash import NeededNames, list_entries, unreferenced_entries
 
 NOTHING = NeededNames((), (), ())
 
@@ -27,13 +27,13 @@ def put(store: Store, kind: str, name: str) -> Path:
 def test_what_is_needed_is_not_listed(store: Store) -> None:
     for kind, name in (("results", "s-1"), ("results", "s-2"), ("attempts", "b-1"), ("plans", "p"), ("summary", "q")):
         put(store, kind, name)
-    found = unreferenced(entries(store), NeededNames({"p"}, {"b-1"}, {"s-1"}))
+    found = unreferenced_entries(list_entries(store), NeededNames({"p"}, {"b-1"}, {"s-1"}))
     assert [(each.kind, each.name) for each in found] == [("results", "s-2"), ("summary", "q")]
     assert all(each.bytes >= 5000 for each in found)
 
 
 def test_an_empty_store_has_nothing(store: Store) -> None:
-    assert entries(store) == []
+    assert list_entries(store) == []
 
 
 def test_links_lead_nowhere_outside(store: Store, tmp_path: Path) -> None:
@@ -42,13 +42,13 @@ def test_links_lead_nowhere_outside(store: Store, tmp_path: Path) -> None:
     put(store, "plans", "p")
     (store.root / "results").symlink_to(outside)
     (store.root / "plans" / "link").symlink_to(outside)
-    assert [each.name for each in unreferenced(entries(store), NOTHING)] == ["p"]
+    assert [each.name for each in unreferenced_entries(list_entries(store), NOTHING)] == ["p"]
 
 
 def test_what_an_import_left_is_not_listed(store: Store) -> None:
     for name in ("import", "import-legacy", ".hidden"):
         put(store, "attempts", name)
-    assert entries(store) == []
+    assert list_entries(store) == []
 
 
 def test_notes_of_stages_and_builds_are_unreferenced_like_them(store: Store) -> None:
@@ -62,5 +62,5 @@ def test_notes_of_stages_and_builds_are_unreferenced_like_them(store: Store) -> 
         path.write_text("{}")
     for build in ("b-1", "b-2"):
         (store.records() / build).mkdir(parents=True)
-    found = unreferenced(entries(store), NeededNames((), {"b-1"}, {"s-1"}, {"of-1"}))
+    found = unreferenced_entries(list_entries(store), NeededNames((), {"b-1"}, {"s-1"}, {"of-1"}))
     assert [(each.kind, each.name) for each in found] == [("records", "b-2"), ("asked", "s-2"), ("learnt", "of-2")]

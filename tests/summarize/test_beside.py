@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.store import retractions
+from stepgrid.store import stage_requests
 from stepgrid.summarize.interchange import report_document
 from stepgrid.summarize.page import answer, html, summary_text
 from tests.summarize import scenario
@@ -62,7 +62,7 @@ def test_a_retracted_result_is_counted_with_its_reason(found: Experiment) -> Non
         result = found.store.result(stage)
         assert result is not None
         found.add(BUILD, "hyper", "1", 1, {"readww": 1500.0, "overwrite": 2000.0})
-        retractions.retract(found.store, result, why)
+        stage_requests.retract(found.store, result, why)
     made = scenario.report(found)
     assert made.warnings == (
         f"2 results retracted (readww of {BUILD}, overwrite of {BUILD}): a disturbance",

@@ -13,7 +13,7 @@ import pytest
 
 from stepgrid.collect import query, step_figures, tables
 from stepgrid.collect.job import collect
-from stepgrid.store import retractions
+from stepgrid.store import stage_requests
 from stepgrid.summarize import job
 from stepgrid.summarize.charts import step_charts
 from stepgrid.summarize.page import summary_text
@@ -74,11 +74,11 @@ class Story:
         return [result for stage in stages for result in self.found.store.all_results(stage)]
 
     def _retract(self) -> None:
-        retractions.retract(self.found.store, self._chance.choice(self._results()), "a neighbour was loud")
+        stage_requests.retract(self.found.store, self._chance.choice(self._results()), "a neighbour was loud")
 
     def _undo(self) -> None:
         for result in self._results():
-            retractions.undo(self.found.store, result)
+            stage_requests.undo_retraction(self.found.store, result)
 
     def _fail(self) -> None:
         self.found.add_failure(self.found.stage(*self._place()), "db_bench was killed by SIGKILL")

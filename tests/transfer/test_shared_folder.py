@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.build.error import BuildError
 from stepgrid.host.files import write_json
-from stepgrid.store import plans, retractions
+from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import UNDONE
 from stepgrid.store.store import Store
 from stepgrid.transfer.results import import_results, imported_plan
@@ -23,9 +23,9 @@ def test_a_folder_of_an_earlier_version_is_pulled(tmp_path: Path) -> None:
     store = Store(tmp_path / "outputs")
     pulled = pull(store, remote_folder(str(EARLIER)))
     assert (pulled.results, pulled.retractions, pulled.faults) == (6, 0, []), "retracted results bring their notes"
-    (stored,) = plans.stored(store)
+    (stored,) = plans.stored_plans(store)
     assert imported_plan(store, stored.digest) is None, "it came without its spec, which compiles to it"
-    notes = [retractions.of(result) for result in store.root.glob("results/*/*")]
+    notes = [stage_requests.read_retraction(result) for result in store.root.glob("results/*/*")]
     assert [note.why for note in notes if note] == ["a disturbance"]
     assert push(store, remote_folder(str(EARLIER)), None, PushOptions()).bundles == 0
 

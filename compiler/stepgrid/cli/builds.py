@@ -427,11 +427,11 @@ def _import_build(args: argparse.Namespace, source: str) -> None:
 
 def _may_run(file: Path, is_allowed: bool, record: Mapping[str, Any]) -> bool:
     """Ask at a terminal, unless `--run` allows it, whether somebody else's programs may run."""
-    from stepgrid.store.redo_requests import who
+    from stepgrid.store.stage_requests import user_name
 
     if is_allowed:
         return True
-    user, names = who(), ", ".join(sorted(record["programs"]))
+    user, names = user_name(), ", ".join(sorted(record["programs"]))
     print(f"{file} has programs ({names}): importing it runs one as {user} to ask for its version", file=sys.stderr)
     return sys.stdin.isatty() and input("run it? [y/N] ").strip().lower() in ("y", "yes")
 

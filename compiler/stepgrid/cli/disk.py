@@ -35,8 +35,7 @@ from stepgrid.store import plans, trash
 from stepgrid.store.images import Image, evict_image, last_use, list_images, read_image_record, stored_bytes
 from stepgrid.store.plans import StoredPlan
 from stepgrid.store.store import Store
-from stepgrid.store.trash import UnmovedPath
-from stepgrid.store.unreferenced import KINDS, Entry, NeededNames, entries, unreferenced
+from stepgrid.store.trash import KINDS, Entry, NeededNames, UnmovedPath, list_entries, unreferenced_entries
 from stepgrid.summarize.formats.text import aligned
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.plan_cache import Request, StoredRequest, requests
@@ -143,7 +142,7 @@ def run_gc(args: argparse.Namespace) -> int:
         if args.restore:
             return _restore_trash(store)
         if args.empty:
-            number, _ = trash.holds(store)
+            number, _ = trash.trash_size(store)
             print(f"deleted {counted(number, 'place')} of the trash, {size(trash.empty(store))}")
             return FINE
         _collect_garbage(store, args)
@@ -155,7 +154,7 @@ def run_gc(args: argparse.Namespace) -> int:
 
 
 def _restore_trash(store: Store) -> int:
-    with trash.alone(store):
+    with trash.lock_trash(store):
         number, unmoved = trash.restore(store)
     _print_unmoved(unmoved)
     print(f"restored {counted(number, 'place')} from the trash")
@@ -171,12 +170,12 @@ def _collect_garbage(store: Store, args: argparse.Namespace) -> None:
     """List what no spec needs; with `--yes`, move it to the trash."""
     with ExitStack() as lock:
         if args.yes and store.root.is_dir():
-            lock.enter_context(trash.alone(store))  # before the first look: a run changes what is needed
-        present = entries(store)  # before the plans: an import publishes its plan first
+            lock.enter_context(trash.lock_trash(store))  # before the first look: a run changes what is needed
+        present = list_entries(store)  # before the plans: an import publishes its plan first
         specs = [*args.specs, *(str(path) for path in sorted(Path().glob(SPECS)) if _is_spec(path))]
         needed = references(store, list(map(host_plan.spec_name, specs)), list(map(host_plan.spec_name, args.forget)))
         _check_specs(needed, args)
-        unneeded = unreferenced(present, needed.names)
+        unneeded = unreferenced_entries(present, needed.names)
         print("\n".join(_garbage_lines(store, needed, unneeded, args)), flush=True)
         if args.yes and unneeded:
             unmoved = trash.move(store, unneeded)
@@ -225,7 +224,7 @@ def _garbage_lines(
                     rows = [(*row[:2], f"used {duration(now - last_use(Path(row[0])))} ago") for row in rows]
                 yield from aligned(rows, "    ", right=[1])
         yield f"in all {size(sum(sizes.values()))} in {counted(len(unneeded), 'place')}{_hint(args)}"
-    number, total = trash.holds(store)
+    number, total = trash.trash_size(store)
     if total:
         yield f"the trash holds {counted(number, 'place')}, {size(total)}: `stepgrid gc --empty` deletes them"
 
@@ -305,7 +304,7 @@ class _Search:
     @cached_property
     def _stored(self) -> list[StoredPlan]:
         """The stored plans, oldest first."""
-        listed = sorted(plans.stored(self.store), key=lambda plan: plan.made)
+        listed = plans.stored_plans(self.store)
         return [plan for plan in listed if self.forgotten.isdisjoint((plan.spec, plan.digest))]
 
     @cached_property

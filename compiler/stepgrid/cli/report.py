@@ -145,12 +145,8 @@ def run_site(args: argparse.Namespace) -> int:
 
 def _newest_plans(store: Store) -> Iterator[StoredPlan]:
     """Yield the newest plan of each spec and scale, as far as something of it is measured."""
-    newest = {(plan.spec, plan.scale): plan for plan in _stored_plans(store)}
-    yield from (plan for plan in newest.values() if any(store.result(stage) for stage in plans.stages(plan)))
-
-
-def _stored_plans(store: Store) -> list[StoredPlan]:
-    return sorted(plans.stored(store), key=lambda plan: plan.made)
+    newest = {(plan.spec, plan.scale): plan for plan in plans.stored_plans(store)}
+    yield from (plan for plan in newest.values() if any(store.result(stage) for stage in plans.stage_ids(plan.folder)))
 
 
 # Sets of results as a person names them: a spec, a stored plan, either of them at some date, or an exported file.
@@ -215,7 +211,7 @@ def _named_plan(args: argparse.Namespace, name: str) -> tuple[Plan, str]:
 
     if Path(name).suffix in SPEC_ENDINGS:
         return quiet_plan(args, name), Path(name).stem
-    stored = {plan.digest: plan for plan in plans.stored(host_plan.store())}
+    stored = {plan.digest: plan for plan in plans.stored_plans(host_plan.store())}
     matches = [digest for digest in stored if _DIGEST.fullmatch(name) and digest.startswith(name)]
     if len(matches) != 1:
         sentence = f"several plans begin with `{name}`" if matches else f"there is no plan, spec or file `{name}`"
@@ -231,8 +227,8 @@ def _plan_at(past: Store, store: Store, plan: Plan, until: str) -> Plan | None:
 
     digests = [
         stored.digest
-        for stored in reversed(_stored_plans(store))
-        if (stored.spec, stored.scale) == (plan.spec, plan.scale) and plans.name_of(stored.made) <= f"{until}~"
+        for stored in reversed(plans.stored_plans(store))
+        if (stored.spec, stored.scale) == (plan.spec, plan.scale) and stored.time_name <= f"{until}~"
     ]
     for digest in (*digests, plan.digest):
         if store.has_plan(digest):

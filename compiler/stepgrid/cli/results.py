@@ -20,7 +20,7 @@ from stepgrid.model.plan import STAGE_PREFIX, Plan, is_imported
 from stepgrid.model.status import Action, NodeStatus
 from stepgrid.model.units import counted, duration
 from stepgrid.plan import plan_file, stage_selection
-from stepgrid.store import paths, plans, redo_requests, retractions
+from stepgrid.store import paths, plans, stage_requests
 from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.plans import StoredPlan
 from stepgrid.store.status.attempts import COUNTS, PastAttempt, tried
@@ -61,7 +61,7 @@ def results_json(store: Store, plan: Plan, stages: Sequence[str]) -> list[dict[s
             "title": node.title,
             "state": node.status,
             "tried": [{**asdict(attempt), "folder": str(attempt.folder)} for attempt in attempts],
-            "again": (request := redo_requests.pending(store, node.id)) and asdict(request),
+            "again": (request := stage_requests.pending_redo(store, node.id)) and request.to_json(),
         }
         for node, attempts in _attempts(store, plan, stages)
     ]
@@ -112,9 +112,9 @@ def run_redo(args: argparse.Namespace) -> int:
     check_steps(plan, args.step)
     if args.undo:
         stages = stage_selection.stages(cells, args.step, args.load or args.disturbed or not args.step)
-        pending = redo_requests.all_pending(store, stages)
+        pending = stage_requests.pending_redos(store, stages)
         for stage in pending:
-            redo_requests.withdraw(store, stage)
+            stage_requests.withdraw_redo(store, stage)
         print(f"{counted(len(pending), 'stage')} no longer asked for" if pending else "nothing was asked for")
         return FINE
     stages = stage_selection.stages(cells, args.step, args.load or args.disturbed)
@@ -144,7 +144,7 @@ def _request_lines(store: Store, plan: Plan, stages: Sequence[str], reason: str)
     last = [f"{stage}/{result.name}" for stage, result in results.items() if result.name == paths.LAST_TIME]
     repeated = [stage for stage, result in results.items() if result.name != paths.LAST_TIME]
     for stage in repeated:
-        redo_requests.ask(store, stage, reason)
+        stage_requests.request_redo(store, stage, reason)
     if repeated:
         titles = {stage.id: stage.title for stage in plan.stages}
         yield f"the next run measures {counted(len(repeated), 'stage')} again, beside the results that are there:"
@@ -193,9 +193,9 @@ def _named_result(store: Store, name: str) -> Path:
 def _retract(store: Store, result: Path, reason: str | None) -> str:
     if not (reason or "").strip():
         raise CommandError("say why: the report does, beside the figures that are left")
-    if note := retractions.of(result):
-        raise CommandError(f"{result} is no result that counts: {note.said}")
-    retractions.retract(store, result, str(reason))
+    if note := stage_requests.read_retraction(result):
+        raise CommandError(f"{result} is no result that counts: {note.sentence}")
+    stage_requests.retract(store, result, str(reason))
     newest = store.result(result.parent.name)
     if newest is None:
         return f"{result} counts no more: its stage has no other, so the next run measures it"
@@ -203,9 +203,9 @@ def _retract(store: Store, result: Path, reason: str | None) -> str:
 
 
 def _undo_retraction(store: Store, result: Path) -> str:
-    if retractions.of(result) is None:
+    if stage_requests.read_retraction(result) is None:
         raise CommandError(f"{result} was not retracted")
-    retractions.undo(store, result)
+    stage_requests.undo_retraction(store, result)
     is_newest = store.result(result.parent.name) == result
     return f"{result} counts again" if is_newest else f"{result} is no longer retracted; a newer one counts"
 
@@ -219,7 +219,7 @@ def add_plans_arguments(parser: argparse.ArgumentParser) -> None:
 def run_plans(args: argparse.Namespace) -> int:
     use_site(args)
     store, spec = host_plan.store(), args.spec and host_plan.spec_name(args.spec)
-    stored = sorted(plans.stored(store), key=lambda plan: plan.made)
+    stored = plans.stored_plans(store)
     rows = [row for plan in stored if spec in (None, plan.spec) for row in _plan_rows(store, plan)]
     if rows or args.format != "table":
         print(format_rows(args.format, PLAN_COLUMNS, rows), end="")
@@ -234,6 +234,6 @@ def _plan_rows(store: Store, plan: StoredPlan) -> Iterator[tuple[Any, ...]]:
         cells, stages = len(plan_file.read_header(plan.folder)["cells"]), plan_file.stage_ids(plan.folder)
         results = [result.name for stage in stages if (result := store.result(stage))]
         last = datetime.strptime(max(results), "%Y%m%dT%H%M%S.%fZ").strftime(MINUTES) if results else None
-        creation = datetime.fromtimestamp(plan.made, UTC).strftime(MINUTES)
+        creation = datetime.fromtimestamp(plan.time, UTC).strftime(MINUTES)
         spec = plan.spec.removeprefix("import ") if is_imported(plan.spec) else plan.spec
         yield plan.digest, spec, plan.scale, creation, cells, len(results), len(stages), last

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from stepgrid.model.plan import CellStep, Option, Options, Plan, PlannedStage, P
 from stepgrid.model.status import BrokenRecord, NodeStatus, Result, Status
 from stepgrid.plugins import hit_rate
 from stepgrid.plugins.metrics import METRICS, step_metrics
-from stepgrid.store import build_record, checksums, retractions
+from stepgrid.store import build_record, checksums, stage_requests
 from stepgrid.store.paths import IMPORTED
 from stepgrid.store.paths import RUN_LOCK as RUN
 from stepgrid.store.status.integrity import note_sound
@@ -249,8 +249,8 @@ def environment_rows(store: Store, plan: Plan) -> Rows:
         files = sorted({name.partition("/")[2] for name in stage.contents})
         for result in store.all_results(stage.id):
             subject = f"{stage.id}/{result.name}"
-            if note := retractions.of(result):
-                yield from _facts("retracted", subject, asdict(note))
+            if note := stage_requests.read_retraction(result):
+                yield from _facts("retracted", subject, note.to_json())
             elif files and "contents" not in read_json(result / "attempt.json"):
                 yield from _facts("unknown contents", subject, {"files": ", ".join(files)})
 

@@ -34,7 +34,7 @@ from stepgrid.run.late_start import DeadlineError, late, refuse_late
 from stepgrid.run.steps import Bench, refuse_what_cannot_run
 from stepgrid.store.active_run import DiskFull
 from stepgrid.store.heartbeat import beating
-from stepgrid.store.redo_requests import pending
+from stepgrid.store.stage_requests import pending_redo
 from stepgrid.store.status.integrity import fault, set_aside, unreadable
 
 
@@ -55,7 +55,7 @@ def run(job: Job) -> bool:
 
 
 def _has_result(job: Job) -> bool:
-    if pending(job.store, job.stage.id):
+    if pending_redo(job.store, job.stage.id):
         return False
     result = job.store.result(job.stage.id)
     if result is None or fault(result, job.stage):
@@ -177,8 +177,8 @@ def _quiet(attempt: Attempt) -> Iterator[None]:
 
 
 def _note_who_asked(attempt: Attempt) -> None:
-    if found := pending(attempt.job.store, attempt.job.stage.id):
-        attempt.note(asked={"who": found.who, "when": found.when, "why": found.why})
+    if found := pending_redo(attempt.job.store, attempt.job.stage.id):
+        attempt.note(asked={"who": found.author, "when": found.when, "why": found.why})
 
 
 def _keep_image(attempt: Attempt, data: Path) -> None:

@@ -1,70 +1,75 @@
-"""Plans in a store: their folders, published whole."""
+"""Plans in a store: published as a whole, compared with earlier ones, and the ids under which their results lie."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache, cached_property, partial
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stepgrid.host import files
-from stepgrid.model.plan import Plan
+from stepgrid.host.files import make_folder, read_bytes, read_json, write_json, write_text
+from stepgrid.language.files import record_file
+from stepgrid.model.plan import Outline, Plan, PlannedBuild, PlannedStage
 from stepgrid.plan import plan_file
-from stepgrid.store import paths
-from stepgrid.store.paths import subfolders
+from stepgrid.plan.plan_file import DAMAGED, is_intact
+from stepgrid.store.paths import TIME_FORMAT, subfolders
 from stepgrid.store.store import Store
+
+if TYPE_CHECKING:
+    from stepgrid.plan.difference import Link
 
 
 def publish(store: Store, plan: Plan) -> None:
-    store.publish_plan(plan.digest, lambda folder: write(plan, folder), plan_file.is_intact)
+    store.publish_plan(plan.digest, lambda folder: write(plan, folder), is_intact)
 
 
 def write(plan: Plan, folder: Path) -> None:
-    """By rename; a plan that is there already is the same plan."""
-    if plan_file.is_intact(folder):
+    """Write the files of a plan; a folder that is there already has the same plan."""
+    if folder.is_dir():
         return
-    new = folder.with_name(f".{folder.name}.{files.temporary_suffix()}")
-    new.mkdir(parents=True)
+    folder.mkdir(parents=True)
     for name, content in plan_file.texts(plan):
-        with (new / name).open("w", encoding="utf-8") as file:
+        with (folder / name).open("w", encoding="utf-8") as file:
             file.writelines(content)
-    try:
-        os.rename(new, folder)
-    except OSError:  # another process published the same plan first
-        for entry in new.iterdir():
-            entry.unlink()
-        new.rmdir()
 
 
 class StoredPlan(NamedTuple):
-    """A plan that is kept, as its header says."""
+    """A plan as its header describes it; a damaged plan has no spec."""
 
     folder: Path
     spec: str
     scale: str | None
     machines: Mapping[str, Mapping[str, Any]]  # by id
-    made: float  # unix time
+    time: float  # when it was stored, unix time
 
     @property
     def digest(self) -> str:
         return self.folder.name
 
+    @property
+    def time_name(self) -> str:
+        """Name the time as results are named."""
+        return datetime.fromtimestamp(self.time, UTC).strftime(TIME_FORMAT)
 
-def name_of(made: float) -> str:
-    """A time as results are named by it."""
-    return datetime.fromtimestamp(made, UTC).strftime(paths.TIME_FORMAT)
 
-
-def stored(store: Store) -> Iterator[StoredPlan]:
-    """A header that cannot be read says nothing: then there is no spec."""
+def stored_plans(store: Store) -> list[StoredPlan]:
+    """List all plans, oldest first."""
+    plans = []
     for folder in subfolders(store.plan("_").parent):
-        said = files.read_json(folder / plan_file.HEADER)
-        yield StoredPlan(folder, str(said.get("spec", "")), said.get("scale"), _machines(said), folder.stat().st_mtime)
+        header = read_json(folder / plan_file.HEADER)
+        spec, time = str(header.get("spec", "")), folder.stat().st_mtime
+        plans.append(StoredPlan(folder, spec, header.get("scale"), _machines(header), time))
+    return sorted(plans, key=lambda plan: plan.time)
 
 
 def _machines(header: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """An older version named one in `hardware` alone."""
+    """Read the machines; an older version named one in `hardware` alone."""
     hardware, machines = header.get("hardware"), header.get("machines")
     if not machines and isinstance(hardware, dict) and "id" in hardware:
         return {str(hardware["id"]): hardware}
@@ -72,9 +77,224 @@ def _machines(header: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {name: facts for name, facts in listed if isinstance(facts, dict)}
 
 
-def stages(plan: StoredPlan) -> list[str]:
-    """Their ids; none of a plan that cannot be read."""
+def stage_ids(folder: Path) -> list[str]:
+    """List the stages of a plan; none where it cannot be read."""
     try:
-        return plan_file.stage_ids(plan.folder)
+        return plan_file.stage_ids(folder)
     except (OSError, ValueError):
         return []
+
+
+def outdate_summaries(store: Store, stages: set[str]) -> None:
+    """Have the summaries of all plans that have one of these stages made again; nothing is measured for that.
+
+    A new result is newer than a summary, and shows; one that is taken out, or comes in with its old time, is not."""
+    for folder in subfolders(store.plan("_").parent):
+        if not stages.isdisjoint(stage_ids(folder)):
+            store.drop_stamps(folder.name)
+
+
+# Earlier plans: what this spec asked for before, and what others ask for now.
+
+MOST_PLANS = 40  # that are looked at, newest first
+
+Place = tuple[frozenset[tuple[str, str]], int, int]  # labels, load, run
+
+
+@dataclass(frozen=True)  # no slots: cached_property needs a dict
+class EarlierPlan:
+    """A plan whose parts are read when they are asked for."""
+
+    folder: Path
+    header: Mapping[str, Any]
+
+    @property
+    def spec(self) -> tuple[str, str | None]:
+        """Name its spec and scale."""
+        return str(self.header["spec"]), self.header["scale"]
+
+    @cached_property
+    def stages(self) -> frozenset[str]:
+        return frozenset(stage["id"] for stage in self.header["stages"])
+
+    @cached_property
+    def builds(self) -> frozenset[str]:
+        return frozenset(build["id"] for build in self.header["builds"])
+
+    @cached_property
+    def axes(self) -> frozenset[str]:
+        return frozenset(axis["name"] for axis in self.header["axes"])
+
+    @property
+    def share(self) -> bool:
+        return bool(self.header.get("share", True))
+
+    def axes_of(self, root: str) -> list[str]:
+        """List the axes on which the first cell has a point whose stages begin with this one."""
+        for cell in self.header["cells"]:
+            if any(repeat["stages"][0] == root for repeat in cell["repeats"]):
+                return sorted(cell["labels"])
+        return []
+
+    def chains(self, axes: frozenset[str]) -> dict[Place, Sequence[str]]:
+        """Map each cell and repeat to its chain of stages, by the labels that the cell has on these axes."""
+        chains: dict[Place, Sequence[str]] = {}
+        for cell in self.header["cells"]:
+            labels = frozenset((axis, label) for axis, label in cell["labels"].items() if axis in axes)
+            for repeat in cell["repeats"]:
+                chains.setdefault((labels, repeat["load"], repeat["run"]), repeat["stages"])
+        return chains
+
+    def links(self, chain: Sequence[str]) -> list[Link]:
+        """Read a chain of stages in full; empty when an older version wrote them in a way that is not read any more."""
+        from stepgrid.plan.difference import Link  # not for jobs
+
+        try:
+            return [Link.of(self._read_stage(node), self._read_build) for node in chain]
+        except DAMAGED:
+            return []
+
+    @cached_property
+    def _read_stage(self) -> Callable[[str], PlannedStage]:
+        return cache(partial(plan_file.stage, self.folder))
+
+    @cached_property
+    def _read_build(self) -> Callable[[str], PlannedBuild]:
+        return cache(partial(plan_file.build, self.folder))
+
+
+def earlier_plans(store: Store, plan: Plan) -> list[EarlierPlan]:
+    """List all plans but this one, newest first; damaged ones are skipped."""
+    plans = []
+    for folder in _newest_folders(store):
+        with suppress(*DAMAGED):
+            earlier = EarlierPlan(folder, plan_file.read_header(folder))
+            is_whole = is_intact(folder) and earlier.spec[0] and earlier.axes and earlier.builds and earlier.stages
+            if is_whole and folder.name != plan.digest:
+                plans.append(earlier)
+    return plans
+
+
+def earlier_outlines(store: Store, plan: Plan | Outline, most: int = 4) -> Iterator[Outline]:
+    """Read the newest other plans of a spec, each when it is its turn."""
+
+    def folders_of_spec() -> Iterator[Path]:
+        for folder in _newest_folders(store):
+            with suppress(*DAMAGED):
+                if folder.name != plan.digest and is_intact(folder):
+                    header = plan_file.read_header(folder)
+                    if (header.get("spec"), header.get("scale")) == (plan.spec, plan.scale):
+                        yield folder
+
+    for folder in islice(folders_of_spec(), most):
+        with suppress(*DAMAGED):  # an older version wrote it
+            yield plan_file.outline(folder)
+
+
+def _newest_folders(store: Store) -> list[Path]:
+    folders = [path.parent for path in store.plan("_").parent.glob("[!.]*/plan.json")]
+    folders.sort(key=lambda folder: ((folder / plan_file.HEADER).stat().st_mtime, folder.name), reverse=True)
+    return folders[:MOST_PLANS]
+
+
+def plans_of_spec(plans: Sequence[EarlierPlan], plan: Plan) -> list[EarlierPlan]:
+    return [earlier for earlier in plans if earlier.spec == (plan.spec, plan.scale)]
+
+
+def specs_by_node(plans: Sequence[EarlierPlan], plan: Plan) -> dict[str, str]:
+    """Map nodes of the newest plans of other specs to such a spec."""
+    newest = {earlier.spec: earlier for earlier in reversed(plans) if earlier.spec[0] != plan.spec}
+    return {node: spec for (spec, _), earlier in newest.items() for node in (*earlier.stages, *earlier.builds)}
+
+
+def abandoned_stages(plans: Sequence[EarlierPlan], plan: Plan) -> set[str]:
+    """Select stages that this spec had and has no longer, and that no other spec or scale has."""
+    newest = {earlier.spec: earlier for earlier in reversed(plans) if earlier.spec != (plan.spec, plan.scale)}
+    needed = {stage.id for stage in plan.stages}.union(*(earlier.stages for earlier in newest.values()))
+    return {stage for earlier in plans_of_spec(plans, plan) for stage in earlier.stages} - needed
+
+
+# How far the loads of a cell lie apart, from figures that are stored in their results.
+
+MOST_RESULTS = 200  # that are read: the spread is known well enough by then
+FIGURE = "qps"
+
+
+def past_figures(store: Store, plan: Plan) -> dict[str, list[Sequence[float]]]:
+    """Map each step to the figures of every load that has one, for each cell."""
+    figures: dict[str, list[Sequence[float]]] = defaultdict(list)
+    budget = MOST_RESULTS
+    for cell in plan.cells:
+        chains = [repeat.stages for repeat in cell.repeats if repeat.run == 0]
+        if len(chains) < 2 or budget < len(chains):
+            continue
+        budget -= len(chains)
+        for step in cell.steps:
+            if step.measured and (step.stage > 0 or len(chains[0]) == 1):  # cells share their loads
+                stages = [chain[step.stage] for chain in chains]
+                values = [value for stage in stages if (value := _figure(store, stage, step.index)) is not None]
+                figures[step.name].append(values)
+    return dict(figures)
+
+
+def _figure(store: Store, stage: str, index: int) -> float | None:
+    """Read the figure of a step from the newest reading of the result."""
+    result = store.result(stage)
+    paths = result.glob("figures.*.json") if result else ()
+    for path in sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True):
+        try:
+            value = json.loads(path.read_text(encoding="utf-8"))["body"]["steps"][index]["metrics"].get(FIGURE)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            continue  # by an earlier version
+        return float(value) if isinstance(value, int | float) and value > 0 else None
+    return None
+
+
+# Results under earlier ids: ids have not always had the contents of files, and had what is read of the output.
+# Such a result does not say with which contents it was made: those that a run finds first count as its own. Once a
+# stage is found under an earlier id, that is noted, so that a change of what is read of its output does not lose it.
+
+
+def choose_id(store: Store, today: str, earlier: Sequence[str], contents: Mapping[str, str]) -> str:
+    """Choose the id under which the results of a stage lie."""
+    if text := read_input(store.earlier_id(today)):
+        # a lost result keeps its id: else all that comes after it would have another one as well
+        node = text.decode(errors="replace")
+        return node if _stands_for(store, node, contents, True) else today
+    return next((node for node in earlier if _stands_for(store, node, contents, bool(store.results(node)))), today)
+
+
+def _stands_for(store: Store, stage: str, contents: Mapping[str, str], unrecorded: bool) -> bool:
+    """Tell whether results under this id count for these contents; `unrecorded`: where nobody noted what they read."""
+    text = read_input(store.contents(stage))
+    try:
+        checksums = json.loads(text) if text is not None else None
+        if checksums is None:
+            return unrecorded
+        return checksums.keys() <= contents.keys() and all(contents[name] == checksums[name] for name in checksums)
+    except (ValueError, AttributeError):
+        return unrecorded
+
+
+def note_contents(store: Store, stages: Iterable[PlannedStage]) -> None:
+    """Note under which id and with which contents results lie; what is noted stays, missing names are added."""
+    for stage in stages:
+        if stage.todays and not store.earlier_id(stage.todays).exists():
+            make_folder(store.earlier_id(stage.todays).parent)
+            write_text(store.earlier_id(stage.todays), stage.id)
+        contents, path = stage.contents, store.contents(stage.id)
+        if contents and store.results(stage.id):
+            checksums = read_json(path)
+            if checksums.keys() < contents.keys():
+                make_folder(path.parent)
+                write_json(path, {**contents, **checksums})
+
+
+def read_input(path: Path) -> bytes | None:
+    """Read a note that a plan depends on: one that was compiled before holds while this stays as it is."""
+    try:
+        text = read_bytes(path)
+    except OSError:
+        text = None
+    record_file(str(path), text)
+    return text

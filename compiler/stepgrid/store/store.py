@@ -49,6 +49,7 @@ class Store(StorePaths):
             return
         staged = target.with_name(f".{digest}.{files.temporary_suffix()}~")
         make_folder(target.parent)
+        remove_tree(staged)
         write(staged)
         sync_tree(staged)
         if target.is_dir() and not intact(target):

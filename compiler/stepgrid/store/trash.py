@@ -1,129 +1,177 @@
-"""The trash: what `gc` took out of the store. It comes back by rename, until the trash is emptied."""
+"""Entries of the store that no spec needs, and the trash: they come back by rename, until the trash is emptied."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from stepgrid.host.files import make_folder, remove_tree, sync
 from stepgrid.host.locks import LockBusy, locked
-from stepgrid.store import paths
-from stepgrid.store.paths import RUN_LOCK as RUN
-from stepgrid.store.paths import folder_bytes, subfolders
-from stepgrid.store.stale_summaries import out_of_date
+from stepgrid.store.paths import RUN_LOCK, folder_bytes, next_time_name, subfolders
+from stepgrid.store.plans import outdate_summaries
 from stepgrid.store.store import Store
-from stepgrid.store.unreferenced import IMPORTS, Entry, is_own
 
-NAME = "trash"
-_RESULTS, _MARKED, _MERGED = "results", ("results", "builds"), ("results", "attempts")  # kinds
-_HIDDEN = ".records"  # a folder of entries among the builds
+FILE_KINDS = ("asked", "learnt", "contents", "loads")  # a small file each
+KINDS = ("results", "attempts", "images", "builds", "records", "plans", "summary", *FILE_KINDS)
+IMPORTS = ("import", "import-legacy")  # the locks and attempts of imports: the next one sweeps what a killed one left
+TRASH = "trash"  # a folder and a lock
+
+
+@dataclass(frozen=True, slots=True)
+class NeededNames:
+    """Names of what specs need."""
+
+    plans: Collection[str]
+    builds: Collection[str]
+    stages: Collection[str]
+    shapes: Collection[str] = ()  # of stages: sizes of databases are named by them
+
+    def has(self, kind: str, name: str) -> bool:
+        if kind in ("plans", "summary"):
+            return name in self.plans
+        if kind == "learnt":
+            return name in self.shapes
+        return name in self.builds or name in self.stages
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A folder or file of the store."""
+
+    kind: str
+    path: Path
+    root: Path  # that it must be inside of: outputs/, or the data folder
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    @property
+    def bytes(self) -> int:
+        return folder_bytes(self.path) if self.path.is_dir() else self.path.lstat().st_blocks * 512
+
+    @property
+    def is_inside(self) -> bool:
+        """Tell whether it is no link, and not below one: what lies elsewhere is somebody else's."""
+        is_there = self.path.is_file() if self.kind in FILE_KINDS else self.path.is_dir()
+        return is_there and not self.path.is_symlink() and self.path.resolve().is_relative_to(self.root.resolve())
+
+
+def list_entries(store: Store) -> list[Entry]:
+    entries = []
+    for kind in KINDS:
+        parents = [store.records()] if kind == "records" else store.folders(kind)
+        for parent in parents:
+            root = store.root if kind == "records" else parent.parent
+            for path in sorted(parent.iterdir()) if parent.is_dir() else ():
+                entry = Entry(kind, path, root)
+                if not path.name.startswith(".") and path.name not in IMPORTS and entry.is_inside:
+                    entries.append(entry)
+    return entries
+
+
+def unreferenced_entries(entries: Collection[Entry], needed: NeededNames) -> list[Entry]:
+    return [entry for entry in entries if not needed.has(entry.kind, entry.name)]
 
 
 @dataclass(frozen=True, slots=True)
 class UnmovedPath:
-    """What could not be moved, and why."""
-
     path: Path
     why: str
 
 
 @contextmanager
-def alone(store: Store) -> Iterator[None]:
-    """While nothing runs in this checkout, nothing is imported and nobody else uses the trash: else Busy."""
-    with ExitStack() as held:
-        for name in (RUN, *IMPORTS, NAME):
-            held.enter_context(locked(store.lock(name), wait=False))
+def lock_trash(store: Store) -> Iterator[None]:
+    """Wait for nobody: LockBusy while something runs in this checkout, is imported, or somebody uses the trash."""
+    with ExitStack() as locks:
+        for name in (RUN_LOCK, *IMPORTS, TRASH):
+            locks.enter_context(locked(store.lock(name), wait=False))
         yield
 
 
 def move(store: Store, entries: Iterable[Entry]) -> list[UnmovedPath]:
-    """Each by one rename: a kill in between loses nothing. Gives what stays where it is."""
+    """Move entries to the trash, each by one rename: a kill in between loses nothing. Return what stays."""
     listed = list(entries)
-    batch = paths.next_time_name(each.name for root in _roots(store) for each in subfolders(root / NAME))
-    out_of_date(store, {each.name for each in listed if each.kind == _RESULTS})
-    return [left for each in listed if (left := _moved(store, each, batch))]
+    batch = next_time_name(folder.name for root in _roots(store) for folder in subfolders(root / TRASH))
+    outdate_summaries(store, {entry.name for entry in listed if entry.kind == "results"})
+    faults = [_change(store, entry.name, entry.path, partial(_move_entry, store, entry, batch)) for entry in listed]
+    return [fault for fault in faults if fault]
 
 
-def _moved(store: Store, entry: Entry, batch: str) -> UnmovedPath | None:
-    def change() -> str:
-        trash = entry.root / NAME
-        if trash.is_symlink() or not is_own(entry):
-            return f"{trash if trash.is_symlink() else entry.path} is a link"
-        if entry.kind in _MARKED:
-            store.drop_mark(entry.name)
-        _rename(entry.path, trash / batch / entry.path.relative_to(entry.root))
-        return ""
-
-    return _changed(store, entry.name, entry.path, change)
+def _move_entry(store: Store, entry: Entry, batch: str) -> str:
+    trash = entry.root / TRASH
+    if trash.is_symlink() or not entry.is_inside:
+        return f"{trash if trash.is_symlink() else entry.path} is a link"
+    if entry.kind in ("results", "builds"):
+        store.drop_mark(entry.name)
+    _rename(entry.path, trash / batch / entry.path.relative_to(entry.root))
+    return ""
 
 
 def restore(store: Store) -> tuple[int, list[UnmovedPath]]:
-    """How many folders and files came back, and what stays in the trash. The newest comes first."""
+    """Move everything back, the newest first: count what came back, and list what stays in the trash."""
     listed = list(_contents(store))
-    out_of_date(store, {home.name for _, home in listed if home.parent.name == _RESULTS})
-    left = [each for path, home in listed if (each := _restored(store, path, home))]
+    outdate_summaries(store, {home.name for _, home in listed if home.parent.name == "results"})
+    faults = [_change(store, home.stem, path, partial(_restore_path, path, home)) for path, home in listed]
+    unmoved = [fault for fault in faults if fault]
     for root in _roots(store):
-        _remove_empty(root / NAME)
-    return len(listed) - len(left), left
+        _remove_empty_folders(root / TRASH)
+    return len(listed) - len(unmoved), unmoved
 
 
-def _restored(store: Store, path: Path, home: Path) -> UnmovedPath | None:
-    return _changed(store, home.stem, path, lambda: "" if _returned(path, home) else f"{home} is there already")
-
-
-def _returned(path: Path, home: Path) -> bool:
-    """Never over what was made since. Attempts and results of one stage join those that were."""
+def _restore_path(path: Path, home: Path) -> str:
+    """Restore a path, never over what was made since. Attempts and results of one stage join those that were."""
     if not home.exists():
         _rename(path, home)
-        return True
-    if home.parent.name not in _MERGED:
-        return False
-    for each in path.iterdir():
-        if not (home / each.name).exists():
-            _rename(each, home / each.name)
-    _remove_empty(path)
-    return not path.exists()
+        return ""
+    if home.parent.name in ("results", "attempts"):
+        for child in path.iterdir():
+            if not (home / child.name).exists():
+                _rename(child, home / child.name)
+        _remove_empty_folders(path)
+    return f"{home} is there already" if path.exists() else ""
 
 
-def holds(store: Store) -> tuple[int, int]:
-    """How many folders and files, and the bytes of them and of what an interrupted `empty` left."""
-    return len(list(_contents(store))), sum(folder_bytes(root / NAME) for root in _roots(store))
+def trash_size(store: Store) -> tuple[int, int]:
+    """Count folders and files, and the bytes of them and of what an interrupted `empty` left."""
+    return len(list(_contents(store))), sum(folder_bytes(root / TRASH) for root in _roots(store))
 
 
 def empty(store: Store) -> int:
-    """Deletes what it holds; gives the bytes. Hidden first: what is deleted in part cannot be restored."""
+    """Delete the trash and return its bytes. Hide it first: what is deleted in part cannot be restored."""
     freed = 0
-    with locked(store.lock(NAME), wait=False):
+    with locked(store.lock(TRASH), wait=False):
         for root in _roots(store):
-            for batch in subfolders(root / NAME):
+            for batch in subfolders(root / TRASH):
                 os.rename(batch, batch.with_name(f".{batch.name}"))
-            sync(root / NAME)
-            freed += folder_bytes(root / NAME)
-            remove_tree(root / NAME)
+            sync(root / TRASH)
+            freed += folder_bytes(root / TRASH)
+            remove_tree(root / TRASH)
     return freed
 
 
 def _contents(store: Store) -> Iterator[tuple[Path, Path]]:
-    """Each folder or file with its place in the store."""
+    """List folders and files of the trash, each with its path in the store."""
     for root in _roots(store):
-        for batch in reversed(subfolders(root / NAME)):
+        for batch in reversed(subfolders(root / TRASH)):
             for kind in subfolders(batch):
                 for path in sorted(kind.iterdir()):
-                    inner = sorted(path.iterdir()) if path.name == _HIDDEN else [path]
-                    yield from ((each, root / each.relative_to(batch)) for each in inner)
+                    paths = sorted(path.iterdir()) if path.name == store.records().name else [path]
+                    yield from ((entry, root / entry.relative_to(batch)) for entry in paths)
 
 
 def _roots(store: Store) -> list[Path]:
-    """Those that have a trash: what is renamed stays on its file system. A link leads to somebody else's folder."""
+    """List folders with a trash: what is renamed stays on its file system. A link leads to somebody else's folder."""
     roots = dict.fromkeys((store.root, store.data))
-    return [root for root in roots if (root / NAME).is_dir() and not (root / NAME).is_symlink()]
+    return [root for root in roots if (root / TRASH).is_dir() and not (root / TRASH).is_symlink()]
 
 
-def _changed(store: Store, name: str, path: Path, change: Callable[[], str]) -> UnmovedPath | None:
-    """Under the lock of a stage or build; `change` says why it changed nothing."""
+def _change(store: Store, name: str, path: Path, change: Callable[[], str]) -> UnmovedPath | None:
+    """Change something under the lock of a stage or build; `change` says why it changed nothing."""
     lock = store.lock(name)
     try:
         with locked(lock, wait=False):
@@ -143,7 +191,7 @@ def _rename(path: Path, target: Path) -> None:
     sync(path.parent)
 
 
-def _remove_empty(folder: Path) -> None:
+def _remove_empty_folders(folder: Path) -> None:
     for parent, _, _ in os.walk(folder, topdown=False):
         with suppress(OSError):
             Path(parent).rmdir()

@@ -9,9 +9,9 @@ from dataclasses import replace
 from stepgrid.host.files import retry_stale, write_text
 from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import PluginError
-from stepgrid.store import load_requests
+from stepgrid.store import stage_requests
 from stepgrid.store.active_run import DiskFull, is_system_refusal, with_reserve
-from stepgrid.store.history.earlier_plans import EarlierPlan
+from stepgrid.store.plans import EarlierPlan
 from stepgrid.store.store import Store, revision
 from stepgrid.summarize import previous_report
 from stepgrid.summarize.data import parquet_reader, table_inputs
@@ -104,4 +104,4 @@ def _request_loads(store: Store, found: Report) -> None:
         cells = plan_file.read_header(store.plan(found.plan))["cells"]
         last = {cell["id"]: cell["repeats"][0]["stages"][-1] for cell in cells}
         for cell, loads, why in asked:
-            load_requests.ask(store, last[cell], loads, why)
+            stage_requests.request_loads(store, last[cell], loads, why)

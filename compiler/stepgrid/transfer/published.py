@@ -36,7 +36,7 @@ from stepgrid.plan.arms import BUILD
 from stepgrid.plugins.importer import Faults, FolderError, ImportedStep, ImportProblem, PublishedFigure, sort_problems
 from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.store import checksums, plans
-from stepgrid.store.stale_summaries import out_of_date
+from stepgrid.store.plans import outdate_summaries
 from stepgrid.store.store import Store
 from stepgrid.transfer.bundle import staging
 
@@ -330,7 +330,7 @@ def publish(store: Store, planned: PublishedPlan) -> ImportedPlan:
             store.publish_import(staged / stage, result)
             store.set_mark(stage, result / checksums.RECORD)
             imports.results.append(stage)
-        out_of_date(store, set(imports.results))
+        outdate_summaries(store, set(imports.results))
     return imports
 
 

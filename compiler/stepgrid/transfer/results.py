@@ -33,10 +33,10 @@ from stepgrid.model.units import size
 from stepgrid.plan import plan_file, verification
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.plugins.registry import PluginError
-from stepgrid.store import plans, redo_requests
+from stepgrid.store import plans, stage_requests
 from stepgrid.store.checksums import READINGS, RECORD
 from stepgrid.store.paths import IMPORTED, TIME_PATTERN, future_fault, now
-from stepgrid.store.stale_summaries import out_of_date
+from stepgrid.store.plans import outdate_summaries
 from stepgrid.store.status.integrity import build_fault, full_fault
 from stepgrid.store.status.results import broken_text
 from stepgrid.store.store import Store
@@ -379,7 +379,7 @@ def _publish(store: Store, imports: ImportedResults, content: Path) -> None:
         imports.attempts += store.publish_import(attempt, folder)
     if (content / SPEC).is_dir():
         store.publish_import(content / SPEC, store.texts(plan.digest))
-    out_of_date(store, {name.partition("/")[0] for name in imports.results})
+    outdate_summaries(store, {name.partition("/")[0] for name in imports.results})
 
 
 def _publish_result(store: Store, imports: ImportedResults, result: Path) -> None:
@@ -389,9 +389,9 @@ def _publish_result(store: Store, imports: ImportedResults, result: Path) -> Non
     os.utime(result / RECORD)  # its files look as if they changed later than it (collect/job.py)
     with locked(store.lock(stage)):
         if not target.exists():  # else it may be the very one that was asked for here
-            redo_requests.note_import(store, stage, result.name)
+            stage_requests.note_import(store, stage, result.name)
         is_new = store.publish_import(result, target)
         (imports.results if is_new else imports.present).append(f"{stage}/{result.name}")
         counting = store.result(stage)
-        if is_new and counting and redo_requests.measured(store, stage):
+        if is_new and counting and stage_requests.is_measured(store, stage):
             store.set_mark(stage, counting / RECORD)

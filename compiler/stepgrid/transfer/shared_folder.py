@@ -25,9 +25,9 @@ from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED
-from stepgrid.store import plans, retractions
+from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import RUN_LOCK, now
-from stepgrid.store.retractions import Retraction
+from stepgrid.store.stage_requests import Retraction
 from stepgrid.store.store import Store
 from stepgrid.transfer.bundle import SIGNATURE_SUFFIX, check_signature, find_signer, sign
 from stepgrid.transfer.results import (
@@ -160,7 +160,7 @@ class _Exchange:
     transfer: Transfer = field(default_factory=Transfer)
 
     def read_plans(self) -> Iterator[Plan]:
-        for stored in plans.stored(self.store):
+        for stored in plans.stored_plans(self.store):
             try:
                 yield plan_file.read(stored.folder)
             except DAMAGED:
@@ -274,9 +274,9 @@ class _Exchange:
                 for part, records in parts.items():
                     for result, note in _retraction_changes(self.store, part, records, stages):
                         if note is None:
-                            retractions.undo(self.store, result)
+                            stage_requests.undo_retraction(self.store, result)
                         else:
-                            retractions.write(self.store, result, note)
+                            stage_requests.write_retraction(self.store, result, note)
                         self.transfer.retractions += 1
         except LockBusy:
             self.transfer.faults.append(RUN_ACTIVE)
@@ -317,10 +317,12 @@ def _parse_entry(name: str, record: Any) -> _IndexEntry:
 
 
 def _retraction_records(result: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
-    if (note := retractions.of(result)) and note.when:  # one that could be read
-        fields = {"why": note.why, "who": note.who, "when": note.when}
-        yield f"{RETRACTIONS}/{retractions.identity(result, note)}.json", fields
-    for digest in filter(_DIGEST.fullmatch, retractions.undone(result)):  # a bundle may have brought any text
+    if (note := stage_requests.read_retraction(result)) and note.when:  # one that could be read
+        fields = note.to_json()
+        yield f"{RETRACTIONS}/{stage_requests.retraction_id(result, note)}.json", fields
+    for digest in filter(
+        _DIGEST.fullmatch, stage_requests.undone_retractions(result)
+    ):  # a bundle may have brought any text
         yield f"{UNDONE}/{digest}.json", {"retraction": digest}
 
 
@@ -329,7 +331,7 @@ def _retraction_digest(record: Mapping[str, Any], part: str) -> str | None:
     texts = [text for name in _RETRACTION_FIELDS[part] if isinstance(text := record.get(name), str)]
     if record.get("format") != RECORD_FORMAT or len(texts) < len(_RETRACTION_FIELDS[part]) or result_fault(texts[0]):
         return None
-    return retractions.digest(*texts) if part == RETRACTIONS else texts[1]
+    return stage_requests.retraction_digest(*texts) if part == RETRACTIONS else texts[1]
 
 
 def _retraction_changes(
@@ -342,11 +344,11 @@ def _retraction_changes(
         result = next((result for result in store.all_results(stage) if result.name == time), None)
         if result is None or (stages is not None and stage not in stages):
             continue
-        note = retractions.of(result)
+        note = stage_requests.read_retraction(result)
         if part == UNDONE:
-            if note is not None and retractions.identity(result, note) == digest:
+            if note is not None and stage_requests.retraction_id(result, note) == digest:
                 changes.append((result, None))
-        elif note is None and digest not in retractions.undone(result):
+        elif note is None and digest not in stage_requests.undone_retractions(result):
             changes.append((result, Retraction(record["why"], record["who"], record["when"])))
     return changes
 

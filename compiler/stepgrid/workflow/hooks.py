@@ -29,7 +29,7 @@ from stepgrid.model.units import counted, duration
 from stepgrid.run.attempt import JOURNAL
 from stepgrid.run.progress import head
 from stepgrid.run.run_end_time import in_force
-from stepgrid.store import active_run, load_requests
+from stepgrid.store import active_run, stage_requests
 from stepgrid.store.active_run import RunRecord, active_run_record, hold_run_lock
 from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.status.failures import read_failure, write_failure
@@ -401,7 +401,9 @@ def describe_next_round(work: RemainingWork, config: Mapping[str, Any]) -> str:
         return ""
     before = {cell.id: len(cell.repeats) for cell in work.plan.cells}
     grown = (cell for cell in plan.cells if len(cell.repeats) > before.get(cell.id, 0))
-    reasons = [*dict.fromkeys(load_requests.why(work.store, cell.repeats[0].stages[-1]) for cell in grown)]
+    reasons = [
+        *dict.fromkeys(stage_requests.load_request_reason(work.store, cell.repeats[0].stages[-1]) for cell in grown)
+    ]
     reason = reasons[0] if reasons else "undecided"
     further = f"; and {len(reasons) - 1} more" if len(reasons) > 1 else ""
     advice = "" if can_restart() else "; the same command measures them"

@@ -31,12 +31,12 @@ def compile_for_host(
     from stepgrid.language.files import reuse_checksums
     from stepgrid.plan.compilation import compile_spec
     from stepgrid.store.builds import made
-    from stepgrid.store.contents import chosen_id
-    from stepgrid.store.load_requests import of_store
+    from stepgrid.store.plans import choose_id
+    from stepgrid.store.stage_requests import load_records
 
     results = store()
-    facts, is_made, choice = host_facts(results), partial(made, results), partial(chosen_id, results)
-    differs, loads = stand_in_differences(current_site(), facts), of_store(results)
+    facts, is_made, choice = host_facts(results), partial(made, results), partial(choose_id, results)
+    differs, loads = stand_in_differences(current_site(), facts), load_records(results)
     with reuse_checksums(results.checksums()):
         return compile_spec(spec_name(spec), scale, facts, pin, problems, only, sets, differs, is_made, choice, loads)
 

@@ -14,7 +14,7 @@ from stepgrid.host.locks import lock_holders
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.status import ENDED, Action, BrokenRecord, PlanStatus, Status
 from stepgrid.model.units import counted
-from stepgrid.store import contents, plans, redo_requests
+from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.status.integrity import note_sound
 from stepgrid.store.status.reader import StatusReader
@@ -194,7 +194,7 @@ def remaining_work(plan: Plan, store: Store, dry_run: bool = False) -> Remaining
     """Publish the plan where its jobs read it, and compare it with the store; a dry run writes nothing."""
     if not dry_run:
         plans.publish(store, plan)
-        contents.note(store, plan.stages)
+        plans.note_contents(store, plan.stages)
     work = RemainingWork(plan, store, StatusReader(store, plan).read(), dry_run)
     if not dry_run:
         for broken in work.broken:  # else Snakemake has what it asks for
@@ -215,5 +215,5 @@ def work_of_job(plan: Plan, store: Store) -> RemainingWork:
 def ask_for_repeats(work: RemainingWork) -> None:
     """RunRecord the stages that are measured again, for the jobs, and for the next run if this one is killed."""
     for node, reason in work.again.items():
-        if redo_requests.pending(work.store, node) is None:
-            redo_requests.ask(work.store, node, reason, by=work.plan.spec)
+        if stage_requests.pending_redo(work.store, node) is None:
+            stage_requests.request_redo(work.store, node, reason, by=work.plan.spec)

@@ -17,10 +17,17 @@ from stepgrid.plan import actions, time_estimate
 from stepgrid.plan.difference import Input, Link, differences
 from stepgrid.plan.preview import MADE_BY, Node, Preview, Result
 from stepgrid.store.builds import catalogue
-from stepgrid.store.history import costs, earlier_plans
-from stepgrid.store.history.earlier_plans import EarlierPlan
 from stepgrid.store.images import image_bytes
 from stepgrid.store.paths import folder_bytes
+from stepgrid.store.plans import (
+    EarlierPlan,
+    Place,
+    abandoned_stages,
+    earlier_plans,
+    past_figures,
+    plans_of_spec,
+    specs_by_node,
+)
 from stepgrid.store.record_header import head
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.status.results import seconds
@@ -40,7 +47,7 @@ class _Previewer:
         nodes = [self._node(node) for node in self._nodes.values()]
         estimates = {stage.id: self._nodes[stage.id].seconds for stage in self.plan.stages}
         total = None if None in estimates.values() else sum(estimate or 0.0 for estimate in estimates.values())
-        power = time_estimate.power(costs.figures(self.store, self.plan), self.plan, total)
+        power = time_estimate.power(past_figures(self.store, self.plan), self.plan, total)
         saved = time_estimate.saved(self.plan, estimates)
         return Preview(self.plan, nodes, saved, power, self._abandoned(), self._count_results_to_read())
 
@@ -53,15 +60,15 @@ class _Previewer:
 
     def _abandoned(self) -> list[Result]:
         """List results of earlier plans of this spec that belong to no spec any more."""
-        plans = reversed(earlier_plans.of_spec(self._earlier, self.plan))
+        plans = reversed(plans_of_spec(self._earlier, self.plan))
         titles = {stage["id"]: stage["title"] for plan in plans for stage in plan.header["stages"]}
-        results = {stage: self.store.result(stage) for stage in earlier_plans.abandoned(self._earlier, self.plan)}
+        results = {stage: self.store.result(stage) for stage in abandoned_stages(self._earlier, self.plan)}
         heads = {stage: head(result / "result.json") for stage, result in sorted(results.items()) if result}
         return [Result(stage, titles[stage], seconds(record)) for stage, record in heads.items() if record]
 
     @cached_property
     def _earlier(self) -> list[EarlierPlan]:
-        return earlier_plans.earlier(self.store, self.plan)
+        return earlier_plans(self.store, self.plan)
 
     @cached_property
     def _nodes(self) -> Mapping[str, NodeStatus]:
@@ -74,7 +81,7 @@ class _Previewer:
 
     def _reused(self, nodes: Mapping[str, NodeStatus]) -> dict[str, NodeStatus]:
         """Explain nodes that the run of another spec has done."""
-        foreign = earlier_plans.elsewhere(self._earlier, self.plan)
+        foreign = specs_by_node(self._earlier, self.plan)
         reused = {}
         for node in nodes.keys() & foreign.keys():
             if nodes[node].action is Action.KEEP and (spec := self._spec_of(nodes[node])) not in (None, self.plan.spec):
@@ -94,7 +101,7 @@ class _Previewer:
     def _comparisons(self) -> Mapping[str, Comparison]:
         runs = (Action.MEASURE, Action.RETRY)
         stale = [node.id for node in self._nodes.values() if not node.is_build and node.action in runs]
-        return compare_inputs(self.plan, self.store, earlier_plans.of_spec(self._earlier, self.plan), stale)
+        return compare_inputs(self.plan, self.store, plans_of_spec(self._earlier, self.plan), stale)
 
     @cached_property
     def _stages(self) -> Mapping[str, PlannedStage]:
@@ -174,7 +181,7 @@ class _Position:
     repeat: Repeat
     index: int
 
-    def key(self, axes: frozenset[str], repeat: Repeat | None = None) -> earlier_plans.Place:
+    def key(self, axes: frozenset[str], repeat: Repeat | None = None) -> Place:
         labels = frozenset((axis, label) for axis, label in self.cell.labels.items() if axis in axes)
         load, run = (repeat.load, repeat.run) if repeat else (self.repeat.load, self.repeat.run)
         return labels, load, run

@@ -12,7 +12,7 @@ from typing import Any
 
 from stepgrid.host import files
 from stepgrid.package import SNAKEFILE
-from stepgrid.store.redo_requests import name_user
+from stepgrid.store.stage_requests import name_user
 
 LOGGER = "stepgrid"
 OWNER = ".stepgrid."  # begins the name of a file in Snakemake's temporary folder; the process that uses it ends it

@@ -12,7 +12,7 @@ from pathlib import Path
 from stepgrid.plan import plan_file
 from stepgrid.run import progress
 from stepgrid.run.late_start import late
-from stepgrid.store.redo_requests import pending
+from stepgrid.store.stage_requests import pending_redo
 from stepgrid.store.store import Store
 
 
@@ -31,7 +31,7 @@ stage = plan_file.stage(store.plan(plan), sys.argv[2])
 ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
     signal.signal(number, signal.SIG_IGN if Path("deaf").exists() else stop)
-if (result := store.result(stage.id)) is not None and not pending(store, stage.id):
+if (result := store.result(stage.id)) is not None and not pending_redo(store, stage.id):
     store.set_mark(stage.id, result / "result.json")
     sys.exit()
 

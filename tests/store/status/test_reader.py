@@ -27,7 +27,7 @@ from stepgrid.host.locks import locked
 from stepgrid.model.plan import CellStep, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
 from stepgrid.model.status import Action, Status
 from stepgrid.plan.preview import to_json
-from stepgrid.store import plans, redo_requests, retractions
+from stepgrid.store import plans, stage_requests
 from stepgrid.store.status import results
 from stepgrid.store.status.reader import StatusReader, job_status
 from stepgrid.store.store import Store
@@ -89,12 +89,12 @@ def broken(store: Store, stage: PlannedStage) -> None:
 
 
 def retracted(store: Store, stage: PlannedStage) -> None:
-    retractions.retract(store, finished.result(store, stage), "noise")
+    stage_requests.retract(store, finished.result(store, stage), "noise")
 
 
 def redone(store: Store, stage: PlannedStage) -> None:
     finished.result(store, stage)
-    redo_requests.ask(store, stage.id, "noise", by="me")
+    stage_requests.request_redo(store, stage.id, "noise", by="me")
 
 
 def redone_in_vain(store: Store, stage: PlannedStage) -> None:

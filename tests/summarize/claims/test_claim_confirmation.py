@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.collect.job import collect
-from stepgrid.store import load_requests
+from stepgrid.store import stage_requests
 from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.job import read, write
 from tests.summarize.scenario import NEW
@@ -77,8 +77,8 @@ def test_fresh_loads_are_asked_for_once(tmp_path: Path) -> None:
     judged(found)
     for cache in ("lru", "hyper"):
         stage = found.stage(NEW, cache, "1", 0)
-        assert load_requests.requested(found.store, stage) == 6
-        assert load_requests.why(found.store, stage) == "claim `hyper is no slower` is to be confirmed"
+        assert stage_requests.requested_loads(found.store, stage) == 6
+        assert stage_requests.load_request_reason(found.store, stage) == "claim `hyper is no slower` is to be confirmed"
 
 
 def test_nothing_is_asked_for_where_it_holds(tmp_path: Path) -> None:

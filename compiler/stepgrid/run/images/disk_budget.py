@@ -20,7 +20,7 @@ from stepgrid.run.images.disk_usage import DiskUsage, room
 from stepgrid.run.images.eviction import Candidate, chosen, order
 from stepgrid.store import images
 from stepgrid.store.images import Image
-from stepgrid.store.redo_requests import measured
+from stepgrid.store.stage_requests import is_measured
 from stepgrid.store.store import Store
 
 SHOWN = 5
@@ -63,7 +63,7 @@ def _is_needed(store: Store, plan: Path, stage: str, now: PlannedStage) -> bool:
         children = plan_file.stage(plan, stage).children
     except (KeyError, OSError, ValueError):
         return False  # another plan's
-    return any(not measured(store, child) for child in children if child != now.id)
+    return any(not is_measured(store, child) for child in children if child != now.id)
 
 
 def _remove(attempt: Attempt, image: Image, wanted: SpaceNeed) -> None:

@@ -21,7 +21,7 @@ from stepgrid.run.images.trust import distrusting
 from stepgrid.run.steps import Bench
 from stepgrid.store import images
 from stepgrid.store.images import DamagedError, UnusableError, verify_image
-from stepgrid.store.redo_requests import measured
+from stepgrid.store.stage_requests import is_measured
 
 EMPTY, REPLAY = "empty", "replay"
 THERE = "there"  # of a server that ran before: whatever its database holds
@@ -52,7 +52,7 @@ def immutable(attempt: Attempt) -> tuple[str, ...]:
 
 def lacks_results(attempt: Attempt, stage: PlannedStage, but: str | None = None) -> bool:
     """Whether a planned child, other than one, is still to run."""
-    return any(not measured(attempt.job.store, child) for child in stage.children if child != but)
+    return any(not is_measured(attempt.job.store, child) for child in stage.children if child != but)
 
 
 def ours(attempt: Attempt) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from stepgrid.host import files
 from stepgrid.model.status import ActiveWork, AttemptEnd, NodeStatus, Status
-from stepgrid.store import retractions
+from stepgrid.store import stage_requests
 from stepgrid.store.status.results import seconds
 from stepgrid.store.status.running_attempt import began
 from stepgrid.store.store import Store
@@ -68,10 +68,10 @@ def tried(store: Store, node: NodeStatus) -> list[PastAttempt]:
 
 
 def _result(folder: Path, counting: Path | None) -> PastAttempt:
-    record, note = files.read_json(folder / "result.json"), retractions.of(folder)
+    record, note = files.read_json(folder / "result.json"), stage_requests.read_retraction(folder)
     newer = counting is None or folder.name > counting.name
     standing = RETRACTED if note else COUNTS if folder == counting else BROKEN if newer else OLDER
-    said = note.said if note else record.get("reason") or ""
+    said = note.sentence if note else record.get("reason") or ""
     times = _text(record, "status"), _text(record, "started"), seconds(record)
     return PastAttempt(folder, standing, *times, _host(folder), str(said), tuple(_warnings(record)))
 

@@ -99,10 +99,10 @@ class StatusReader:
     @cached_property
     def _earlier(self) -> Sequence[tuple[Stage, Result]]:
         """Results of earlier plans of the spec: they took about as long."""
-        from stepgrid.store.history.earlier_plans import before  # seldom, and much to import
+        from stepgrid.store.plans import earlier_outlines  # seldom, and much to import
 
         results = Results(self.store, float("inf"))
-        stages = {stage.id: stage for plan in before(self.store, self.plan) for stage in plan.stages}
+        stages = {stage.id: stage for plan in earlier_outlines(self.store, self.plan) for stage in plan.stages}
         return [(stage, result) for stage in stages.values() if (result := results.of(stage))]
 
     def _timed(self, node: NodeStatus, found: Pace) -> NodeStatus:

@@ -22,8 +22,8 @@ from stepgrid.model.status import (
     Status,
 )
 from stepgrid.model.units import duration
-from stepgrid.store import active_run, redo_requests, retractions
-from stepgrid.store.redo_requests import RedoRequest
+from stepgrid.store import active_run, stage_requests
+from stepgrid.store.stage_requests import RedoRequest
 from stepgrid.store.status import attempts
 from stepgrid.store.status.integrity import build_fault
 from stepgrid.store.status.results import Marks, Results, broken_text
@@ -51,7 +51,7 @@ class Snapshot:
         self._at_work = held.inside(store.lock("_").parent) | ({own: (os.getpid(),)} if own else {})
         self._host = held.of(locks.host_lock_path())
         self._skipped = active_run.skipped_stages(self._store) if run and run.until else {}
-        self._asked = redo_requests.all_pending(self._store)
+        self._asked = stage_requests.pending_redos(self._store)
         self._tried, self._measured = (_names(self._store.root / kind) for kind in ("attempts", "results"))
         self._broken: list[BrokenRecord] = []
         self.redo: dict[str, str] = {}  # why a stage is measured beside its result
@@ -88,7 +88,7 @@ class Snapshot:
     def _again(self, asked: RedoRequest, result: Result, tried: Sequence[Path]) -> str:
         since = [attempt for attempt in tried if attempt.name > result.folder.name]
         end = attempts.end(since) if asked.stage not in self._at_work else None
-        return f"{asked.said}; {end.status}: {end.sentence}" if end else asked.said
+        return f"{asked.sentence}; {end.status}: {end.sentence}" if end else asked.sentence
 
     def _without_result(self, node: str, title: str, above: NodeStatus | None) -> NodeStatus:
         tried = self._attempts(node)
@@ -114,8 +114,8 @@ class Snapshot:
             return self._late(self._skipped[node])
         if end:
             return f"tried before: {end.sentence}"
-        note = retractions.newest(self._store, node) if node in self._measured else None
-        return f"its result was {note.said}" if note else ""
+        note = stage_requests.newest_retraction(self._store, node) if node in self._measured else None
+        return f"its result was {note.sentence}" if note else ""
 
     def _is_tried_again(self, end: AttemptEnd) -> bool:
         """By the run that is active: it began after that attempt ended."""

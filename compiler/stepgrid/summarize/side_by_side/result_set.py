@@ -8,7 +8,7 @@ from typing import Any
 
 from stepgrid.plan import plan_file
 from stepgrid.plan.difference import Link
-from stepgrid.store.history.earlier_plans import EarlierPlan
+from stepgrid.store.plans import EarlierPlan
 from stepgrid.store.store import Store
 from stepgrid.summarize.data import parquet_reader
 from stepgrid.summarize.data.parquet_reader import Tables
