@@ -17,8 +17,7 @@ from pathlib import Path
 from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.plan import plan_file
-from stepgrid.plan.fleet.fleet_plan import Fleet, fleet
-from stepgrid.plan.fleet.schedule import Schedule
+from stepgrid.plan.estimate import Fleet, Schedule, estimate_fleet
 from stepgrid.store import checksums, plans
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
@@ -97,7 +96,7 @@ def _planned() -> tuple[Plan, float]:
 def _row(plan: Plan, machines: int) -> str:
     preview = preview_run(plan, Store("outputs"))
     before = time.process_time()
-    found: Fleet = fleet(preview, machines)
+    found: Fleet = estimate_fleet(preview, machines)
     each = (time.process_time() - before) / len(plan.stages)
     here, ran = found.schedule, _ran(found.schedule)
     over = here.seconds / here.bound - 1

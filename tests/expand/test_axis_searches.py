@@ -6,7 +6,7 @@ import pytest
 
 from stepgrid.model.search import AxisSearch
 from stepgrid.plan import plan_file
-from stepgrid.plan.axis_searches import words
+from stepgrid.plan.estimate import search_text
 from tests.expand.samples import BASE, Compile, Complaints
 
 STEP = "benchmarks: [readwhilewriting]"
@@ -27,7 +27,7 @@ def test_each_point_is_a_step(compile_text: Compile):
     assert AxisSearch.of(steps[2].setup) == AxisSearch("threads", "threads", 1, 64, "max qps", 4, 2)
     said = {"step": "readww", "variable": "threads", "param": "threads", "least": 1, "most": 64, "for": "max qps"}
     assert plan.searches == ({**said, "points": 4},)
-    assert words(plan.searches[0]) == "readww: threads from 1 to 64, 4 points of each load, for `max qps`"
+    assert search_text(plan.searches[0]) == "readww: threads from 1 to 64, 4 points of each load, for `max qps`"
 
 
 def test_under_a_name_of_its_own(compile_text: Compile):
@@ -35,7 +35,7 @@ def test_under_a_name_of_its_own(compile_text: Compile):
     plan = compile_text(spec(grid))
     (search,) = plan.searches
     assert (search["least"], search["most"], search["points"]) == (2**20, 2**29, 10)
-    assert words(search) == (
+    assert search_text(search) == (
         "readww: rate from 1 MiB to 512 MiB, 10 points of each load, for `max rate where stall_pct < 1 and p99_us < 99`"
     )
     step = next(step for stage in plan.stages for step in stage.steps if step.name == "readww[rate=#10]")

@@ -16,7 +16,7 @@ from stepgrid.language.spec_file import read_spec
 from stepgrid.lint.runner import check
 from stepgrid.model.plan import Plan
 from stepgrid.model.site import Site
-from stepgrid.plan.checks import option_check, program_check
+from stepgrid.plan import checks
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.workflow.host_plan import stand_in_differences
 
@@ -67,9 +67,9 @@ def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -
 def _on_builds(plan: Plan) -> Sequence[Problem]:
     """Where the example brings what its builds say of themselves."""
     catalogue, record = (_json(Path(name)) for name in ("catalogue.json", "build.json"))
-    wrong = option_check.problems(plan, {build.id: catalogue for build in plan.builds}, tuple)
+    wrong = checks.option_problems(plan, {build.id: catalogue for build in plan.builds}, tuple)
     programs = record["programs"] if record else None
-    return [*wrong, *program_check.problems(plan, {build.id: programs for build in plan.builds})]
+    return [*wrong, *checks.program_problems(plan, {build.id: programs for build in plan.builds})]
 
 
 def _json(path: Path) -> Any:

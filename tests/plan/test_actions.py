@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Action, NodeStatus, Status
-from stepgrid.plan.actions import NO_IMAGE, planned, with_replays, without_unsupported
+from stepgrid.plan.actions import NO_IMAGE, add_replays, decide_action, leave_unsupported
 
 Compile = Callable[..., Plan]
 
@@ -37,8 +37,8 @@ class Case:
         self, statuses: Mapping[str, Status], images: tuple[str, ...] = (), **again: str
     ) -> dict[str, NodeStatus]:
         stages = sorted(self.plan.stages, key=lambda stage: stage.rank)
-        found = {node: planned(each, again.get(node)) for node, each in nodes(self.plan, statuses).items()}
-        return with_replays(found, stages, lambda stage: None if stage in images else NO_IMAGE)
+        found = {node: decide_action(each, again.get(node)) for node, each in nodes(self.plan, statuses).items()}
+        return add_replays(found, stages, lambda stage: None if stage in images else NO_IMAGE)
 
 
 def nodes(plan: Plan, statuses: Mapping[str, Status]) -> dict[str, NodeStatus]:
@@ -67,7 +67,7 @@ def case(compile_text: Compile) -> Case:
     ],
 )
 def test_the_action_of_each_status(status: Status, action: Action) -> None:
-    found = planned(NodeStatus("s-1", "t", status))
+    found = decide_action(NodeStatus("s-1", "t", status))
     assert (found.action, found.times) == (action, action in (Action.MEASURE, Action.RETRY))
 
 
@@ -91,7 +91,7 @@ def test_what_is_measured_again_runs_and_needs_its_database(case: Case) -> None:
 
 def test_a_catalogue_tells_what_will_be_unsupported(case: Case) -> None:
     catalogues = {case.old: {}, case.new: {"cache_type": {}}}
-    found = without_unsupported(case.plan, case.found({}), catalogues)
+    found = leave_unsupported(case.plan, case.found({}), catalogues)
     assert {(found[read].action, found[read].why) for read in case.old_reads} == {
         (Action.LEAVE, "the build has no option cache_type")
     }
@@ -99,7 +99,7 @@ def test_a_catalogue_tells_what_will_be_unsupported(case: Case) -> None:
 
 
 def test_an_option_that_no_build_has_is_left_to_the_run(case: Case) -> None:
-    found = without_unsupported(case.plan, case.found({}), {case.old: {}, case.new: {}})
+    found = leave_unsupported(case.plan, case.found({}), {case.old: {}, case.new: {}})
     assert [found[read].action for read in case.old_reads] == [Action.MEASURE, Action.MEASURE]
 
 
@@ -121,9 +121,9 @@ def test_on_a_server_that_runs_already_a_load_is_run_again_for_each_stage_after_
     what = "for what starts from it: a running server has no images"
 
     def found(*done: str) -> NodeStatus:
-        each = {node: planned(status) for node, status in nodes(plan, dict.fromkeys(done, Status.DONE)).items()}
+        each = {node: decide_action(status) for node, status in nodes(plan, dict.fromkeys(done, Status.DONE)).items()}
         stages = sorted(plan.stages, key=lambda stage: stage.rank)
-        return with_replays(each, stages, lambda _: NO_IMAGE, [plan.builds[0].id])[load]
+        return add_replays(each, stages, lambda _: NO_IMAGE, [plan.builds[0].id])[load]
 
     assert (found().action, found().times, found().why) == (Action.MEASURE, 3, f"run 2 times more {what}")
     some = found(load, first)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepgrid.model.plan import Axis
-from stepgrid.plan.arms import arms
+from stepgrid.plan.actions import arms
 
 AXES = (Axis("build", ("my", "ma")), Axis("server", ("innodb", "maria", "rocks")), Axis("range", ("10", "100"), ("x",)))
 CELLS = (

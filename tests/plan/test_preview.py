@@ -4,8 +4,8 @@ import pytest
 
 from stepgrid.model.plan import Plan, Report
 from stepgrid.model.status import NodeStatus, Status
-from stepgrid.plan.actions import planned
-from stepgrid.plan.preview import Node, Preview, to_json
+from stepgrid.plan.actions import decide_action
+from stepgrid.plan.estimate import Node, Preview, preview_json
 
 PLAN = Plan("p", "title", "x.yaml", None, (), (), (), (), {}, Report())
 
@@ -15,7 +15,7 @@ def outlook(*nodes: Node) -> Preview:
 
 
 def stage(seconds: float | None, size: int | None, load: bool = True) -> Node:
-    return Node(planned(NodeStatus("s-1", "a stage", Status.MISSING, seconds=seconds)), load, (), bytes=size)
+    return Node(decide_action(NodeStatus("s-1", "a stage", Status.MISSING, seconds=seconds)), load, (), bytes=size)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,6 @@ def stage(seconds: float | None, size: int | None, load: bool = True) -> Node:
     ],
 )
 def test_what_is_not_known_is_no_zero(nodes: tuple[Node, ...], seconds: float | None, size: int | None) -> None:
-    totals = to_json(outlook(*nodes))["totals"]
+    totals = preview_json(outlook(*nodes))["totals"]
     assert (totals["seconds"], totals["bytes"]) == (seconds, size)
     assert totals["hours"] == (None if seconds is None else seconds / 3600)

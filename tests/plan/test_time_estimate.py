@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan import plan_file, time_estimate
+from stepgrid.plan import estimate, plan_file
 from stepgrid.store import plans
 
 Compile = Callable[..., Plan]
@@ -29,36 +29,36 @@ repeat: 2
 def test_sharing_saves_the_loads_that_cells_have_in_common(compile_text: Compile) -> None:
     plan = compile_text(SPEC)
     each = {stage.id: 100.0 if stage.parent is None else 60.0 for stage in plan.stages}
-    assert time_estimate.saved(plan, each) == 2 * 2 * 100.0  # of three cells, twice, one load runs
+    assert estimate.saved_seconds(plan, each) == 2 * 2 * 100.0  # of three cells, twice, one load runs
 
 
 def test_stages_of_other_options_have_the_same_shape(compile_text: Compile, tmp_path: Path) -> None:
     plan = compile_text(SPEC)
     plans.write(plan, tmp_path / "plan")
     for stages in (plan.stages, plan_file.outline(tmp_path / "plan").stages):
-        assert len({time_estimate.shape(stage) for stage in stages if stage.parent is None}) == 1
-        assert len({time_estimate.shape(stage) for stage in stages}) == 2
+        assert len({estimate.shape(stage) for stage in stages if stage.parent is None}) == 1
+        assert len({estimate.shape(stage) for stage in stages}) == 2
 
 
 def test_no_repeats_no_power(compile_text: Compile) -> None:
-    assert time_estimate.power({"readww": [[100.0], [120.0]]}, compile_text(SPEC), 100.0) is None
-    assert time_estimate.power({}, compile_text(SPEC), 100.0) is None
+    assert estimate.estimate_power({"readww": [[100.0], [120.0]]}, compile_text(SPEC), 100.0) is None
+    assert estimate.estimate_power({}, compile_text(SPEC), 100.0) is None
 
 
 def test_the_noisiest_step_decides(compile_text: Compile) -> None:
     figures = {"readww": [[100.0, 102.0], [200.0, 204.0]], "quiet": [[100.0, 100.1]]}
-    found = time_estimate.power(figures, compile_text(SPEC), 1000.0)
+    found = estimate.estimate_power(figures, compile_text(SPEC), 1000.0)
     assert found is not None
     spread = math.log(1.02) / math.sqrt(2)
     assert (found.step, found.spread) == ("readww", pytest.approx(spread))
-    assert found.loads == time_estimate.needed(spread, 0.03) == 6
+    assert found.loads == estimate.needed_loads(spread, 0.03) == 6
     assert found.seconds == 1000.0 / 2 * 6
-    assert found.verdict == time_estimate.needed(spread, 0.03, 0.02) == 35
+    assert found.verdict == estimate.needed_loads(spread, 0.03, 0.02) == 35
 
 
 def test_no_number_of_loads_gives_a_verdict_of_what_counts_as_the_same(compile_text: Compile) -> None:
     plan = compile_text(SPEC + "report: {smallest_effect: 0.03}\n")
-    found = time_estimate.power({"readww": [[100.0, 102.0]]}, plan, None)
+    found = estimate.estimate_power({"readww": [[100.0, 102.0]]}, plan, None)
     assert found is not None
     assert found.verdict is None
 
@@ -69,7 +69,7 @@ def test_it_is_what_the_noncentral_t_says(spread: float) -> None:
         edge = stats.t.ppf(0.975, loads - 1)
         return float(stats.nct.sf(edge, loads - 1, math.log(1.03) / (spread * math.sqrt(2 / loads))))
 
-    loads = time_estimate.needed(spread, 0.03)
+    loads = estimate.needed_loads(spread, 0.03)
     assert power(loads) >= 0.75
     assert loads == 2 or power(loads - 2) < 0.8
 
@@ -78,6 +78,6 @@ def test_a_cell_of_which_a_load_did_nothing_tells_no_noise(compile_text: Compile
     """Without its 0 it would be the quietest."""
     plan = compile_text(SPEC)
     noisy, idle = [100.0, 110.0, 95.0], [0.0, 100.0, 100.0]
-    assert time_estimate.power({"readww": [noisy, idle]}, plan, None) == time_estimate.power(
+    assert estimate.estimate_power({"readww": [noisy, idle]}, plan, None) == estimate.estimate_power(
         {"readww": [noisy]}, plan, None
     )

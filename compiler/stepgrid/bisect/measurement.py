@@ -18,7 +18,7 @@ from stepgrid.language.problems import SpecError, format_problems, nearest
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import NodeStatus, Status
 from stepgrid.model.units import counted
-from stepgrid.plan.report.claim_expression import ClaimError
+from stepgrid.plan.report_check import ClaimError
 from stepgrid.store.status.reader import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.summarize.claims.claim_cases import loads_of

@@ -9,7 +9,7 @@ from stepgrid.bisect.request import SearchError
 from stepgrid.language.problems import nearest
 from stepgrid.model.metrics import Metric
 from stepgrid.model.plan import Axis, Plan, PlannedBuild, PlannedCell
-from stepgrid.plan.report.claim_expression import Comparison, figures, parsed
+from stepgrid.plan.report_check import Comparison, figures, parse_claim
 from stepgrid.plugins import metrics
 
 BUILD = "build"
@@ -90,9 +90,9 @@ def claim(plan: Plan, asked: str) -> Mapping[str, Any]:
 
 
 def _refuse_unlike(expect: str) -> None:
-    statement = parsed(expect)
+    statement = parse_claim(expect)
     if not isinstance(statement, Comparison) or statement.sign in ("==", "!="):
         raise SearchError(f"`{expect}`: a search needs one comparison by <, <=, > or >=")
-    named = [axis for side in (statement.left, statement.right) for each in figures(side) for axis, _ in each.labels]
+    named = [axis for side in (statement.lhs, statement.rhs) for each in figures(side) for axis, _ in each.labels]
     if BUILD in named:
         raise SearchError(f"`{expect}` names builds: a search looks at each build by itself")

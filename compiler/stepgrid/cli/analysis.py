@@ -26,7 +26,7 @@ from stepgrid.host import files
 from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.model.table import NOTHING, Table
-from stepgrid.plan.arms import arms
+from stepgrid.plan.actions import arms
 from stepgrid.plugins.collector import ComparingCollector, Recording
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats import FORMATS, json_format

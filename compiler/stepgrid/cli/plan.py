@@ -15,12 +15,10 @@ from stepgrid.language.site import current_site
 from stepgrid.language.sources import network_sources
 from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration, percent, size
-from stepgrid.plan import difference
-from stepgrid.plan import preview as plan_preview
-from stepgrid.plan.arms import BUILD
-from stepgrid.plan.axis_searches import words
+from stepgrid.plan import difference, estimate
+from stepgrid.plan.actions import BUILD
 from stepgrid.plan.difference import Input
-from stepgrid.plan.preview import MADE_BY, Node, Preview
+from stepgrid.plan.estimate import MADE_BY, Node, Preview, search_text
 from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.formats.text import aligned, cut, wrapped
 from stepgrid.workflow import host_plan
@@ -74,7 +72,7 @@ def run_plan(args: argparse.Namespace) -> int:
 
         print_choices(args, preview)
     elif args.format == "json":
-        print(json_text.text(plan_preview.to_json(preview)))
+        print(json_text.text(estimate.preview_json(preview)))
     else:
         print("\n".join(plan_lines(preview, None if args.all else SHOWN_STAGES)))
     return FINE
@@ -106,7 +104,7 @@ def _totals(preview: Preview) -> Iterator[str]:
     nodes = f"{counted(len(plan.builds), 'build')}, {counted(len(plan.stages), 'stage')}"
     yield _row("plan", f"{counted(len(plan.cells), 'cell')}{times}: {nodes}")
     for search in plan.searches:
-        yield _row("search", words(search))
+        yield _row("search", search_text(search))
     if loads := loads_so_far(plan):
         yield _row("loads", loads)
     yield _row("to do", _remaining_work(preview))

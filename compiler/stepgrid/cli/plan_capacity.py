@@ -14,9 +14,7 @@ from stepgrid.errors import PROBLEMS
 from stepgrid.language import spec_file
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import UnitError, counted, duration, percent, quantity, size
-from stepgrid.plan.fleet.fleet_plan import Fleet, fleet, to_json
-from stepgrid.plan.fleet.schedule import Placed, Schedule
-from stepgrid.plan.preview import Preview
+from stepgrid.plan.estimate import Fleet, Placed, Preview, Schedule, estimate_fleet, fleet_json
 from stepgrid.summarize.budget import choices
 from stepgrid.summarize.budget.choices import Choice
 from stepgrid.summarize.budget.width_forecast import WidthForecast
@@ -40,9 +38,9 @@ NOTES = (
 
 def print_fleet(args: argparse.Namespace, preview: Preview) -> None:
     """Print how several machines would share the work; with `--gantt`, write it as SVG, too."""
-    machines = fleet(preview, args.machines)
+    machines = estimate_fleet(preview, args.machines)
     if args.format == "json":
-        print(json_text.text(to_json(machines)))
+        print(json_text.text(fleet_json(machines)))
     else:
         print("\n".join(_fleet_lines(machines)))
     if args.gantt:
@@ -57,7 +55,7 @@ def _fleet_lines(machines: Fleet) -> Iterator[str]:
     times, alone = machines.faster, duration(machines.alone.seconds)
     takes = f"{counted(schedule.machines, 'machine')}: {duration(schedule.seconds)}"
     yield f"{takes}; one alone: {alone} ({times:.1f} times as long)"
-    saved = schedule.seconds - machines.more.seconds
+    saved = schedule.seconds - machines.one_more.seconds
     groups = f"{counted(machines.groups, 'group')} of what is compared within a load; the shortest possible: "
     gain = f"one more saves {duration(saved)}" if saved >= 1 else "one more saves nothing"
     yield f"{groups}{duration(schedule.bound)}; {gain}"

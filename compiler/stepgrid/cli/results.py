@@ -19,7 +19,7 @@ from stepgrid.host.locks import LockBusy, locked
 from stepgrid.model.plan import STAGE_PREFIX, Plan, is_imported
 from stepgrid.model.status import Action, NodeStatus
 from stepgrid.model.units import counted, duration
-from stepgrid.plan import plan_file, stage_selection
+from stepgrid.plan import actions, plan_file
 from stepgrid.store import paths, plans, stage_requests
 from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.plans import StoredPlan
@@ -45,7 +45,7 @@ def add_results_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_results(args: argparse.Namespace) -> int:
     plan = quiet_plan(args)
-    stages = stage_selection.stages(select_cells(plan, args.cells), load=True)
+    stages = actions.select_stages(select_cells(plan, args.cells), load=True)
     store = host_plan.store()
     if args.format == "json":
         print(json_text.text(results_json(store, plan, stages)))
@@ -111,13 +111,13 @@ def run_redo(args: argparse.Namespace) -> int:
     cells = select_cells(plan, args.cells)
     check_steps(plan, args.step)
     if args.undo:
-        stages = stage_selection.stages(cells, args.step, args.load or args.disturbed or not args.step)
+        stages = actions.select_stages(cells, args.step, args.load or args.disturbed or not args.step)
         pending = stage_requests.pending_redos(store, stages)
         for stage in pending:
             stage_requests.withdraw_redo(store, stage)
         print(f"{counted(len(pending), 'stage')} no longer asked for" if pending else "nothing was asked for")
         return FINE
-    stages = stage_selection.stages(cells, args.step, args.load or args.disturbed)
+    stages = actions.select_stages(cells, args.step, args.load or args.disturbed)
     if args.disturbed:
         stages = _disturbed_loads(store, plan, stages)
         if not stages:

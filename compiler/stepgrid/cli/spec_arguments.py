@@ -241,9 +241,9 @@ def _cells_with(plan: Plan, cells: Sequence[PlannedCell], axis: str, label: str)
 
 def check_steps(plan: Plan, names: Sequence[str]) -> None:
     from stepgrid.language.problems import nearest
-    from stepgrid.plan import stage_selection
+    from stepgrid.plan import actions
 
-    step_names = stage_selection.step_names(plan)
+    step_names = actions.step_names(plan)
     for name in names:
         if name not in step_names:
             raise CommandError(f"there is no step `{name}`: {nearest(name, step_names)}")

@@ -1,15 +1,22 @@
-"""What the next run does with each build and stage of a plan, from what became of it so far. Pure."""
+"""Actions of the next run on each build and stage of a plan, from their status; and which stages a request means.
+
+Stages run again where what starts from them needs their database, and bases where they are too old to compare with.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, TypeAlias
 
-from stepgrid.model.plan import Plan, PlannedStage
+from stepgrid.model.plan import Axis, CellStep, Plan, PlannedCell, PlannedStage
 from stepgrid.model.status import MEASURES, Action, NodeStatus, Stage, Status
+from stepgrid.model.units import duration
 
-Catalogues: TypeAlias = Mapping[str, Mapping[str, Any] | None]  # build -> its options; None: it cannot be told
+Catalogues: TypeAlias = Mapping[str, Mapping[str, Any] | None]  # build -> its options; None: not known
 Damage: TypeAlias = Callable[[str], str | None]  # why there is no image of a stage to start from
 Nodes: TypeAlias = Mapping[str, NodeStatus]
 
@@ -24,81 +31,195 @@ _ACTIONS = {
 }
 
 
-def planned(node: NodeStatus, again: str | None = None) -> NodeStatus:
-    """`again`: why it is measured beside its result."""
-    action = Action.REDO if again is not None else _ACTIONS.get(node.status, Action.MEASURE)
-    if action is Action.KEEP or (action is node.action and again is None):
-        return node  # as it is made
-    return replace(node, action=action, why=again or "", times=int(action in MEASURES))
+def decide_action(node: NodeStatus, reason: str | None = None) -> NodeStatus:
+    """Set the action of a node by its status. `reason`: why it is measured again, beside its result."""
+    action = Action.REDO if reason is not None else _ACTIONS.get(node.status, Action.MEASURE)
+    if action is Action.KEEP or (action is node.action and reason is None):
+        return node  # as it was created
+    return replace(node, action=action, why=reason or "", times=int(action in MEASURES))
 
 
-def with_replays(
+def add_replays(
     nodes: Nodes,
     stages: Sequence[Stage],
     damage: Damage,
     servers: Collection[str] = (),
 ) -> dict[str, NodeStatus]:
-    """`stages` by rank. `servers`: builds that ran before."""
-    found = dict(nodes)
+    """Replay the ancestors whose databases are needed. `stages` by rank; `servers`: builds that ran before."""
+    decided = dict(nodes)
     parents = {stage.id: stage.parent for stage in stages}
     for stage in stages:
-        if found[stage.id].action in MEASURES and not found[stage.id].has_begun:
-            for ancestor, why in replays(stage.id, parents, lambda node: found[node].action is Action.KEEP, damage):
-                found[ancestor] = replace(found[ancestor], action=Action.REPLAY, why=why, times=1)
-    for node, more in _repeats(stages, found, servers).items():
-        found[node] = _repeated(found[node], more)
-    return found
+        if decided[stage.id].action in MEASURES and not decided[stage.id].has_begun:
+            for ancestor, why in replays(stage.id, parents, lambda node: decided[node].action is Action.KEEP, damage):
+                decided[ancestor] = replace(decided[ancestor], action=Action.REPLAY, why=why, times=1)
+    for node, repeats in _server_repeats(stages, decided, servers).items():
+        decided[node] = _add_repeats(decided[node], repeats)
+    return decided
 
 
 def replays(
     stage: str, parents: Mapping[str, str | None], is_done: Callable[[str], bool], damage: Damage
 ) -> Iterator[tuple[str, str]]:
-    """The ancestors that must run again before a stage can, up to the nearest image, and why."""
+    """Yield the ancestors that must run again before a stage can, up to the nearest image, and why."""
     node = parents[stage]
     while node is not None and is_done(node) and (why := damage(node)):
         yield node, why
         node = parents[node]
 
 
-def _repeats(stages: Sequence[Stage], found: Nodes, servers: Collection[str]) -> dict[str, int]:
-    """A server that ran before has no images: its stages run once for each stage after them that runs."""
+def _server_repeats(stages: Sequence[Stage], nodes: Nodes, servers: Collection[str]) -> dict[str, int]:
+    """Count runs of stages on a server that ran before: without images, one for each stage after them that runs."""
     parents = {stage.id: stage.parent for stage in stages if stage.builds[0] in servers}
     times: dict[str, int] = {}
     for stage in parents:
-        parent = parents[stage] if found[stage].action in MEASURES else None
+        parent = parents[stage] if nodes[stage].action in MEASURES else None
         while parent is not None:
             times[parent] = times.get(parent, 0) + 1
             parent = parents[parent]
     return times
 
 
-def _repeated(node: NodeStatus, more: int) -> NodeStatus:
-    often = "once more" if more == 1 else f"{more} times more"
+def _add_repeats(node: NodeStatus, repeats: int) -> NodeStatus:
+    often = "once more" if repeats == 1 else f"{repeats} times more"
     why = f"run {often} {REPEATED}"
     if node.action is Action.REDO:
         why = f"{node.why}; {why}"
-    return replace(node, why=why, times=more + (node.action in MEASURES))
+    return replace(node, why=why, times=repeats + (node.action in MEASURES))
 
 
-def without_unsupported(plan: Plan, nodes: Nodes, catalogues: Catalogues) -> dict[str, NodeStatus]:
-    """Stages that would run are left where their build lacks an option that another build has, or may have."""
-    found, engines = dict(nodes), {build.id: build.engine for build in plan.builds}
+def leave_unsupported(plan: Plan, nodes: Nodes, catalogues: Catalogues) -> dict[str, NodeStatus]:
+    """Leave stages that would run where their build lacks an option that another build has, or may have."""
+    decided, engines = dict(nodes), {build.id: build.engine for build in plan.builds}
     for stage in sorted(plan.stages, key=lambda stage: stage.rank):
-        above = found[stage.parent] if stage.parent else None
-        inherited = above.why if above and above.action is Action.LEAVE else ""
-        why = inherited or next(_lacking(stage, catalogues, engines), "")
-        if why and found[stage.id].action in (Action.MEASURE, Action.RETRY):
-            found[stage.id] = replace(found[stage.id], action=Action.LEAVE, why=why, times=0)
-    return found
+        parent = decided[stage.parent] if stage.parent else None
+        inherited = parent.why if parent and parent.action is Action.LEAVE else ""
+        why = inherited or next(_missing_options(stage, catalogues, engines), "")
+        if why and decided[stage.id].action in (Action.MEASURE, Action.RETRY):
+            decided[stage.id] = replace(decided[stage.id], action=Action.LEAVE, why=why, times=0)
+    return decided
 
 
-def _lacking(stage: PlannedStage, catalogues: Catalogues, engines: Mapping[str, str]) -> Iterator[str]:
-    own = catalogues.get(stage.build)
-    if own is None:
+def _missing_options(stage: PlannedStage, catalogues: Catalogues, engines: Mapping[str, str]) -> Iterator[str]:
+    options = catalogues.get(stage.build)
+    if options is None:
         return
-    alike = engines.keys() & catalogues.keys() - {stage.build}
-    others = [catalogues[build] for build in alike if engines[build] == engines[stage.build]]
+    builds = [build for build in catalogues if build in engines and engines[build] == engines[stage.build]]
+    peers = [catalogues[build] for build in builds if build != stage.build]
     for step in stage.steps:
         for name, option in step.options.items():
-            if option.unsupported == "cell" and name not in own and any(o is None or name in o for o in others):
+            if option.unsupported == "cell" and name not in options and any(o is None or name in o for o in peers):
                 yield f"the build has no option {name}"
+
+
+# Arms and bases: what is compared with what
+
+BUILD = "build"  # the axis
+Labels: TypeAlias = Mapping[str, str]
+_PLACES = ("rows", "columns", "by", "where", "base")  # of a table, that name axes
+_Key: TypeAlias = tuple[str, int, int, tuple[tuple[str, str | None], ...]]  # step, load, run, labels on its axes
+
+
+def arms(axes: Sequence[Axis], cells: Collection[Labels], report: Mapping[str, Any]) -> tuple[Axis, ...]:
+    """Choose the axes by which arms are compared: all of them, or all but the build where another stands for it.
+
+    With `server: {my: {build: mysql}, pg: {build: postgres}}` an arm is a server: if its build counted once more,
+    nothing would have all other axes equal. Where the report names builds, they stay."""
+    tables, claims = report["tables"], report["claims"]
+    named = {*report["base"], *(name for table in tables for key in _PLACES for name in table.get(key, ()))}
+    texts = (f"{claim['expect']} {' '.join(claim.get('where', ()))}" for claim in claims)
+    if BUILD in named or any(re.search(rf"\b{BUILD}\b", text) for text in texts):
+        return tuple(axes)
+    if not any(_names_builds(axis.name, cells) for axis in axes if axis.name != BUILD):
+        return tuple(axes)
+    return tuple(axis for axis in axes if axis.name != BUILD)
+
+
+def _names_builds(axis: str, cells: Iterable[Labels]) -> bool:
+    """Tell an axis each of whose labels has one build, of several."""
+    builds_by_label: dict[str, set[str]] = {}
+    for labels in cells:
+        if axis not in labels or BUILD not in labels:
+            return False
+        builds_by_label.setdefault(labels[axis], set()).add(labels[BUILD])
+    builds = builds_by_label.values()
+    return all(len(names) == 1 for names in builds) and len(set().union(*builds)) > 1
+
+
+def choose_base(axes: Sequence[Axis], base: Labels) -> dict[str, str]:
+    """Return the report's base; without one, the first label of the first axis that varies, builds last."""
+    if declared := {axis.name: base[axis.name] for axis in axes if axis.name in base}:
+        return declared
+    varying = [axis for axis in axes if len(axis.labels) > 1]
+    first = next((axis for axis in varying if axis.name != BUILD), next(iter(varying), None))
+    return {first.name: first.labels[0]} if first else {}
+
+
+def base_stages(plan: Plan) -> dict[str, set[str]]:
+    """Map each stage to those of its base: they measure the same step, all other axes equal."""
+    report = {"base": plan.report.base, "tables": plan.report.tables, "claims": plan.report.claims}
+    axes = arms(plan.axes, [cell.labels for cell in plan.cells], report)
+    base = choose_base(axes, plan.report.base)
+    measured = dict(_measurements(plan, axes))
+    bases: dict[str, set[str]] = defaultdict(set)
+    for (step, load, run, labels), stage in measured.items():
+        base_key = (step, load, run, tuple((axis, base.get(axis, label)) for axis, label in labels))
+        if measured.get(base_key) not in (None, stage):
+            bases[stage].add(measured[base_key])
+    return bases
+
+
+def _measurements(plan: Plan, axes: Sequence[Axis]) -> Iterator[tuple[_Key, str]]:
+    for cell in plan.cells:
+        for step in cell.steps:
+            if step.measured:
+                touching = [axis.name for axis in axes if axis.steps is None or (step.step or step.name) in axis.steps]
+                labels = tuple((axis, cell.labels.get(axis, step.variables.get(axis))) for axis in touching)
+                for repeat in cell.repeats:
+                    yield (step.name, repeat.load, repeat.run, labels), repeat.stages[step.stage]
+
+
+def outdated_bases(
+    plan: Plan, running: Collection[str], measured: Mapping[str, datetime], now: datetime
+) -> dict[str, str]:
+    """List base stages to measure again beside what is about to run, and why: their results are too old.
+
+    `measured`: when the result that counts was measured, of the stages that have one."""
+    if plan.report.within is None or not running:
+        return {}
+    reasons = {}
+    for stage, bases in base_stages(plan).items():
+        for base in bases - {*running} if stage in running else ():
+            age = (now - measured[base]).total_seconds() if base in measured else 0.0
+            if age > plan.report.within:
+                reasons[base] = f"compare_within: the base was measured more than {duration(plan.report.within)} ago"
+    return reasons
+
+
+# Stages that a request means by cells and steps
+
+
+def select_stages(cells: Iterable[PlannedCell], steps: Collection[str] = (), load: bool = False) -> list[str]:
+    """List stages of every repeat of these cells, in order: of the named steps, else all that follow the load.
+
+    `load`: include the load, and all that starts from it in these cells."""
+    return list(dict.fromkeys(stage for cell in cells for stage in _cell_stages(cell, steps, load)))
+
+
+def _cell_stages(cell: PlannedCell, steps: Collection[str], load: bool) -> Iterator[str]:
+    positions = {step.stage for step in cell.steps if _names(step) & {*steps}}
+    if steps and not positions:
+        return
+    for repeat in cell.repeats:
+        first = 0 if len(repeat.stages) == 1 else 1  # without a checkpoint the load is the only stage
+        for position, stage in enumerate(repeat.stages):
+            if load or (position in positions if steps else position >= first):
+                yield stage
+
+
+def step_names(plan: Plan) -> list[str]:
+    """List the names that a request may use of steps: their own, and the one before `times` and `for`."""
+    return list(dict.fromkeys(name for cell in plan.cells for step in cell.steps for name in _names(step)))
+
+
+def _names(step: CellStep) -> set[str]:
+    return {step.name, step.step or step.name}

@@ -10,13 +10,12 @@ from stepgrid.expand.axes.axis import Axis as SweptAxis
 from stepgrid.expand.cells import Expansion
 from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import Document
-from stepgrid.model.plan import Axis, Plan, PlannedCell, PlannedStage
-from stepgrid.plan import builds, identical_points, identity, plan_file, stage_tree
-from stepgrid.plan.axis_searches import searches
+from stepgrid.model.plan import Axis, Json, Plan, PlannedCell, PlannedStage
+from stepgrid.model.search import AxisSearch
+from stepgrid.plan import builds, identical_points, identity, plan_file, report_check, stage_tree
 from stepgrid.plan.cells import Cells
 from stepgrid.plan.order import NO_RECORDS, LoadCounts, LoadRecords, ranks
 from stepgrid.plan.pins import Pins
-from stepgrid.plan.report import report_check
 from stepgrid.plan.stage_tree import Setups
 
 BUILD = "build"
@@ -46,7 +45,7 @@ def assemble(
     identical_points.check(_telling(expansion), cells, problems)
     axes = _axes(expansion, cells)
     steps = (draft.steps for draft in tree.drafts.values())
-    report = report_check.plan(document, axes, cells, steps, Problems() if narrowed else problems)
+    report = report_check.compile_report(document, axes, cells, steps, Problems() if narrowed else problems)
     unnumbered = Plan(
         digest="",
         title=spec.title,
@@ -62,7 +61,7 @@ def assemble(
         machines=dict(sorted(planner.machines.items())),
         share=spec.share,
         until=spec.repeat.adaptive,
-        searches=tuple(searches(cells, {node: draft.steps for node, draft in tree.drafts.items()})),
+        searches=tuple(_searches(cells, tree)),
     )
     return replace(unnumbered, digest=plan_file.digest(unnumbered))
 
@@ -101,6 +100,19 @@ def _variables(cells: Sequence[PlannedCell]) -> Iterator[Axis]:
                 labels[name][value] = None
                 changed[name][step.step] = None
     return (Axis(name, tuple(labels[name]), tuple(changed[name])) for name in labels)
+
+
+def _searches(cells: Sequence[PlannedCell], tree: stage_tree.Tree) -> Iterator[dict[str, Json]]:
+    """Yield the searches of live grids, each once, for the report and the estimates."""
+    names: set[tuple[str, str]] = set()
+    for cell in cells:
+        chain = cell.repeats[0].stages
+        for step in cell.steps:
+            if step.measured and step.variables:
+                search = AxisSearch.of(tree.drafts[chain[step.stage]].steps[step.index].setup)
+                if search is not None and (step.step, search.variable) not in names:
+                    names.add((step.step, search.variable))
+                    yield {"step": step.step, **{k: v for k, v in search.to_json().items() if k != "number"}}
 
 
 def _stages(tree: stage_tree.Tree, axes: Sequence[str], document: Document) -> tuple[PlannedStage, ...]:

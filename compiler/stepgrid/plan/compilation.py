@@ -18,10 +18,9 @@ from stepgrid.language.spec_file import Document, read_spec
 from stepgrid.language.yaml import Map, load
 from stepgrid.lint import runner as lint
 from stepgrid.model.plan import Plan
-from stepgrid.plan import builds, pins
+from stepgrid.plan import builds, pins, report_check
 from stepgrid.plan.assembly import assemble
 from stepgrid.plan.order import NO_RECORDS, LoadRecords
-from stepgrid.plan.report import report_check
 from stepgrid.plan.stage_tree import Choice, todays
 
 Judge: TypeAlias = Callable[[Plan], Iterable[Problem]]

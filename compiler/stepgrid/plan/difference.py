@@ -90,7 +90,7 @@ def _declared_inputs(build: str, old: PlannedBuild, new: PlannedBuild) -> Iterat
         yield from _value_inputs(field, old.pins.get(name, UNSET), new.pins.get(name, UNSET), where)
     yield from _value_inputs(f"{build}.patches", _patch_checksums(old), _patch_checksums(new), where)
     for name in ("extensions", "flags"):
-        tables = [value if isinstance(value := each.recipe.get(name), Mapping) else {} for each in (old, new)]
+        tables = [value if isinstance(value := side.recipe.get(name), Mapping) else {} for side in (old, new)]
         yield from _map_inputs(f"{build}.{name}", tables[0], tables[1], where)
 
 

@@ -188,6 +188,7 @@ def _parse_step(raw: Mapping[str, Any], parts: Parts) -> PlannedStep:
 
 
 def _parse_cell(raw: Mapping[str, Any]) -> PlannedCell:
+    """Build a cell of its line."""
     repeats = tuple(Repeat(repeat["load"], repeat["run"], tuple(repeat["stages"])) for repeat in raw["repeats"])
     steps = tuple(CellStep(**step) for step in raw["steps"])
     return PlannedCell(raw["id"], raw["labels"], raw["build"], steps, repeats)

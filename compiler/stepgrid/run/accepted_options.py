@@ -10,7 +10,7 @@ from typing import Any
 from stepgrid.host.failure import StageError, UnsupportedError
 from stepgrid.model.plan import Option, PlannedStage, PlannedStep, Value
 from stepgrid.plan import plan_file
-from stepgrid.plan.checks.option_check import described
+from stepgrid.plan.checks import describe_option
 from stepgrid.plugins import registry
 from stepgrid.plugins.engine import option_fault
 from stepgrid.run.job_context import Job
@@ -61,7 +61,7 @@ def _faults(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> Iterato
 
 
 def _accept(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> AcceptedOptions:
-    known = {name: described(job.build.engine, name, catalogue) for name in step.options}
+    known = {name: describe_option(job.build.engine, name, catalogue) for name in step.options}
     lacking = [name for name, info in known.items() if info is None]
     for name in lacking:
         if step.options[name].unsupported != "drop":
@@ -101,7 +101,7 @@ def _may_exist_elsewhere(job: Job, name: str) -> bool:
 def _knows(job: Job, build: str, name: str) -> bool:
     catalogue = _catalogue(job, build)
     if catalogue is not None:
-        return described(job.build.engine, name, catalogue) is not None
+        return describe_option(job.build.engine, name, catalogue) is not None
     return not job.store.has_build(build) and not _failed(job, build)
 
 

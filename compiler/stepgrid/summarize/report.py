@@ -12,7 +12,7 @@ from typing import Any
 from stepgrid.model.plan import ALPHA, AdaptiveRepeat, Axis
 from stepgrid.model.table import Table
 from stepgrid.plan import plan_file
-from stepgrid.plan.arms import arms
+from stepgrid.plan.actions import arms, choose_base
 from stepgrid.summarize.claims import claim_judgement
 from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.claims.claim_cases import claims
@@ -169,7 +169,7 @@ def report(
     listed = [each for each in header["axes"] if each["name"] not in hidden]
     every = tuple(Axis(each["name"], tuple(each["labels"]), _steps(each)) for each in listed)
     axes = arms(every, [cell["labels"] for cell in header["cells"]], header["report"])
-    base = comparison_axes.chosen(axes, header["report"]["base"])
+    base = choose_base(axes, header["report"]["base"])
     said = header["report"]
     effect = said["smallest_effect"]
     known = builds.builds(tables.facts.get("build", {}), tables.runs, every)

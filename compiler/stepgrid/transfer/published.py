@@ -32,7 +32,7 @@ from stepgrid.model.plan import (
 )
 from stepgrid.model.units import counted
 from stepgrid.plan import identity, plan_file
-from stepgrid.plan.arms import BUILD
+from stepgrid.plan.actions import BUILD
 from stepgrid.plugins.importer import Faults, FolderError, ImportedStep, ImportProblem, PublishedFigure, sort_problems
 from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.store import checksums, plans

@@ -18,7 +18,7 @@ from stepgrid.host.files import retry_stale
 from stepgrid.model.site import JobRequest, Slurm
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
-from stepgrid.plan.fleet.assignment import Progress, assigned
+from stepgrid.plan.estimate import Progress, assign_nodes
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.remaining_work import RemainingWork, work_of_job
 from stepgrid.workflow.run_request import Fault, plan_request, requested_plan, use_site
@@ -150,7 +150,7 @@ class JobResources:
             progress = Progress(remaining, self._nodes_of_results(machine))
             # one that is down now gets nothing new; what was begun on it waits for it
             usable = [name for name, node in by_name.items() if node.is_up or name in progress.measured.values()]
-            placement = assigned(self.work.plan, progress, usable or list(by_name))
+            placement = assign_nodes(self.work.plan, progress, usable or list(by_name))
             chosen |= {stage: by_name[name] for stage, name in placement.items()}
         return chosen
 

@@ -105,7 +105,7 @@ def project_folder(folder: Path) -> Path | None:
 
 def build_problems(plan: Plan, store: Store) -> Sequence[Problem]:
     """Check options and programs of stages against the builds; a measured stage has been taken by its binary."""
-    from stepgrid.plan.checks import option_check, program_check
+    from stepgrid.plan import checks
     from stepgrid.store.builds import catalogue
     from stepgrid.store.status.results import Results
 
@@ -117,8 +117,8 @@ def build_problems(plan: Plan, store: Store) -> Sequence[Problem]:
 
     unbuilt_engines = {build.engine for build in plan.builds if catalogues[build.id] is None}
     releases = {name: _release_options(name, store) for name in sorted(unbuilt_engines)}
-    problems = option_check.problems(plan, catalogues, measured, releases)
-    return [*problems, *program_check.problems(plan, {build.id: _programs(store, build) for build in plan.builds})]
+    problems = checks.option_problems(plan, catalogues, measured, releases)
+    return [*problems, *checks.program_problems(plan, {build.id: _programs(store, build) for build in plan.builds})]
 
 
 def unchecked_builds(plan: Plan, store: Store) -> list[PlannedBuild]:

@@ -13,9 +13,9 @@ from statistics import fmean, median
 from stepgrid.collect.step_figures import has_stored_figures
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, Repeat
 from stepgrid.model.status import Action, NodeStatus, Status
-from stepgrid.plan import actions, time_estimate
+from stepgrid.plan import actions
 from stepgrid.plan.difference import Input, Link, differences
-from stepgrid.plan.preview import MADE_BY, Node, Preview, Result
+from stepgrid.plan.estimate import MADE_BY, AbandonedResult, Node, Preview, estimate_power, saved_seconds, shape
 from stepgrid.store.builds import catalogue
 from stepgrid.store.images import image_bytes
 from stepgrid.store.paths import folder_bytes
@@ -47,8 +47,8 @@ class _Previewer:
         nodes = [self._node(node) for node in self._nodes.values()]
         estimates = {stage.id: self._nodes[stage.id].seconds for stage in self.plan.stages}
         total = None if None in estimates.values() else sum(estimate or 0.0 for estimate in estimates.values())
-        power = time_estimate.power(past_figures(self.store, self.plan), self.plan, total)
-        saved = time_estimate.saved(self.plan, estimates)
+        power = estimate_power(past_figures(self.store, self.plan), self.plan, total)
+        saved = saved_seconds(self.plan, estimates)
         return Preview(self.plan, nodes, saved, power, self._abandoned(), self._count_results_to_read())
 
     def _count_results_to_read(self) -> int:
@@ -58,13 +58,13 @@ class _Previewer:
             for stage, result in results
         )
 
-    def _abandoned(self) -> list[Result]:
+    def _abandoned(self) -> list[AbandonedResult]:
         """List results of earlier plans of this spec that belong to no spec any more."""
         plans = reversed(plans_of_spec(self._earlier, self.plan))
         titles = {stage["id"]: stage["title"] for plan in plans for stage in plan.header["stages"]}
         results = {stage: self.store.result(stage) for stage in abandoned_stages(self._earlier, self.plan)}
         heads = {stage: head(result / "result.json") for stage, result in sorted(results.items()) if result}
-        return [Result(stage, titles[stage], seconds(record)) for stage, record in heads.items() if record]
+        return [AbandonedResult(stage, titles[stage], seconds(record)) for stage, record in heads.items() if record]
 
     @cached_property
     def _earlier(self) -> list[EarlierPlan]:
@@ -77,7 +77,7 @@ class _Previewer:
             build.id: catalogue(self.store, build.id) if statuses[build.id].status is Status.DONE else None
             for build in self.plan.builds
         }
-        return actions.without_unsupported(self.plan, statuses, catalogues) | self._reused(statuses)
+        return actions.leave_unsupported(self.plan, statuses, catalogues) | self._reused(statuses)
 
     def _reused(self, nodes: Mapping[str, NodeStatus]) -> dict[str, NodeStatus]:
         """Explain nodes that the run of another spec has done."""
@@ -145,7 +145,7 @@ class _Previewer:
         """Estimate the size of a stage's image by images of the same shape."""
         if (size := image_bytes(self.store, stage.id)) is not None:
             return size
-        sizes = self._image_bytes.get(time_estimate.shape(stage))
+        sizes = self._image_bytes.get(shape(stage))
         return round(median(sizes)) if sizes else None
 
     @cached_property
@@ -156,7 +156,7 @@ class _Previewer:
         sizes: dict[str, list[int]] = defaultdict(list)
         for stage in stages.values():
             if (size := image_bytes(self.store, stage.id)) is not None:
-                sizes[time_estimate.shape(stage)].append(size)
+                sizes[shape(stage)].append(size)
         return sizes
 
 

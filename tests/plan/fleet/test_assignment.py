@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan.fleet.assignment import Progress, assigned
+from stepgrid.plan.estimate import Progress, assign_nodes
 
 SPEC = """\
 title: t
@@ -47,7 +47,7 @@ def of(plan: Plan, *words: str) -> list[str]:
 
 
 def test_each_load_is_on_a_node_of_its_own_with_all_that_begins_from_it(plan: Plan) -> None:
-    found = titled(plan, assigned(plan, Progress(running(plan), {}), NODES))
+    found = titled(plan, assign_nodes(plan, Progress(running(plan), {}), NODES))
     by_load = {load: {node for title, node in found.items() if f"load {load}" in title} for load in (1, 2, 3)}
     assert sorted(by_load.values()) == [{"n1"}, {"n2"}, {"n3"}]
 
@@ -56,7 +56,7 @@ def test_what_was_begun_stays_where_it_is(plan: Plan) -> None:
     loads, (read, *_) = of(plan, "load 1: fillseq"), of(plan, "6.11.4 cache=lru_cache threads=1, load 1: readww")
     others = dict.fromkeys([*of(plan, "load 2"), *of(plan, "load 3")], "n1")
     measured = {**others, **dict.fromkeys(loads, "n3"), read: "n2"}  # that one was moved by somebody
-    found = titled(plan, assigned(plan, Progress(running(plan, measured), measured), NODES))
+    found = titled(plan, assign_nodes(plan, Progress(running(plan, measured), measured), NODES))
     compared = {node for title, node in found.items() if "threads=1, load 1: readww" in title}
     assert compared == {"n2"}
     images = {node for title, node in found.items() if "threads=2, load 1: readww" in title}
@@ -65,13 +65,13 @@ def test_what_was_begun_stays_where_it_is(plan: Plan) -> None:
 
 def test_results_of_a_node_that_is_gone_hold_nothing(plan: Plan) -> None:
     measured = dict.fromkeys(of(plan, "threads=1, load 1: readww")[:1], "n9")
-    found = assigned(plan, Progress(running(plan, measured), measured), NODES[:1])
+    found = assign_nodes(plan, Progress(running(plan, measured), measured), NODES[:1])
     assert {*found.values()} == {"n1"}
 
 
 def test_loads_that_are_compared_are_made_on_one_node(plan: Plan) -> None:
     one, other = of(plan, "load 2: fillseq")
-    found = assigned(plan, Progress(running(plan, {one: "n2"}), {one: "n2"}), NODES)
+    found = assign_nodes(plan, Progress(running(plan, {one: "n2"}), {one: "n2"}), NODES)
     assert found[other] == "n2"
 
 
@@ -81,7 +81,7 @@ def test_the_base_of_a_table_is_a_comparison_too(compile_text: Callable[..., Pla
     table = "tables: [{title: t, rows: threads, columns: cache, metrics: qps, base: {threads: 1}}]"
     for spec, expected in ((one, 2), (one.replace("report: {", f"report: {{{table}, "), 1)):
         plan = compile_text(spec)
-        found = assigned(plan, Progress(running(plan), {}), NODES)
+        found = assign_nodes(plan, Progress(running(plan), {}), NODES)
         assert len({found[stage] for stage in of(plan, "readww")}) == expected
 
 
@@ -90,11 +90,11 @@ def test_the_base_of_a_table_is_a_comparison_too(compile_text: Callable[..., Pla
 def test_a_run_that_goes_on_at_any_point_divides_no_comparison(plan: Plan, data: st.DataObject, nodes: int) -> None:
     """Whatever was measured by then, in the order of the first run."""
     names = [f"n{number}" for number in range(nodes)]
-    first = assigned(plan, Progress(running(plan), {}), names)
+    first = assign_nodes(plan, Progress(running(plan), {}), names)
     order = sorted(plan.stages, key=lambda stage: stage.rank)
     done = data.draw(st.integers(0, len(order)))
     measured = {stage.id: first[stage.id] for stage in order[:done]}
-    whole = {**measured, **assigned(plan, Progress(running(plan, measured), measured), names)}
+    whole = {**measured, **assign_nodes(plan, Progress(running(plan, measured), measured), names)}
     assert whole.keys() == first.keys()
     for threads in ("threads=1", "threads=2"):
         for load in (1, 2, 3):

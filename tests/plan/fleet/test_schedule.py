@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.plan.fleet.schedule import Group, Job, Schedule, schedule
+from stepgrid.plan.estimate import Group, Job, Schedule, schedule
 
 
 def tree(loads: int, rows: int, load: float, row: float) -> tuple[list[Job], list[Group]]:

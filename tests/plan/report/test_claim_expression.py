@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.plan.report.claim_expression import (
-    WHAT,
+from stepgrid.plan.report_check import (
+    GRAMMAR,
     ClaimError,
     Comparison,
     Figure,
     Junction,
     Number,
-    calculated,
     comparisons,
-    parsed,
+    evaluate,
+    parse_claim,
 )
 
 
 def test_a_ratio() -> None:
-    found = parsed("qps(cache='best', threads=40) / qps() >= 2.5")
+    found = parse_claim("qps(cache='best', threads=40) / qps() >= 2.5")
     assert isinstance(found, Comparison)
-    assert (found.sign, found.right) == (">=", Number(2.5))
+    assert (found.sign, found.rhs) == (">=", Number(2.5))
     best, plain = Figure("qps", (("cache", "best"), ("threads", 40))), Figure("qps", ())
-    assert calculated(found.left, {best: 30.0, plain: 10.0}) == 3
+    assert evaluate(found.lhs, {best: 30.0, plain: 10.0}) == 3
 
 
 @pytest.mark.parametrize(("expression", "value"), [("1 + 2 * 3", 7), ("2 ** 3", 8), ("(1 - 4) / 2", -1.5), ("+3", 3)])
 def test_arithmetic(expression: str, value: float) -> None:
-    found = parsed(f"{expression} > 0")
+    found = parse_claim(f"{expression} > 0")
     assert isinstance(found, Comparison)
-    assert calculated(found.left, {}) == value
+    assert evaluate(found.lhs, {}) == value
 
 
 def test_a_chain_is_all_of_its_comparisons() -> None:
-    found = parsed("1 < qps() <= 2 or not p50_us() != 3")
+    found = parse_claim("1 < qps() <= 2 or not p50_us() != 3")
     assert isinstance(found, Junction)
     assert [each.sign for each in comparisons(found)] == ["<", "<=", "!="]
 
@@ -42,5 +42,5 @@ def test_a_chain_is_all_of_its_comparisons() -> None:
     "expression", ["qps()", "qps() > 'a'", "qps()|abs > 1", "1 if qps() else 2", "qps() in [1]", "[qps()] > 1"]
 )
 def test_no_claim(expression: str) -> None:
-    with pytest.raises(ClaimError, match=WHAT.replace("+", r"\+").replace("*", r"\*")):
-        parsed(expression)
+    with pytest.raises(ClaimError, match=GRAMMAR.replace("+", r"\+").replace("*", r"\*")):
+        parse_claim(expression)

@@ -26,7 +26,7 @@ from stepgrid.host.files import write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import CellStep, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
 from stepgrid.model.status import Action, Status
-from stepgrid.plan.preview import to_json
+from stepgrid.plan.estimate import preview_json
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.status import results
 from stepgrid.store.status.reader import StatusReader, job_status
@@ -180,7 +180,7 @@ def test_all_agree_about_every_stage(kinds: dict[str, Callable[[Store, PlannedSt
         assert {node.id: node.status for node in status.nodes.values()} == wanted
         assert _states(status_command.to_json(status)["nodes"]) == wanted
         planned = preview_run(PLAN, store)
-        assert _states(to_json(planned)["nodes"]) == wanted
+        assert _states(preview_json(planned)["nodes"]) == wanted
         assert [node.status.action for node in planned.nodes] == [node.action for node in status.nodes.values()]
         assert _states(results_command.results_json(store, PLAN, [stage.id for stage in PLAN.stages])) == {
             node: each for node, each in wanted.items() if node != "b-1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.plan.report.claim_expression import Figure
+from stepgrid.plan.report_check import Figure
 from stepgrid.summarize.claims import single_load
 
 

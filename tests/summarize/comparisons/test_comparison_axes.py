@@ -1,4 +1,5 @@
 from stepgrid.model.plan import Axis
+from stepgrid.plan.actions import choose_base
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Layout
 
@@ -27,9 +28,9 @@ def test_a_base_that_names_the_build_has_one_table():
 
 
 def test_without_a_base_the_first_axis_that_varies_is_it():
-    assert comparison_axes.chosen([BUILD, THREADS, CACHE], {}) == {"cache": "lru"}
-    assert comparison_axes.chosen([BUILD, THREADS], {}) == {"build": "r-1"}
-    assert comparison_axes.chosen([THREADS], {}) == {}
+    assert choose_base([BUILD, THREADS, CACHE], {}) == {"cache": "lru"}
+    assert choose_base([BUILD, THREADS], {}) == {"build": "r-1"}
+    assert choose_base([THREADS], {}) == {}
 
 
 def test_a_base_whose_axis_does_not_touch_the_step_leaves_builds():

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stepgrid.host.files import Tree, scan
 from stepgrid.model.plan import Plan, PlannedStage
-from stepgrid.plan import time_estimate
+from stepgrid.plan import estimate
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images import clone, image
 from stepgrid.run.images.starting_database import Start, immutable
@@ -94,7 +94,7 @@ def _chain(stage: PlannedStage, known: Mapping[str, PlannedStage]) -> list[Plann
 
 def _shapes(chain: Sequence[PlannedStage]) -> list[str]:
     """Of each stage with those before it: a database is as large as all of them made it."""
-    texts = accumulate(map(time_estimate.shape, chain), lambda before, own: f"{before}\0{own}")
+    texts = accumulate(map(estimate.shape, chain), lambda before, own: f"{before}\0{own}")
     return [hashlib.sha256(text.encode()).hexdigest()[:20] for text in texts]
 
 

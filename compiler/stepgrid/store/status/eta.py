@@ -10,7 +10,7 @@ from statistics import median
 from typing import TypeAlias
 
 from stepgrid.model.status import Eta, NodeStatus, Result, Stage, Status
-from stepgrid.plan.time_estimate import shape
+from stepgrid.plan.estimate import shape
 
 NEWEST = 64  # results that the pace is taken from: the latest say most
 KINDS = 2  # of stages: loads, and what follows them

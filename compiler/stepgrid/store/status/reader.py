@@ -15,8 +15,8 @@ from stepgrid.host.locks import HeldLock
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Outline, Plan, runs_already
 from stepgrid.model.status import ENDED, MEASURES, Action, NodeStatus, PlanStatus, Result, Stage, Status
-from stepgrid.plan import base_stages
-from stepgrid.plan.actions import planned, with_replays
+from stepgrid.plan import actions
+from stepgrid.plan.actions import add_replays, decide_action
 from stepgrid.plan.plan_file import outline
 from stepgrid.store.images import ImageVerifier
 from stepgrid.store.paths import TIME_FORMAT
@@ -58,10 +58,10 @@ class StatusReader:
         return PlanStatus(self.plan, now, run, nodes, ahead, look.broken(), self._known.foreign)
 
     def _with_actions(self, nodes: Mapping[str, NodeStatus], look: Snapshot) -> dict[str, NodeStatus]:
-        found = {node: planned(each, look.redo.get(node)) for node, each in nodes.items()}
+        found = {node: decide_action(each, look.redo.get(node)) for node, each in nodes.items()}
         for node, why in self._due(found).items():
-            found[node] = planned(found[node], why)
-        return with_replays(found | self._unneeded(found), self._stages, self._damage, self._servers)
+            found[node] = decide_action(found[node], why)
+        return add_replays(found | self._unneeded(found), self._stages, self._damage, self._servers)
 
     def _due(self, nodes: Mapping[str, NodeStatus]) -> dict[str, str]:
         """What `compare_within` adds to what runs."""
@@ -69,7 +69,7 @@ class StatusReader:
             return {}
         running = {node for node, each in nodes.items() if each.action in MEASURES}
         times = {node: when for node, each in nodes.items() if (when := measured(each.attempt or ""))}
-        due = base_stages.due(self.plan, running, times, datetime.now(UTC))
+        due = actions.outdated_bases(self.plan, running, times, datetime.now(UTC))
         return {node: why for node, why in due.items() if self._by_id[node].hardware not in self._known.foreign}
 
     def _unneeded(self, nodes: Mapping[str, NodeStatus]) -> dict[str, NodeStatus]:
@@ -82,9 +82,9 @@ class StatusReader:
         found = {}
         for each in (nodes[build] for build, kinds in uses.items() if kinds <= {*ENDED}):
             if uses[each.id] == {Status.ELSEWHERE} and each.status is not Status.DONE:
-                found[each.id] = planned(NodeStatus(each.id, each.title, Status.ELSEWHERE))
+                found[each.id] = decide_action(NodeStatus(each.id, each.title, Status.ELSEWHERE))
             elif self.store.has_record_alone(each.id) and not each.work:
-                found[each.id] = planned(NodeStatus(each.id, each.title, Status.DONE))
+                found[each.id] = decide_action(NodeStatus(each.id, each.title, Status.DONE))
         return found
 
     def _pace_of(self, nodes: Mapping[str, NodeStatus]) -> Pace:

@@ -8,7 +8,7 @@ from itertools import product
 from statistics import median
 from typing import NamedTuple
 
-from stepgrid.plan.preview import Preview
+from stepgrid.plan.estimate import Preview
 from stepgrid.summarize.budget.width_forecast import WidthForecast, best, forecast
 from stepgrid.summarize.comparisons.comparison import RATIO
 from stepgrid.summarize.report import Report

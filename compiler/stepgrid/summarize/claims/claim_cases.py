@@ -9,8 +9,8 @@ from itertools import combinations
 from stepgrid.expand.axes.label import Label
 from stepgrid.model.plan import Axis, Json
 from stepgrid.model.status import Status
-from stepgrid.plan.arms import BUILD
-from stepgrid.plan.report.claim_expression import (
+from stepgrid.plan.actions import BUILD
+from stepgrid.plan.report_check import (
     ClaimError,
     Comparison,
     Figure,
@@ -19,7 +19,7 @@ from stepgrid.plan.report.claim_expression import (
     Statement,
     comparisons,
     figures,
-    parsed,
+    parse_claim,
 )
 from stepgrid.plugins.layout import MARK, STEP
 from stepgrid.summarize.claims.claim import Assignment, Case, Claim, with_cases
@@ -77,7 +77,7 @@ def _points(points: Sequence[Point], some: Callable[[int], bool]) -> list[Point]
 def _judged(
     said: Mapping[str, Json], axes: Sequence[Axis], points: Sequence[Point], caveat: Caveat, beside: ClaimEvidence
 ) -> Claim:
-    statement, where = parsed(str(said["expect"])), said.get("where") or {}
+    statement, where = parse_claim(str(said["expect"])), said.get("where") or {}
     assert isinstance(where, Mapping)
     found = list(_assignments(statement, where, points))
     leaves = [[leaf(each, chosen, _reason, beside) for each in comparisons(statement)] for _, chosen in found]
@@ -99,7 +99,7 @@ def _judged(
 
 def loads_of(said: Mapping[str, Json], points: Sequence[Point]) -> tuple[float, ...]:
     """Of each load, by how much a claim of one comparison holds: above 1 it does. ClaimError where it says more."""
-    statement = parsed(str(said["expect"]))
+    statement = parse_claim(str(said["expect"]))
     if not isinstance(statement, Comparison) or statement.sign in ("==", "!="):
         raise ClaimError("a claim of one comparison by <, <=, > or >= is expected")
     where = said.get("where") or {}
@@ -189,8 +189,8 @@ def _assignments(
 
 
 def _figures(comparison: Comparison) -> Iterator[Figure]:
-    yield from figures(comparison.left)
-    yield from figures(comparison.right)
+    yield from figures(comparison.lhs)
+    yield from figures(comparison.rhs)
 
 
 def _places(

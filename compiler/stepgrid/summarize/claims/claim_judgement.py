@@ -16,7 +16,7 @@ from statistics import fmean, stdev
 from typing import NamedTuple
 
 from stepgrid.model import units
-from stepgrid.plan.report.claim_expression import Comparison, Figure, calculated, figures
+from stepgrid.plan.report_check import Comparison, Figure, evaluate, figures
 from stepgrid.summarize.claims import single_load
 from stepgrid.summarize.claims.claim_numbers import constant, means, numbers, ordered, words
 from stepgrid.summarize.data.measurements import QPS, Point
@@ -73,7 +73,7 @@ def leaf(
     beside: ClaimEvidence,
 ) -> Leaf:
     asked = ordered(comparison)
-    wanted = dict.fromkeys((*figures(asked.left), *figures(asked.right)))
+    wanted = dict.fromkeys((*figures(asked.lhs), *figures(asked.rhs)))
     for figure in wanted:
         if why := reason(chosen[figure]) or _without(chosen[figure], figure.metric):
             return Leaf(comparison, (), f"{_told(figure)}: {why}")
@@ -81,7 +81,7 @@ def leaf(
     common = sorted(set.intersection(*(set(found) for found in values.values()))) if values else [0]
     loads = [{each: _mean(values[each][load]) for each in wanted} for load in common]
     try:
-        sides = tuple((calculated(asked.left, load), calculated(asked.right, load)) for load in loads)
+        sides = tuple((evaluate(asked.lhs, load), evaluate(asked.rhs, load)) for load in loads)
     except (ArithmeticError, ValueError):
         return Leaf(comparison, (), "it has no value: a division by 0, or the like")
     if not sides:
@@ -112,7 +112,7 @@ def _with_noise(
 
 def _compared(comparison: Comparison, scaled: Scaled) -> str:
     """qps, cache=lru / cache=hyper: as its ratio is printed, by the labels in which they differ."""
-    sides = (scaled.under, scaled.over) if constant(ordered(comparison).left) else (scaled.over, scaled.under)
+    sides = (scaled.under, scaled.over) if constant(ordered(comparison).lhs) else (scaled.over, scaled.under)
     common = set(scaled.over.labels) & set(scaled.under.labels)
     named = [words([each for each in side.labels if each not in common]) for side in sides]
     return f"{scaled.over.metric}, {' / '.join(name or 'all' for name in named)}"
@@ -145,7 +145,7 @@ def _scaled(
 
 def _quotient(comparison: Comparison, load: Mapping[Figure, float]) -> float:
     asked = ordered(comparison)
-    left, right = calculated(asked.left, load), calculated(asked.right, load)
+    left, right = evaluate(asked.lhs, load), evaluate(asked.rhs, load)
     return left / right if right else 0.0
 
 
@@ -229,7 +229,7 @@ def _by_interval(sign: str, found: Interval) -> str:
 def _load_by_load(each: Leaf) -> Outcome:
     """Zeros, and what must be equal: each load decides for itself, and they must agree."""
     sign = each.comparison.sign
-    varies = sign not in ("==", "!=") and not (constant(each.comparison.left) or constant(each.comparison.right))
+    varies = sign not in ("==", "!=") and not (constant(each.comparison.lhs) or constant(each.comparison.rhs))
     if varies and (not each.idle or len(each.sides) < 2):  # a mean hides a load that did nothing
         return _by_difference(each)
     tests = {**_ORDERS, "==": float.__eq__, "!=": float.__ne__}

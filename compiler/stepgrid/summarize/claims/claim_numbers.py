@@ -8,8 +8,8 @@ from statistics import fmean
 from typing import TypeAlias
 
 from stepgrid.model import units
-from stepgrid.plan.arms import BUILD
-from stepgrid.plan.report.claim_expression import Arithmetic, Comparison, Number, Value, figures
+from stepgrid.plan.actions import BUILD
+from stepgrid.plan.report_check import Arithmetic, Comparison, Number, Value, figures
 from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
@@ -22,16 +22,16 @@ _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 def ordered(comparison: Comparison) -> Comparison:
     """a - b > 0 asks what a > b asks, and that is a ratio."""
     match comparison:
-        case Comparison(left=Arithmetic(sign="-", left=left, right=right), right=Number(value=0)):
+        case Comparison(lhs=Arithmetic(sign="-", lhs=left, rhs=right), rhs=Number(value=0)):
             return Comparison(comparison.sign, left, right)
-        case Comparison(left=Number(value=0), right=Arithmetic(sign="-", left=left, right=right)):
+        case Comparison(lhs=Number(value=0), rhs=Arithmetic(sign="-", lhs=left, rhs=right)):
             return Comparison(comparison.sign, right, left)
     return comparison
 
 
 def means(comparison: Comparison, sides: Sides) -> str:
     left, right = (fmean(side) for side in zip(*sides, strict=True))
-    return _figure(left) if constant(comparison.right) else f"{_figure(left)} against {_figure(right)}"
+    return _figure(left) if constant(comparison.rhs) else f"{_figure(left)} against {_figure(right)}"
 
 
 def numbers(comparison: Comparison, sides: Sides, claimed: float | None, found: Interval, alone: bool) -> str:
@@ -41,18 +41,18 @@ def numbers(comparison: Comparison, sides: Sides, claimed: float | None, found: 
     """
     left, right = (math.exp(fmean(map(math.log, side))) for side in zip(*sides, strict=True))
     asked = ordered(comparison)
-    if constant(asked.left):  # 1.6 > f says that f < 1.6
+    if constant(asked.lhs):  # 1.6 > f says that f < 1.6
         turned = Interval(1 / found.ratio, 1 / found.high, 1 / found.low, found.loads)
         return _claimed(turned, _FLIPPED[asked.sign], 1 / claimed if claimed else None, left, alone)
-    if claimed is not None or constant(asked.right):
+    if claimed is not None or constant(asked.rhs):
         return _claimed(found, asked.sign, claimed, right, alone)
     return _beside(asked, found, left, right, alone)
 
 
 def _beside(asked: Comparison, found: Interval, left: float, right: float, alone: bool) -> str:
     """0.00206 against 0.00243: 0.85× (claimed ≤ 1.2×): a constant factor is part of what is claimed, not of a side."""
-    over, under = _factor(asked.left), _factor(asked.right)
-    sides = _named(asked.left, asked.right), _named(asked.right, asked.left)
+    over, under = _factor(asked.lhs), _factor(asked.rhs)
+    sides = _named(asked.lhs, asked.rhs), _named(asked.rhs, asked.lhs)
     shown = f"{sides[0]}{_figure(left / over)} against {sides[1]}{_figure(right / under)}"
     if math.isclose(over, under):
         return f"{shown}: {_with_interval(found.ratio, found.low, found.high, alone, TIMES)}"
@@ -62,13 +62,13 @@ def _beside(asked: Comparison, found: Interval, left: float, right: float, alone
 def _factor(value: Value) -> float:
     """1.2 of `1.2 * qps(cache='lru') / 1`; 1 where there is none above zero."""
     match value:
-        case Arithmetic(sign="*", left=Number(value=number), right=rest) if number > 0:
+        case Arithmetic(sign="*", lhs=Number(value=number), rhs=rest) if number > 0:
             return number * _factor(rest)
-        case Arithmetic(sign="*", left=rest, right=Number(value=number)) if number > 0:
+        case Arithmetic(sign="*", lhs=rest, rhs=Number(value=number)) if number > 0:
             return number * _factor(rest)
-        case Arithmetic(sign="*", left=left, right=right):
+        case Arithmetic(sign="*", lhs=left, rhs=right):
             return _factor(left) * _factor(right)
-        case Arithmetic(sign="/", left=left, right=right):
+        case Arithmetic(sign="/", lhs=left, rhs=right):
             return _factor(left) / _factor(right)
     return 1.0
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 
 from stepgrid.collect.step_figures import TARGET
 from stepgrid.model import units
-from stepgrid.plan.report.claim_expression import Figure
+from stepgrid.plan.report_check import Figure
 from stepgrid.plugins import metrics
 
 LEAST = 0.25  # that a load is taken to be off, however low the noise floor: it is of QPS alone, and of other hours

@@ -9,8 +9,7 @@ from itertools import product
 
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
-from stepgrid.plan.arms import BUILD as BUILD
-from stepgrid.plan.base_stages import chosen as chosen  # the report's base
+from stepgrid.plan.actions import BUILD as BUILD
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run
 

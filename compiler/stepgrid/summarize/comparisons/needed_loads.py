@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from stepgrid.plan.time_estimate import DIFFERENCE
+from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.stopping_rule import StoppingRule, is_decided, shrunk
 

@@ -9,7 +9,7 @@ from typing import Any
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import NOTHING, Cell, Table, columns
 from stepgrid.plan import difference
-from stepgrid.plan.arms import BUILD
+from stepgrid.plan.actions import BUILD
 from stepgrid.plan.difference import Input, Link, differences
 
 MOST = 12  # inputs of an axis

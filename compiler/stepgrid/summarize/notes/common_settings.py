@@ -8,7 +8,7 @@ from typing import Any
 
 from stepgrid.model.plan import Axis
 from stepgrid.plan import difference
-from stepgrid.plan.arms import BUILD
+from stepgrid.plan.actions import BUILD
 from stepgrid.plan.difference import Link
 from stepgrid.summarize.notes.arm_settings import ArmSettings
 from stepgrid.summarize.notes.step_settings import telling_cells

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from stepgrid.model.units import counted
-from stepgrid.plan.arms import BUILD
+from stepgrid.plan.actions import BUILD
 from stepgrid.plugins.hit_rate import WARNING
 from stepgrid.summarize.comparisons import measurement_gap
 from stepgrid.summarize.comparisons.build_quality import spread

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from stepgrid.model import units
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted, percent
-from stepgrid.plan.time_estimate import DIFFERENCE
+from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.summarize.comparisons import comparison_axes, needed_loads
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED
 from stepgrid.summarize.comparisons.comparison import ABSENT, NO_BASE, RATIO, SAME_AS, Entry

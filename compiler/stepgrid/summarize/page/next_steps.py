@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from stepgrid.model.plan import is_imported
 from stepgrid.model.units import counted, percent
-from stepgrid.plan.time_estimate import DIFFERENCE
+from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.summarize.claims.claim_judgement import UNDECIDED
 from stepgrid.summarize.comparisons import needed_loads
 from stepgrid.summarize.page import answer

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stepgrid.model.plan import Axis
-from stepgrid.plan.arms import BUILD
+from stepgrid.plan.actions import BUILD
 from stepgrid.plugins.layout import ARMS, BASE, DEFAULT_LAYOUT, STEP, Layout
 from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.summarize.data.measurements import Point

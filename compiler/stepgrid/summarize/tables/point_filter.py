@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from stepgrid.expand.axes.label import Label
-from stepgrid.plan.arms import BUILD
+from stepgrid.plan.actions import BUILD
 from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.data.measurements import Point
 

@@ -1,0 +1,175 @@
+"""Checks of a plan against its builds: names and values of engine options, and programs that steps name. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Literal, TypeAlias
+
+from stepgrid.language.problems import Location, Problem, Problems, nearest
+from stepgrid.model.plan import SERVICE, Option, Options, Plan, PlannedBuild
+from stepgrid.plugins.driver import named_programs
+from stepgrid.plugins.engine import Choices, Spelling, option_fault
+from stepgrid.plugins.registry import engine
+
+Catalogue: TypeAlias = Mapping[str, Any]
+Catalogues: TypeAlias = Mapping[str, Catalogue | None]  # build -> its options; None: not known
+Programs: TypeAlias = Mapping[str, Collection[str] | None]  # build -> its programs; None: not known
+ALIKE = 0.85  # of two names: one is probably a slip of the other
+MOST_BUILDS = 3  # that a message names
+
+
+def describe_option(kind: str, name: str, catalogue: Catalogue | None) -> Mapping[str, Any] | None:
+    """Return what a catalogue says of an option's value; None where the binary lacks it. `kind`: the engine."""
+    if catalogue is None:
+        return {}
+    plugin = engine(kind)
+    info = catalogue[name] or {} if name in catalogue else None
+    if info is None and isinstance(plugin, Spelling):
+        info = plugin.spelled_option(name, catalogue)
+    if info is not None and isinstance(plugin, Choices) and name in plugin.choices:
+        return {**info, "type": "enum", "choices": plugin.choices[name]}
+    return info
+
+
+def option_problems(
+    plan: Plan,
+    catalogues: Catalogues,
+    measured: Callable[[], Collection[str]],
+    releases: Mapping[str, Catalogue] | None = None,
+) -> list[Problem]:
+    """Check the options of stages whose binary has not taken them yet. `measured` lists stages whose binary has.
+
+    `releases`: engine -> options of other builds; they warn where a build has no catalogue."""
+    faults = list(_OptionCheck(plan, catalogues, releases or {}).faults())
+    measured_stages = set(measured()) if faults else set()
+    certain = {(fault.code, fault.option.where) for fault in faults if fault.certain}
+    groups: dict[tuple[str, str], list[Fault]] = {}
+    for fault in faults:
+        if not fault.stages <= measured_stages and (fault.certain or (fault.code, fault.option.where) not in certain):
+            groups.setdefault((fault.option.where, fault.message), []).append(fault)
+    return sorted((_problem(group, plan.spec) for group in groups.values()), key=lambda problem: problem.where)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    code: str
+    name: str
+    option: Option
+    message: str  # without the builds
+    hint: str
+    build: PlannedBuild
+    certain: bool = True  # by the build's own catalogue
+    stages: set[str] = field(default_factory=set)
+
+
+class _OptionCheck:
+    def __init__(self, plan: Plan, catalogues: Catalogues, releases: Mapping[str, Catalogue]) -> None:
+        self._plan, self._catalogues, self._releases = plan, catalogues, releases
+        self._builds = {build.id: build for build in plan.builds}
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield a fault for each build and option that is requested, with the stages that request it."""
+        faults_by_part: dict[tuple[str, int], list[Fault]] = {}  # the plan holds the parts: an id() identifies one
+        for stage in self._plan.stages:
+            check = self._probable_faults if self._catalogues.get(stage.build) is None else self._certain_faults
+            for step in stage.steps:
+                for part in step.options.parts if isinstance(step.options, Options) else (step.options,):
+                    key = (stage.build, id(part))
+                    if key not in faults_by_part:
+                        faults_by_part[key] = list(check(self._builds[stage.build], part))
+                    for fault in faults_by_part[key]:
+                        fault.stages.add(stage.id)
+        for faults in faults_by_part.values():
+            yield from faults
+
+    def _certain_faults(self, build: PlannedBuild, part: Mapping[str, Option]) -> Iterator[Fault]:
+        builds = [peer for peer in self._builds.values() if peer.engine == build.engine and peer.id != build.id]
+        peers = [self._catalogues.get(peer.id) for peer in builds]  # one without a catalogue may have any option
+        for name, option in part.items():
+            info = describe_option(build.engine, name, self._catalogues[build.id])
+            if info is not None:
+                yield from _value_faults(name, option, info, build)
+                continue
+            may_lack = option.unsupported == "cell" and any(
+                describe_option(build.engine, name, catalogue) is not None for catalogue in peers
+            )
+            if option.unsupported != "drop" and not may_lack:
+                yield Fault("unknown-option", name, option, f"no option `{name}`", self._hint(build, name), build)
+
+    def _probable_faults(self, build: PlannedBuild, part: Mapping[str, Option]) -> Iterator[Fault]:
+        """Compare with other builds: a name that none has may be a patch's or a fork's, unless it is nearly theirs."""
+        catalogue = self._releases.get(build.engine) or {}
+        for name, option in part.items() if catalogue else ():
+            info = describe_option(build.engine, name, catalogue)
+            if info is None and option.unsupported != "drop":
+                close = get_close_matches(name, catalogue, 1, ALIKE)
+                for other in close:
+                    message, hint = f"`{name}` is probably no option of {build.engine}", f"did you mean `{other}`?"
+                    yield Fault("unknown-option", name, option, message, hint, build, certain=False)
+                info = describe_option(build.engine, close[0], catalogue) if close else None
+            if info:
+                yield from _value_faults(name, option, info, build, certain=False)
+
+    def _hint(self, build: PlannedBuild, name: str) -> str:
+        builds = [peer for peer in self._builds.values() if name in (self._catalogues.get(peer.id) or ())]
+        by_engine = {peer.engine: peer for peer in builds}
+        if build.engine in by_engine:
+            peer = by_engine[build.engine].name
+            return f"{peer} has it: say `when_unsupported: drop`, or put it on a point of an axis"
+        if by_engine:
+            kind = next(iter(by_engine))
+            return f"it is an option of {kind}: write `{{engine: {kind}, options: {{{name}: …}}}}`"
+        near = get_close_matches(name, sorted(self._catalogues[build.id] or ()), 1)
+        return f"did you mean `{near[0]}`?" if near else ""
+
+
+def _value_faults(
+    name: str, option: Option, info: Mapping[str, Any], build: PlannedBuild, certain: bool = True
+) -> Iterator[Fault]:
+    if text := option_fault(engine(build.engine), info, option.value):
+        message, _, hint = text.partition("; ")
+        yield Fault("wrong-option", name, option, f"`{name}` {message}", hint, build, certain)
+
+
+def _problem(faults: list[Fault], spec: str) -> Problem:
+    """Report one fault of several builds."""
+    first = faults[0]
+    message = first.message
+    if first.certain and first.code == "unknown-option":
+        builds = sorted({fault.build.name for fault in faults})
+        verb = "have" if len(builds) > 1 else "has"
+        if len(builds) > MOST_BUILDS:
+            builds[MOST_BUILDS:] = [f"{len(builds) - MOST_BUILDS} other builds"]
+        listed = " and ".join(part for part in (", ".join(builds[:-1]), builds[-1]) if part)
+        message = f"{listed} {verb} {message}"
+    where = Location.read(first.option.where) if first.option.where else Location(spec, 1, 1)
+    severity: Literal["error", "warning"] = "error" if first.certain else "warning"
+    return Problem(first.code, where, message, first.hint, severity, len(first.name))
+
+
+def program_problems(plan: Plan, programs: Programs) -> list[Problem]:
+    """Check the programs that steps and services name as `{program:NAME}`: each once, with the steps that name it."""
+    problems = Problems()
+    builds = {build.id: build for build in plan.builds}
+    for stage in plan.stages:
+        names, build = programs.get(stage.build), builds[stage.build]
+        if names is None:
+            continue
+        for step in stage.steps:
+            locations: Mapping[str, str] = getattr(step.settings, "at", {})  # while the spec is being compiled
+            where = Location.read(locations["argv"]) if "argv" in locations else Location(plan.spec, 1, 1)
+            argv = step.settings.get("argv")
+            for name in named_programs([str(word) for word in argv]) if isinstance(argv, list) else ():
+                if name not in names:
+                    message = f"{build.name} has no program `{name}`"
+                    problems.append(Problem("unknown-program", where, message, nearest(name, names)), step.name)
+            service: Mapping[str, Any] = step.setup.get(SERVICE) or {}  # type: ignore[assignment]
+            commands = [service, service.get("ready", {}), service.get("stop", {})]
+            words = [word for command in commands for key in ("argv", "command") for word in command.get(key, ())]
+            for name in named_programs(words):
+                if name not in names:
+                    message = f"{build.name} has no program `{name}` for its service"
+                    problems.add("unknown-program", Location.read(build.where), message, nearest(name, names))
+    return problems.items

@@ -1,0 +1,551 @@
+"""Estimates of a run: what it would do and why, its time, the loads that a difference needs, and schedules of fleets.
+
+All of it is pure: what the store knows comes as values."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import variance
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from stepgrid.model.plan import Json, Plan, PlannedCell, PlannedStage
+from stepgrid.model.search import SIZED
+from stepgrid.model.status import Action, NodeStatus, Stage, Status
+from stepgrid.model.units import exact_size
+from stepgrid.plan.actions import BUILD, choose_base
+from stepgrid.plan.difference import UNSET, Input
+
+# Time: what stages take, what sharing saves, and the loads that a difference needs
+
+DIFFERENCE = 0.03
+_ERROR = 1.959964
+_Z = _ERROR + 0.841621  # a two-sided error of 5 %, and 80 % of such differences detected
+
+
+def shape(stage: Stage) -> str:
+    """Identify what a stage does, whatever build and options it does it with: that decides how long it takes."""
+    # of a step in a plan's file the first two parts are kind and settings, as digests
+    steps = [step["parts"][:2] if isinstance(step, Mapping) else [step.kind, step.settings] for step in stage.steps]
+    return json.dumps(steps, sort_keys=True)
+
+
+def saved_seconds(plan: Plan, seconds: Mapping[str, float | None]) -> float:
+    """Sum what sharing saves: stages that cells share, as often as each would run again from scratch."""
+    uses = Counter(stage for cell in plan.cells for repeat in cell.repeats for stage in repeat.stages)
+    return math.fsum((seconds[stage] or 0.0) * (count - 1) for stage, count in uses.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """Loads that tell a difference of 3 % between two cells."""
+
+    step: str  # the noisiest
+    spread: float  # of its repeats: a standard deviation, relative
+    loads: int  # for an interval that leaves out 1
+    seconds: float | None  # of all those loads, from scratch
+    verdict: int | None = None  # loads for an interval beyond the smallest effect; None: no number is enough
+
+
+def estimate_power(figures: Mapping[str, Sequence[Sequence[float]]], plan: Plan, seconds: float | None) -> Power | None:
+    """Estimate the loads that the noisiest step needs; None where nothing was repeated.
+
+    `figures`: step -> for each cell the figure of each load. `seconds`: of the whole plan."""
+    spreads = {step: spread for step, cells in figures.items() if (spread := _pooled_spread(cells)) is not None}
+    if not spreads:
+        return None
+    step = max(spreads, key=lambda name: spreads[name])
+    spread, effect = spreads[step], plan.report.smallest_effect
+    loads = needed_loads(spread, DIFFERENCE)
+    planned_loads = max((repeat.load + 1 for cell in plan.cells for repeat in cell.repeats), default=1)
+    total = None if seconds is None else seconds / planned_loads * loads
+    verdict = needed_loads(spread, DIFFERENCE, effect) if effect < DIFFERENCE else None
+    return Power(step, spread, loads, total, verdict)
+
+
+def needed_loads(spread: float, difference: float, beyond: float = 0.0) -> int:
+    """Count loads of each of two cells, compared load by load as the report does, for an interval that lies beyond.
+
+    The last term stands for the spread being estimated itself (Guenther 1981): close to what the noncentral t says.
+    """
+    distance = math.log1p(difference) - math.log1p(beyond)
+    return max(2, math.ceil(2 * (_Z * spread / distance) ** 2 + _ERROR**2 / 2))
+
+
+def _pooled_spread(cells: Iterable[Sequence[float]]) -> float | None:
+    """Pool the spread over cells, on the logarithm: a cell with few loads has little weight, one with a 0 none."""
+    logs = [[math.log(value) for value in loads] for loads in cells if min(loads, default=0) > 0]
+    variances = [(variance(values), len(values) - 1) for values in logs if len(values) > 1]
+    freedom = sum(count for _, count in variances)
+    return math.sqrt(sum(value * count for value, count in variances) / freedom) if variances else None
+
+
+# Preview: what a run would do, and why
+
+MADE_BY = "made by "  # another spec
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A build or a stage, with what it costs and why it runs."""
+
+    status: NodeStatus
+    load: bool  # a stage that others begin from
+    cells: tuple[str, ...]
+    inputs: tuple[Input, ...] = ()  # that differ from the most similar stage that has a result
+    compared: str | None = None  # that stage
+    bytes: int | None = None
+
+    @property
+    def runs(self) -> bool:
+        return self.status.times > 0
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds of all its runs."""
+        once = self.status.seconds
+        return None if once is None else once * max(self.status.times, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class AbandonedResult:
+    """A result that no longer belongs to the spec."""
+
+    stage: str
+    title: str
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    plan: Plan
+    nodes: Sequence[Node]  # builds, then stages in the order in which they run
+    saved: float
+    power: Power | None
+    abandoned: Sequence[AbandonedResult] = ()
+    to_read: int = 0  # results whose kept output is read again: of another metric, pattern or parser
+
+    @property
+    def running(self) -> list[Node]:
+        return [node for node in self.nodes if node.runs]
+
+    @property
+    def sized(self) -> list[Node]:
+        """Running nodes that leave something that stays: builds, and stages that others begin from."""
+        return [node for node in self.running if node.status.is_build or node.load]
+
+    @property
+    def seconds(self) -> float | None:
+        return _sum([node.seconds for node in self.running])
+
+    @property
+    def bytes(self) -> int | None:
+        return _sum([node.bytes for node in self.sized])
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def _sum(values: Sequence[_Number | None]) -> _Number | None:
+    """Sum the values that are not None; None where all of several are."""
+    numbers = [value for value in values if value is not None]
+    return None if values and not numbers else sum(numbers)
+
+
+def preview_json(preview: Preview) -> dict[str, Any]:
+    plan = preview.plan
+    return {
+        "spec": plan.spec,
+        "scale": plan.scale,
+        "plan": plan.digest,
+        "title": plan.title,
+        "cells": [{"id": cell.id, "axes": dict(cell.labels), "repeats": len(cell.repeats)} for cell in plan.cells],
+        "nodes": [_node_json(node) for node in preview.nodes],
+        "abandoned": [
+            {"id": result.stage, "title": result.title, "seconds": result.seconds} for result in preview.abandoned
+        ],
+        "totals": _totals(preview),
+        "warnings": list(plan.warnings),
+    }
+
+
+def _node_json(node: Node) -> dict[str, Any]:
+    status = node.status
+    return {
+        "id": status.id,
+        "kind": status.kind,
+        "title": status.title,
+        "state": status.status,
+        "action": status.action,
+        "runs": node.runs,
+        "cells": list(node.cells),
+        "because": status.because,
+        "compared": node.compared,
+        "reasons": [_input_json(entry) for entry in node.inputs],
+        "seconds": node.seconds,
+        "bytes": node.bytes,
+    }
+
+
+def _input_json(entry: Input) -> dict[str, Any]:
+    """Leave out `old` of a new input and `new` of one that is gone: null is a value."""
+    sides: Mapping[str, Any] = {"old": entry.old, "new": entry.new}
+    values = {name: value for name, value in sides.items() if value is not UNSET}
+    return {"field": entry.field, **values, "where": entry.where or None}
+
+
+def _totals(preview: Preview) -> dict[str, Any]:
+    running, plan, power = preview.running, preview.plan, preview.power
+    states = Counter(node.status.status for node in preview.nodes)
+    actions = Counter(node.status.action for node in preview.nodes)
+    return {
+        "cells": len(plan.cells),
+        "builds": len(plan.builds),
+        "stages": len(plan.stages),
+        "states": {status: states[status] for status in Status},
+        "actions": {action: actions[action] for action in Action},
+        "to_run": {kind: sum(node.status.kind == kind for node in running) for kind in ("build", "stage")},
+        "results_to_read": preview.to_read,
+        "seconds": preview.seconds,
+        "hours": None if preview.seconds is None else preview.seconds / 3600,
+        "seconds_unknown": sum(node.seconds is None for node in running),
+        "bytes": preview.bytes,
+        "bytes_unknown": sum(node.bytes is None for node in preview.sized),
+        "saved_seconds": preview.saved,
+        "saved_hours": preview.saved / 3600,
+        "to_see_3_percent": None
+        if power is None
+        else {
+            "step": power.step,
+            "spread": power.spread,
+            "loads": power.loads,
+            "seconds": power.seconds,
+            "loads_for_verdict": power.verdict,
+        },
+    }
+
+
+def search_text(search: Mapping[str, Json]) -> str:
+    """writes: rate from 1 MiB to 512 MiB, 9 points of each load, for `max rate where …`."""
+    sized = str(search["param"]).endswith(SIZED)
+    low, high = (exact_size(int(str(search[end]))) if sized else str(search[end]) for end in ("least", "most"))
+    ends = f"{search['variable']} from {low} to {high}"
+    return f"{search['step']}: {ends}, {search['points']} points of each load, for `{search['for']}`"
+
+
+# Schedules: which of several equal machines does what, and how long that takes
+
+SWEEPS = 1000  # groups that are moved at most
+
+
+class Job(NamedTuple):
+    id: str
+    title: str
+    seconds: float
+    parent: str | None = None  # the job whose database it begins from
+    is_build: bool = False
+    rank: int = 0
+
+
+class Group(NamedTuple):
+    """Jobs that are compared with each other, with those that they begin from: they stay on one machine."""
+
+    name: str
+    jobs: tuple[str, ...]
+
+
+class Decisions(NamedTuple):
+    """Earlier decisions, by machine from 0."""
+
+    groups: Mapping[str, int] = {}  # by name: begun there, so they stay
+    databases: Mapping[str, int] = {}  # of jobs that are done: what begins from them need not repeat them there
+
+
+class Placed(NamedTuple):
+    job: Job
+    machine: int  # from 0
+    start: float
+    again: bool = False  # made on another machine as well
+
+    @property
+    def end(self) -> float:
+        return self.start + self.job.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    machines: int
+    placed: tuple[Placed, ...]
+    bound: float  # no schedule is shorter that keeps the groups together
+
+    @property
+    def seconds(self) -> float:
+        return max((placed.end for placed in self.placed), default=0.0)
+
+    @property
+    def again(self) -> list[Placed]:
+        return [placed for placed in self.placed if placed.again]
+
+
+@dataclass(slots=True)
+class _Machine:
+    jobs: Mapping[str, Job]
+    busy: float = 0.0
+    uses: Counter[str] = field(default_factory=Counter)  # job -> groups here that have it
+    groups: list[Group] = field(default_factory=list)  # that may move
+
+    def seconds_with(self, group: Group) -> float:
+        return self.busy + sum(self.jobs[job].seconds for job in group.jobs if not self.uses[job])
+
+    def seconds_without(self, group: Group) -> float:
+        return self.busy - sum(self.jobs[job].seconds for job in group.jobs if self.uses[job] == 1)
+
+    def add(self, group: Group) -> None:
+        self.busy = self.seconds_with(group)
+        self.uses.update(group.jobs)
+
+    def remove(self, group: Group) -> None:
+        self.busy = self.seconds_without(group)
+        self.uses.subtract(group.jobs)
+
+
+def schedule(jobs: Sequence[Job], groups: Sequence[Group], machines: int) -> Schedule:
+    """Place builds first, on whatever machine is free, then the groups, each machine in the order of the plan."""
+    jobs_by_id = {job.id: job for job in jobs}
+    builds, free = sorted((job for job in jobs if job.is_build), key=lambda job: -job.seconds), [0.0] * machines
+    placed: list[Placed] = []
+    for job in builds:
+        machine = min(range(machines), key=free.__getitem__)
+        placed.append(Placed(job, machine, free[machine]))
+        free[machine] += job.seconds
+    started: set[str] = set()
+    for position, machine_jobs in enumerate(distribute(jobs, groups, machines, Decisions())):
+        now = max(free)
+        for job in sorted((jobs_by_id[job] for job in machine_jobs), key=lambda job: job.rank):
+            placed.append(Placed(job, position, now, job.id in started))
+            started.add(job.id)
+            now += job.seconds
+    return Schedule(machines, tuple(placed), _shortest(jobs_by_id, builds, groups, machines))
+
+
+def distribute(
+    jobs: Sequence[Job], groups: Sequence[Group], machines: int, decisions: Decisions
+) -> list[dict[str, int]]:
+    """Distribute groups over machines: for each machine its jobs, and how many of its groups have each.
+
+    Groups may begin from the same load, which is then made on each of their machines. So there are two beginnings,
+    of which the better counts: each group by itself, and those that share a load together."""
+    jobs_by_id = {job.id: job for job in jobs}
+    free = [group for group in groups if group.name not in decisions.groups]
+    fixed = [group for group in groups if group.name in decisions.groups]
+    ways = []
+    for parts in ([[group] for group in free], _families(free)):
+        fleet = [_Machine(jobs_by_id) for _ in range(machines)]
+        for job, position in decisions.databases.items():
+            fleet[position].uses[job] = 1
+        for group in fixed:
+            fleet[decisions.groups[group.name]].add(group)
+        _arrange(fleet, parts)
+        ways.append(fleet)
+    best = min(ways, key=lambda fleet: max(machine.busy for machine in fleet))
+    databases = decisions.databases
+    return [{job: uses for job, uses in machine.uses.items() if uses and job not in databases} for machine in best]
+
+
+def _families(groups: Sequence[Group]) -> list[list[Group]]:
+    """Join groups that have a job in common."""
+    families: list[tuple[set[str], list[Group]]] = []
+    for group in groups:
+        family: tuple[set[str], list[Group]] = {*group.jobs}, [group]
+        for other in [joined for joined in families if not joined[0].isdisjoint(family[0])]:
+            families.remove(other)
+            family = family[0] | other[0], [*other[1], *family[1]]
+        families.append(family)
+    return [members for _, members in families]
+
+
+def _arrange(fleet: Sequence[_Machine], parts: Sequence[Sequence[Group]]) -> None:
+    """Place the longest part first, where it ends first; then move groups, as long as the last machine ends earlier."""
+    jobs = fleet[0].jobs
+    joined = [(Group("", tuple({job: None for group in part for job in group.jobs})), part) for part in parts]
+    for whole_part, part in sorted(joined, key=lambda pair: -sum(jobs[job].seconds for job in pair[0].jobs)):
+        machine = min(fleet, key=lambda machine: machine.seconds_with(whole_part))
+        for group in part:
+            machine.add(group)
+            machine.groups.append(group)
+    for _ in range(SWEEPS):
+        if not _move_group(fleet):
+            break
+
+
+def _move_group(fleet: Sequence[_Machine]) -> bool:
+    """Move a group from the machine that ends last to one that ends earlier with it than that machine did."""
+    last = max(fleet, key=lambda machine: machine.busy)
+    best: tuple[float, Group, _Machine] | None = None
+    for group in last.groups:
+        remaining = last.seconds_without(group)
+        for machine in fleet:
+            if machine is not last:
+                end = max(remaining, machine.seconds_with(group))
+                if end < last.busy - 1e-9 and (best is None or end < best[0]):
+                    best = end, group, machine
+    if best is None:
+        return False
+    _, group, machine = best
+    last.remove(group)
+    last.groups.remove(group)
+    machine.add(group)
+    machine.groups.append(group)
+    return True
+
+
+def _shortest(jobs: Mapping[str, Job], builds: Sequence[Job], groups: Sequence[Group], machines: int) -> float:
+    """Bound any schedule: after the builds an equal share, the longest group, and what the fullest machine must do."""
+    first = max(max((job.seconds for job in builds), default=0.0), sum(job.seconds for job in builds) / machines)
+    longest = max((sum(jobs[job].seconds for job in group.jobs) for group in groups), default=0.0)
+    once = sum(jobs[job].seconds for job in {job for group in groups for job in group.jobs})
+    uses = Counter(job for group in groups for job in group.jobs)
+    separate = sorted(sum(jobs[job].seconds for job in group.jobs if uses[job] == 1) for group in groups)
+    shared = [sum(jobs[job].seconds for job in group.jobs if uses[job] > 1) for group in groups]
+    fullest = sum(separate[: math.ceil(len(groups) / machines)]) + min(shared, default=0.0)
+    return first + max(longest, once / machines, fullest)
+
+
+# A fleet: the run of a plan on several machines, and the stages of each node of a cluster
+
+_Key: TypeAlias = tuple[tuple[str, str], ...]  # labels on axes
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    schedule: Schedule
+    alone: Schedule  # on one machine
+    one_more: Schedule  # with one machine more
+    groups: int
+    unknown: int  # jobs of unknown length: they count as nothing
+
+    @property
+    def faster(self) -> float:
+        return self.alone.seconds / self.schedule.seconds if self.schedule.seconds else 1.0
+
+
+def estimate_fleet(preview: Preview, machines: int) -> Fleet:
+    running, stages = preview.running, {stage.id: stage for stage in preview.plan.stages}
+    jobs = []
+    for node in running:
+        status, stage = node.status, stages.get(node.status.id)
+        rank, parent = (stage.rank, stage.parent) if stage else (0, None)
+        jobs.append(Job(status.id, status.title, node.seconds or 0.0, parent, status.is_build, rank))
+    groups = list(_groups(preview.plan, {node.status.id for node in running}))
+    alone, shared, one_more = (schedule(jobs, groups, count) for count in (1, machines, machines + 1))
+    return Fleet(shared, alone, one_more, len(groups), sum(node.seconds is None for node in running))
+
+
+def fleet_json(fleet: Fleet) -> dict[str, Any]:
+    shared = fleet.schedule
+    return {
+        "machines": shared.machines,
+        "seconds": shared.seconds,
+        "seconds_alone": fleet.alone.seconds,
+        "seconds_with_one_more": fleet.one_more.seconds,
+        "shortest_possible": shared.bound,
+        "seconds_unknown": fleet.unknown,
+        "jobs": [
+            {"id": placed.job.id, "title": placed.job.title, "machine": placed.machine + 1, "start": placed.start,
+             "seconds": placed.job.seconds, "made_elsewhere_too": placed.again}
+            for placed in shared.placed
+        ],
+    }  # fmt: skip
+
+
+def _groups(plan: Plan, running: Collection[str]) -> Iterator[Group]:
+    """Group the stages of each load by cells that the report compares."""
+    groups: dict[tuple[_Key, int], dict[str, None]] = {}
+    for key, cell in _keyed_cells(plan):
+        for repeat in cell.repeats:
+            jobs = groups.setdefault((key, repeat.load), {})
+            jobs.update(dict.fromkeys(stage for stage in repeat.stages if stage in running))
+    for (key, load), jobs in groups.items():
+        if jobs:
+            yield Group(", ".join([*(f"{axis}={label}" for axis, label in key), f"load {load + 1}"]), tuple(jobs))
+
+
+def _keyed_cells(plan: Plan) -> Iterator[tuple[_Key, PlannedCell]]:
+    """Give cells that the report compares one key: they differ in builds, and on the axes of a base."""
+    bases = [base for table in plan.report.tables if isinstance(base := table.get("base"), Mapping)]
+    compared = {BUILD, *choose_base(plan.axes, plan.report.base), *(axis for base in bases for axis in base)}
+    for cell in plan.cells:
+        yield tuple((axis, label) for axis, label in cell.labels.items() if axis not in compared), cell
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """State of the stages of one machine of the plan."""
+
+    running: Mapping[str, float]  # stage that lacks a result -> seconds that it is expected to take
+    measured: Mapping[str, str]  # stage with a result -> the node that measured it
+
+
+def assign_nodes(plan: Plan, progress: Progress, nodes: Sequence[str]) -> dict[str, str]:
+    """Assign each stage that lacks a result to a node of a cluster; what is compared stays on one.
+
+    What was begun stays where it is; a load that was made on a node draws what begins from it there; the rest goes
+    where it ends first. Results of other nodes than these hold nothing."""
+    positions = {stage: nodes.index(node) for stage, node in progress.measured.items() if node in nodes}
+    jobs, groups = _work(plan, progress)
+    joined = _joined_stages(plan)
+    begun: dict[str, int] = {}
+    for stage in progress.running:  # where most of the results are of what it is compared with
+        counts = Counter(positions[member] for member in sorted(joined[stage]) if member in positions)
+        if counts:
+            begun[stage] = counts.most_common(1)[0][0]
+    databases = {job.id: positions[job.id] for job in jobs if job.id in positions}
+    machines = distribute(jobs, groups, len(nodes), Decisions(_begun_groups(groups, begun), databases))
+
+    def busiest(stage: str) -> int:
+        return max(range(len(nodes)), key=lambda at: sum(machines[at].get(member, 0) for member in joined[stage]))
+
+    return {stage: nodes[begun[stage] if stage in begun else busiest(stage)] for stage in progress.running}
+
+
+def _work(plan: Plan, progress: Progress) -> tuple[list[Job], list[Group]]:
+    """List what runs, with the stages that it begins from: where their databases are not, they run again."""
+    stages = {stage.id: stage for stage in plan.stages}
+    ancestors = [ancestor for stage in progress.running for ancestor in _ancestors(stages, stage)]
+    needed = dict.fromkeys([*progress.running, *ancestors])
+    jobs = [Job(stage, stage, progress.running.get(stage, stages[stage].seconds)) for stage in needed]
+    return jobs, [group for group in _groups(plan, needed) if not progress.running.keys().isdisjoint(group.jobs)]
+
+
+def _ancestors(stages: Mapping[str, PlannedStage], stage: str) -> Iterator[str]:
+    parent = stages[stage].parent
+    while parent is not None:
+        yield parent
+        parent = stages[parent].parent
+
+
+def _joined_stages(plan: Plan) -> dict[str, frozenset[str]]:
+    """Join each stage with all that the report compares it with, by however many steps."""
+    compared: dict[tuple[_Key, int, int], set[str]] = defaultdict(set)
+    for key, cell in _keyed_cells(plan):
+        for repeat in cell.repeats:
+            for position, stage in enumerate(repeat.stages):
+                compared[key, repeat.load, position].add(stage)
+    joined: dict[str, set[str]] = {}
+    for stages in compared.values():
+        union = stages.union(*(joined[stage] for stage in stages if stage in joined))
+        joined |= dict.fromkeys(union, union)
+    return {stage: frozenset(union) for stage, union in joined.items()}
+
+
+def _begun_groups(groups: Sequence[Group], begun: Mapping[str, int]) -> dict[str, int]:
+    """Locate groups that have a job of their own which was begun: a load that several share does not hold them."""
+    uses = Counter(job for group in groups for job in group.jobs)
+    located: dict[str, int] = {}
+    for group in groups:
+        machines = [begun[job] for job in group.jobs if job in begun and uses[job] == 1]
+        located |= {group.name: machines[0]} if machines else {}
+    return located

@@ -1,0 +1,437 @@
+"""The report that a spec asks for, checked against its cells: bases, tables, and claims as expressions over figures."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from stepgrid.errors import StepgridError
+from stepgrid.expand.axes.choice import BUILD
+from stepgrid.expand.axes.label import Label
+from stepgrid.language.expressions import ExpressionError, find_nodes
+from stepgrid.language.models import Claim, Table
+from stepgrid.language.problems import Problems, nearest
+from stepgrid.language.spec_file import Document
+from stepgrid.language.yaml import Text, key_location
+from stepgrid.model import units
+from stepgrid.model.plan import Axis, Json, PlannedCell, PlannedStep, Report
+from stepgrid.plugins.registry import DRIVERS, LAYOUTS
+
+STEP = "step"
+COUNTERS = "counters"  # the layout that shows what servers counted
+MIXED_QUALITY = "mixed-quality"  # the lint that `allow` silences, and then builds are compared as shipped
+_EXAMPLE = "for example qps(cache='best') >= 2 * qps(cache='lru')"
+
+
+def compile_report(
+    document: Document,
+    axes: Sequence[Axis],
+    cells: Sequence[PlannedCell],
+    stages: Iterable[Sequence[PlannedStep]],
+    problems: Problems,
+) -> Report:
+    """Check what a spec says of its report, and write it as a plan has it. `stages`: their steps."""
+    spec = document.spec
+    _check_labels("report.base", spec.report.base, {axis.name: set(axis.labels) for axis in axes}, problems)
+    if spec.report.tables or spec.claims:
+        _check(document, _planned_names(document, axes, cells, stages), problems)
+    base = {axis: str(label) for axis, label in spec.report.base.items()}
+    claims: list[Mapping[str, Json]] = []
+    for claim in spec.claims:
+        counts: Json = {"first": spec.repeat.loads, "fresh": claim.confirm}
+        claims.append({**_plain(claim), **({} if claim.confirm is None else {"confirm": counts})})
+    tables, as_shipped = tuple(map(_plain, spec.report.tables)), spec.allow.get(MIXED_QUALITY)
+    return Report(base, spec.report.smallest_effect, tables, tuple(claims), spec.compare_within, as_shipped)
+
+
+def check_declared(document: Document, problems: Problems) -> None:
+    """Check a report without cells. A file that cannot be read may declare the rest: then nothing is checked."""
+    if not problems.unread:
+        names = _declared_names(document)
+        _check_labels("report.base", document.spec.report.base, names.exact, problems)
+        _check(document, names, problems)
+
+
+def _plain(entry: Table | Claim) -> Mapping[str, Json]:
+    return {name: _json(value) for name, value in entry.model_dump(exclude_defaults=True).items()}
+
+
+def _json(value: object) -> Json:
+    if isinstance(value, Mapping):
+        return {str(key): _json(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(inner) for inner in value]
+    return value if isinstance(value, bool | int | float) else str(value)
+
+
+# Names that a report may use
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    exact: Mapping[str, set[str]]  # labels of axes, of variables of live grids, and of steps
+    labels: Mapping[str, set[str]]  # the same, but a family of builds means its versions
+    figures: set[str]
+    seconds: Mapping[str, float]  # of measured steps: how long one lasts at most; inf where it does not say
+    all: set[str]  # what a table may show, and so call something else
+
+
+class _Anything(set[str]):
+    """Names that the cells alone tell."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+def _planned_names(
+    document: Document,
+    axes: Sequence[Axis],
+    cells: Iterable[PlannedCell],
+    stages: Iterable[Sequence[PlannedStep]],
+) -> _Names:
+    from stepgrid.plugins.metrics import step_metrics
+
+    steps = {id(step.settings): step for steps in stages for step in steps}.values()
+    durations: dict[str, float] = {}
+    for step in steps:
+        duration = step.settings.get("duration")
+        seconds = float(duration) if isinstance(duration, int | float) else math.inf
+        durations[step.name] = max(seconds, durations.get(step.name, 0.0))
+    exact: dict[str, set[str]] = {**{axis.name: set(axis.labels) for axis in axes}, STEP: set()}
+    longest: dict[str, float] = {}
+    for head in (head for heads in {id(cell.steps): cell.steps for cell in cells}.values() for head in heads):
+        exact[STEP] |= {head.name, head.step}
+        for variable, value in head.variables.items():
+            exact.setdefault(variable, set()).add(value)
+        for name in (head.name, head.step) if head.measured else ():
+            longest[name] = max(durations[head.name], longest.get(name, 0.0))
+    labels = {**exact, BUILD: exact[BUILD] | set(document.spec.builds)}
+    figures = {*_metrics(), *(str(probe.name) for probe in document.spec.probes), *step_metrics(steps)}
+    return _Names(exact, labels, figures, longest, {*exact, *figures}.union(*exact.values()))
+
+
+def _declared_names(document: Document) -> _Names:
+    """Collect names as the spec declares them, for a spec whose other faults leave no cells."""
+    libraries = (document.spec, *(source.library for source in document.includes))
+    workloads = [workload for library in libraries for workload in library.define.workloads.values()]
+    steps = [*(document.spec.steps or ()), *(step for workload in workloads for step in workload)]
+    step_names = {str(name) for step in steps for name in (step.use, step.name, step.as_) if name is not None}
+    if any(step.for_ or step.times or step.warmup for step in steps):  # names are made of theirs
+        step_names = _Anything()
+    figures: set[str] = {*_metrics(), *(str(probe.name) for probe in document.spec.probes)}
+    for step in steps:
+        metrics = (step.model_extra or {}).get("metrics")  # a step's figures of its own
+        figures |= {str(name) for name in metrics} if isinstance(metrics, Mapping) else set()
+    if any(step.use is None and step.kind is not None and step.kind not in DRIVERS.names() for step in steps):
+        figures = _Anything()  # a kind that does not exist may have any
+    axes: dict[str, set[str]] = {}
+    for name, axis in document.spec.sweep.items():
+        is_made = bool(axis.groups) or (axis.points is None and axis.values is None)  # by expressions
+        labels = axis.points if axis.points is not None else axis.values or ()
+        axes[name] = _Anything() if is_made else {str(label) for label in labels}
+    variables = {name: _Anything() for step in steps for name in step.for_ or ()}
+    exact = {**axes, **variables, BUILD: _Anything(), STEP: step_names}
+    return _Names(exact, exact, figures, {}, _Anything())
+
+
+def _metrics() -> Iterator[str]:
+    from stepgrid.plugins.metrics import METRICS
+
+    for name, metric in METRICS.items():
+        yield from (name, *metric.legacy.values())
+
+
+# Checks of tables and claims
+
+
+def _check(document: Document, names: _Names, problems: Problems) -> None:
+    for table in document.spec.report.tables:
+        _check_table(table, names, problems)
+    for claim in document.spec.claims:
+        _check_labels("where", claim.where, names.labels, problems)
+        _check_claim(claim.expect, names, problems)
+        if claim.confirm is not None and document.spec.repeat.until is not None:
+            message = "a claim with `confirm` needs a fixed number of loads, and `repeat` says `until`: keep one"
+            problems.add("not-both", claim.expect.where, message, width=len(claim.expect))
+
+
+def _check_labels(
+    key: str, conditions: Mapping[str, Text | tuple[Text, ...]], labels: Mapping[str, set[str]], problems: Problems
+) -> None:
+    for axis, value in conditions.items():
+        for label in value if isinstance(value, tuple) else (value,):
+            if axis not in labels:
+                where, hint = key_location(label, label.where), nearest(axis, labels)
+                problems.add("undefined-name", where, f"{key}: there is no axis `{axis}`", hint, len(axis))
+                break
+            if label not in labels[axis]:
+                message = f"{key}: axis `{axis}` has no cell at `{label}`"
+                problems.add("undefined-name", label.where, message, nearest(label, labels[axis]), len(label))
+
+
+def _check_table(table: Table, names: _Names, problems: Problems) -> None:
+    _check_layout(table, problems)
+    _check_distinct_axes(table, problems)
+    for name in (*(table.rows or ()), *table.columns, *table.by):
+        if name not in names.labels:
+            hint = nearest(name, names.labels)
+            problems.add("undefined-name", name.where, f"a table has no axis `{name}` to show", hint, len(name))
+    _check_labels("where", table.where, names.labels, problems)
+    _check_labels("base", table.base or {}, names.exact, problems)
+    for metric in table.metrics:
+        _check_metric(metric, metric, names, problems)
+    for key, text in table.labels.items():
+        if key not in names.all:
+            message, where = f"labels: there is nothing called `{key}`", key_location(text, text.where)
+            problems.add("undefined-name", where, message, nearest(key, names.all), len(key))
+        if not text.strip():
+            problems.add("out-of-range", text.where, f"labels: `{key}` is called nothing")
+    if table.window:
+        steps = table.where.get(STEP, names.seconds)
+        step_names = (steps,) if isinstance(steps, str) else steps
+        seconds = {name: names.seconds[name] for name in step_names if name in names.seconds}
+        _check_window(table.window, seconds, problems)
+
+
+def _check_layout(table: Table, problems: Problems) -> None:
+    """Check a table's layout; a table without one says itself what it shows."""
+    if table.layout is None:
+        for key in ("title", "rows"):
+            if getattr(table, key) is None:
+                hint = f"or `layout:`, one of {', '.join(LAYOUTS.names())}" if key == "rows" else ""
+                problems.add("missing-key", table.location, f"`{key}` is missing", hint)
+    elif table.layout not in LAYOUTS.names():
+        problems.add("undefined-name", table.layout.where, *LAYOUTS.unknown(table.layout))
+    if table.counters and table.layout != COUNTERS:
+        hint = f"`layout: {COUNTERS}` does"
+        problems.add("wrong-type", table.counters[0].where, "a table of this layout shows no `counters`", hint)
+    if table.top is not None and not table.counters:
+        problems.add("missing-key", table.location, "`counters` is missing: `top` says how many of them are shown")
+
+
+def _check_distinct_axes(table: Table, problems: Problems) -> None:
+    keys: dict[str, str] = {}
+    for key in ("rows", "columns", "by"):
+        for name in getattr(table, key) or ():
+            if name in keys:
+                message = f"`{name}` is in `{keys[name]}`" + ("" if keys[name] == key else f" and in `{key}`")
+                problems.add("defined-twice", name.where, f"{message}: a table shows an axis once", width=len(name))
+            keys[name] = key
+
+
+def _check_window(window: Sequence[Text], seconds: Mapping[str, float], problems: Problems) -> None:
+    """Check the part of its steps that a table is about: `5m`, the last minutes of each; `[1m, 5m]`, FROM and TO.
+
+    `seconds`: how long each step lasts at most that the table shows."""
+    ends = [_window_end(text, problems) for text in window]
+    last, end = window[-1], ends[-1]
+    if end is None or None in ends:
+        return
+    if len(ends) == 2 and (ends[0] or 0) >= end:
+        message = f"window: it begins at `{window[0]}` and ends at `{last}`"
+        problems.add("out-of-range", last.where, message, "from the start of a step: [FROM, TO]", len(last))
+    elif end == 0:
+        problems.add("out-of-range", last.where, f"window: `{last}` holds nothing", width=len(last))
+    elif seconds and end > max(seconds.values()):
+        longest = max(seconds, key=lambda step: seconds[step])
+        hint = f"`{longest}` lasts longest: {units.duration(seconds[longest])}"
+        problems.add("out-of-range", last.where, f"window: no step of the table lasts `{last}`", hint, len(last))
+
+
+def _window_end(text: Text, problems: Problems) -> float | None:
+    try:
+        seconds = units.quantity(text, "duration")
+    except units.UnitError as error:
+        problems.add("wrong-unit", text.where, f"window: {error}", width=len(text))
+        return None
+    if seconds < 0:
+        hint = "one duration alone is the end of it: `1m`, the last minute"
+        problems.add("out-of-range", text.where, f"window: `{text}` is before the start of a step", hint, len(text))
+        return None
+    return seconds
+
+
+def _check_metric(name: str, text: Text, names: _Names, problems: Problems) -> None:
+    if name not in names.figures:
+        hint = nearest(name, names.figures)
+        problems.add("undefined-name", text.where, f"there is no metric `{name}`", hint, len(text))
+
+
+def _check_claim(expect: Text, names: _Names, problems: Problems) -> None:
+    from jinja2 import nodes
+
+    try:
+        calls, words, comparing = find_nodes(expect, nodes.Call, nodes.Name, nodes.Compare)
+    except ExpressionError as error:
+        problems.add("expression", expect.where, str(error), error.hint, len(expect))
+        return
+    before = len(problems.items)
+    if not comparing:
+        message = "a claim compares: < <= > >= == or !="
+        problems.add("expression", expect.where, message, _EXAMPLE, len(expect))
+    called = {id(call.node) for call in calls}
+    for word in words:
+        if id(word) in called:
+            _check_metric(word.name, expect, names, problems)
+        else:
+            hint = "figures are written as METRIC(axis='label', …)"
+            problems.add("undefined-name", expect.where, f"`{word.name}` is not a figure", hint, len(expect))
+    for call in calls:
+        _check_arguments(call, expect, names.labels, problems)
+    if len(problems.items) == before:  # it can be read, and names what exists, and may still be no claim
+        try:
+            parse_claim(expect)
+        except ClaimError as error:
+            problems.add("expression", expect.where, str(error), _EXAMPLE, len(expect))
+
+
+def _check_arguments(call: Any, expect: Text, labels: Mapping[str, set[str]], problems: Problems) -> None:
+    from jinja2 import nodes
+
+    if call.args or call.dyn_args or call.dyn_kwargs:
+        message, hint = "the arguments of a figure have names", "for example qps(cache='lru')"
+        problems.add("expression", expect.where, message, hint, len(expect))
+    for argument in call.kwargs:
+        if argument.key not in labels:
+            message, hint = f"there is no axis `{argument.key}`", nearest(argument.key, labels)
+            problems.add("undefined-name", expect.where, message, hint, len(expect))
+        elif isinstance(argument.value, nodes.Const):
+            value, axis_labels = argument.value.value, labels[argument.key]
+            if str(value) not in axis_labels and not any(Label(label) == value for label in axis_labels):
+                message = f"axis `{argument.key}` has no cell at `{value}`"
+                problems.add("undefined-name", expect.where, message, nearest(str(value), axis_labels), len(expect))
+
+
+# Claims as trees: figures and numbers, arithmetic, comparisons, and, or, not
+
+Argument: TypeAlias = "str | int | float | bool"
+Value: TypeAlias = "Number | Figure | Arithmetic"
+Statement: TypeAlias = "Comparison | Junction | Negation"
+
+GRAMMAR = "a claim is made of figures and numbers, + - * / **, comparisons, and, or, not"
+COMPARISONS = {"gt": ">", "gteq": ">=", "lt": "<", "lteq": "<=", "eq": "==", "ne": "!="}
+_SIGNS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Pow": "**"}
+_OPERATIONS: Mapping[str, Callable[[float, float], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow,
+}  # fmt: skip
+
+
+class ClaimError(StepgridError):
+    """An expression that is no claim."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    metric: str
+    labels: tuple[tuple[str, Argument], ...]  # axis -> what its label must be
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    sign: str
+    lhs: Value
+    rhs: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    sign: str
+    lhs: Value
+    rhs: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Junction:
+    """All of its parts (`and`), or any of them (`or`)."""
+
+    all: bool
+    parts: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    part: Statement
+
+
+def parse_claim(expect: str) -> Statement:
+    """Parse an expression; ExpressionError where it cannot be read, ClaimError where it is no claim."""
+    from jinja2 import nodes
+
+    return _statement(find_nodes(expect, nodes.Output)[0][0].nodes[0])
+
+
+def comparisons(statement: Statement) -> Iterator[Comparison]:
+    match statement:
+        case Comparison():
+            yield statement
+        case Junction(parts=parts):
+            for part in parts:
+                yield from comparisons(part)
+        case Negation(part=part):
+            yield from comparisons(part)
+
+
+def figures(value: Value) -> Iterator[Figure]:
+    match value:
+        case Figure():
+            yield value
+        case Arithmetic(lhs=left, rhs=right):
+            yield from figures(left)
+            yield from figures(right)
+
+
+def evaluate(value: Value, figure_values: Mapping[Figure, float]) -> float:
+    """Calculate a value; ArithmeticError where it has none."""
+    match value:
+        case Number(value=number):
+            return number
+        case Figure():
+            return figure_values[value]
+        case Arithmetic(sign=sign, lhs=left, rhs=right):
+            result = _OPERATIONS[sign](evaluate(left, figure_values), evaluate(right, figure_values))
+            if isinstance(result, complex):
+                raise ArithmeticError("a root of what is negative")
+            return float(result)
+
+
+def _statement(node: Any) -> Statement:
+    kind = type(node).__name__
+    if kind in ("And", "Or"):
+        return Junction(kind == "And", (_statement(node.left), _statement(node.right)))
+    if kind == "Not":
+        return Negation(_statement(node.node))
+    if kind != "Compare" or any(operand.op not in COMPARISONS for operand in node.ops):
+        raise ClaimError(GRAMMAR)
+    # 1 < a < 2 is 1 < a and a < 2
+    values = [_value(node.expr), *(_value(operand.expr) for operand in node.ops)]
+    signs = [COMPARISONS[operand.op] for operand in node.ops]
+    parts = tuple(Comparison(sign, values[at], values[at + 1]) for at, sign in enumerate(signs))
+    return parts[0] if len(parts) == 1 else Junction(True, parts)
+
+
+def _value(node: Any) -> Value:
+    kind = type(node).__name__
+    if kind == "Const" and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        return Number(float(node.value))
+    if kind in ("Neg", "Pos"):
+        return Arithmetic("*", Number(-1.0 if kind == "Neg" else 1.0), _value(node.node))
+    if kind in _SIGNS:
+        return Arithmetic(_SIGNS[kind], _value(node.left), _value(node.right))
+    if kind == "Call" and type(node.node).__name__ == "Name":
+        return Figure(node.node.name, tuple((argument.key, _argument(argument.value)) for argument in node.kwargs))
+    raise ClaimError(GRAMMAR)
+
+
+def _argument(node: Any) -> Argument:
+    value = getattr(node, "value", None)
+    if not isinstance(value, str | int | float):
+        raise ClaimError("the label of a figure is text or a number")
+    return value
