@@ -5,7 +5,7 @@ STAMP = .venv/.stepgrid
 SCHEMAS = specs/spec.schema.json specs/library.schema.json specs/site.schema.json
 export PYTHON
 
-.PHONY: setup demo wheel builds-all gallery fuzz slurm docs test test-all lint format lock clean
+.PHONY: setup demo wheel builds-all gallery fuzz slurm docs test test-all golden lint format lock clean
 .DELETE_ON_ERROR:
 
 setup: $(STAMP) $(SCHEMAS)
@@ -51,6 +51,9 @@ test: $(STAMP) $(SCHEMAS)  # beside `make lint`; more processes than two cores, 
 
 test-all: $(STAMP) $(SCHEMAS)  # with what is for a night: before a release
 	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint --hypothesis-profile nightly -m ''
+
+golden: $(STAMP)  # the exact texts in tests/golden, as they are now: look at the difference
+	@$(BIN)/python -m pytest -q --update-golden
 
 lint: $(STAMP)
 	@$(BIN)/ruff check

@@ -15,11 +15,14 @@ from stepgrid.model.plan import Plan
 from stepgrid.plan.compilation import compile_spec
 from stepgrid.plugins import registry
 from tests import needs, scheduler
+from tests.golden import OPTION, golden, is_compared
 from tests.lint_run import LintRun
 
 TESTS = Path(__file__).resolve().parent
 SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGPIPE, signal.SIGTERM)
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
+
+__all__ = ["golden"]
 
 Compile = Callable[..., Plan]
 Complaints = Callable[..., str]
@@ -36,6 +39,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--lint", action="store_true", help="run `make lint` beside the tests, and fail where it does")
+    parser.addoption(
+        OPTION, action="store_true", help="write the files of exact texts anew, by the tests that compare them"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -45,8 +51,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.is_relative_to(TESTS / "integration"):
+        if item.path.is_relative_to(TESTS / "integration") or item.path.is_relative_to(TESTS / "kills"):
             item.add_marker(pytest.mark.integration)
+    if items and items[0].config.getoption(OPTION):
+        items[:] = [item for item in items if is_compared(item)]
     items.sort(key=lambda item: scheduler.order(item.nodeid))
 
 

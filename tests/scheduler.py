@@ -7,7 +7,7 @@ from typing import Any
 from xdist.scheduler import LoadFileScheduling
 
 ENGINES = "tests/integration/"
-LONG = (ENGINES, "tests/rules/")
+LONG = (ENGINES, "tests/kills/", "tests/rules/")
 SPEEDS = tuple(f"{ENGINES}test_{name}" for name in ("axis_search", "client_rates", "hidden_changes", "verdicts"))
 
 

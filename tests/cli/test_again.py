@@ -15,6 +15,7 @@ from stepgrid.model.plan import Plan
 from stepgrid.store import paths, stage_requests
 from stepgrid.store.store import Store
 from tests.cli.test_plan import built, kept, measured
+from tests.golden import Golden
 
 Capture = pytest.CaptureFixture[str]
 pytestmark = pytest.mark.usefixtures("folder", "account")
@@ -43,27 +44,13 @@ def out(capsys: Capture, *words: str, status: int = 0) -> str:
     return re.sub(r"s-[0-9a-f]{20}", "s-ID", re.sub(r"by me, \d{4}-\d\d-\d\d \d\d:\d\d UTC", "by me, TIME", text))
 
 
-def test_redo_of_a_cell_is_recorded_and_planned(plan: Plan, capsys: Capture) -> None:
+def test_redo_of_a_cell_is_recorded_and_planned(plan: Plan, capsys: Capture, golden: Golden) -> None:
     words = ("redo", "a.yaml", "build=rocksdb-7.8.3,threads=2", "--why", "a noisy neighbour")
     assert out(capsys, *words) == (
         "the next run measures 1 stage again, beside the results that are there:\n"
         "  s-ID  rocksdb-7.8.3 threads=2, load 1: readww\n"
     )
-    assert out(capsys, "plan", "a.yaml") == (
-        "a.yaml: t\n"
-        "  plan     4 cells: 2 builds, 6 stages\n"
-        "  to do    2 stages: about 1m00s\n"
-        "  read     6 results are read again from kept output, nothing is measured for it\n"
-        "  status   8 done\n"
-        "  disk     unknown: nothing like it was made before\n"
-        "  sharing  saves 1m00s against running every cell from scratch\n"
-        "\n"
-        "replay (done): 1 stage, about 30s: there is no image of its end state\n"
-        "  s-ID  30s  rocksdb-7.8.3, load 1: fillseq\n"
-        "\n"
-        "redo (done): 1 stage, about 30s: asked for by me, TIME: a noisy neighbour\n"
-        "  s-ID  30s  rocksdb-7.8.3 threads=2, load 1: readww\n"
-    )
+    golden(out(capsys, "plan", "a.yaml"))
     assert out(capsys, *words, "--undo") == "1 stage no longer asked for\n"
     assert out(capsys, *words, "--undo") == "nothing was asked for\n"
     assert "to do    nothing" in out(capsys, "plan", "a.yaml")

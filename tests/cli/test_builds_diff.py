@@ -12,6 +12,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.store.store import Store
+from tests.golden import Golden
 
 Capture = pytest.CaptureFixture[str]
 OLD = {
@@ -46,28 +47,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put("b-2", "9.10.0", NEW, "newest")
 
 
-def test_the_text(capsys: Capture) -> None:
+def test_the_text(capsys: Capture, golden: Golden) -> None:
     assert main(["builds", "diff", "rocksdb-7.8.3", "newest"]) == 0
-    assert (
-        capsys.readouterr().out
-        == """\
-rocksdb-7.8.3 -> newest: 6 options
-  other default: 2; other type: 1; only in rocksdb-7.8.3: 1; only in newest: 1
-
-other default
-  cache_size                 8388608 -> 33554432             Bytes of the cache | of blocks
-  compaction_readahead_size  0 -> 2097152 (int32 -> uint64)  Compaction readahead
-
-other type
-  wider  int32 -> int64  x
-
-only in rocksdb-7.8.3
-  fadvice  empty  Access pattern Access pattern Access pattern Access pattern Access pattern Access…
-
-only in newest
-  uncache  0  new
-"""
-    )
+    golden(capsys.readouterr().out)
 
 
 def test_builds_that_are_alike(capsys: Capture) -> None:

@@ -15,6 +15,7 @@ from stepgrid.store import plans
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 from tests.cli.samples import SPEC
+from tests.golden import Golden
 
 Capture = pytest.CaptureFixture[str]
 pytestmark = pytest.mark.usefixtures("folder")
@@ -79,23 +80,9 @@ def short(text: str, plan: Plan) -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith(("  s-", "  b-")))
 
 
-def test_a_new_spec(capsys: Capture) -> None:
+def test_a_new_spec(capsys: Capture, golden: Golden) -> None:
     text = told(capsys)
-    assert (
-        short(text, host_plan.compile_for_host("a.yaml", None))
-        == """\
-a.yaml: t
-  plan     4 cells: 2 builds, 6 stages
-  to do    2 builds, 6 stages: about 4h00m
-  fetch    debian rocksdb-tools
-  status   8 missing
-  disk     unknown: nothing like these was made before
-  sharing  saves 2s against running every cell from scratch
-
-measure (missing): 2 builds
-
-measure (missing): 6 stages, about 4h00m"""
-    )
+    golden(short(text, host_plan.compile_for_host("a.yaml", None)))
     assert max(map(len, text.splitlines())) <= 100
 
 
@@ -108,24 +95,14 @@ def test_what_builds_take_from_the_network_and_where_a_mirror_stands_in(folder: 
     assert f"{fetch} (mirror)" in told(capsys, "--set", source, "--site", "site.yaml").splitlines()
 
 
-def test_all_measured(capsys: Capture) -> None:
+def test_all_measured(capsys: Capture, golden: Golden) -> None:
     plan = kept()
     built(plan)
     measured(plan, plan.stages)
-    assert (
-        told(capsys)
-        == """\
-a.yaml: t
-  plan     4 cells: 2 builds, 6 stages
-  to do    nothing
-  read     6 results are read again from kept output, nothing is measured for it
-  status   8 done
-  sharing  saves 1m00s against running every cell from scratch
-"""
-    )
+    golden(told(capsys))
 
 
-def test_an_edit_says_old_and_new_and_where(folder: Path, capsys: Capture) -> None:
+def test_an_edit_says_old_and_new_and_where(folder: Path, capsys: Capture, golden: Golden) -> None:
     (folder / "a.yaml").write_text(SPEC + "options: [{cache_size: 1GiB}]\n")
     plan = kept()
     built(plan)
@@ -133,20 +110,7 @@ def test_an_edit_says_old_and_new_and_where(folder: Path, capsys: Capture) -> No
     for load in loads(plan):
         with_image(load, 3 * 2**20)
     (folder / "a.yaml").write_text(SPEC + "options: [{cache_size: 2GiB}]\n")
-    assert (
-        short(told(capsys), plan)
-        == """\
-a.yaml: t
-  plan     4 cells: 2 builds, 6 stages
-  to do    6 stages: about 3m00s
-  status   2 done, 6 missing
-  disk     about 6 MiB for images and builds
-  sharing  saves 1m00s against running every cell from scratch
-  earlier  6 results of this spec no longer belong to it (kept)
-
-measure (missing): 6 stages, about 3m00s
-    options.cache_size: 1 GiB -> 2 GiB (a.yaml:10:12)"""
-    )
+    golden(short(told(capsys), plan))
 
 
 def test_replayed_failed_and_unsupported(folder: Path, capsys: Capture) -> None:

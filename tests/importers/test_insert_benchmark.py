@@ -13,6 +13,7 @@ from stepgrid.summarize.page import report_formats
 from stepgrid.summarize.refresh import current
 from stepgrid.transfer.published import PublishedFolder, publish, read_folder
 from stepgrid_importers.insert_benchmark import merged_tables, probe, steps
+from tests.golden import Golden
 from tests.importers.insert_benchmark.made import HEAD, client, run, table, times
 
 LOAD = (
@@ -210,16 +211,12 @@ def test_clients_are_told_by_the_lowest_rate() -> None:
     assert steps.clients([("l.i0", 90000.0)]) is None
 
 
-def test_probes_are_sorted_by_configuration(tmp_path: Path) -> None:
+def test_probes_are_sorted_by_configuration(tmp_path: Path, golden: Golden) -> None:
     lines = ["", "9m.b2.cy_u\t0.001\t1.0\t2.0\t3.0", "9m.b2.cy10_u\t0.001\t1.0\t2.0\t3.0"]
     lines += ["9m.b2.cy2_u\t0.001\t1.0\t2.0\t3.0", "9m.b1.cy_u\t0.004\t5.0\t6.0\t7.0"]
     (tmp_path / "o.getmin.c2").write_text("\n".join(lines))
     found = read_folder("insert_benchmark", tmp_path)
-    assert found.summaries["o.getmin.c2.r"] == (
-        "l.i0\tq100\tq500\tq1000\tdbms\t\t\t\t\n"
-        "0.001\t1.0\t2.0\t3.0\t9m.b2.cy_u\n0.001\t1.0\t2.0\t3.0\t9m.b2.cy2_u\n0.001\t1.0\t2.0\t3.0\t9m.b2.cy10_u\n"
-        "-\n0.004\t5.0\t6.0\t7.0\t9m.b1.cy_u\n"
-    )
+    golden(found.summaries["o.getmin.c2.r"])
     last = [each for each in measured(found) if each.build == "b1.cy_u"]
     assert [(each.step, each.figures.metrics) for each in last] == [
         (step, {"min_id_probe_seconds": seconds}) for step, seconds in zip(probe.STEPS, (0.004, 5, 6, 7), strict=True)

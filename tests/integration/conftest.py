@@ -114,6 +114,11 @@ def words(process: psutil.Process) -> list[str]:
         return []
 
 
+def measuring(lab: Lab) -> list[psutil.Process]:
+    """db_bench reading, that is after the load."""
+    return [each for each in lab.processes() if any("--benchmarks=readrandom" in word for word in words(each))]
+
+
 def _works_in(process: psutil.Process, folder: str) -> bool:
     try:
         if process.pid == os.getpid() or process.status() == psutil.STATUS_ZOMBIE:

@@ -92,6 +92,7 @@ def test_stopped_by_ctrl_c(lab: Lab):
     until(lambda: not lab.processes())
 
 
+@pytest.mark.nightly
 def test_by_a_claim_and_by_less_of_a_metric(lab: Lab):
     """The second search finds all builds made and most loads measured."""
     dry = lab.execute(searched(lab, "--claim", "fast", "--dry-run"))

@@ -11,7 +11,7 @@ import pytest
 from tests.integration.conftest import ROOT, Lab
 from tests.needs import needs
 
-pytestmark = needs("apt")
+pytestmark = [needs("apt"), pytest.mark.nightly]
 
 
 def test_the_spec_runs_and_its_figures_are_those_of_fio(tmp_path: Path) -> None:

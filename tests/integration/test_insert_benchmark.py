@@ -19,6 +19,8 @@ KINDS = ["mariadb-innodb", "mariadb-rocksdb", "mysql-innodb", "postgres-heap"]
 QUERIES: dict[str, Any] = {"rows_per_commit": 50, "insert_rate": 500, "duration": 1.0}
 FIRST_3000 = 454537042  # the checksum of the first rows of the first client, by seed 7
 ONE = pytest.mark.parametrize("server", ["mariadb-innodb"], indirect=True)
+AT_NIGHT = [pytest.param(kind, marks=pytest.mark.nightly) for kind in KINDS[1:]]
+ONE_BY_DAY = pytest.mark.parametrize("server", [KINDS[0], *AT_NIGHT], indirect=True)
 MARKET, REGISTER, PDC = (
     "pi1_marketsegment{} (productid,customerid,price)",
     "pi1_registersegment{} (cashregisterid,customerid,price)",
@@ -38,7 +40,7 @@ def server(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Benc
         yield found
 
 
-@pytest.mark.parametrize("clients", [1, 2, 3, 4])
+@pytest.mark.parametrize("clients", [3, *(pytest.param(number, marks=pytest.mark.nightly) for number in (1, 2, 4))])
 def test_every_row_is_there(server: Bench, clients: int) -> None:
     run(server, "load", rows=3000, clients=clients, anew=True)
     loaded = checked(server)
@@ -202,6 +204,7 @@ def test_a_delete_that_finds_nothing_is_counted_as_none(server: Bench) -> None:
 ASKED: dict[str, Any] = {"clients": 2, "insert_rate": 120, "rows_per_commit": 50, "deletes": True, "duration": 2.0}
 
 
+@ONE_BY_DAY
 @pytest.mark.parametrize(("ends", "said"), [("rows", "when the rows were in"), ("clock", "by the clock")])
 def test_a_rate_is_kept(server: Bench, ends: str, said: str) -> None:
     run(server, "load", rows=2000, clients=2, anew=True)

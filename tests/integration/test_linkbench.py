@@ -17,6 +17,9 @@ from tests.integration.linkbench import checked, run, start
 from tests.integration.sysbench import Bench, bench
 from tests.waiting import until
 
+KINDS = ["mariadb-innodb", "mariadb-rocksdb", "mysql-innodb", "postgres-heap"]
+AT_NIGHT = [pytest.param(kind, marks=pytest.mark.nightly) for kind in KINDS[1:]]
+ONE_BY_DAY = pytest.mark.parametrize("server", [KINDS[0], *AT_NIGHT], indirect=True)
 IDS = 1000
 LINKS = 3464  # of so many ids: it follows from their number alone
 TYPE = 123456789
@@ -25,7 +28,7 @@ FAILED = "LinkBench failed: "
 UNFINISHED = "the step that wrote the graph last did not end"
 
 
-@pytest.fixture(scope="module", params=["mariadb-innodb", "mariadb-rocksdb", "mysql-innodb", "postgres-heap"])
+@pytest.fixture(scope="module", params=KINDS)
 def server(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
     engine, storage = request.param.split("-")
     with server_folder() as folder, bench(server_builds, engine, storage, folder) as found:
@@ -71,6 +74,7 @@ def _figures_add_up(step: Step) -> None:
 SUMS = "SELECT sum(time) + sum(length(data)) + sum(id2 * 7) FROM linktable"
 
 
+@ONE_BY_DAY
 def test_the_graph_is_the_same_however_many_clients_load_it(server: Bench) -> None:
     found = []
     for loaders in (1, 3):
@@ -107,6 +111,7 @@ def test_a_graph_that_is_not_as_it_should_be(server: Bench) -> None:
         assert step.complaint == (FAILED + said if said else None)
 
 
+@ONE_BY_DAY
 def test_clients_that_write_the_same_links(server: Bench) -> None:
     """Transactions in each other's way: they are made again, and every count is right."""
     run(server, "load", ids=3, anew=True)
@@ -118,6 +123,7 @@ def test_clients_that_write_the_same_links(server: Bench) -> None:
 LOCKS = {"innodb": "innodb_lock_wait_timeout", "rocksdb": "rocksdb_lock_wait_timeout"}
 
 
+@ONE_BY_DAY
 def test_a_transaction_that_waited_too_long_is_made_again(server: Bench) -> None:
     if server.postgres:
         server.connection.query("ALTER DATABASE stepgrid SET default_transaction_isolation = 'repeatable read'")

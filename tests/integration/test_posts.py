@@ -1,4 +1,4 @@
-"""The specs of the published experiments at smoke scale: a cell of each kind, and (nightly) each of them whole."""
+"""Published experiments at smoke scale: a few cells of one for each family; at night some of all, and all whole."""
 
 from __future__ import annotations
 
@@ -63,6 +63,17 @@ CUTS = {
     "2024-12-speedb": Cut("build == 'rocksdb-9.10.0'", (*LISTED, *DATA, *HASTE)),
 }
 
+ROCKSDB, MYSQL, POSTGRES = (
+    "2024-11-rocksdb-hyperclock-v2",
+    "2024-11-mysql-scan-regressions",
+    "2025-01-vector-mariadb-pgvector",
+)
+BY_DAY = {
+    ROCKSDB: CUTS[ROCKSDB],
+    MYSQL: CUTS[MYSQL],
+    POSTGRES: CUTS[POSTGRES]._replace(only="index == 'm8'"),
+}
+
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
@@ -87,14 +98,23 @@ def run(lab: Lab, post: str, *words: str, timeout: float) -> None:
     assert lab.execute(lab.argv("report", *asked)).returncode == 0
 
 
+def run_cut(lab: Lab, post: str, cut: Cut) -> None:
+    run(lab, post, "--only", cut.only, *(word for text in cut.sets for word in ("--set", text)), timeout=900)
+
+
 def test_no_post_is_left_out() -> None:
     assert CUTS.keys() == set(POSTS)
 
 
+@pytest.mark.parametrize("post", [pytest.param(post, marks=needs(*cut.registries)) for post, cut in BY_DAY.items()])
+def test_a_few_cells(lab: Lab, post: str) -> None:
+    run_cut(lab, post, BY_DAY[post])
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize("post", [pytest.param(post, marks=needs(*cut.registries)) for post, cut in CUTS.items()])
 def test_a_cell_of_each_kind(lab: Lab, post: str) -> None:
-    cut = CUTS[post]
-    run(lab, post, "--only", cut.only, *(word for text in cut.sets for word in ("--set", text)), timeout=900)
+    run_cut(lab, post, CUTS[post])
 
 
 @pytest.mark.nightly

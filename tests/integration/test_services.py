@@ -161,6 +161,7 @@ def _started(lab: Lab) -> dict[str, int]:
     raise AssertionError(f"no step was started: {lab.screen}")
 
 
+@pytest.mark.nightly
 @needs("apt")
 def test_valkey_by_the_shipped_spec(tmp_path: Path) -> None:
     lab = Lab(tmp_path)

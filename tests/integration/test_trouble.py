@@ -18,8 +18,7 @@ import psutil
 import pytest
 
 from tests.integration import clock
-from tests.integration.conftest import SPEC, Lab
-from tests.integration.test_interrupted import measuring
+from tests.integration.conftest import SPEC, Lab, measuring
 from tests.needs import needs, require
 from tests.waiting import LONG, SOON, in_time, until
 
@@ -163,6 +162,7 @@ def test_a_disk_that_becomes_read_only(lab: Any, disk: Path) -> None:
     assert lab.steps(set(lab.results())) == ["fillseq"]
 
 
+@pytest.mark.nightly  # tests/run/test_two_users.py has two runners and one lock
 def test_two_checkouts_at_once(depot: Path, tmp_path: Path) -> None:
     """The stages of one wait for those of the other, and both end."""
     labs = [made(depot, tmp_path / name) for name in ("one", "two")]
@@ -184,6 +184,7 @@ def _job(lab: Lab, module: str) -> Callable[[], list[psutil.Process]]:
     return lambda: lab.processes(module)
 
 
+@pytest.mark.nightly  # tests/kills/test_snakemake.py does it without an engine
 @pytest.mark.parametrize("module", ["stepgrid.collect", "stepgrid.summarize"])
 def test_ctrl_c_while_the_report_is_made(finished: Lab, module: str) -> None:
     there = finished.results()

@@ -90,6 +90,7 @@ def test_one_command_goes_on_until_all_is_decided(lab: Lab) -> None:
     assert lab.run().stdout.startswith("nothing to do: 3 cells, 21 stages measured\n")
 
 
+@pytest.mark.nightly
 def test_a_kill_in_the_middle_loses_nothing(lab: Lab) -> None:
     """By plain Snakemake."""
     run = lab.start(lab.snake())
@@ -106,6 +107,7 @@ def test_a_kill_in_the_middle_loses_nothing(lab: Lab) -> None:
     assert found["near"] == found["base"] > found["fast"] == 3
 
 
+@pytest.mark.nightly
 def test_a_failure_holds_up_its_own_comparison_alone_and_an_arm_is_added(lab: Lab) -> None:
     lab.write(spec(lab))
     (lab.folder / "fail-b").touch()

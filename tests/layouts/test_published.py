@@ -11,6 +11,7 @@ from stepgrid.layouts.arms import LINKBENCH, operation_costs
 from stepgrid.layouts.figures import probe_tables, relative_tables
 from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.summarize.formats import FORMATS
+from tests.golden import Golden
 from tests.layouts.made import compared, subjects, texts
 
 SERVERS = {
@@ -104,24 +105,11 @@ def test_delays_are_the_sum_of_their_causes_and_not_of_their_parts() -> None:
     assert rows["total-stops"] == ["-"] * 4
 
 
-def test_stalls_as_they_were_published() -> None:
+def test_stalls_as_they_were_published(golden: Golden) -> None:
     counted = dict.fromkeys(counters.STALL_METRICS.values(), 0.0)
     l0 = dict.fromkeys(("stall_l0_compacting_delays", "stall_l0_delays"), 1429.0)
     values = {"speedb": {**counted, **l0, "stall_pending_delays": 1131.0, "stall_delays": 2560.0}}
-    assert FORMATS["text"](counters.stall_tables(subjects(values))[0]) == (
-        "t\n-\n"
-        "  speedb  counter\n"
-        "    1429  cf-l0-file-count-limit-delays-with-ongoing-compaction\n"
-        "       0  cf-l0-file-count-limit-stops-with-ongoing-compaction\n"
-        "    1429  l0-file-count-limit-delays\n"
-        "       0  l0-file-count-limit-stops\n"
-        "       0  memtable-limit-delays\n"
-        "       0  memtable-limit-stops\n"
-        "    1131  pending-compaction-bytes-delays\n"
-        "       0  pending-compaction-bytes-stops\n"
-        "    2560  total-delays\n"
-        "       0  total-stops\n"
-    )
+    golden(FORMATS["text"](counters.stall_tables(subjects(values))[0]))
 
 
 def test_request_sizes_are_means_of_ratios_and_not_worked_out_from_the_rates() -> None:

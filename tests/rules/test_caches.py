@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 
-@pytest.mark.parametrize("name", ["HOME", "XDG_CACHE_HOME"])
-@pytest.mark.parametrize("way", ["snakemake", "stepgrid run"])
+@pytest.mark.parametrize(("way", "name"), [("snakemake", "HOME"), ("stepgrid run", "XDG_CACHE_HOME")])
 def test_a_folder_that_cannot_be_made(checkout: Any, tmp_path: Path, name: str, way: str) -> None:
     (tmp_path / "file").write_text("")
     temporary = tmp_path / "temporary"

@@ -17,24 +17,15 @@ from stepgrid.host.locks import locked
 from stepgrid.model.status import Status
 from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.status.reader import StatusReader
+from tests.golden import Golden
 
 Until = Callable[..., Any]
 
 
-def test_before_anything_was_started(folder: Any) -> None:
-    assert folder.status() == (
-        0,
-        """\
-a.yaml: programs that sleep
-  run      none is active
-  stages   0/4 done, 4 missing
-  builds   0/1 done, 1 missing
-  to do    ~2m10s
-
-missing: 4, the next:
-      10s  python, load 1: load
-""",
-    )
+def test_before_anything_was_started(folder: Any, golden: Golden) -> None:
+    code, text = folder.status()
+    assert code == 0
+    golden(text)
     assert not folder.store.root.exists()
 
 

@@ -9,6 +9,7 @@ import pytest
 from stepgrid.drivers.sysbench.command import _OPTIONS, BATCH
 from stepgrid.drivers.sysbench.settings import WORKLOADS, Settings
 from stepgrid.drivers.sysbench.workload_files import FOLDER, again, files, script
+from tests.golden import Golden
 
 
 def _none(name: str) -> str:
@@ -38,16 +39,10 @@ def test_a_file_of_ones_own_brings_what_it_asks_for() -> None:
     assert "oltp_common.lua" not in found
 
 
-def test_arguments_that_a_file_does_not_declare_are_declared_for_it() -> None:
+def test_arguments_that_a_file_does_not_declare_are_declared_for_it(golden: Golden) -> None:
     text = 'sysbench.cmdline.options = {times = {"how often", 1}}\n'
     arguments = {"times": 3, "read-only": True, "word": 'a "b"', "share": 0.5}
-    assert files("mine.lua", lambda _: text, arguments)["main.lua"] == (
-        'require("own")("mine.lua")\n'
-        "local options = sysbench.cmdline.options\n"
-        "options.read_only = options.read_only or {'', true}\n"
-        'options.word = options.word or {\'\', "a \\"b\\""}\n'
-        "options.share = options.share or {'', 0.5}\n"
-    )
+    golden(files("mine.lua", lambda _: text, arguments)["main.lua"])
     assert files("mine.lua", lambda _: text, {"times": 3})["main.lua"] == 'require("own")("mine.lua")\n'
 
 

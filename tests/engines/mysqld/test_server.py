@@ -10,6 +10,7 @@ import pytest
 from stepgrid.engines.mysqld.server import MysqldServing, quote, render, system_tables
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access, ServerHome
+from tests.golden import Golden
 
 TABLES = ("mariadb_system_tables.sql", "mariadb_performance_tables.sql", "mariadb_system_tables_data.sql")
 
@@ -29,17 +30,14 @@ def home(tmp_path: Path) -> ServerHome:
     return ServerHome(programs, "11.8.6", Path("/d"), Path("/f"), access, build_folders={"system tables": tmp_path})
 
 
-def test_mariadb_makes_its_tables_by_the_sql_of_the_build(home: ServerHome) -> None:
+def test_mariadb_makes_its_tables_by_the_sql_of_the_build(home: ServerHome, golden: Golden) -> None:
     (command,) = _engine("mariadb").initialize(home)
     assert command.argv == (
         "sh",
         "-c",
         "exec '/b/my server' --defaults-file=/f/my.cnf --bootstrap < bootstrap.sql",
     )
-    assert command.files["bootstrap.sql"] == (
-        "create database if not exists mysql;\nuse mysql;\nset @skip_auth_anonymous = 1;\n"
-        "create 0;\n\ncreate 1;\n\ncreate 2;\n"
-    )
+    golden(command.files["bootstrap.sql"])
 
 
 def test_mysql_makes_them_itself_since_5_7(home: ServerHome) -> None:
@@ -119,20 +117,6 @@ def test_a_value_as_an_option_file_has_it(name: str, given: Any, written: str) -
     assert quote(given, name) == written
 
 
-def test_what_the_spec_asks_for_comes_last() -> None:
+def test_what_the_spec_asks_for_comes_last(golden: Golden) -> None:
     text = render(HOME, {"innodb_buffer_pool_size": 64, "skip_log_bin": True}, ("plugin_load_add = ha_rocksdb",))
-    assert text == (
-        "# rendered by stepgrid; what the spec asks for comes last\n"
-        "[mysqld]\n"
-        "datadir = /live/data\n"
-        "tmpdir = /live/scratch\n"
-        "socket = /s/mysqld.sock\n"
-        "pid_file = /s/mysqld.pid\n"
-        "skip_networking = 1\n"
-        "loose_secure_file_priv =\n"
-        "default_storage_engine = innodb\n"
-        "plugin_load_add = ha_rocksdb\n"
-        "\n"
-        "innodb_buffer_pool_size = 64\n"
-        "skip_log_bin = 1\n"
-    )
+    golden(text)

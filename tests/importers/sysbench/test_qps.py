@@ -7,6 +7,7 @@ import pytest
 
 from stepgrid.plugins.importer import Faults
 from stepgrid_importers.sysbench import qps
+from tests.golden import Golden
 from tests.importers.made import TABLE
 
 PATH = Path("qps.abs.a.tsv")
@@ -23,21 +24,13 @@ def test_what_is_read_is_written() -> None:
     assert qps.absolute(table) == TABLE
 
 
-def test_ratios_are_to_the_first_column() -> None:
-    assert qps.relative(read(TABLE)[0]) == (
-        "Relative to: x.my56.c8.pk1\ncol-1 : x.my80.c8.pk1\n\ncol-1\n"
-        "1.50\tpoint-query_range=100\n0.75\tscan_range=100\n0.50\tupdate-index_range=100\n"
-    )
+def test_ratios_are_to_the_first_column(golden: Golden) -> None:
+    golden(qps.relative(read(TABLE)[0]))
 
 
-def test_a_post_has_groups_and_short_names() -> None:
+def test_a_post_has_groups_and_short_names(golden: Golden) -> None:
     more = "1\t1\tscan.warm_range=100\n30\t15\tread-only_range=10\n30\t60\tread-only_range=100\n"
-    assert qps.edited(read(TABLE + more)[0]) == (
-        "Relative to: my56.c8\ncol-1 : my80.c8\n\n- point queries\ncol-1\n1.50\tpoint-query\n"
-        "\n- range queries without aggregation\ncol-1\n0.75\tscan\n"
-        "\n- range queries with aggregation\ncol-1\n0.50\tread-only_range=10\n2.00\tread-only_range=100\n"
-        "\n- writes\ncol-1\n0.50\tupdate-index\n"
-    )
+    golden(qps.edited(read(TABLE + more)[0]))
 
 
 def test_a_figure_that_is_not_there_has_no_ratio() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from stepgrid_importers.sysbench.sb_met import Met
 from stepgrid_importers.sysbench.summary import ratio, relative, summary
+from tests.golden import Golden
 
 # a published table of a full scan on three servers: cpu/o cs/o r/o rKB/o wKB/o o/s, then the ratios to the first row
 SERVERS = """\
@@ -38,11 +39,7 @@ def test_nothing_against_nothing_is_one() -> None:
     assert [ratio(0, 0), ratio(1, 0), ratio(0, 1)] == ["1", "inf", "0.00"]
 
 
-def test_a_block_for_each_test() -> None:
+def test_a_block_for_each_test(golden: Golden) -> None:
     host = ("350", "2366886", "81.0", "2.410", "0.000082")
     disk = ("335", "0.1", "0.0", "11.3", "0.1", "0.000", "0.000", "1.676", "982242.36")
-    assert summary({"sb.met.a": {"x.one": Met(disk, host), "x.two": Met(disk, host)}}) == (
-        "sb.met.a\n--- absolute\ncpu/o\t\tcs/o\tr/o\trKB/o\twKB/o\to/s\tdbms\n"
-        "0.000082\t2.410\t0\t0\t1.676\t982242\tx.one\n0.000082\t2.410\t0\t0\t1.676\t982242\tx.two\n"
-        "--- relative to first result\n1.00\t\t1.00\t1\t1\t1.00\t1.00\tx.two\n\n"
-    )
+    golden(summary({"sb.met.a": {"x.one": Met(disk, host), "x.two": Met(disk, host)}}))

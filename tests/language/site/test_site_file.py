@@ -15,6 +15,7 @@ from stepgrid.language import site, site_file
 from stepgrid.language.problems import Problems, SpecError, _source, format_problems
 from stepgrid.language.site import choose_site_file, current_site, read_site
 from stepgrid.model.site import JobRequest, Site, SiteServer, Slurm
+from tests.golden import Golden
 
 ROOT = Path(__file__).resolve().parents[3]
 WHOLE = """\
@@ -102,41 +103,8 @@ mirrors: {rocksdb: /no/mirror}
 """
 
 
-def test_everything_that_is_wrong_is_said_at_once() -> None:
-    assert (
-        complaints(WRONG)
-        == """\
-site.yaml:1:7: error[file-not-found]: `data`: there is no folder `/nowhere`
-   1 | data: /nowhere
-     |       ^^^^^^^^
-   = is its device mounted? stepgrid does not make this folder
-
-site.yaml:2:9: error[undefined-name]: `device`: this host has no block device `nvme1n1`
-   2 | device: nvme1n1
-     |         ^^^^^^^
-   = did you mean `nvme0n1`?
-
-site.yaml:3:1: error[unknown-key]: `allow_other_hardwear` is not a key here
-   3 | allow_other_hardwear: true
-     | ^^^^^^^^^^^^^^^^^^^^
-   = did you mean `allow_other_hardware`?
-
-site.yaml:4:14: error[file-not-found]: `tools`: there is no program `{folder}/bin/gti`
-   4 | tools: {git: bin/gti, mvn: }
-     |              ^^^^^^^
-
-site.yaml:4:23: error[wrong-type]: `mvn`: expected text, found nothing
-   4 | tools: {git: bin/gti, mvn: }
-     |                       ^
-
-site.yaml:5:11: error[wrong-type]: `mirrors`: expected a git URL, or a beginning that ends in `/`, found `rocksdb`
-   5 | mirrors: {rocksdb: /no/mirror}
-     |           ^^^^^^^
-
-site.yaml:5:20: error[file-not-found]: `mirrors`: there is no `/no/mirror`
-   5 | mirrors: {rocksdb: /no/mirror}
-     |                    ^^^^^^^^^^""".replace("{folder}", str(Path.cwd()))
-    )
+def test_everything_that_is_wrong_is_said_at_once(golden: Golden) -> None:
+    golden(complaints(WRONG).replace(str(Path.cwd()), "{folder}"))
 
 
 SERVERS = """\

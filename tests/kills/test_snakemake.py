@@ -18,6 +18,7 @@ from tests.waiting import SOON, in_time
 
 pytestmark = pytest.mark.integration
 Until = Callable[..., None]
+OTHERS = (signal.SIGTERM, signal.SIGHUP)
 
 
 def _alive(session: int) -> list[str]:
@@ -152,7 +153,7 @@ def test_a_job_that_is_killed_is_a_failure_with_a_sentence_of_ours(checkout: Any
 
 
 @pytest.mark.parametrize("verb", ["collect", "build"])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, *(pytest.param(each, marks=pytest.mark.nightly) for each in OTHERS)])
 def test_ctrl_c_while_tables_or_builds_are_made(checkout: Any, until: Until, number: signal.Signals, verb: str) -> None:
     (checkout.folder / f"slow-{verb}").touch()
     running = checkout.start(checkout.argv())

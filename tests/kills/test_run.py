@@ -7,22 +7,12 @@ import signal
 import time
 from typing import Any
 
-import psutil
 import pytest
 
 from tests import waiting
-from tests.integration.conftest import SPEC, words
+from tests.integration.conftest import SPEC, measuring
 
 LONG = SPEC.replace("duration: 1s", "duration: 3s").replace("repeat: 2", "repeat: 1")
-
-
-def measuring(lab: Any) -> list[psutil.Process]:
-    """db_bench reading, that is after the load."""
-    return [p for p in lab.processes() if any("--benchmarks=readrandom" in word for word in words(p))]
-
-
-def runners(lab: Any) -> list[psutil.Process]:
-    return lab.processes("stepgrid.run")
 
 
 def test_kill_9_twice_then_the_same_command_finishes(lab: Any) -> None:
@@ -46,7 +36,7 @@ def test_kill_9_of_a_job_fails_it_and_the_next_run_makes_it_good(lab: Any) -> No
     lab.write(LONG)
     run = lab.start(lab.argv("run", "spec.yaml"))
     waiting.until(lambda: measuring(lab))
-    for job in runners(lab):
+    for job in lab.processes("stepgrid.run"):
         os.kill(job.pid, signal.SIGKILL)
     assert run.wait(waiting.LONG) == 3
     assert lab.steps(set(lab.results())) == ["fillseq", "readrandom"], "the rest of the sweep goes on"
@@ -67,18 +57,3 @@ def test_ctrl_c_stops_within_two_seconds(lab: Any, number: signal.Signals) -> No
     waiting.until(lambda: not lab.processes(), waiting.SOON)
     assert waiting.in_time(time.monotonic() - began, 2.0)
     assert "Traceback" not in lab.screen
-
-
-def test_a_second_run_in_a_checkout_is_refused(lab: Any) -> None:
-    lab.write(LONG.replace("duration: 3s", "duration: 60s"))
-    run = lab.start(lab.snake())
-    waiting.until(lambda: measuring(lab))
-    second = lab.run()
-    assert second.returncode == 3
-    assert f"another run is active in this checkout: pid {run.pid}, started " in second.stderr
-    assert "Traceback" not in second.stderr
-    dry = lab.execute(lab.snake("-n"))
-    assert dry.returncode == 0, dry.stderr
-    assert measuring(lab), "it goes on"
-    run.terminate()
-    assert run.wait(waiting.SOON) == 1

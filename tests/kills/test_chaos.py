@@ -7,6 +7,8 @@ import random
 import shutil
 from pathlib import Path
 
+import pytest
+
 from bench.chaos import undisturbed
 from bench.havoc import SPEC, Checkout, Havoc
 from bench.remains import remains
@@ -22,6 +24,7 @@ def begin(depot: Path, folder: Path) -> Checkout:
     return checkout
 
 
+@pytest.mark.nightly
 def test_nothing_is_lost_repeated_or_left_behind(depot: Path, tmp_path: Path) -> None:
     begin(depot, tmp_path / "undisturbed")
     length = undisturbed(tmp_path / "undisturbed", SMALL)
