@@ -188,6 +188,23 @@ def percentiles(counts: Mapping[int, int]) -> dict[str, float]:
     return {name: _percentile(counts, total * percent / 100) for name, percent in PERCENTILES.items()} if total else {}
 
 
+def total_count(lines: Sequence[Line]) -> float:
+    return float(sum(line["count"] for line in lines))
+
+
+def span(lines: Sequence[Line]) -> float:
+    """Measure the seconds from the first client's start to the last one's end."""
+    return float(max(line["ended"] for line in lines) - min(line["began"] for line in lines))
+
+
+def latencies(lines: Sequence[Line]) -> dict[str, float]:
+    return {
+        "avg_us": sum(float(line["seconds"]) for line in lines) / total_count(lines) * MICROSECONDS,
+        "max_us": max(float(line["longest"]) for line in lines) * MICROSECONDS,
+        **percentiles(bucket_counts(lines)),
+    }
+
+
 class ReportFile:
     """A report that a client in Python writes into its step's folder."""
 

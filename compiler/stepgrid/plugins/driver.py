@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from stepgrid.model.figures import Figures, PrintedStep
+    from stepgrid.model.metrics import MetricSet
     from stepgrid.model.plan import PlannedStep
     from stepgrid.plugins.server import Access
 
@@ -81,6 +82,14 @@ class PackageRunner(PackageDriver):
     def parse(self, folder: Path, settings: Mapping[str, Any]) -> Figures:
         figures: Figures = import_module(f"{self.__module__}.parser").parse(folder, settings)
         return figures
+
+
+class ParserMetrics:
+    """Base of packages whose kind has metrics of its own: METRICS of the parser."""
+
+    def metrics(self) -> MetricSet:
+        metrics: MetricSet = import_module(f"{self.__module__}.parser").METRICS
+        return metrics
 
 
 @runtime_checkable

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from stepgrid.drivers.client_report import TAIL, live
-from stepgrid.drivers.sysbench.parser import complaint, parse
+from stepgrid.drivers.sysbench import Sysbench
+from stepgrid.drivers.sysbench.parser import parse
 from stepgrid.model.figures import ParseError
 from stepgrid.plugins.metrics import METRICS
 from tests.drivers.sysbench.test_output import END, HEAD, HISTOGRAM, PERCENTILES, SERIES
@@ -116,12 +117,12 @@ def test_no_output(tmp_path: Path) -> None:
     with pytest.raises(ParseError) as caught:
         parse(tmp_path, QUERY)
     assert str(caught.value) == f"{tmp_path}/stdout: there is no such file, where sysbench's output was expected"
-    assert complaint(tmp_path) is None
+    assert Sysbench().complaint(tmp_path) is None
 
 
 def test_a_failure_in_its_words(tmp_path: Path) -> None:
     _folder(tmp_path, output=f"{HEAD}FATAL: deadlock\n")
-    assert complaint(tmp_path) == "sysbench failed: deadlock"
+    assert Sysbench().complaint(tmp_path) == "sysbench failed: deadlock"
     with pytest.raises(ParseError) as caught:
         parse(tmp_path, QUERY)
     assert str(caught.value) == f"{tmp_path}/stdout: sysbench failed: deadlock"

@@ -10,7 +10,7 @@ from stepgrid.model.plan import Command
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import Context, PackageRunner, Runner, command_words, possible_files
 from stepgrid.plugins.registry import engine
-from stepgrid.plugins.server import Access, ClientEnvironment
+from stepgrid.plugins.server import ClientEnvironment
 
 if TYPE_CHECKING:
     from stepgrid.model.metrics import Metric
@@ -43,7 +43,10 @@ class AnyCommand(PackageRunner):
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         server = context.server
         words = command_words(settings["argv"], options, context, server.placeholders() if server else None)
-        return Command(words, _client_environment(server) if server else {}, settings["duration"])
+        environment: Mapping[str, str] = {}
+        if server and isinstance(server_engine := engine(server.engine), ClientEnvironment):
+            environment = server_engine.client_environment(server)
+        return Command(words, environment, settings["duration"])
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
         from stepgrid.drivers import client_report
@@ -54,11 +57,6 @@ class AnyCommand(PackageRunner):
         from stepgrid.drivers.command.parser import own_metrics
 
         return own_metrics(settings)
-
-
-def _client_environment(server: Access) -> Mapping[str, str]:
-    server_engine = engine(server.engine)
-    return server_engine.client_environment(server) if isinstance(server_engine, ClientEnvironment) else {}
 
 
 DRIVER: Runner = AnyCommand()

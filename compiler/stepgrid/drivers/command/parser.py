@@ -88,22 +88,14 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
 
 def own_metrics(settings: Mapping[str, Any]) -> dict[str, Metric]:
     """Describe the metrics that a spec names."""
-    return {
-        name: Metric(
-            name,
-            metric["unit"],
-            metric["better"],
-            f"A figure of the command's own, found {_origin(metric)}.",
-            STEP,
-        )
-        for name, metric in (settings.get("metrics") or {}).items()
-    }
-
-
-def _origin(metric: Mapping[str, Any]) -> str:
-    if metric.get("report"):
-        return f"in its report as `{metric['report']}`"
-    return f"at {metric['json']}" if metric.get("json") else f"by the pattern {metric['pattern']}"
+    metrics = {}
+    for name, metric in (settings.get("metrics") or {}).items():
+        origin = f"at {metric['json']}" if metric.get("json") else f"by the pattern {metric.get('pattern')}"
+        if metric.get("report"):
+            origin = f"in its report as `{metric['report']}`"
+        definition = f"A figure of the command's own, found {origin}."
+        metrics[name] = Metric(name, metric["unit"], metric["better"], definition, STEP)
+    return metrics
 
 
 def _values(metric: Mapping[str, Any], outputs: Outputs, report: Report) -> list[Any]:

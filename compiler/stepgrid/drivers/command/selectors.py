@@ -59,10 +59,13 @@ def parts(path: str) -> tuple[Part, ...]:
         match = _PART.match(path, position)
         if match is None:
             raise PathError(f"`{path[position:]}` is none of .key ['key'] [0] [*]")
-        try:
-            read.append(_part(match))
-        except ValueError:
-            raise PathError("an index has too many digits") from None
+        if match["index"] is None:
+            read.append(ALL if match["all"] else (match["name"] or match["key"],))
+        else:
+            try:
+                read.append(int(match["index"]))
+            except ValueError:
+                raise PathError("an index has too many digits") from None
         position = match.end()
     return tuple(read)
 
@@ -84,23 +87,15 @@ def _compiled(pattern: str) -> Any:
     try:
         compiled = re2.compile((_LINES + pattern).encode(), options)
     except re2.error as error:
-        raise PatternError(_reason(error.args[0])) from None
+        message = error.args[0]
+        text = message.decode(errors="replace") if isinstance(message, bytes) else message
+        hint = _HINT if text.startswith(_LACKING) else ""
+        raise PatternError(f"{text.replace(_LINES, '')[:120]}{hint}") from None
     except UnicodeEncodeError:
         raise PatternError("it holds half a character") from None
     if compiled.programsize > LARGEST:
         raise PatternError(f"it compiles to {compiled.programsize:,} instructions, more than {LARGEST:,}")
     return compiled
-
-
-def _reason(message: bytes | str) -> str:
-    text = message.decode(errors="replace") if isinstance(message, bytes) else message
-    return f"{text.replace(_LINES, '')[:120]}{_HINT if text.startswith(_LACKING) else ''}"
-
-
-def _part(match: re.Match[str]) -> Part:
-    if match["index"] is not None:
-        return int(match["index"])
-    return ALL if match["all"] else (match["name"] or match["key"],)
 
 
 def _inside(values: Iterable[Any], part: Part) -> Iterator[Any]:

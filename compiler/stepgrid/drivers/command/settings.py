@@ -62,14 +62,14 @@ def _file(name: str) -> str:
     return name
 
 
-def _metric_name(name: str) -> str:
+def require_free_name(name: str) -> str:
     if name in _TAKEN:
         raise PydanticCustomError("taken", "`{name}` is a column of the tables: choose another name", {"name": name})
     return name
 
 
 Word = Annotated[str, BeforeValidator(_word)]
-MetricName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$"), AfterValidator(_metric_name)]
+MetricName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$"), AfterValidator(require_free_name)]
 
 
 File = Annotated[str, StringConstraints(min_length=1), AfterValidator(_file)]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.drivers.sysbench.lua_client import FLOOR, LuaClient, table_engine
 
 if TYPE_CHECKING:
-    from stepgrid.model.metrics import MetricSet
     from stepgrid.plugins.driver import Runner
     from stepgrid.plugins.server import Access
 
@@ -30,11 +29,6 @@ class InsertBenchmark(LuaClient):
     parser = 2
     tables = ("insert_benchmark", "response_times", "probes", "iostat")
     rates = ("query", "insert")
-
-    def metrics(self) -> MetricSet:
-        from stepgrid.drivers.insert_benchmark.parser import METRICS
-
-        return METRICS
 
     def estimate(self, settings: Mapping[str, Any]) -> float:
         action = settings["action"]

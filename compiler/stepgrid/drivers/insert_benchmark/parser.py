@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.drivers import client_report
-from stepgrid.drivers.client_report import Interval, Line, Report
+from stepgrid.drivers.client_report import Interval, Line, Report, span, total_count
 from stepgrid.drivers.insert_benchmark import ends_by_clock
 from stepgrid.model.figures import Figures
 from stepgrid.model.metrics import STEP, Metric, MetricSet, columns
@@ -110,8 +110,8 @@ def _index_throughput(report: Report) -> dict[str, float]:
 
 def _throughput(report: Report, roles: Mapping[str, Sequence[Line]], main: str) -> dict[str, float]:
     metrics = {
-        "operations": _count(roles[main]),
-        "seconds": _span([line for lines in roles.values() for line in lines]),
+        "operations": total_count(roles[main]),
+        "seconds": span([line for lines in roles.values() for line in lines]),
         "qps": _rate(roles[main]),
     }
     for operation, name in (("insert", "inserts_per_s"), ("delete", "deletes_per_s")):
@@ -119,7 +119,7 @@ def _throughput(report: Report, roles: Mapping[str, Sequence[Line]], main: str) 
             metrics[name] = _rate(roles[operation])
     if inserts := roles["insert"]:
         setup_and_inserts = max(line["ended"] for line in inserts) - float(report.of("end")[0]["started"])
-        metrics["inserts_per_s_with_setup"] = _count(inserts) / setup_and_inserts
+        metrics["inserts_per_s_with_setup"] = total_count(inserts) / setup_and_inserts
     return metrics
 
 
@@ -128,13 +128,15 @@ def _target(roles: Mapping[str, Sequence[Line]], settings: Mapping[str, Any]) ->
     if settings["insert_rate"] is None:
         return {}
     shortfall = 100 * (1 - _rate(roles["insert"]) / (settings["insert_rate"] * settings["clients"]))
-    excess = _span(roles["insert"]) - settings["duration"]
+    excess = span(roles["insert"]) - settings["duration"]
     return {"insert_shortfall_pct": max(0.0, shortfall), "lengthened_seconds": max(0.0, excess)}
 
 
 def _extremes(roles: Mapping[str, Sequence[Line]]) -> dict[str, float]:
     """Give the longest statements, and how many were sent again or looked for the smallest id."""
-    metrics = {f"max_{name}_seconds": _longest(lines) for name, lines in roles.items() if lines}
+    metrics = {
+        f"max_{name}_seconds": max(float(line["longest"]) for line in lines) for name, lines in roles.items() if lines
+    }
     if any(roles.values()):
         metrics["retries"] = float(sum(line["retries"] for lines in roles.values() for line in lines))
     if deletes := roles["delete"]:
@@ -158,21 +160,8 @@ def _rates(intervals: Sequence[Interval], main: str) -> dict[str, float]:
     return metrics
 
 
-def _count(roles: Sequence[Line]) -> float:
-    return float(sum(line["count"] for line in roles))
-
-
-def _span(roles: Sequence[Line]) -> float:
-    """Measure the seconds from the first client's start to the last one's end."""
-    return float(max(line["ended"] for line in roles) - min(line["began"] for line in roles))
-
-
 def _rate(roles: Sequence[Line]) -> float:
-    return _count(roles) / _span(roles)
-
-
-def _longest(roles: Sequence[Line]) -> float:
-    return max(float(line["longest"]) for line in roles)
+    return total_count(roles) / span(roles)
 
 
 def _reached(series: client_report.Series, percent: float) -> float:

@@ -10,7 +10,6 @@ from stepgrid.drivers.sysbench.lua_client import FLOOR, LuaClient, table_engine
 
 if TYPE_CHECKING:
     from stepgrid.model.figures import PrintedStep
-    from stepgrid.model.metrics import MetricSet
     from stepgrid.plugins.driver import Runner
     from stepgrid.plugins.server import Access
 
@@ -27,11 +26,6 @@ class LinkBench(LuaClient):
     revision = 2
     parser = 1
     tables = ("relative", "linkbench", "response_times", "per_operation")
-
-    def metrics(self) -> MetricSet:
-        from stepgrid.drivers.linkbench.parser import METRICS
-
-        return METRICS
 
     def estimate(self, settings: Mapping[str, Any]) -> float:
         if settings["action"] == "request":

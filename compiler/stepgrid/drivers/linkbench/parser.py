@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.drivers import client_report
-from stepgrid.drivers.client_report import MICROSECONDS, Line, Report
+from stepgrid.drivers.client_report import Line, Report, latencies, span, total_count
 from stepgrid.drivers.sysbench.output import NUMBER, read
 from stepgrid.model.figures import Figures, ParseError, PrintedStep
 from stepgrid.model.metrics import STEP, Metric, MetricSet
@@ -19,7 +19,7 @@ OPERATIONS: Mapping[str, str] = {  # as the Java client prints them -> as settin
     "MULTIGET_LINK": "getlink", "GET_LINKS_LIST": "getlinklist", "GET_NODE": "getnode", "ADD_NODE": "addnode",
     "UPDATE_NODE": "updatenode", "DELETE_NODE": "deletenode",
 }  # fmt: skip
-PERCENTILES = ("p50_us", "p95_us", "p99_us")
+LATENCIES = ("avg_us", "p50_us", "p95_us", "p99_us", "max_us")  # of each operation
 
 
 def _operation_metrics(name: str) -> Iterator[Metric]:
@@ -75,14 +75,14 @@ def _load_metrics(report: Report, roles: Sequence[Line]) -> dict[str, float]:
 
     The clock of the whole begins with a thread that another one may be ahead of.
     """
-    rows, span = _count(roles), _span(roles)
+    rows, seconds = total_count(roles), span(roles)
     index = float(sum(line["seconds"] for line in report.of("indexed")))
     loaded = {name: float(sum(line[name] for line in report.of("graph"))) for name in ("nodes", "links", "counts")}
     return {
         "operations": rows,
-        "seconds": max(report.seconds, span + index),
-        "qps": rows / span,
-        "insert_seconds": span,
+        "seconds": max(report.seconds, seconds + index),
+        "qps": rows / seconds,
+        "insert_seconds": seconds,
         "index_seconds": index,
         "indexed_links_per_s": loaded["links"] / index,
         **{f"{name}_loaded": count for name, count in loaded.items()},
@@ -92,37 +92,20 @@ def _load_metrics(report: Report, roles: Sequence[Line]) -> dict[str, float]:
 def _request_metrics(
     report: Report, roles: Sequence[Line], lines_by_operation: Mapping[str, Sequence[Line]]
 ) -> dict[str, float]:
-    count, span = _count(roles), _span(roles)
+    count, seconds = total_count(roles), span(roles)
     metrics = {
         "operations": count,
-        "seconds": span,
-        "qps": count / span,
-        **_latencies(roles),
+        "seconds": seconds,
+        "qps": count / seconds,
+        **latencies(roles),
         "continued_lists": float(sum(line["history"] for line in report.of("graph"))),
     }
     for operation, lines in lines_by_operation.items():
-        latencies = _latencies(lines)
-        metrics[f"{operation}_share_pct"] = 100 * sum(line["count"] for line in lines) / count
-        for name in ("avg_us", *PERCENTILES, "max_us"):
-            metrics[f"{operation}_{name}"] = latencies[name]
+        metrics[f"{operation}_share_pct"] = 100 * total_count(lines) / count
+        for name, value in latencies(lines).items():
+            if name in LATENCIES:
+                metrics[f"{operation}_{name}"] = value
     return metrics
-
-
-def _latencies(lines: Sequence[Line]) -> dict[str, float]:
-    return {
-        "avg_us": sum(float(line["seconds"]) for line in lines) / sum(line["count"] for line in lines) * MICROSECONDS,
-        "max_us": max(float(line["longest"]) for line in lines) * MICROSECONDS,
-        **client_report.percentiles(client_report.bucket_counts(lines)),
-    }
-
-
-def _count(roles: Sequence[Line]) -> float:
-    return float(sum(line["count"] for line in roles))
-
-
-def _span(roles: Sequence[Line]) -> float:
-    """Measure the seconds from the first client's start to the last one's end."""
-    return float(max(line["ended"] for line in roles) - min(line["began"] for line in roles))
 
 
 # Logs of the Java client: its phases, each with the latencies that precede its line.

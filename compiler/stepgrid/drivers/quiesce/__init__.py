@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepgrid.model.plan import Command
-from stepgrid.plugins.driver import Context, PackageRunner, Runner
-
-if TYPE_CHECKING:
-    from stepgrid.model.metrics import MetricSet
+from stepgrid.plugins.driver import Context, PackageRunner, ParserMetrics, Runner
 
 USUAL_SECONDS = 60.0  # only for estimates
 
 
-class Quiesce(PackageRunner):
+class Quiesce(ParserMetrics, PackageRunner):
     kind = "quiesce"
     revision = 2
     parser = 2
     waited = "quiesce_seconds"
-
-    def metrics(self) -> MetricSet:
-        from stepgrid.drivers.quiesce.parser import METRICS
-
-        return METRICS
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return "quiesce"

@@ -27,12 +27,17 @@ from stepgrid.plugins.server import Access, IdleReading
 
 
 def main(folder: Path) -> int:
-    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGTERM, stop)
     request = read(folder)
     data = None if request.access and request.access.running else request.data
     device = Device(data, request.device, request.device_busy, request.device_writes)
     try:
-        outcome = _server(request, device, request.access) if request.access else _embedded(request, device, folder)
+        if request.access:
+            outcome = _settle_server(request, device, request.access)
+        else:
+            drain = DrainProcess(request.argv, request.endless, folder)
+            with drain.under_way():
+                outcome = _watch(request, drain, device.readings)
     except Exception as error:  # whatever the client's library raises is what the server said
         print(sentence(error), file=sys.stderr)
         return 1
@@ -41,7 +46,7 @@ def main(folder: Path) -> int:
     return 0
 
 
-def _server(request: Request, device: Device, access: Access) -> Outcome:
+def _settle_server(request: Request, device: Device, access: Access) -> Outcome:
     engine = server_engine(access.engine)
     if engine is None:
         raise LookupError(f"{access.engine} is no server")
@@ -50,26 +55,19 @@ def _server(request: Request, device: Device, access: Access) -> Outcome:
         return _watch(request, settling, lambda: (*engine.busy(connection, access), *device.readings()))
 
 
-def _embedded(request: Request, device: Device, folder: Path) -> Outcome:
-    drain = DrainProcess(request.argv, request.endless, folder)
-    with drain.under_way():
-        return _watch(request, drain, device.readings)
-
-
 def _watch(request: Request, work: SettleRequest | DrainProcess, look: Callable[[], Sequence[IdleReading]]) -> Outcome:
-    return watch(lambda: (work.reading(), *look()), Limits(request.quiet, request.timeout), _report, work.start)
+    def report(observation: Observation) -> None:
+        readings = [{**reading._asdict(), "idle": reading.idle} for reading in observation.readings]
+        _print({"look": {"seconds": observation.seconds, "idle": observation.idle, "seen": readings}})
 
-
-def _report(observation: Observation) -> None:
-    readings = [{**reading._asdict(), "idle": reading.idle} for reading in observation.readings]
-    _print({"look": {"seconds": observation.seconds, "idle": observation.idle, "seen": readings}})
+    return watch(lambda: (work.reading(), *look()), Limits(request.quiet, request.timeout), report, work.start)
 
 
 def _print(line: dict[str, Any]) -> None:
     print(json.dumps(line), flush=True)
 
 
-def _stop(_number: int, _frame: FrameType | None) -> None:
+def stop(_number: int, _frame: FrameType | None) -> None:
     """Raise an exception, so that every setting is put back."""
     raise SystemExit(128 + signal.SIGTERM)
 

@@ -68,11 +68,16 @@ METRICS = MetricSet({"Quiet": _METRICS})
 
 def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     looks, end = _lines(folder / "stdout")
-    debt = _debt(folder)
-    metrics = {**_amounts(looks), **debt}
+    metrics = {**_amounts(looks), **_debt(folder)}
     if end["since"] is not None:
         metrics["quiesce_seconds"] = float(end["since"])
-    return Figures(metrics, _facts(looks, end), warnings=tuple(_warnings(looks[-1], end)))
+    facts = {
+        "at the start": _describe(looks[0]),
+        "at the end": _describe(looks[-1]),
+        "looks": str(len(looks)),
+        "device": end["device"] or "none: no block device holds the database",
+    }
+    return Figures(metrics, facts, warnings=tuple(_warnings(looks[-1], end)))
 
 
 def waits_for(folder: Path) -> str:
@@ -137,11 +142,6 @@ def _first_and_last(name: str, values: Sequence[float | None]) -> dict[str, floa
     """Name the first and the last value; there is no last one where the time was over first."""
     pairs = zip((START, END), (*values[:1], *values[1:][-1:]), strict=False)
     return {AMOUNTS[name].metric(when): value for when, value in pairs if value is not None}
-
-
-def _facts(looks: Sequence[Sequence[Thing]], end: Mapping[str, Any]) -> dict[str, str]:
-    facts = {"at the start": _describe(looks[0]), "at the end": _describe(looks[-1]), "looks": str(len(looks))}
-    return {**facts, "device": end["device"] or "none: no block device holds the database"}
 
 
 def _describe(look: Sequence[Thing]) -> str:

@@ -6,7 +6,7 @@ A release that cannot wait is held open instead, by reads of one key, until its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,33 +70,18 @@ def make_drain(settings: Mapping[str, Any], options: Mapping[str, Any], context:
     if PROGRAM not in context.programs:
         raise ValueError(f"it needs a server, or a build that has {PROGRAM}")
     capabilities = engine("rocksdb").capabilities(context.version)
-    endless = not _waits(capabilities, options)
+    # under universal compaction an early release waits for ever, rocksdb issue 9275
+    universal = str(options.get("compaction_style", "")) == UNIVERSAL
+    endless = ("waitforcompaction_universal" if universal else "waitforcompaction") not in capabilities
+    # a release that cannot flush does so with what its log holds when the database is opened
+    flush = ["flush"] if settings["flush"] and "flush" in capabilities else []
+    # statistics first and last: the work at the start, and what remains
+    wait: dict[str, Any] = {"benchmarks": ",".join(["stats", *flush, "waitforcompaction", "stats"])}
+    if endless:
+        # statistics every second, among the errors: the output of a program that is killed may lack its end
+        wait = {"benchmarks": ",".join([*flush, "readrandom"]), "threads": 1, "stats_per_interval": 1}
+        wait |= {"stats_interval_seconds": 1, "duration": int(settings["timeout"]) + LONGER}
+        wait |= {SLOWLY: READS} if SLOWLY in capabilities else {}
     database = {"db": context.data.absolute(), "use_existing_db": "true", "num": 1}
-    wait = _hold_open(settings, capabilities) if endless else _waiting(settings, capabilities)
     flags = {**{name: as_text(value) for name, value in options.items()}, **wait, **database}
     return Drain((*context.programs[PROGRAM], *(f"--{name}={value}" for name, value in flags.items())), endless)
-
-
-def _waits(capabilities: frozenset[str], options: Mapping[str, Any]) -> bool:
-    """Check whether a release can wait: under universal compaction an early one waits for ever, rocksdb issue 9275."""
-    universal = str(options.get("compaction_style", "")) == UNIVERSAL
-    return ("waitforcompaction_universal" if universal else "waitforcompaction") in capabilities
-
-
-def _waiting(settings: Mapping[str, Any], capabilities: frozenset[str]) -> dict[str, Any]:
-    """Print statistics first and last: the work at the start, and what remains."""
-    return {"benchmarks": ",".join(["stats", *_flush(settings, capabilities), "waitforcompaction", "stats"])}
-
-
-def _hold_open(settings: Mapping[str, Any], capabilities: frozenset[str]) -> dict[str, Any]:
-    """Print statistics every second, among the errors: the output of a program that is killed may lack its end."""
-    statistics = {"threads": 1, "stats_per_interval": 1, "stats_interval_seconds": 1}
-    limit = {SLOWLY: READS} if SLOWLY in capabilities else {}
-    duration = {"duration": int(settings["timeout"]) + LONGER}
-    return {"benchmarks": ",".join([*_flush(settings, capabilities), "readrandom"]), **statistics, **limit, **duration}
-
-
-def _flush(settings: Mapping[str, Any], capabilities: frozenset[str]) -> Iterator[str]:
-    """Flush where a release can; others flush what their log holds when the database is opened."""
-    if settings["flush"] and "flush" in capabilities:
-        yield "flush"

@@ -192,7 +192,10 @@ class DrainProcess:
     def reading(self) -> IdleReading:
         status = self._child.poll() if self._child else None
         if status:
-            raise ChildProcessError(f"db_bench ended with status {status}: {self._message()}")
+            texts = [(self._folder / name).read_text(encoding="utf-8", errors="replace") for name in (ERRORS, OUTPUT)]
+            lines = [line.strip() for text in texts for line in text.splitlines()[-3:] if line.strip()]
+            message = " / ".join(lines[:3]) or "it said nothing"
+            raise ChildProcessError(f"db_bench ended with status {status}: {message}")
         if self._endless:
             return self._compacted()
         return IdleReading(AT_WORK, 1.0 if self._child is None or status is None else 0.0, 0)
@@ -211,17 +214,9 @@ class DrainProcess:
             yield
         finally:
             if self._child is not None and self._child.poll() is None:
-                self._end(self._child)
-
-    def _end(self, child: subprocess.Popen[bytes]) -> None:
-        child.terminate()
-        try:
-            child.wait(TO_STOP)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
-
-    def _message(self) -> str:
-        texts = [(self._folder / name).read_text(encoding="utf-8", errors="replace") for name in (ERRORS, OUTPUT)]
-        lines = [line.strip() for text in texts for line in text.splitlines()[-3:] if line.strip()]
-        return " / ".join(lines[:3]) or "it said nothing"
+                self._child.terminate()
+                try:
+                    self._child.wait(TO_STOP)
+                except subprocess.TimeoutExpired:
+                    self._child.kill()
+                    self._child.wait()

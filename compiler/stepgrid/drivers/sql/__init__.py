@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepgrid.model.plan import Command
-from stepgrid.plugins.driver import Context, PackageRunner, Runner
-
-if TYPE_CHECKING:
-    from stepgrid.model.metrics import MetricSet
+from stepgrid.plugins import driver
+from stepgrid.plugins.driver import Context, PackageRunner, ParserMetrics, Runner
 
 STATEMENT_SECONDS = 1.0  # only for estimates
 
 
-class Sql(PackageRunner):
+class Sql(ParserMetrics, PackageRunner):
     kind = "sql"
     revision = 1
     parser = 1
-
-    def metrics(self) -> MetricSet:
-        from stepgrid.drivers.sql.parser import METRICS
-
-        return METRICS
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return "sql"  # statements may differ between arms
@@ -31,8 +24,6 @@ class Sql(PackageRunner):
         return min(float(settings["timeout"]), STATEMENT_SECONDS * len(settings["sql"]))
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-        from stepgrid.plugins import driver
-
         timeout = float(settings["timeout"])
         return driver.server_request(__name__, context, {"sql": list(settings["sql"]), "timeout": timeout}, timeout)
 

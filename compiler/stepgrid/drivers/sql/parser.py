@@ -35,9 +35,11 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
         "sql_statements": float(len(lines)),
         "sql_rows": float(sum(int(line["rows"]) for line in lines.values())),
     }
-    facts = {
-        f"statement {number}": f"{seconds[number]:.6g} s: {_shorten(line['sql'])}" for number, line in lines.items()
-    }
+    facts = {}
+    for number, line in lines.items():
+        text = " ".join(line["sql"].split())
+        excerpt = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+        facts[f"statement {number}"] = f"{seconds[number]:.6g} s: {excerpt}"
     return Figures(metrics, facts)
 
 
@@ -50,8 +52,3 @@ def _lines(stdout: Path) -> dict[int, Mapping[str, Any]]:
         except (ValueError, KeyError, TypeError):
             raise ParseError(f"stdout has a line that is no statement's: {line[:SHOWN]}") from None
     return lines
-
-
-def _shorten(sql: str) -> str:
-    text = " ".join(sql.split())
-    return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

@@ -12,7 +12,7 @@ from stepgrid.plugins.settings import DURATION, Seconds, ServerSettings
 Statement = Annotated[str, StringConstraints(pattern=r"\S")]
 
 
-def _not_empty(statements: tuple[str, ...]) -> tuple[str, ...]:
+def require_statement(statements: tuple[str, ...]) -> tuple[str, ...]:
     if not statements:
         raise PydanticCustomError("no_statement", "at least one statement is needed")
     return statements
@@ -21,7 +21,7 @@ def _not_empty(statements: tuple[str, ...]) -> tuple[str, ...]:
 class Settings(ServerSettings):
     sql: Annotated[
         tuple[Statement, ...],
-        AfterValidator(_not_empty),
+        AfterValidator(require_statement),
         Field(description="statements, run in order on one connection"),
     ]
     timeout: Annotated[Seconds, DURATION, Field(description="for all of them; after it the step has failed")] = 600.0

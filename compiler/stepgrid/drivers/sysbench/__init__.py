@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench import command, workload_files
 from stepgrid.drivers.sysbench.lua_client import CLIENT, FLOOR
-from stepgrid.plugins.driver import PackageRunner
+from stepgrid.plugins.driver import PackageRunner, ParserMetrics
 
 if TYPE_CHECKING:
     from stepgrid.model.figures import PrintedStep
-    from stepgrid.model.metrics import MetricSet
     from stepgrid.model.plan import Command
     from stepgrid.plugins.driver import Context, Runner
 
@@ -20,17 +19,12 @@ LOAD_RATE = 20_000  # rows per second of one client: only for estimates
 EVENT_RATE = 1_000
 
 
-class Sysbench(PackageRunner):
+class Sysbench(ParserMetrics, PackageRunner):
     kind = "sysbench"
     revision = 2
     parser = 1
     tables = ("groups", "absolute", "before_after", "load", "errors", "cpu", "per_operation")
     client = CLIENT
-
-    def metrics(self) -> MetricSet:
-        from stepgrid.drivers.sysbench.parser import METRICS
-
-        return METRICS
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["lua"])
@@ -53,9 +47,10 @@ class Sysbench(PackageRunner):
         return command.command(settings, context)
 
     def complaint(self, folder: Path) -> str | None:
-        from stepgrid.drivers.sysbench.parser import complaint
+        from stepgrid.drivers.sysbench import output
 
-        return complaint(folder)
+        message = output.failure(output.text_of(folder))
+        return f"sysbench failed: {message}" if message else None
 
     def printed(self, path: Path) -> Sequence[PrintedStep]:
         from stepgrid.drivers.sysbench.output import printed

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.model.plan import Command
 from stepgrid.package import TEMPLATES
-from stepgrid.plugins.driver import PackageRunner
+from stepgrid.plugins.driver import PackageRunner, ParserMetrics
 
 if TYPE_CHECKING:
     from stepgrid.plugins.driver import Context
@@ -29,7 +29,7 @@ YEAR = 31_536_000  # a client's limit of seconds: none would be a warning
 _FAILURE = re.compile(r"FATAL: `\w+' function failed: (.+)$", re.MULTILINE)
 
 
-class LuaClient(PackageRunner):
+class LuaClient(ParserMetrics, PackageRunner):
     """A kind whose client is templates/KIND/KIND.lua over templates/clients: a thread for each role, one that reports.
 
     A kind declares its threads, the options of its script, and how long it runs by the clock.

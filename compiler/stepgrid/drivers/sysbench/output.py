@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from stepgrid.drivers.client_report import PERCENTILES
-from stepgrid.model.figures import Buckets, Figures, ParseError, PrintedStep, by_column
+from stepgrid.model.figures import Figures, ParseError, PrintedStep, by_column
 from stepgrid.plugins import driver
 
 OUTPUT = "stdout"
@@ -80,9 +80,11 @@ def parse(text: str) -> Figures:
     """Parse the output of one run; ParseError says why it has no figures."""
     if message := failure(text):
         raise ParseError(f"sysbench failed: {message}")
-    metrics = _metrics(summary(text), bucket_lines(text))
+    lines = bucket_lines(text)
+    half = math.sqrt(STEP)  # a latency counts to the bucket that is nearest to it, by its logarithm
+    buckets = by_column(("", value * 1000 / half, value * 1000 * half, count) for value, count in lines)
     warnings = [warning.strip() for warning in _WARNING.findall(text)]
-    return Figures(metrics, facts(text), series(text), warnings, histograms=_histogram(bucket_lines(text)))
+    return Figures(_metrics(summary(text), lines), facts(text), series(text), warnings, histograms=buckets)
 
 
 def failure(text: str) -> str | None:
@@ -218,9 +220,3 @@ def _at_rank(lines: Sequence[tuple[float, int]], rank: int) -> float:
         if total >= rank:
             return value
     return lines[-1][0]
-
-
-def _histogram(lines: Sequence[tuple[float, int]]) -> Sequence[Buckets]:
-    """Give the buckets their limits: a latency counts to the bucket that is nearest to it, by its logarithm."""
-    half = math.sqrt(STEP)
-    return by_column(("", value * 1000 / half, value * 1000 * half, count) for value, count in lines)

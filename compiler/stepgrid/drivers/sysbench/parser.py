@@ -86,12 +86,6 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     return replace(figures, metrics=metrics, qps=_series(report) or figures.qps)
 
 
-def complaint(folder: Path) -> str | None:
-    """Tell why a run failed, in its words."""
-    message = output.failure(output.text_of(folder))
-    return f"sysbench failed: {message}" if message else None
-
-
 def _report(folder: Path) -> Report:
     """Read the report; a workload that reports in its own way has none."""
     path = folder / client_report.FILE

@@ -36,7 +36,7 @@ def is_taken(lua: str) -> bool:
 def files(lua: str, read_own: Callable[[str], str], arguments: Mapping[str, Any] = {}) -> Mapping[str, str]:
     """Give texts by name; `read_own` reads a file that the spec brings, which gets these arguments."""
     if not is_own(lua):
-        return _shipped(lua)
+        return shipped_files(lua)
     name, text = PurePath(lua).name, read_own(lua)
     return _with_required({MAIN: f'require("own")("{name}")\n{_declared(arguments, text)}', name: text})
 
@@ -44,14 +44,14 @@ def files(lua: str, read_own: Callable[[str], str], arguments: Mapping[str, Any]
 def _declared(arguments: Mapping[str, Any], text: str) -> str:
     """Declare the options that the file does not: sysbench refuses one that no file declares."""
     names = {name: name.replace("-", "_") for name in arguments}
-    lacking = {names[name]: value for name, value in arguments.items() if not _declares(text, names[name])}
+    lacking = {
+        names[name]: value
+        for name, value in arguments.items()
+        if not re.search(rf"""\b{names[name]}["']?\]?\s*=\s*\{{""", text)
+    }
     # a number or a boolean stays one by its default; JSON's are Lua's
     lines = (f"options.{name} = options.{name} or {{'', {json.dumps(value)}}}\n" for name, value in lacking.items())
     return "local options = sysbench.cmdline.options\n" + "".join(lines) if lacking else ""
-
-
-def _declares(text: str, name: str) -> bool:
-    return re.search(rf"""\b{name}["']?\]?\s*=\s*\{{""", text) is not None
 
 
 def again() -> Mapping[str, str]:
@@ -60,7 +60,7 @@ def again() -> Mapping[str, str]:
 
 
 @cache
-def _shipped(lua: str) -> Mapping[str, str]:
+def shipped_files(lua: str) -> Mapping[str, str]:
     return _with_required({f"{lua}.lua": _text(f"{lua}.lua")})
 
 

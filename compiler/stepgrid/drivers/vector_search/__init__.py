@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.vector_search.datasets import SUFFIXES, USUAL, file_name, is_file, shape_of, size_of
 from stepgrid.plugins import driver
-from stepgrid.plugins.driver import PackageRunner, RefusedError
+from stepgrid.plugins.driver import PackageRunner, ParserMetrics, RefusedError
 
 if TYPE_CHECKING:
     from stepgrid.lint.rule import Rule
-    from stepgrid.model.metrics import MetricSet
     from stepgrid.model.plan import Command
     from stepgrid.plugins.driver import Context, DeclaredBuild, Runner
 
@@ -26,16 +25,11 @@ BEGINNING = "vector search failed: "
 LACKING = "the data set `{name}` is not here: put the file {file} beside the spec, in the layout of ann-benchmarks"
 
 
-class VectorSearch(PackageRunner):
+class VectorSearch(ParserMetrics, PackageRunner):
     kind = "vector_search"
     revision = 2
     parser = 2
     tables = ("recall",)
-
-    def metrics(self) -> MetricSet:
-        from stepgrid.drivers.vector_search.parser import METRICS
-
-        return METRICS
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["action"])

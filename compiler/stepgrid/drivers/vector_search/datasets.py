@@ -54,19 +54,14 @@ class Shape:
     seed: int = 1
 
 
-def _published(points: int, dimensions: int, centres: int, distance: str) -> Shape:
-    return Shape(points - points // 10, dimensions, points // 10, distance, centres=centres)
-
-
-_SIZES = {"xs-20": (10_000, 20, 100), "s-100": (100_000, 100, 1000)}
+_SIZES = {"xs-20": (9_000, 20, 1_000, 100), "s-100": (90_000, 100, 10_000, 1_000)}
 PUBLISHED: Mapping[str, Shape] = MappingProxyType(
     {
-        f"random-{size}-{distance}": _published(*numbers, distance)
-        for size, numbers in _SIZES.items()
+        f"random-{size}-{distance}": Shape(rows, dimensions, queries, distance, centres=centres)
+        for size, (rows, dimensions, queries, centres) in _SIZES.items()
         for distance in DISTANCES
     }
 )
-
 
 # Data sets that are published as files: (vectors, dimensions)
 USUAL = (60_000, 784)
@@ -134,7 +129,12 @@ def get(name: str | Mapping[str, Any], file: Path | None, cache: Path) -> Datase
     make_folder(cache)
     with locked(cache / f"{digest}.lock"):  # a process that dies frees it: the next one begins again
         if not (cache / digest).is_dir():
-            _publish(_make(shape, file), cache, digest)
+            if shape is not None:
+                dataset = make(*points(shape), shape.distance)
+            else:
+                assert file is not None
+                dataset = make(*read_hdf5(file))
+            _publish(dataset, cache, digest)
     return load(cache / digest)
 
 
@@ -149,13 +149,6 @@ def _digest(shape: Shape | None, file: Path | None) -> str:
         raise DatasetError(f"there is no file {file}")
     text = json.dumps([CACHE_REVISION, MOST_NEIGHBOURS, content], sort_keys=True)
     return sha256(text.encode()).hexdigest()[:20]
-
-
-def _make(shape: Shape | None, file: Path | None) -> Dataset:
-    if shape is not None:
-        return make(*points(shape), shape.distance)
-    assert file is not None
-    return make(*read_hdf5(file))
 
 
 def _publish(dataset: Dataset, cache: Path, digest: str) -> None:
@@ -235,26 +228,15 @@ def points(shape: Shape) -> tuple[Vectors, Vectors]:
     """Draw (vectors that are indexed, queries) alike: blobs around centres in a cube, or uniform ones."""
     import numpy as np
 
-    draw = np.random.Generator(np.random.PCG64(shape.seed))
-    drawn = _uniform(draw, shape) if shape.distribution == UNIFORM else _blobs(draw, shape)
-    return drawn[: shape.rows], drawn[shape.rows :]
-
-
-def _blobs(draw: Any, shape: Shape) -> Vectors:
-    import numpy as np
-
-    count = shape.rows + shape.queries
-    centres = draw.uniform(-SIDE, SIDE, (shape.centres, shape.dimensions)).astype(np.float32)
-    vectors: Vectors = draw.standard_normal((count, shape.dimensions), dtype=np.float32)
-    vectors += centres[draw.integers(shape.centres, size=count)]
-    return vectors
-
-
-def _uniform(draw: Any, shape: Shape) -> Vectors:
-    import numpy as np
-
-    vectors: Vectors = draw.random((shape.rows + shape.queries, shape.dimensions), dtype=np.float32)
-    return vectors
+    draw, count = np.random.Generator(np.random.PCG64(shape.seed)), shape.rows + shape.queries
+    vectors: Vectors
+    if shape.distribution == UNIFORM:
+        vectors = draw.random((count, shape.dimensions), dtype=np.float32)
+    else:
+        centres = draw.uniform(-SIDE, SIDE, (shape.centres, shape.dimensions)).astype(np.float32)
+        vectors = draw.standard_normal((count, shape.dimensions), dtype=np.float32)
+        vectors += centres[draw.integers(shape.centres, size=count)]
+    return vectors[: shape.rows], vectors[shape.rows :]
 
 
 def nearest(rows: Vectors, queries: Vectors, distance: str, count: int = MOST_NEIGHBOURS) -> tuple[Ids, Distances]:

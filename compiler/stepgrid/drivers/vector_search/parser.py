@@ -69,13 +69,9 @@ def _search(report: Report, settings: Mapping[str, Any]) -> Figures:
         raise ParseError(f"{FILE} has {len(runs)} of {settings['runs']} runs")
     if not report.histograms:
         raise ParseError(f"{FILE} has no line of `histogram`")
-    latency = report.histograms[-1]
-    counts = client_report.bucket_counts([latency])
     metrics = {
         **_run_metrics(runs),
-        "avg_us": latency["seconds"] / latency["count"] * MICROSECONDS,
-        "max_us": latency["longest"] * MICROSECONDS,
-        **client_report.percentiles(counts),
+        **client_report.latencies(report.histograms[-1:]),
         "recall": recall["by_distance"],
         "recall_p5": recall["by_distance_p5"],
         "recall_by_id": recall["by_id"],
@@ -86,7 +82,7 @@ def _search(report: Report, settings: Mapping[str, Any]) -> Figures:
         metrics,
         {**_facts(report), "plan": str(report.last("plan")["text"])},
         client_report.series(report.intervals),
-        histograms=[client_report.histogram("", counts)],
+        histograms=[client_report.histogram("", client_report.bucket_counts(report.histograms[-1:]))],
         rates=client_report.client_rates(report.intervals),
     )
 

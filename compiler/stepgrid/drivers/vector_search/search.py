@@ -195,7 +195,8 @@ class Recall(NamedTuple):
         import numpy as np
 
         near = np.array([_by_distance(answer, query, dataset, k) for query, answer in enumerate(answers)])
-        same = np.array([_by_id(answer, query, dataset, k) for query, answer in enumerate(answers)])
+        true_ids = [set(line[:k].tolist()) for line in dataset.neighbours]
+        same = np.array([len(set(answer) & true_ids[query]) / k for query, answer in enumerate(answers)])
         short = sum(len(set(answer)) < k for answer in answers)
         low_near, low_same = (float(np.percentile(shares, LOW)) for shares in (near, same))
         return cls(float(near.mean()), low_near, float(same.mean()), low_same, short)
@@ -208,7 +209,3 @@ def _by_distance(answer: Sequence[int], query: int, dataset: Dataset, k: int) ->
         return 0.0
     answered = distances(dataset.rows[ids], dataset.queries[query], dataset.distance)
     return float((answered <= dataset.distances[query, k - 1] + TOLERANCE).sum()) / k
-
-
-def _by_id(answer: Sequence[int], query: int, dataset: Dataset, k: int) -> float:
-    return len(set(answer) & set(dataset.neighbours[query, :k].tolist())) / k

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from operator import add
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from stepgrid.drivers.vector_search import prepared_statement
@@ -163,14 +164,11 @@ class MariaDb:
         for start in range(0, len(rows), size):
             part = encode_mariadb(rows[start : start + size])
             if start == 0 or len(part) < size:
-                statement = self._insertion(len(part))
+                values = ", ".join(["(?, ?)"] * len(part))
+                statement = Statement(self._connection, f"INSERT INTO {TABLE} VALUES {values}")
             numbered = enumerate(part, start)
             prepared_statement.check_done(statement.execute(statement.request([v for pair in numbered for v in pair])))
             yield start + len(part)
-
-    def _insertion(self, rows: int) -> Statement:
-        values = ", ".join(["(?, ?)"] * rows)
-        return Statement(self._connection, f"INSERT INTO {TABLE} VALUES {values}")
 
     def index(self, plan: IndexPlan) -> Sequence[str]:
         if plan.method != "hnsw" or plan.element not in (None, VECTOR):
@@ -274,12 +272,13 @@ class Postgres:
             self._run(f"ALTER TABLE {TABLE} ALTER COLUMN {COLUMN} SET STORAGE PLAIN")
 
     def insert(self, rows: Vectors) -> Iterator[int]:
-        element = self._element()
+        element = self._column().partition("(")[0]
         with self._connection.cursor() as cursor, cursor.copy(f"COPY {TABLE} FROM STDIN (FORMAT binary)") as copy:
             copy.write(_COPY_HEAD)
             for start in range(0, len(rows), POSTGRES_COPIED):
                 part = encode_pgvector(rows[start : start + POSTGRES_COPIED], element)
-                copy.write(b"".join(_copied(number, vector) for number, vector in enumerate(part, start)))
+                heads = (struct.pack(">hiii", 2, 4, number, len(vector)) for number, vector in enumerate(part, start))
+                copy.write(b"".join(map(add, heads, part)))
                 yield start + len(part)
             copy.write(_COPY_END)
 
@@ -313,9 +312,6 @@ class Postgres:
         """Give the column's type, as vector(784)."""
         return _column_type(self._connection)
 
-    def _element(self) -> str:
-        return self._column().partition("(")[0]
-
     def _run(self, sql: str) -> list[tuple[Any, ...]]:
         return _run_postgres(self._connection, sql)
 
@@ -328,7 +324,12 @@ class PostgresSearcher:
         self._tuples = pq.ExecStatus.TUPLES_OK
         for name, value in _session(plan).items():
             _run_postgres(connection, f"SET {name} = {value}")
-        key, self._element = _searched(connection, plan)
+        kind, _, dimensions = _column_type(connection).rstrip(")").partition("(")
+        index = _run_postgres(connection, _POSTGRES_DEFINITION.format(index=INDEX))
+        key, self._element = COLUMN, kind
+        # an index of other elements needs its own expression
+        if not plan.exact and index and kind == VECTOR and f"::{HALFVEC}" in index[0][0]:
+            key, self._element = f"{COLUMN}::{HALFVEC}({dimensions})", HALFVEC
         self._sql = f"SELECT id FROM {TABLE} ORDER BY {key} {_POSTGRES_OPERATORS[plan.distance]} $1 LIMIT {plan.k}"
         _run_postgres(connection, f"PREPARE {_STATEMENT}({self._element}) AS {self._sql}")
 
@@ -374,15 +375,6 @@ def _column_type(connection: psycopg.Connection[Any]) -> str:
     return str(kind)
 
 
-def _searched(connection: psycopg.Connection[Any], plan: SearchPlan) -> tuple[str, str]:
-    """Give the key of the order and the type of a query: an index of other elements needs its own expression."""
-    kind, _, dimensions = _column_type(connection).rstrip(")").partition("(")
-    index = _run_postgres(connection, _POSTGRES_DEFINITION.format(index=INDEX))
-    if not plan.exact and index and kind == VECTOR and f"::{HALFVEC}" in index[0][0]:
-        return f"{COLUMN}::{HALFVEC}({dimensions})", HALFVEC
-    return COLUMN, kind
-
-
 def _session(plan: SearchPlan) -> Mapping[str, Any]:
     if plan.exact:
         return {"enable_indexscan": "off", "enable_seqscan": "on"}
@@ -394,10 +386,6 @@ def _nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield plan
     for inner in plan.get("Plans", ()):
         yield from _nodes(inner)
-
-
-def _copied(number: int, vector: bytes) -> bytes:
-    return struct.pack(">hiii", 2, 4, number, len(vector)) + vector
 
 
 def _connect_postgres(access: Access) -> psycopg.Connection[Any]:

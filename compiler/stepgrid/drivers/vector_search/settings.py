@@ -134,12 +134,8 @@ def _small_cache(facts: Facts) -> Verdict | None:
     if cache >= index:
         return None
     message = f"`{CACHE}` is {size(cache)}, an index of {rows:,} vectors of {dimensions} dimensions takes {size(index)}"
-    key = CACHE if facts.has(CACHE) else "step"
-    return Verdict(key, f"{message} and more", f"`{CACHE}: {size(_power_of_two(2 * index)).replace(' ', '')}`")
-
-
-def _power_of_two(least: float) -> int:
-    return 1 << int(least - 1).bit_length()
+    key, needed = CACHE if facts.has(CACHE) else "step", 1 << int(2 * index - 1).bit_length()  # a power of two
+    return Verdict(key, f"{message} and more", f"`{CACHE}: {size(needed).replace(' ', '')}`")
 
 
 def _few_candidates(facts: Facts) -> Verdict | None:
