@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.expand.expression_scope import AlreadyReported, Scope
+from stepgrid.expand.scope import AlreadyReported, Scope
 from stepgrid.language.problems import Location, Problems
 from stepgrid.language.yaml import Seq, Text
 from tests.expand.samples import Complaints

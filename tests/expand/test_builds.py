@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from stepgrid.expand import builds
+from stepgrid.expand.builds import Families
 from stepgrid.model.plan import Plan
 from tests.expand.samples import Complaints
 
@@ -41,7 +41,7 @@ def test_names_for_hints_are_gathered_for_faults_alone(
     compile_text: Callable[[str], Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For each of thousands of sound builds it took the names of all others: 4 of 10 s of a `check`."""
-    monkeypatch.setattr(builds, "_known", _names)
+    monkeypatch.setattr(Families, "names", _names)
     listed = ", ".join(f"b{number}: {{engine: rocksdb, version: 9.10.0, {SOURCE}}}" for number in range(3))
     assert len(compile_text(f"title: t\nbuilds: {{{listed}}}\n{STEPS}").cells) == 3
 

@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.collectors.perf_stat import FILE, USER
 from stepgrid.collectors.perf_stat import METRICS as COUNTED
-from stepgrid.expand.steps.collectors import SETTINGS
+from stepgrid.expand.checks import COLLECTOR_SETTINGS
 from stepgrid.plugins.collector import DrawingCollector, Target
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import COLLECTORS
@@ -50,7 +50,7 @@ def test_each_has_a_tool_and_settings_of_the_language(name: str) -> None:
     found = COLLECTORS.get(name)
     assert found.tool
     assert found.package
-    assert set(found.settings) <= set(SETTINGS)
+    assert set(found.settings) <= set(COLLECTOR_SETTINGS)
     assert " ".join(found.argv(f"/x/{name}", GIVEN, TARGET)) == WORDS[name]
     assert found.argv("x", {}, TARGET)
     assert found.parse(Path("/nowhere")) == {}

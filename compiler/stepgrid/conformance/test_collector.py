@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.conformance.support import NAMED, Sample, check, optional, refuse
-from stepgrid.expand.steps.collectors import SETTINGS
+from stepgrid.expand.checks import COLLECTOR_SETTINGS
 from stepgrid.plugins import collector as protocols
 from stepgrid.plugins.collector import Target
 from stepgrid.plugins.metrics import METRICS
@@ -22,7 +22,7 @@ def test_it_names_its_program_package_and_settings(collector: str) -> None:
     plugin = COLLECTORS.get(collector)
     assert plugin.tool, "`tool` is empty: name the program that it runs"
     assert plugin.package, "`package` is empty: name the Debian package of its program"
-    refuse("settings that no collector has", [name for name in plugin.settings if name not in SETTINGS])
+    refuse("settings that no collector has", [name for name in plugin.settings if name not in COLLECTOR_SETTINGS])
 
 
 def test_its_command_is_of_words(collector: str, tmp_path: Path) -> None:

@@ -1,25 +1,35 @@
-"""The spec's builds: `extends` and `versions` written out, each a member of its family."""
+"""Builds of a spec: `extends` and `versions` written out, sources for each version, the clients that steps name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
 
-from stepgrid.expand.definitions import ResolvedDefinitions, place_of_build
-from stepgrid.expand.inheritance import chain
-from stepgrid.language import models
+from stepgrid.expand.definitions import ResolvedDefinitions, build_location, chain
+from stepgrid.expand.scope import AlreadyReported, Scope, is_value
+from stepgrid.language import models, sources
 from stepgrid.language.flags import flag_faults
 from stepgrid.language.models import Service
 from stepgrid.language.problems import Location, Problems, close_names, nearest
-from stepgrid.language.sources import SOURCES, extension_faults
+from stepgrid.language.scalars import describe_value
+from stepgrid.language.sources import SOURCES, TREES, Fault, source_kind
 from stepgrid.language.spec_file import Document
-from stepgrid.language.yaml import Text, key_location, node_location
+from stepgrid.language.yaml import Map, Text, key_location, node_location, width
+from stepgrid.model.plan import CLIENT, SERVER, runs_already
 from stepgrid.plugins.driver import SERVER_PLACEHOLDERS, SERVICE_PLACEHOLDERS
-from stepgrid.plugins.engine import DeclaredBuilds
+from stepgrid.plugins.engine import DeclaredBuilds, Published
 from stepgrid.plugins.registry import ENGINES, build_systems
-from stepgrid.plugins.registry import engine as engine_named
+from stepgrid.plugins.registry import engine as load_engine
+
+LISTED = frozenset({"debian"})  # takes several names
+# which of many is fetched, or what a server must say that it is: the source says it, or the build
+_VERSIONED = frozenset({"maven", "crate", "pypi", SERVER})
+_COORDINATES = 3  # GROUP:ARTIFACT:VERSION
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,99 +49,128 @@ class Build:
     service: Service | None = None  # of a server program that no engine here knows
 
     @property
-    def reached(self) -> tuple[str, ...]:
+    def server_placeholders(self) -> tuple[str, ...]:
         """The placeholders by which a command finds the server of its stage."""
-        if engine_named(self.engine).server:
+        if load_engine(self.engine).server:
             return SERVER_PLACEHOLDERS
         return () if self.service is None else SERVICE_PLACEHOLDERS
 
 
-def resolve(document: Document, defined: ResolvedDefinitions, problems: Problems) -> list[Build]:
-    builds: list[Build] = []
-    for family, definition in document.spec.builds.items():
-        if not definition.abstract:
-            builds += members(family, document, defined, problems)
-    return _unique(builds, problems)
+def builds_named(name: str, builds: Sequence[Build]) -> list[Build]:
+    """Select builds by name or by family."""
+    return [build for build in builds if name in (build.name, build.family)]
 
 
-def members(family: str, document: Document, defined: ResolvedDefinitions, problems: Problems) -> list[Build]:
-    """What one definition comes to, the spec's own or an include's: a build for each of its versions."""
-    links = _links(family, document, defined, problems)
-    return _members(family, links, _known(document, defined), place_of_build(document, family), problems)
+class Families:
+    """Definitions of builds, of the spec and its includes; each is one build, or one for each of its versions."""
+
+    def __init__(self, document: Document, defined: ResolvedDefinitions, problems: Problems) -> None:
+        self._document, self._defined, self.problems = document, defined, problems
+        self._spec_builds = document.spec.builds
+
+    def names(self) -> Iterator[str]:
+        """List families, for hints: lazily, because thousands of builds may each need a hint."""
+        yield from self._spec_builds
+        yield from self._defined.builds
+
+    def builds(self) -> list[Build]:
+        """List the builds of the spec, except those of abstract families."""
+        by_name: dict[str, Build] = {}
+        for family, definition in self._spec_builds.items():
+            for build in () if definition.abstract else self.members(family):
+                if build.name in by_name:
+                    message = f"two builds are named `{build.name}`"
+                    self.problems.add("defined-twice", build.where, message, width=len(family))
+                by_name[build.name] = build
+        return list(by_name.values())
+
+    def outline(self, family: str) -> tuple[str | None, list[str]]:
+        """Find the engine of a family, and the names of its builds; faults are reported where it is used."""
+        links = self._links(family, Problems())
+        return _nearest_value(links, "engine"), [name for name, _ in _versions(family, links)]
+
+    def members(self, family: str) -> list[Build]:
+        """List the builds of one family."""
+        links = self._links(family, self.problems)
+        where = build_location(self._document, family)
+        versions: dict[str, str] = {}
+        for name, version in _versions(family, links):
+            if name in versions:
+                second = node_location(version, where)
+                self.problems.add("defined-twice", second, f"two builds are named `{name}`", width=len(version))
+            versions[name] = version
+        engine = self._engine(family, links, where)
+        if engine is None:
+            return []
+        recipe = {kind: texts for kind in ("flags", "extensions") if (texts := _merge_texts(links, kind))}
+        self._check_recipe(family, links, engine, recipe, where)
+        template = Build(
+            name=family,
+            family=family,
+            engine=engine,
+            version="",
+            source=_merge_sources(links),
+            options=tuple(layer for link in links for layer in link.options),
+            params=tuple(link.params for link in links),
+            where=where,
+            patches=tuple(patch for link in links for patch in link.patches),
+            recipe=recipe,
+            service=self._service(family, links, engine),
+        )
+        return [replace(template, name=name, version=str(version)) for name, version in versions.items()]
+
+    def _links(self, family: str, problems: Problems) -> list[models.Build]:
+        def parent(child: str, name: str) -> models.Build | None:
+            return (self._spec_builds.get(name) if name != child else None) or self._defined.builds.get(name)
+
+        first = self._spec_builds.get(family) or self._defined.builds[family]
+        return chain(family, first, parent, self.names(), problems)
+
+    def _engine(self, family: str, links: Sequence[models.Build], where: Location) -> str | None:
+        """Find the engine of a family; a misspelt one stands for the nearest, so that more faults are found."""
+        name: Text | None = _nearest_value(links, "engine")
+        if name is not None and name not in ENGINES.names():
+            self.problems.add("undefined-name", name.where, *ENGINES.unknown(name))
+            return next(iter(get_close_matches(name, ENGINES.names(), n=1)), None)
+        if name is None and links[0].extends is None and not self.problems.unread:
+            names = [other for other in self.names() if other != family]
+            hint = f"add `engine:`, or `extends:` a build that has one; {nearest('', ENGINES.names())}"
+            hint = nearest(family, names) if close_names(family, names) else hint
+            self.problems.add("missing-key", where, f"build `{family}` has no engine", hint, len(family))
+        return None if name is None else str(name)
+
+    def _check_recipe(
+        self, family: str, links: Sequence[models.Build], engine: str, recipe: Mapping[str, Any], where: Location
+    ) -> None:
+        plugin = load_engine(engine)
+        for fault in sources.extension_faults(recipe.get("extensions", {}), engine, plugin.extensions):
+            self.problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
+        flags, systems = recipe.get("flags", {}), build_systems(engine)
+        system_faults = flag_faults(flags, systems) if systems else ()
+        for fault in plugin.flag_faults(flags) if isinstance(plugin, DeclaredBuilds) else system_faults:
+            key = str(fault.key)
+            node = next(link.flags[key] for link in reversed(links) if key in link.flags)
+            message = f"build `{family}`: {fault.message}"
+            self.problems.add(fault.code, key_location(node, where), message, fault.hint, len(key))
+
+    def _service(self, family: str, links: Sequence[models.Build], engine: str) -> Service | None:
+        """Take the nearest service as a whole."""
+        service: Service | None = _nearest_value(links, "service")
+        if service is None or isinstance(load_engine(engine), DeclaredBuilds):
+            return service
+        names = "` or `".join(name for name in ENGINES.names() if isinstance(load_engine(name), DeclaredBuilds))
+        message = f"build `{family}`: `service` is for the engine `{names}`, found `{engine}`"
+        hint = f"{engine} is started by stepgrid itself" if load_engine(engine).server else "leave `service` out"
+        self.problems.add("wrong-source", node_location(service.argv[0], Location("", 1, 1)), message, hint)
+        return None
 
 
-def outline(family: str, document: Document, defined: ResolvedDefinitions) -> tuple[str | None, list[str]]:
-    """Its engine, and the names of its builds. What is wrong with it is said where it is used."""
-    links = _links(family, document, defined, Problems())
-    return _last(links, "engine"), [name for name, _ in _versions(family, links)]
-
-
-def _known(document: Document, defined: ResolvedDefinitions) -> Iterator[str]:
-    """For hints: as each of thousands of builds may need one, nothing is made of them before."""
-    yield from document.spec.builds
-    yield from defined.builds
-
-
-def _links(family: str, document: Document, defined: ResolvedDefinitions, problems: Problems) -> list[models.Build]:
-    own = document.spec.builds
-
-    def parent(child: str, name: str) -> models.Build | None:
-        return (own.get(name) if name != child else None) or defined.builds.get(name)
-
-    first = own.get(family) or defined.builds[family]
-    return chain(family, first, parent, _known(document, defined), problems)
-
-
-def _members(
-    family: str, links: Sequence[models.Build], known: Iterable[str], where: Location, problems: Problems
-) -> list[Build]:
-    engine = _last(links, "engine")
-    versions = _once(family, _versions(family, links), where, problems)
-    source = _source(links)
-    if engine is None and links[0].extends is not None:
-        return []  # what it extends is not there, which is said
-    if not _check(family, engine, known, where, problems):
-        engine = next(iter(get_close_matches(str(engine), ENGINES.names(), n=1)), None)  # what is probably meant
-    if engine is None:
-        return []
-    options = tuple(layer for link in links for layer in link.options)
-    params = tuple(link.params for link in links)
-    patches = tuple(patch for link in links for patch in link.patches)
-    recipe = {kind: said for kind in ("flags", "extensions") if (said := _joined(links, kind))}
-    for fault in extension_faults(recipe.get("extensions", {}), str(engine), engine_named(str(engine)).extensions):
-        problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
-    flags, known_systems = recipe.get("flags", {}), build_systems(str(engine))
-    of_systems, found = flag_faults(flags, known_systems) if known_systems else (), engine_named(str(engine))
-    for fault in found.flag_faults(flags) if isinstance(found, DeclaredBuilds) else of_systems:
-        key = str(fault.key)
-        named = [link.flags[key] for link in links if key in link.flags]
-        message = f"build `{family}`: {fault.message}"
-        problems.add(fault.code, key_location(named[-1], where), message, fault.hint, len(key))
-    service = _service(family, links, str(engine), problems)
-    return [
-        Build(name, family, str(engine), str(version), source, options, params, where, patches, recipe, service)
-        for name, version in versions
-    ]
-
-
-def _service(family: str, links: Sequence[models.Build], engine: str, problems: Problems) -> Service | None:
-    """The nearest, as a whole."""
-    found: Service | None = _last(links, "service")
-    if found is None or isinstance(engine_named(engine), DeclaredBuilds):
-        return found
-    where = node_location(found.argv[0], Location("", 1, 1))
-    others = "` or `".join(name for name in ENGINES.names() if isinstance(engine_named(name), DeclaredBuilds))
-    message = f"build `{family}`: `service` is for the engine `{others}`, found `{engine}`"
-    hint = f"{engine} is started by stepgrid itself" if engine_named(engine).server else "leave `service` out"
-    problems.add("wrong-source", where, message, hint)
-    return None
-
-
-def _joined(links: Sequence[models.Build], kind: str) -> dict[str, str]:
-    return {name: str(value) for link in links for name, value in getattr(link, kind).items()}
+def _nearest_value(links: Sequence[models.Build], field: str) -> Any:
+    return next((value for link in reversed(links) if (value := getattr(link, field)) is not None), None)
 
 
 def _versions(family: str, links: Sequence[models.Build]) -> list[tuple[str, str]]:
+    """List the names of a family's builds with their versions."""
     for link in reversed(links):
         if link.versions is not None:
             return [(f"{family}-{version}", version) for version in link.versions]
@@ -140,52 +179,250 @@ def _versions(family: str, links: Sequence[models.Build]) -> list[tuple[str, str
     return [(family, "")]
 
 
-def _once(
-    family: str, versions: Iterable[tuple[str, str]], where: Location, problems: Problems
-) -> list[tuple[str, str]]:
-    found: dict[str, str] = {}
-    for name, version in versions:
-        if name in found:
-            second = node_location(version, where)
-            problems.add("defined-twice", second, f"two builds are named `{name}`", width=len(version))
-        found[name] = version
-    return list(found.items())
+def _merge_texts(links: Sequence[models.Build], field: str) -> dict[str, str]:
+    return {name: str(value) for link in links for name, value in getattr(link, field).items()}
 
 
-def _source(links: Sequence[models.Build]) -> dict[str, Any]:
-    """A source of another kind replaces; one of the same kind, or of no kind, adds to what is there."""
+def _merge_sources(links: Sequence[models.Build]) -> dict[str, Any]:
+    """Merge sources: one of another kind replaces those before it, one of the same kind or of no kind adds to them."""
     source: dict[str, Any] = {}
     for link in links:
-        given = link.source or {}
-        kind = next((key for key in given if key in SOURCES), None)
-        source = dict(given) if kind is not None and kind not in source else {**source, **given}
+        patch = link.source or {}
+        kind = next((key for key in patch if key in SOURCES), None)
+        source = dict(patch) if kind is not None and kind not in source else {**source, **patch}
     return source
 
 
-def _check(family: str, engine: Text | None, known: Iterable[str], where: Location, problems: Problems) -> bool:
-    if engine is None and problems.unread:
-        return False
-    if engine is None:
-        hint = f"add `engine:`, or `extends:` a build that has one; {nearest('', ENGINES.names())}"
-        others = [each for each in known if each != family]
-        if close_names(family, others):
-            hint = nearest(family, others)
-        problems.add("missing-key", where, f"build `{family}` has no engine", hint, len(family))
-        return False
-    if engine not in ENGINES.names():
-        problems.add("undefined-name", engine.where, *ENGINES.unknown(engine))
-        return False
-    return True
+# Sources, for the version of each build
 
 
-def _last(links: Sequence[models.Build], field: str) -> Any:
-    return next((value for link in reversed(links) if (value := getattr(link, field)) is not None), None)
+def resolve_sources(
+    builds: Iterable[Build], names: Callable[[Build], Mapping[str, Any]], problems: Problems
+) -> list[Build]:
+    """Evaluate and check the sources of builds that cells use; `names` are those that expressions see of a build."""
+    sound = not problems.errors  # else a missing source may be one of a wrong type, which is reported
+    return [
+        _SourceResolution(build, problems).resolve(names(build)) if build.source or sound else build for build in builds
+    ]
 
 
-def _unique(builds: list[Build], problems: Problems) -> list[Build]:
-    seen: dict[str, Build] = {}
-    for build in builds:
-        if build.name in seen:
-            problems.add("defined-twice", build.where, f"two builds are named `{build.name}`", width=len(build.family))
-        seen[build.name] = build
-    return list(seen.values())
+class _SourceResolution:
+    def __init__(self, build: Build, problems: Problems) -> None:
+        self._build, self._problems = build, problems
+
+    def resolve(self, names: Mapping[str, Any]) -> Build:
+        build, scope = self._build, Scope(names, {}, {}, self._problems)
+        try:
+            values = {key: scope.value(node, key in LISTED) for key, node in build.source.items()}
+        except AlreadyReported:
+            return build
+        is_sound = self._has_values(values) and self._has_kind(values) and self._has_form(values)
+        source = _locate({key: _plain(value) for key, value in values.items()}, build.source, build.where)
+        if is_sound:
+            plugin = load_engine(build.engine)
+            libraries = plugin.libraries if isinstance(plugin, Published) else {}
+            source = sources.complete_source(libraries, source, build.version)
+        return replace(build, source=source, options=(), params=())
+
+    def _has_values(self, values: Mapping[str, Any]) -> bool:
+        missing = [key for key, value in values.items() if not is_value(value)]
+        for key in missing:
+            message = f"build `{self._build.name}`: no value of `{key}` holds for it"
+            self._problems.add("no-value", self._value_location(key), message)
+        return not missing
+
+    def _has_kind(self, source: Mapping[str, Any]) -> bool:
+        """Check that a source has one kind, and texts for values; a source within it is checked by itself."""
+        kind = source_kind(source)
+        if kind is None:
+            self._report_kind(source)
+        texts = (kind, *SOURCES[kind].required, *SOURCES[kind].optional) if kind else tuple(source)
+        wrong_keys = [key for key, value in source.items() if key in texts and not _is_text(key, value)]
+        for key in wrong_keys:
+            expected = "a name or a list of names" if key in LISTED else "text"
+            message = f"`{key}`: expected {expected}, found {describe_value(source[key])}"
+            self._problems.add("wrong-type", self._value_location(key), message)
+        return kind is not None and not wrong_keys
+
+    def _report_kind(self, source: Mapping[str, Any]) -> None:
+        """Report a source without a kind or with two; a key that is no kind is probably meant for one."""
+        family, kinds = self._build.family, [key for key in source if key in SOURCES]
+        where, hint, width = self._build.where, f"one of: {', '.join(SOURCES)}", len(family)
+        message = f"build `{family}` has no source"
+        if kinds:
+            message = f"build `{family}`: a source is of one kind, not of {' and '.join(kinds)}"
+        elif source:
+            key = next(iter(source))
+            where, width = key_location(self._build.source[key], where), len(key)
+            message, hint = f"`{key}` is no kind of source", nearest(key, SOURCES)
+        self._problems.add("no-source", where, message, hint, width)
+
+    def _has_form(self, source: Mapping[str, Any]) -> bool:
+        build, plugin = self._build, load_engine(self._build.engine)
+        faults = list(sources.source_faults(source))
+        for fault in faults:
+            node, around = self._fault_node(fault)
+            where = key_location(node, around) if fault.code == "unknown-key" else node_location(node, around)
+            message = fault.message if node is not None else f"build `{build.family}`: {fault.message}"
+            self._problems.add(fault.code, where, message, fault.hint)
+        fault_text = plugin.lacking(source, build.recipe) if isinstance(plugin, DeclaredBuilds) else None
+        # programs of a wrong form were left out of the build: they are not missing
+        if fault_text and not any(problem.message.startswith("`programs`: ") for problem in self._problems.items):
+            self._report_missing_key(fault_text, "add `flags: {programs: PATH}`")
+        has_server = plugin.server or not runs_already(source)
+        if not has_server:
+            message = f"build `{build.family}`: {build.engine} is no server that could run already"
+            where = key_location(build.source[SERVER], build.where)
+            self._problems.add("wrong-source", where, message, width=len(SERVER))
+        kind = source_kind(source)
+        if build.patches and kind is not None and kind not in TREES:  # an official library's client alone is compiled
+            patch = build.patches[0]
+            message = f"build `{build.family}`: a {kind} source brings no tree to patch"
+            hint = f"leave `patches` out, or build from source: {', '.join(TREES)}"
+            self._problems.add("patch-without-tree", patch.where, message, hint, width(patch))
+        open_kinds = [] if build.version else list(_kinds_without_version(source))
+        for kind in open_kinds:
+            predicate = f"has no version, and its {kind} source names none"
+            self._report_missing_key(predicate, "add `version:` or `versions:`")
+        return has_server and not faults and not open_kinds
+
+    def _report_missing_key(self, predicate: str, hint: str) -> None:
+        build = self._build
+        self._problems.add("missing-key", build.where, f"build `{build.family}` {predicate}", hint, len(build.family))
+
+    def _value_location(self, key: str) -> Location:
+        return node_location(self._build.source[key], self._build.where)
+
+    def _fault_node(self, fault: Fault) -> tuple[Any, Location]:
+        """Find the value that a fault is about, and the location of what holds it."""
+        holder, around = self._build.source, self._build.where
+        for key in fault.inside:
+            node = holder.get(key)
+            holder, around = node if isinstance(node, Map) else {}, node_location(node, around)
+        return holder.get(fault.key) if fault.key else None, around
+
+
+def _plain(value: Any) -> str | list[str] | dict[str, Any]:
+    """Write a list of one as that one, so that the same source has one identity."""
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list) and len(value) != 1:
+        return [str(part) for part in value]
+    single = value[0] if isinstance(value, list) else value
+    return str(single).lower() if isinstance(single, bool) else str(single)
+
+
+def _locate(source: dict[str, Any], nodes: Any, where: Location) -> dict[str, Any]:
+    """Make the paths of local trees relative to the file that names them, as those of includes and patches are."""
+    for key, value in source.items():
+        node = nodes.get(key) if isinstance(nodes, Mapping) else None
+        around = node_location(node, where)
+        if isinstance(value, dict):
+            source[key] = _locate(value, node, around)
+        elif key == "path" and isinstance(value, str):  # any other value is reported as no text
+            source[key] = os.path.normpath(Path(around.file).parent / value)
+    return source
+
+
+def _is_text(key: str, value: Any) -> bool:
+    parts = value if isinstance(value, list) and key in LISTED else [value]
+    return bool(parts) and all(isinstance(part, str | int | float) for part in parts)
+
+
+def _kinds_without_version(source: Any) -> Iterator[str]:
+    """List the kinds of a source, and of sources within it, that do not name a release."""
+    kind = source_kind(source) if isinstance(source, Mapping) else None
+    if kind is None:
+        return
+    if kind in _VERSIONED and "version" not in source and len(str(source[kind]).split(":")) != _COORDINATES:
+        yield kind
+    for key in SOURCES[kind].nested:
+        yield from _kinds_without_version(source.get(key))
+
+
+# Clients: builds that steps name, which are no cell's engine and on no axis of builds
+
+
+class ClientRequest(NamedTuple):
+    name: str
+    engine: str  # that it must be of
+    step: str
+    where: Location
+    is_named: bool  # by the spec; else it is the driver's default
+
+
+class Clients:
+    """Clients of steps, each resolved by the first step that names it: the others are not built."""
+
+    def __init__(self, families: Families) -> None:
+        self._families, self._problems = families, families.problems
+        self._builds: dict[str, Build] = {}
+
+    @property
+    def builds(self) -> list[Build]:
+        """The builds that steps have named."""
+        return list(self._builds.values())
+
+    def find(self, request: ClientRequest) -> Build:
+        """Find the build that a step names; AlreadyReported if there is none."""
+        build = self._builds.get(request.name)
+        if build is None:
+            build = self._builds[request.name] = self._resolve(request)
+        if build.engine != request.engine:
+            self._refuse_engine(request, build.engine)
+        return build
+
+    @cached_property
+    def _outlines(self) -> Mapping[str, tuple[str | None, list[str]]]:
+        """Engine and names of the builds of each family."""
+        return {family: self._families.outline(family) for family in dict.fromkeys(self._families.names())}
+
+    def _resolve(self, request: ClientRequest) -> Build:
+        family = self._family(request)
+        engine, names = self._outlines[family]
+        if engine != request.engine and engine is not None:
+            self._refuse_engine(request, engine)
+        name = names[0] if request.name == family and len(names) == 1 else request.name
+        if name not in names:
+            message = f"`{request.name}` is {len(names)} builds, and a step has one client"
+            self._refuse(request, message, f"one of: {', '.join(names)}")
+        build = next((member for member in self._families.members(family) if member.name == name), None)
+        if build is None:
+            raise AlreadyReported(f"{request.name} is no build")  # the fault of its definition is reported
+        for kind, values in (("options", build.options), ("params", any(build.params))):
+            if values:  # passed over in silence they would seem to be in force
+                message = f"build `{build.name}` is a client, which takes no `{kind}`"
+                self._problems.add("unknown-key", build.where, message, "say them in the step", len(build.family))
+        return build
+
+    def _family(self, request: ClientRequest) -> str:
+        """Find the family of a name: a build of several versions is named with the version."""
+        if request.name in self._outlines:
+            return request.name
+        for family, (_, names) in self._outlines.items():
+            if request.name in names:
+                return family
+        if self._problems.unread:  # it may be defined there
+            raise AlreadyReported(f"{request.name} is not defined")
+        choices = self._names(request.engine)
+        message, hint = f"there is no build `{request.name}`", nearest(request.name, choices)
+        if not request.is_named:
+            message = f"step `{request.step}` needs a client: there is no build `{request.name}`"
+            hint = f"give `{CLIENT}: NAME`; {hint}"
+        if not choices:
+            hint = f"include or `define:` a build of the engine {request.engine}"
+        return self._refuse(request, message, hint, undefined=True)
+
+    def _names(self, engine: str) -> list[str]:
+        return [name for owner, names in self._outlines.values() if owner == engine for name in names]
+
+    def _refuse_engine(self, request: ClientRequest, engine: str) -> NoReturn:
+        wanted = f"the client of step `{request.step}` is one of {request.engine}"
+        message = f"`{request.name}` is a build of {engine}; {wanted}"
+        self._refuse(request, message, nearest(request.name, self._names(request.engine)))
+
+    def _refuse(self, request: ClientRequest, message: str, hint: str, undefined: bool = False) -> NoReturn:
+        code = "undefined-name" if undefined else "wrong-setting"
+        width = len(request.name if request.is_named else request.step)
+        self._problems.add(code, request.where, message, hint, width)
+        raise AlreadyReported(message)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from stepgrid.expand.builds import Build
-from stepgrid.expand.steps.resolved_step import Segment
+from stepgrid.expand.evaluation import Segment
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems
 from stepgrid.language.sources import TREES, can_move, source_key, source_kind, source_parts

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Cell, Expansion
-from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
+from stepgrid.expand.evaluation import ResolvedStep, Segment
 from stepgrid.language.models import Step
 from stepgrid.language.problems import Location
 from stepgrid.language.spec_file import Document

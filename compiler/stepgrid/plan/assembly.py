@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from stepgrid.expand.axes.axis import Axis as SweptAxis
+from stepgrid.expand.axes import Axis as SweptAxis
 from stepgrid.expand.cells import Expansion
 from stepgrid.language.problems import Problems
 from stepgrid.language.spec_file import Document

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from stepgrid.expand.axes.choice import BUILD, Choice
+from stepgrid.expand.axes import BUILD, Choice
 from stepgrid.expand.cells import Cell
-from stepgrid.expand.steps.resolved_step import Segment, StepHead
+from stepgrid.expand.evaluation import Segment, StepHead
 from stepgrid.model.plan import CellStep, Json, PlannedCell, flat
 from stepgrid.plan import identity
 from stepgrid.plan.stage_tree import Root, Tree

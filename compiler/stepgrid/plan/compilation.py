@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Expansion, expand
-from stepgrid.expand.hardware import Differs, stands_in_for_none
+from stepgrid.expand.definitions import Differs, stands_in_for_none
 from stepgrid.language import lock_file
 from stepgrid.language.expressions import BUDGET
 from stepgrid.language.problems import Location, Problem, Problems, SpecError

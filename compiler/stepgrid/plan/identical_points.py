@@ -6,8 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from stepgrid.expand.axes.axis import Axis
-from stepgrid.expand.axes.points import Point
+from stepgrid.expand.axes import Axis, Point
 from stepgrid.language.problems import Problems
 from stepgrid.model.plan import PlannedCell
 

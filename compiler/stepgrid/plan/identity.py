@@ -1,6 +1,6 @@
 """What an id is made of: never titles, labels, comments, order of keys or axes, report, paths, how many repeats.
 
-What counts of a step is said by `ResolvedStep.identity` (expand/steps/resolved_step.py)."""
+What counts of a step is said by `ResolvedStep.identity` (expand/evaluation.py)."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from stepgrid.errors import StepgridError
-from stepgrid.expand.axes.choice import BUILD
-from stepgrid.expand.axes.label import Label
+from stepgrid.expand.axes import BUILD
+from stepgrid.expand.scope import Label
 from stepgrid.language.expressions import ExpressionError, find_nodes
 from stepgrid.language.models import Claim, Table
 from stepgrid.language.problems import Problems, nearest

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-from stepgrid.expand.steps.resolved_step import Segment
+from stepgrid.expand.evaluation import Segment
 from stepgrid.plan import identity
 
 Seeds: TypeAlias = tuple[int, ...]  # of the steps of a segment

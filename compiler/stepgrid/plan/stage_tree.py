@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from stepgrid.expand.steps.resolved_step import ResolvedStep, Segment
-from stepgrid.expand.steps.setup import Setup
+from stepgrid.expand.evaluation import ResolvedStep, Segment
+from stepgrid.expand.setup import Setup
 from stepgrid.model.plan import CLIENT, Json, PlannedStep, Repeat, input_checksums, stage_label
 from stepgrid.plan import identity
 from stepgrid.plan.order import LoadCounts

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
-from stepgrid.expand.steps import setup
-from stepgrid.expand.steps.options import option_text
-from stepgrid.expand.steps.settings import identity_text
+from stepgrid.expand import setup
+from stepgrid.expand.options import identity_text, option_text
 from stepgrid.model.plan import (
     CLIENT,
     FILES,

@@ -15,7 +15,7 @@ from stepgrid.language.site import VARIABLE, choose_site_file, current_site, rea
 from stepgrid.model.site import Site
 
 if TYPE_CHECKING:
-    from stepgrid.expand.hardware import Differs
+    from stepgrid.expand.definitions import Differs
     from stepgrid.language.problems import Problem, Problems
     from stepgrid.model.plan import Plan, PlannedBuild
     from stepgrid.store.store import Store

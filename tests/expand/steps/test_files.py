@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.expand.steps.files import LARGEST
+from stepgrid.expand.setup import LARGEST
 from stepgrid.language.files import record_inputs
 from stepgrid.model.plan import Plan, PlannedStep
 from stepgrid.plan import plan_file

@@ -12,7 +12,7 @@ from stepgrid.drivers.db_bench.keyspace import LOOKUPS, OPTIONS, Keyspace, keys_
 from stepgrid.drivers.db_bench.step_lints import FOLLOWS_LIBRARY, HYPER_CLOCK_DEFAULT, declared_release
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Cell
-from stepgrid.expand.steps.resolved_step import ResolvedStep
+from stepgrid.expand.evaluation import ResolvedStep
 from stepgrid.lint.rule import Facts, Finding, Rule, combinations
 from stepgrid.lint.spec_rules import compares_builds
 from stepgrid.lint.subject import Subject

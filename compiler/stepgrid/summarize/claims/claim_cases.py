@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from stepgrid.expand.axes.label import Label
+from stepgrid.expand.scope import Label
 from stepgrid.model.plan import Axis, Json
 from stepgrid.model.status import Status
 from stepgrid.plan.actions import BUILD

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from stepgrid.expand.axes.label import Label
+from stepgrid.expand.scope import Label
 from stepgrid.plan.actions import BUILD
 from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.data.measurements import Point

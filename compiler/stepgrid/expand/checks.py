@@ -1,0 +1,369 @@
+"""Checks beside the expansion: what it does not need to make cells, but a spec should not have."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from stepgrid.expand.axes import Axis, Choice, Point
+from stepgrid.expand.builds import Build
+from stepgrid.expand.evaluation import ResolvedStep, Segment
+from stepgrid.expand.options import check_placeholders
+from stepgrid.expand.scope import PARAMS, STORAGE_ENGINE, mentioned_names
+from stepgrid.expand.setup import is_timed, takes_probe, unreached_options
+from stepgrid.expand.steps import Checkpoint, StepEntry
+from stepgrid.language.expressions import references
+from stepgrid.language.models import Collector, OptionSet, Probe, Spec
+from stepgrid.language.problems import MOST_SHOWN, Location, Problems, close_names, nearest
+from stepgrid.language.spec_file import Document, definition_location
+from stepgrid.language.yaml import Map, Node, Seq, Text, node_location
+from stepgrid.model.plan import SERVICE, runs_already
+from stepgrid.model.search import SEARCH
+from stepgrid.plugins.driver import PID_PLACEHOLDER, PLACEHOLDERS
+from stepgrid.plugins.registry import COLLECTORS, driver
+
+
+def check_probes(document: Document, steps: Sequence[StepEntry], builds: Collection[Build], problems: Problems) -> None:
+    """Check that each probe has one form, steps that exist, and an engine that takes it."""
+    step_names = {name for step in steps for name in (step.name, step.base)}
+    nodes = document.nodes.get("probes")
+    for probe, node in zip(document.spec.probes, nodes if isinstance(nodes, Seq) else (), strict=True):
+        keys = node.at.keys() if isinstance(node, Map) else set()  # also those of a wrong type, which is reported
+        if len(keys & {"sql", "command"}) != 1:
+            _complain_of_probe(probe, "needs `sql` or `command`, one of them", problems)
+        if not keys & {"before", "after"}:
+            _complain_of_probe(probe, "needs `before` or `after`, with the steps that it is timed at", problems)
+        for pattern in (*probe.before, *probe.after):
+            if not any(is_timed(step, (pattern,)) for step in steps):
+                message = f"probe `{probe.name}`: there is no step `{pattern}`"
+                problems.add("undefined-name", pattern.where, message, nearest(pattern, step_names), len(pattern))
+        if "command" not in keys and builds and not any(takes_probe(build, probe) for build in builds):
+            engines = " or ".join(sorted({build.engine for build in builds}))
+            message = f"no cell takes the probe `{probe.name}`: {engines} has no SQL"
+            problems.add("unused-probe", probe.name.where, message, "`command` takes any program", len(probe.name))
+        owner = f"probe `{probe.name}`: `command`"
+        check_placeholders(owner, probe.command or (), probe.name.where, PLACEHOLDERS, problems)
+    if document.spec.probes:
+        _check_probe_names(document.spec.probes, steps, problems)
+
+
+def _complain_of_probe(probe: Probe, predicate: str, problems: Problems) -> None:
+    problems.add("probe-form", probe.name.where, f"probe `{probe.name}` {predicate}", width=len(probe.name))
+
+
+def _check_probe_names(probes: Sequence[Probe], steps: Sequence[StepEntry], problems: Problems) -> None:
+    """Check that a step has one figure of each name."""
+    from stepgrid.plugins.metrics import METRICS
+
+    names_by_step: dict[str, set[str]] = {step.name: set() for step in steps}
+    for probe in probes:
+        if probe.name in METRICS:
+            message = f"`{probe.name}` is a metric already: a probe needs another name"
+            problems.add("reserved-name", probe.name.where, message, width=len(probe.name))
+        for pattern in (*probe.before, *probe.after):
+            for name in sorted({step.name for step in steps if is_timed(step, (pattern,))}):
+                if probe.name in names_by_step[name]:
+                    message = f"step `{name}` has the probe `{probe.name}` already"
+                    problems.add("defined-twice", pattern.where, message, "each figure needs its name", len(pattern))
+                names_by_step[name].add(str(probe.name))
+
+
+COLLECTOR_FORMS = ("collector", "command")
+COLLECTOR_SETTINGS = ("frequency", "call_graph", "events", "every")
+_FOLDER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+def check_collectors(document: Document, steps: Iterable[StepEntry], problems: Problems) -> None:
+    """Check that each collector has one form, settings that it takes, a name of its own, and steps that exist."""
+    step_names = {name for step in steps for name in (step.name, step.base)}
+    nodes = document.nodes.get("collectors")
+    seen: set[str] = set()
+    for collector, node in zip(document.spec.collectors, nodes if isinstance(nodes, Seq) else (), strict=True):
+        at = node.at if isinstance(node, Map) else {}
+        name = collector.name
+        if name is None:
+            where = node_location(node, document.nodes.where)
+            problems.add("collector-form", where, "a collector needs a name, which a `collector` of some kind brings")
+            continue
+        if (fault := _collector_fault(name, collector, at)) is not None:
+            problems.add("collector-form", name.where, f"collector `{name}` {fault}", width=len(name))
+        _check_collector_settings(name, collector, at, problems)
+        for step in collector.steps:
+            if step not in step_names:
+                message = f"collector `{name}`: there is no step `{step}`"
+                problems.add("undefined-name", step.where, message, nearest(step, step_names), len(step))
+        placeholders = (*PLACEHOLDERS, PID_PLACEHOLDER)
+        owner = f"collector `{name}`: `command`"
+        check_placeholders(owner, collector.command or (), name.where, placeholders, problems)
+        if name in seen:
+            message = f"there is a collector `{name}` already"
+            problems.add("defined-twice", name.where, message, "each has a folder of its name", len(name))
+        seen.add(name)
+
+
+def _collector_fault(name: str, collector: Collector, keys: Collection[str]) -> str | None:
+    if len(set(COLLECTOR_FORMS) & set(keys)) != 1:
+        return "needs `collector` or `command`, one of them"
+    if "command" in keys and not any(collector.command or ()):
+        return "needs a program in `command`"
+    return None if _FOLDER.fullmatch(name) else "is called what no folder can be: letters, digits and _ . -"
+
+
+def _check_collector_settings(name: str, collector: Collector, at: Mapping[str, Location], problems: Problems) -> None:
+    kind, settings = collector.collector, tuple[str, ...]()
+    if kind is not None:
+        if kind not in COLLECTORS.names():
+            problems.add("undefined-name", kind.where, *COLLECTORS.unknown(kind))
+            return
+        settings = COLLECTORS.get(kind).settings
+    hint = f"it takes: {', '.join(settings)}" if settings else ""
+    for setting in COLLECTOR_SETTINGS:
+        if setting in at and setting not in settings:
+            message = f"`{setting}` is no setting of {kind or 'a command'} (collector `{name}`)"
+            problems.add("unknown-setting", at[setting], message, hint, len(setting))
+
+
+# Params that nothing takes: a misspelt one must not pass in silence
+
+_COMMA = "a number has no comma, which begins another entry: 20000, 20_000 or 20k"
+
+
+class UnknownParams(NamedTuple):
+    params: Sequence[tuple[str, Location]] = ()
+    names: frozenset[str] = frozenset()  # of params that something takes
+    undefined: Mapping[str, int] = {}  # params that expressions take and nothing gives -> how many expressions
+
+    @property
+    def intended_settings(self) -> frozenset[str]:
+        """The settings that they probably are: those are not missing as well."""
+        return frozenset(close for name, _ in self.params[:MOST_SHOWN] for close in self._close_names(name))
+
+    @property
+    def misspelt(self) -> frozenset[str]:
+        """Params that several expressions take and `params` misspells: the misspelt one is reported."""
+        return frozenset(name for name in self.intended_settings if self.undefined.get(name, 0) > 1)
+
+    def report(self, problems: Problems) -> None:
+        """Report each, unless the one expression that takes it misspells it: that is reported, and it is right."""
+        messages = {problem.message for problem in problems.errors}
+        for name, where in self.params:
+            close = [] if problems.many else self._close_names(name)
+            if not any(f"`params.{choice}` is not defined" in messages for choice in close):
+                hint = _COMMA if name.isdigit() else "" if problems.many else nearest(name, self.names)
+                problems.add("unknown-param", where, f"no step takes the param `{name}`", hint, len(name))
+
+    def _close_names(self, name: str) -> list[str]:
+        return close_names(name, sorted(self.names))
+
+
+def find_unknown_params(
+    document: Document,
+    axes: Sequence[Axis],
+    entries: Sequence[StepEntry | Checkpoint],
+    sets: Mapping[str, OptionSet],
+) -> UnknownParams:
+    """Find params that no step and no expression takes; sets of includes count if the spec names them."""
+    if not all(entry.name for entry in entries):  # an entry that could not be read may take it
+        return UnknownParams()
+    spec, default = document.spec, document.nodes.where
+    steps = [entry for entry in entries if isinstance(entry, StepEntry)]
+    texts = list(_texts([spec, steps]))
+    texts += _texts(_named_sets(texts, sets))
+    uses = {
+        (name, node_location(text, default)) for text in texts for group, name in references(text) if group == PARAMS
+    }
+    settings = {name for step in steps for name in driver(step.kind).settings_model().model_fields} | {STORAGE_ENGINE}
+    params = list(_params(spec, axes, default))
+    defined = settings | {name for name, _ in params}
+    names = frozenset(settings | {name for name, _ in uses})
+    undefined = Counter(name for name, _ in uses if name not in defined)
+    return UnknownParams([(name, where) for name, where in params if name not in names], names, undefined)
+
+
+def _params(spec: Spec, axes: Sequence[Axis], default: Location) -> Iterator[tuple[str, Location]]:
+    tables: list[tuple[Mapping[str, Any], Location]] = [
+        (params, default) for params in (spec.params, *(build.params for build in spec.builds.values()))
+    ]
+    # a value of a list has no key of its own: its axis has
+    tables += [(point.params or {}, axis.where) for axis in axes for point in axis.points]
+    for params, where in tables:
+        at: Mapping[str, Location] = getattr(params, "at", {})
+        yield from ((name, at.get(name, where)) for name in params)
+
+
+def _named_sets(texts: Iterable[str], sets: Mapping[str, OptionSet]) -> list[OptionSet]:
+    """List the sets that texts name, and those that these extend."""
+    named: dict[str, OptionSet] = {}
+    queue = [str(text) for text in texts if text in sets]
+    while queue:
+        name = queue.pop()
+        if name in sets and name not in named:
+            named[name] = sets[name]
+            queue.append(str(sets[name].extends))
+    return list(named.values())
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """List every text below a value that may hold an expression."""
+    if isinstance(value, Text):
+        yield value
+    elif isinstance(value, dict):
+        yield from _texts([*value.values()])
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _texts(part)
+    elif isinstance(value, StepEntry):
+        yield from _texts(value.links)
+    elif hasattr(value, "__dict__"):
+        yield from _texts({**value.__dict__, **(getattr(value, "model_extra", None) or {})})
+
+
+# What no cell uses: points whose `when` never holds, and option sets
+
+_MOST_VERSIONS = 6  # that are listed
+
+
+def warn_unused_points(
+    axes: Iterable[Axis], choices: Sequence[Choice], builds: Iterable[Build], problems: Problems
+) -> None:
+    """Warn of conditional points that no cell has: a misspelt version or name leaves them out in silence."""
+    conditional = [(axis, point, point.when) for axis in axes for point in axis.points if point.when is not None]
+    used = {point for choice in choices for point in choice.points} if conditional else set()
+    for axis, point, when in conditional:
+        if used and point not in used:  # a spec without cells is reported already
+            message = f"no cell has the point `{point.label}` of axis `{axis.name}`"
+            hint = "change its `when`, or remove the point"
+            if ("version", "") in mentioned_names(when):
+                versions = list(dict.fromkeys(build.version for build in builds))
+                listed = ", ".join(versions[:_MOST_VERSIONS]) + (", …" if len(versions) > _MOST_VERSIONS else "")
+                hint = f"{hint}; versions here: {listed}"
+            problems.warn("point-unused", when.where, message, hint, len(when))
+
+
+def check_unused_sets(document: Document, problems: Problems) -> None:
+    """Report option sets of the spec that nothing names in any scale; a library's may wait for a spec to use them."""
+    sets = document.spec.define.options
+    if document.scale is None and sets and not problems.errors:
+        files = (document.nodes, *(source.nodes for source in document.includes))
+        texts = {text for nodes in files for text in _words(nodes)}
+        for name in sets.keys() - texts:
+            where = definition_location(document.nodes, "options", name)
+            problems.add("unused-set", where, f"nothing uses the option set `{name}`", width=len(name))
+
+
+def _words(node: Node) -> Iterator[str]:
+    if isinstance(node, str):
+        yield str(node)
+    elif isinstance(node, Map | Seq):
+        for part in node.values() if isinstance(node, Map) else node:
+            yield from _words(part)
+
+
+# Segments of cells: names, searches, and what cannot change while a server runs
+
+
+class SegmentChecks:
+    """Checks of cells' segments; what cells have in common is checked once."""
+
+    def __init__(self, entries: Iterable[StepEntry | Checkpoint], problems: Problems) -> None:
+        self._problems = problems
+        self._steps = {entry.name: entry for entry in entries if isinstance(entry, StepEntry)}
+        self._cells: dict[tuple[int, ...], Sequence[Segment]] = {}  # by the ids of their segments, which stay theirs
+        self._segments: dict[int, Segment] = {}
+
+    def check(self, choice: Choice, segments: Sequence[Segment]) -> None:
+        key = tuple(map(id, segments))
+        if key not in self._cells:
+            self._cells[key] = segments
+            self._check_names(segments)
+            for segment in segments:
+                self._check_segment(choice.build, segment)
+
+    def _check_names(self, segments: Sequence[Segment]) -> None:
+        names = [step.head.name for segment in segments for step in segment.steps]
+        for name, count in Counter(names).items() if len(set(names)) < len(names) else ():
+            if count > 1:
+                message, where = f"two steps of a cell are named `{name}`", self._steps[name].where
+                self._problems.add("defined-twice", where, message, "give one of them `as: …`", len(name))
+        for step in (step for segment in segments[:-1] for step in segment.steps):
+            if SEARCH in step.setup.values:
+                entry = self._steps[step.head.name]
+                message = f"step `{entry.name}` searches before a checkpoint: "
+                message += "what follows would start from another database each time"
+                hint = "put the search after the last checkpoint"
+                self._problems.add("search-form", entry.search_at or entry.where, message, hint)
+
+    def _check_segment(self, build: Build, segment: Segment) -> None:
+        """Check that the steps of a stage agree on their server, which they share."""
+        if id(segment) in self._segments or not build.server_placeholders:
+            return
+        self._segments[id(segment)] = segment
+        for first, second in pairwise(segment.steps):
+            self._check_options(first, second)
+            self._check_service(build, first, second)
+        for step in segment.steps if build.service is not None else ():
+            for name in unreached_options(build, step.options, step.setup.values, step.settings.values):
+                message = f"the option `{name}` does not reach the service of build `{build.family}`"
+                hint = f"add `\"{{options}}\"` to its `argv`, or a word with `{{{{ options['{name}'] }}}}`"
+                self._problems.add("unused-option", Location.read(step.options[name].where), message, hint, len(name))
+
+    def _check_options(self, first: ResolvedStep, second: ResolvedStep) -> None:
+        for name in sorted(first.options.keys() | second.options.keys()):
+            before, after = first.options.get(name), second.options.get(name)
+            option = after or before
+            if option is not None and (before and before.value) != (after and after.value):
+                message = f"`{name}` differs between `{first.head.name}` and `{second.head.name}`, which share a server"
+                where = Location.read(option.where)
+                self._problems.add("needs-checkpoint", where, message, _restart_hint(second), len(name))
+
+    def _check_service(self, build: Build, first: ResolvedStep, second: ResolvedStep) -> None:
+        before, after = (step.setup.values.get(SERVICE) for step in (first, second))
+        if build.service is None or before == after or not (isinstance(before, dict) and isinstance(after, dict)):
+            return
+        name = next(key for key in (*after, *before) if before.get(key) != after.get(key))
+        names = f"`{first.head.name}` and `{second.head.name}`"
+        message = f"`{name}` of the service differs between {names}, which share it"
+        where = node_location(build.service.argv[0], build.where)
+        self._problems.add("needs-checkpoint", where, message, _restart_hint(second))
+
+
+def _restart_hint(step: ResolvedStep) -> str:
+    return f"a change needs a restart: put `{{checkpoint: NAME}}` before `{step.head.name}`"
+
+
+# Servers that run already
+
+START, MEMORY = "start", "launch.memory"
+_REQUESTED = {START: "what the page cache holds", MEMORY: "what memory it may take"}
+
+
+def check_running_server(document: Document, choice: Choice, segments: Sequence[Segment], problems: Problems) -> None:
+    """Report what a spec cannot ask of a server that it does not start."""
+    if not runs_already(choice.build.source):
+        return
+    points = [point for point in choice.points if point is not None]
+    setups = {id(step.setup): step.setup.values for segment in segments for step in segment.steps}.values()
+    requests = [START] if any(START in values for values in setups) else []
+    launches = [launch for values in setups if isinstance(launch := values.get("launch"), dict)]
+    requests += [MEMORY] if any("memory" in launch for launch in launches) else []
+    for request in requests:
+        where, width = _request_location(document.nodes, request, points)
+        message = f"build `{choice.build.family}` is a server that already runs: `{request}` cannot be had of it"
+        hint = f"who does not start it cannot say {_REQUESTED[request]}"
+        problems.add("running-server", where, message, hint, width)
+
+
+def _request_location(nodes: Map, request: str, points: Sequence[Point]) -> tuple[Location, int]:
+    """Locate the last point that requests it, else the key of the spec."""
+    for point in reversed(points):
+        has_memory = point.launch is not None and "memory" in point.launch.model_fields_set
+        if point.start is not None if request == START else has_memory:
+            return point.where, len(point.label)
+    launch = nodes.get("launch")
+    if request == MEMORY and isinstance(launch, Map) and "memory" in launch.at:
+        return launch.at["memory"], len("memory")
+    key = request.partition(".")[0]
+    return nodes.at.get(key, nodes.where), len(key)

@@ -1,0 +1,290 @@
+"""Evaluation of steps under one build: what its values look at decides how often each is computed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from stepgrid.expand.axes import Choice, Point
+from stepgrid.expand.builds import Build, Clients
+from stepgrid.expand.grid import EvaluationCache, Names
+from stepgrid.expand.options import (
+    Entries,
+    OptionPart,
+    OptionSets,
+    Settings,
+    StepSettings,
+    mentioned_by_settings,
+    param_entries,
+    resolve_options,
+    stack_entries,
+)
+from stepgrid.expand.scope import (
+    OPTIONS,
+    PARAMS,
+    STORAGE_ENGINE,
+    AlreadyReported,
+    Dependencies,
+    Entry,
+    Label,
+    Scope,
+    mentioned_names,
+)
+from stepgrid.expand.setup import Setup, SpecFiles, StepSetup, storage_engine
+from stepgrid.expand.steps import Checkpoint, StepEntry, StepRange, check_search
+from stepgrid.language.models import Spec
+from stepgrid.language.problems import Location, Problems
+from stepgrid.model.plan import Options, encode
+from stepgrid.plugins.registry import driver, engine, runs_on
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepHead:
+    """The part of a step that is the same in all cells with a build."""
+
+    name: str  # a label
+    step: str  # the label without what `times` and `for` add
+    variables: Mapping[str, str]  # of a live grid
+    kind: str
+    revision: int  # of what the driver runs
+    measured: bool
+    mutates: bool
+    options: tuple[str, ...]  # the names that it may have, sorted
+
+    @classmethod
+    def of(cls, entry: StepEntry, options: tuple[str, ...]) -> StepHead:
+        measured, mutates = entry.flag("measured", True), entry.flag("mutates", False)
+        variables = {name: str(value) for name, value in entry.variables.items()}
+        revision = driver(entry.kind).revision
+        return cls(entry.name, entry.shown, variables, entry.kind, revision, measured, mutates, options)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResolvedStep:
+    """A step under one build and some points, with every layer applied."""
+
+    head: StepHead
+    settings: Settings
+    options: Options
+    setup: Setup
+    texts: tuple[Mapping[str, str], ...] = field(repr=False)  # what identity has of the options, by name
+
+    def identity(self, client: str | None = None, generation: int = 0) -> str:
+        """Write everything that decides what is run, but the seed: JSON with sorted keys.
+
+        `client`: the id of its build. `generation` of ids: 0 is today's, 1 had what is read of the output, 2 and 3 not
+        all files that the step reads.
+        """
+        texts: dict[str, str] = {}
+        for part in self.texts:
+            texts |= part
+        options = ",".join([texts[name] for name in self.head.options if name in texts])
+        setup = self.setup.text_of(max(generation - 1, 0))
+        settings = self.settings.earlier_text if generation else self.settings.text
+        ending = f",{setup}" if setup else ""
+        if client is not None:
+            ending += f",{encode(client)}"
+        return f"[{encode(self.head.kind)},{self.head.revision},{settings},{{{options}}}{ending}]"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segment:
+    """The steps between two checkpoints; cells that have the same share the object."""
+
+    steps: tuple[ResolvedStep, ...]
+    seed_keys: tuple[str, ...]  # what each step does, for its seed
+
+    @classmethod
+    def of(cls, steps: Iterable[ResolvedStep | None]) -> Segment:
+        resolved = tuple([step for step in steps if step is not None])
+        return cls(resolved, tuple([f"{step.head.kind}/{step.settings.seed_key}" for step in resolved]))
+
+
+class EvaluationContext(NamedTuple):
+    """Everything that the steps of a spec share."""
+
+    spec: Spec
+    where: Location
+    sets: OptionSets
+    names: Names
+    problems: Problems
+    clients: Clients
+    files: SpecFiles
+    intended_settings: frozenset[str] = frozenset()  # that misspelt params probably are
+    misspelt_params: frozenset[str] = frozenset()  # of expressions, that misspelt params probably are
+
+
+class Sequences:
+    """The steps of each build's cells, in segments between checkpoints."""
+
+    def __init__(
+        self,
+        choices: Iterable[Choice],
+        entries: Sequence[StepEntry | Checkpoint],
+        step_range: StepRange,
+        context: EvaluationContext,
+    ) -> None:
+        self._entries, self._range, self._context = entries, step_range, context
+        by_build: dict[Build, list[Choice]] = defaultdict(list)
+        for choice in choices:
+            by_build[choice.build].append(choice)
+        self._caches = {build: list(self._segment_caches(build, group)) for build, group in by_build.items()}
+
+    def segments(self, choice: Choice) -> tuple[Segment, ...]:
+        """List the segments that have steps."""
+        segments = [segment(choice) for segment in self._caches[choice.build]]
+        return tuple([segment for segment in segments if segment.steps])
+
+    def _segment_caches(self, build: Build, choices: Sequence[Choice]) -> Iterator[EvaluationCache[Segment]]:
+        columns = zip(*(choice.points for choice in choices), strict=True)
+        points = [[point for point in dict.fromkeys(column) if point is not None] for column in columns]
+        evaluations: list[StepEvaluation] = []
+        for entry in self._entries:
+            if isinstance(entry, Checkpoint):
+                yield _segment_cache(evaluations)
+                evaluations = []
+            else:
+                axes = self._range.axes(entry)
+                patches = [(axis, point) for axis in axes for point in points[axis]]
+                evaluations.append(StepEvaluation(entry, build, axes, patches, self._context))
+        yield _segment_cache(evaluations)
+
+
+def _segment_cache(evaluations: Sequence[StepEvaluation]) -> EvaluationCache[Segment]:
+    axes: frozenset[int] = frozenset().union(*(evaluation.axes for evaluation in evaluations))
+    return EvaluationCache(axes, lambda choice: Segment.of(evaluation.step(choice) for evaluation in evaluations))
+
+
+class StepEvaluation:
+    """A step under one build; each of its parts is computed once for all points that it depends on."""
+
+    def __init__(
+        self,
+        entry: StepEntry,
+        build: Build,
+        axes: Sequence[int],
+        points: Sequence[tuple[int, Point]],
+        context: EvaluationContext,
+    ) -> None:
+        """Take the positions of the axes that change the step, and their points that are in cells with the build."""
+        self._entry, self._build, self._axes, self._context = entry, build, axes, context
+        self._latest: tuple[Choice, Scope] | None = None
+        self._layers = _StepLayers(entry, build, context)
+        dependencies = self._layers.dependencies(context.names.positions(axes), points)
+        names = sorted(dependencies.names(OPTIONS))
+        self._head = StepHead.of(entry, tuple(names))
+        self._step_settings = StepSettings(
+            entry, context.problems, context.intended_settings, build.server_placeholders
+        )
+        self._step_setup = StepSetup(entry, build, context.spec, context.files, context.clients)
+        whens = dependencies.axes(mentioned_names(entry.whens))
+        settings_axes = dependencies.axes(mentioned_by_settings(entry))
+        setup_axes = dependencies.axes(self._step_setup.names()).union(self._step_setup.axes(points))
+        setup_axes |= settings_axes if self._step_setup.needs_settings else frozenset()
+        self._runs = EvaluationCache(whens, self._holds)
+        self._settings = EvaluationCache(settings_axes, self._resolve_settings)
+        self._setup = EvaluationCache(setup_axes, self._resolve_setup)
+        names_by_axes: dict[frozenset[int], list[str]] = defaultdict(list)
+        for name in names:
+            names_by_axes[dependencies.axes([(OPTIONS, name)])].append(name)
+        self._parts = [self._option_part(looked_at, together) for looked_at, together in names_by_axes.items()]
+        self.axes = whens.union(settings_axes, setup_axes, *names_by_axes)
+        self.step = EvaluationCache(self.axes, self._resolve)
+
+    def _resolve(self, choice: Choice) -> ResolvedStep | None:
+        try:
+            if not self._runs(choice):
+                return None
+        except AlreadyReported:
+            return None
+        try:
+            settings, setup = self._settings(choice), self._setup(choice)
+            parts = [part(choice) for part in self._parts]
+        except AlreadyReported:
+            resolvers: list[Callable[[Choice], object]] = [self._settings, self._setup, *self._parts]
+            for resolve in resolvers:  # so that all of its faults are reported, each once
+                with suppress(AlreadyReported):
+                    resolve(choice)
+            return None
+        if settings is None:
+            return None
+        options = Options(part.options for part in parts)
+        return ResolvedStep(self._head, settings, options, setup, tuple([part.texts for part in parts]))
+
+    def _holds(self, choice: Choice) -> bool:
+        entry, name, scope = self._entry, self._build.engine, self._scope(choice)
+        if not all(scope.holds(when) for when in entry.whens):
+            return False
+        if not runs_on(entry.kind, name):
+            message = f"step `{entry.name}` is of kind {entry.kind}, which does not run on {name}"
+            hint = f"on it: {', '.join(engine(name).kinds)}"
+            self._context.problems.add("wrong-kind", entry.where, message, hint, len(entry.name))
+        return True
+
+    def _resolve_settings(self, choice: Choice) -> Settings | None:
+        settings = self._step_settings.resolve(self._scope(choice))
+        if settings is not None and self._entry.search is not None:
+            check_search(self._entry, settings.values, self._context.problems)
+        return settings
+
+    def _resolve_setup(self, choice: Choice) -> Setup:
+        scope = self._scope(choice)
+        settings = self._settings(choice) if self._step_setup.needs_settings else None
+        return self._step_setup.resolve(choice.on(self._axes), scope, settings)
+
+    def _option_part(self, axes: Iterable[int], names: Sequence[str]) -> EvaluationCache[OptionPart]:
+        own_names: Mapping[str, str] = getattr(driver(self._entry.kind), "reserved", {})
+        reserved, problems = {**engine(self._build.engine).reserved, **own_names}, self._context.problems
+        return EvaluationCache(axes, lambda choice: resolve_options(names, reserved, self._scope(choice), problems))
+
+    def _scope(self, choice: Choice) -> Scope:
+        """Make the scope of a choice; its values are computed one after the other, so the latest scope is kept."""
+        if self._latest is None or self._latest[0] is not choice:
+            context, entry = self._context, self._entry
+            searched = entry.search.variable if entry.search else None
+            names = context.names.of_choice(choice, self._axes)
+            names |= {name: Label(value) for name, value in entry.variables.items() if name != searched}
+            params, options = self._layers.stacks(choice.on(self._axes))
+            scope = Scope(names, params, options, context.problems, context.misspelt_params)
+            self._latest = choice, scope
+            if engine(self._build.engine).server:
+                scope.names[STORAGE_ENGINE] = storage_engine(self._build, scope)
+        return self._latest[1]
+
+
+class _StepLayers:
+    """Layers of params and options of a step under one build: spec, build, points, and the step's own options."""
+
+    def __init__(self, entry: StepEntry, build: Build, context: EvaluationContext) -> None:
+        self._engine, self._sets, self._where = build.engine, context.sets, context.where
+        flatten = context.sets.flatten
+        self._params = [param_entries(params, context.where) for params in (context.spec.params, *build.params)]
+        self._options = [flatten(context.spec.options, build.engine), flatten(build.options, build.engine)]
+        self._step_options = flatten(entry.options, build.engine)
+        self._base_params, self._base_options = stack_entries({}, self._params), stack_entries({}, self._options)
+
+    def stacks(self, points: Sequence[Point]) -> tuple[dict[str, tuple[Entry, ...]], dict[str, tuple[Entry, ...]]]:
+        """Stack the layers of params and of options by name, with those of some points."""
+        params = stack_entries(self._base_params, map(self._point_params, points))
+        options = stack_entries(self._base_options, [*map(self._point_options, points), self._step_options])
+        return params, options
+
+    def dependencies(self, axes: Mapping[str, set[int]], points: Sequence[tuple[int, Point]]) -> Dependencies:
+        dependencies = Dependencies(axes)
+        for entries in (*self._options, self._step_options):
+            dependencies.add(OPTIONS, entries)
+        for entries in self._params:
+            dependencies.add(PARAMS, entries)
+        for axis, point in points:
+            dependencies.add(OPTIONS, self._point_options(point), axis)
+            dependencies.add(PARAMS, self._point_params(point), axis)
+        return dependencies
+
+    def _point_params(self, point: Point) -> Entries:
+        return param_entries(point.params or {}, self._where)
+
+    def _point_options(self, point: Point) -> Entries:
+        return self._sets.flatten(point.options, self._engine, point.unsupported)

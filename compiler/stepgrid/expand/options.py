@@ -1,0 +1,426 @@
+"""Options and settings of a step with every layer applied, and what identity has of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_origin
+
+from stepgrid.expand.definitions import chain
+from stepgrid.expand.scope import (
+    NOTHING,
+    OPTIONS,
+    PARAMS,
+    UNSET,
+    AlreadyReported,
+    Entry,
+    Name,
+    Scope,
+    mentioned_names,
+    report_all,
+)
+from stepgrid.expand.steps import StepEntry
+from stepgrid.language import scalars
+from stepgrid.language.models import OptionSet
+from stepgrid.language.problems import Location, Problem, Problems, nearest
+from stepgrid.language.validation import describe, fault_sentence, fields, validate
+from stepgrid.language.yaml import Map, Text, key_location, node_location, width
+from stepgrid.model import units
+from stepgrid.model.plan import CLIENT, FILES, Json, Option, encode
+from stepgrid.plugins.driver import Placeholders, unknown_placeholders
+from stepgrid.plugins.registry import ENGINES, client_engine, driver, input_files, reading_names
+from stepgrid.plugins.settings import Quantity
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+# Layers of options: sets by name or in place, those of another engine left out
+
+Entries: TypeAlias = tuple[tuple[str, Entry], ...]  # a layer's entries by name, lowest first
+
+_NAME = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
+
+
+class OptionSets:
+    """Flattens `options:` lists for an engine; remembers which sets no engine took."""
+
+    def __init__(self, sets: Mapping[str, OptionSet], problems: Problems) -> None:
+        self._sets, self._problems = sets, problems
+        self._requested: dict[str, Text] = {}
+        self._used: set[str] = set()
+        self._flattened: dict[tuple[int, str, str], Entries] = {}
+
+    def flatten(self, layers: tuple[Any, ...], engine: str, unsupported: str = "error") -> Entries:
+        key = (id(layers), engine, unsupported)  # the spec holds these tuples: their ids stay theirs
+        if key not in self._flattened:
+            self._flattened[key] = tuple(
+                entry for layer in layers for entry in self._layer_entries(layer, engine, unsupported)
+            )
+        return self._flattened[key]
+
+    def report_unused(self) -> None:
+        for name, text in self._requested.items():
+            if name not in self._used:
+                engines = " or ".join(_engines(self._sets[name]))
+                message = f"no cell takes the option set `{name}`: it is for {engines}"
+                self._problems.add("unused-set", text.where, message, width=width(text))
+
+    def _layer_entries(self, layer: Any, engine: str, unsupported: str) -> Sequence[tuple[str, Entry]]:
+        if isinstance(layer, Text):
+            return self._set_entries(layer, engine, unsupported)
+        if not isinstance(layer, Map):
+            where = node_location(layer, Location("", 1, 1))
+            message = f"expected an option set's name or a map, found {describe(layer)}"
+            self._problems.add("wrong-type", where, message)
+            return ()
+        if not isinstance(layer.get("options"), Map):
+            return [(name, self._entry(name, node, layer.at[name], (), unsupported)) for name, node in layer.items()]
+        model = validate(OptionSet, layer, self._problems)[0]
+        if model is None or not self._has_known_engines(model) or not _is_for(model, engine):
+            return ()
+        above = self._set_entries(model.extends, engine, unsupported) if model.extends is not None else []
+        return [*above, *self._own_entries(model, (model.when,) if model.when is not None else (), unsupported)]
+
+    def _set_entries(self, name: Text, engine: str, unsupported: str) -> list[tuple[str, Entry]]:
+        if name not in self._sets:
+            self._problems.undefined("option set", name, name.where, self._sets)
+            return []
+        self._requested.setdefault(str(name), name)
+        links = chain(name, self._sets[name], lambda _, above: self._sets.get(above), self._sets, self._problems)
+        unknown_links = [link for link in links if not self._has_known_engines(link)]
+        is_used = not unknown_links and all(_is_for(link, engine) for link in links)
+        if is_used or unknown_links:  # of one for an unknown engine nobody can tell
+            self._used.add(str(name))
+        if not is_used:
+            return []
+        when = tuple(link.when for link in links if link.when is not None)  # inherited, as the engine is
+        return [entry for link in links for entry in self._own_entries(link, when, unsupported)]
+
+    def _has_known_engines(self, model: OptionSet) -> bool:
+        names = model.engine if isinstance(model.engine, tuple) else (model.engine,)
+        unknown_names = [name for name in names if name is not None and name not in ENGINES.names()]
+        for name in unknown_names:
+            self._problems.add("undefined-name", name.where, *ENGINES.unknown(name))
+        return not unknown_names
+
+    def _own_entries(self, model: OptionSet, when: tuple[Text, ...], unsupported: str) -> list[tuple[str, Entry]]:
+        policy = model.when_unsupported or unsupported
+        at: Mapping[str, Location] = getattr(model.options, "at", {})
+        return [(name, self._entry(name, node, at[name], when, policy)) for name, node in model.options.items()]
+
+    def _entry(self, name: str, node: Any, where: Location, when: tuple[Text, ...], unsupported: str) -> Entry:
+        if node is None:
+            hint = "the engine's own default is `unset`; in a scale null removes"
+            message = f"option `{name}`: expected a value, found nothing"
+            self._problems.add("wrong-type", where, message, hint, len(name))
+        if not _NAME.fullmatch(name):
+            plain = name.lstrip("-").partition("=")[0]
+            dashed = name.startswith("-")
+            hint = f"without dashes: `{plain}`" if dashed else "letters, digits and _ - . as the engine has them"
+            self._problems.add("option-name", where, f"`{name}` is not the name of an option", hint, len(name))
+        policy = node.get("when_unsupported") if isinstance(node, Map) else None
+        return Entry(node, where, when, unsupported if policy is None else str(policy))
+
+
+def _is_for(model: OptionSet, engine: str) -> bool:
+    return model.engine is None or engine in _engines(model)
+
+
+def _engines(model: OptionSet) -> tuple[str, ...]:
+    engine = model.engine
+    return () if engine is None else (str(engine),) if isinstance(engine, str) else tuple(map(str, engine))
+
+
+def param_entries(params: Mapping[str, Any], where: Location) -> Entries:
+    at: Mapping[str, Location] = getattr(params, "at", {})
+    return tuple((name, Entry(node, node_location(node, at.get(name, where)))) for name, node in params.items())
+
+
+def stack_entries(base: Mapping[str, tuple[Entry, ...]], layers: Iterable[Entries]) -> dict[str, tuple[Entry, ...]]:
+    """Group entries by name, lowest layer first, above those of the base."""
+    table = dict(base)
+    for layer in layers:
+        for name, entry in layer:
+            table[name] = (*table.get(name, ()), entry)
+    return table
+
+
+# Options: those that depend on the same axes are resolved together
+
+LOOSE = "loose_"  # mysqld takes any option with it, and dashes as well
+
+
+class OptionPart(NamedTuple):
+    options: Mapping[str, Option]
+    texts: Mapping[str, str]  # what identity has of each
+
+
+def resolve_options(names: Iterable[str], reserved: Mapping[str, str], scope: Scope, problems: Problems) -> OptionPart:
+    """Resolve some options of a step; `reserved` are those that the engine or the driver sets itself."""
+    pairs = report_all(names, lambda name: (name, _resolve_option(name, reserved, scope, problems)))
+    options: dict[str, Option] = {name: option for name, option in pairs if option is not None}
+    return OptionPart(options, {name: f"{_quoted(name)}:{option_text(option)}" for name, option in options.items()})
+
+
+def _resolve_option(name: str, reserved: Mapping[str, str], scope: Scope, problems: Problems) -> Option | None:
+    value, entry = scope.look_up(OPTIONS, name)
+    if value is UNSET or entry is None:
+        return None
+    plain_name = name if name in reserved else name.replace("-", "_").lower().removeprefix(LOOSE)
+    if plain_name in reserved:
+        setting = reserved[plain_name]
+        hint = f"it is the setting `{setting}` of the step" if setting else "stepgrid sets it"
+        where = key_location(entry.node, entry.where)
+        problems.add("reserved-option", where, f"`{name}` cannot be set as an option", hint, len(name))
+    native = scalars.option_value(value, value.quoted) if isinstance(value, Text) else value
+    if not isinstance(native, bool | int | float | str):
+        message = f"option `{name}`: expected one value, found {scalars.describe_value(native)}"
+        problems.add("wrong-type", entry.where, message, width=len(name))
+        return None
+    if isinstance(native, str) and "\n" in native:
+        message = f"option `{name}`: a value is one line"
+        problems.add("control-character", entry.where, message, width=len(name))
+    return Option(str(native) if isinstance(native, str) else native, entry.unsupported, str(entry.where))
+
+
+@cache
+def _quoted(name: str) -> str:
+    """Encode a name once: the same names come in every step."""
+    return encode(name)
+
+
+def option_text(option: Option) -> str:
+    """Write what identity has of an option."""
+    return encode([option.value, "drop"] if option.unsupported == "drop" else [option.value])
+
+
+# Settings: the step's own word on each, else the param of that name, as its driver's model takes them
+
+
+class PlacedValues(dict[str, Json]):
+    """Values by name, with their locations; a driver's own default has none."""
+
+    __slots__ = ("at",)
+
+    def __init__(self, values: Mapping[str, Json], at: Mapping[str, str]) -> None:
+        super().__init__(values)
+        self.at = at
+
+
+class Settings(NamedTuple):
+    values: PlacedValues  # complete
+    text: str  # what identity has of them: those that decide what is run and are not the driver's defaults
+    earlier_text: str  # what earlier ids had: with those that decide what is read of the output
+    seed_key: str
+    seconds: float
+
+    @property
+    def is_read(self) -> bool:
+        """Some of them decide what is read of the output."""
+        return self.text != self.earlier_text
+
+
+def identity_text(kind: str, settings: BaseModel, reading: bool = False) -> str:
+    """Write settings as identity has them: without the driver's defaults.
+
+    `reading`: with those that decide what is read of the output, which earlier ids had.
+    """
+    omitted = {CLIENT} if client_engine(kind) else set()  # a label: its build is what decides
+    omitted |= {FILES} if input_files(kind) else set()  # names: what is in the files decides
+    omitted |= set() if reading else {*reading_names(kind)}
+    return encode(settings.model_dump(mode="json", exclude_defaults=True, exclude=omitted))
+
+
+def mentioned_by_settings(entry: StepEntry) -> Iterator[Name]:
+    """List the names that a step's settings may look at."""
+    for link in entry.links:
+        yield from mentioned_names(link.params, link.model_extra or {})
+    for name in driver(entry.kind).settings_model().model_fields:
+        yield PARAMS, name
+
+
+FAULTY = object()  # a value whose fault is reported
+_STEP_KEYS = (
+    "use", "name", "as", "kind", "when", "times", "for", "warmup", "measured", "mutates", "params", "options",
+    "checkpoint",
+)  # fmt: skip
+
+
+class _Field(NamedTuple):
+    """A setting of a kind, with the entries of the step itself, nearest last."""
+
+    name: str
+    entries: Sequence[Entry]
+    is_list: bool
+    quantity: str | None
+
+
+class StepSettings:
+    """Resolves the settings of a step under one build; what no choice changes is computed once."""
+
+    def __init__(
+        self,
+        entry: StepEntry,
+        problems: Problems,
+        misspelt: Container[str] = (),
+        server_placeholders: Sequence[str] = (),
+    ) -> None:
+        """Take the settings that are given under similar names, which is reported: these are not missing as well."""
+        self._entry, self._problems, self._misspelt = entry, problems, misspelt
+        self._server_placeholders = server_placeholders
+        self._driver = driver(entry.kind)
+        self._model = self._driver.settings_model()
+        self._reads_output = bool(reading_names(entry.kind))
+
+    def resolve(self, scope: Scope) -> Settings | None:
+        entry, plugin = self._entry, self._driver
+        values, locations = self._values(scope)
+        for name, placeholders in self._placeholders.items():
+            words, where = values.get(name, ((), entry.where))
+            if isinstance(words, list | tuple):
+                check_placeholders(f"step `{entry.base}`: `{name}`", words, where, placeholders, self._problems)
+        model = self._validate(values)
+        if model is None or any(value is FAULTY for value, _ in values.values()):
+            return None
+        complete = PlacedValues(model.model_dump(mode="json"), locations)
+        text = identity_text(entry.kind, model)
+        earlier_text = identity_text(entry.kind, model, reading=True) if self._reads_output else text
+        return Settings(complete, text, earlier_text, plugin.seed_key(complete), plugin.estimate(complete))
+
+    def _values(self, scope: Scope) -> tuple[dict[str, tuple[Any, Location]], dict[str, str]]:
+        """Find values with their locations, and the locations of all that is given, `unset` too."""
+        values: dict[str, tuple[Any, Location]] = {}
+        locations: dict[str, str] = {}
+        for field in self._fields:
+            try:
+                value, location = _look_up(field, scope)
+            except AlreadyReported:
+                value, location = FAULTY, None
+            where = location or self._entry.where
+            if value is not UNSET:
+                values[field.name] = self._native_value(field, value, where), where
+            if location is not None:
+                locations[field.name] = str(location)
+        return values, locations
+
+    @cached_property
+    def _fields(self) -> list[_Field]:
+        entries = self._own_entries(self._model.model_fields)
+        return [
+            _Field(
+                name,
+                entries.get(name, ()),
+                get_origin(field.annotation) is tuple,
+                next((part.kind for part in field.metadata if isinstance(part, Quantity)), None),
+            )
+            for name, field in self._model.model_fields.items()
+        ]
+
+    def _own_entries(self, names: Mapping[str, Any]) -> Mapping[str, Sequence[Entry]]:
+        """List what the step sets itself, nearest last; report what is no setting."""
+        step, by_name = self._entry, dict[str, list[Entry]]()
+        for link in step.links:
+            at: Mapping[str, Location] = getattr(link.params, "at", {})
+            params = [(name, node, at.get(name, step.where)) for name, node in link.params.items()]
+            extra = link.model_extra or {}
+            keys = [(name, node, link.key_location(name, step.where)) for name, node in extra.items()]
+            for name, node, where in (*params, *keys):
+                by_name.setdefault(name, []).append(Entry(node, node_location(node, where)))
+        for name, entries in by_name.items():
+            if name not in names and not any(name in link.params for link in step.links):
+                where = key_location(entries[-1].node, step.links[-1].key_location(name, step.where))
+                message = f"`{name}` is no setting of {step.kind} (step `{step.base}`)"
+                self._problems.add("unknown-setting", where, message, nearest(name, [*names, *_STEP_KEYS]), len(name))
+        return by_name
+
+    @cached_property
+    def _placeholders(self) -> Mapping[str, Sequence[str]]:
+        """The placeholders that the words of each setting may have."""
+        plugin, searched = self._driver, (self._entry.search.param,) if self._entry.search else ()
+        if not isinstance(plugin, Placeholders):
+            return {}
+        by_setting = plugin.placeholders(self._server_placeholders)
+        return {name: (*placeholders, *searched) for name, placeholders in by_setting.items()}
+
+    def _native_value(self, field: _Field, value: Any, where: Location) -> Any:
+        if not isinstance(value, str) or field.quantity is None:
+            return _native(value)
+        try:
+            return units.quantity(value, field.quantity)
+        except units.UnitError as error:
+            self._problems.add("wrong-unit", where, f"{field.name}: {error}", width=width(value))
+            return FAULTY
+
+    def _validate(self, values: Mapping[str, tuple[Any, Location]]) -> BaseModel | None:
+        from pydantic import ValidationError
+
+        try:
+            return self._model.model_validate({name: value for name, (value, _) in values.items()})
+        except ValidationError as error:
+            for fault in error.errors(include_url=False):
+                name = str(fault["loc"][0])
+                if name in values:
+                    self._report(name, values[name], fault)
+                elif name not in self._misspelt:
+                    base = self._entry.base
+                    message = f"step `{base}` needs `{name}`: give it to the step or in `params`"
+                    self._problems.add("missing-setting", self._entry.where, message, width=len(base))
+        return None
+
+    def _report(self, name: str, setting: tuple[Any, Location], fault: Any) -> None:
+        path = fault["loc"][1:]
+        if setting[0] is FAULTY:
+            return
+        if fault["type"] == "extra_forbidden" and path:
+            key, (holder, around) = str(path[-1]), _part(*setting, path[:-1])
+            where = holder.at.get(key, around) if isinstance(holder, Map) else around
+            hint = nearest(key, fields(self._model, fault["loc"][:-1]))
+            problem = Problem("unknown-key", where, f"`{key}` is not a key here", hint, width=len(key))
+        else:
+            value, where = _part(*setting, path)
+            message = fault_sentence(name, fault, scalars.describe_value(value))
+            problem = Problem("wrong-setting", where, message, width=width(value))
+        self._problems.append(problem, self._entry.base)
+
+
+def _look_up(field: _Field, scope: Scope) -> tuple[Any, Location | None]:
+    for entry in reversed(field.entries):
+        value = scope.items(entry.node) if field.is_list else scope.value(entry.node)
+        if value is not NOTHING:
+            return value, entry.where
+    value, param = scope.look_up(PARAMS, field.name)
+    return value, param.where if param else None
+
+
+def _native(value: Any) -> Any:
+    if isinstance(value, Text):
+        return scalars.param_value(value, value.quoted)
+    if isinstance(value, dict):
+        natives = {key: _native(part) for key, part in value.items()}
+        return Map(natives, value.where, value.at) if isinstance(value, Map) else natives
+    return str(value) if isinstance(value, str) else value
+
+
+def _part(value: Any, where: Location, path: Sequence[Any]) -> tuple[Any, Location]:
+    """Find the part of a list or a map that a fault is about, and its location."""
+    for key in path:
+        part = value.get(key) if isinstance(value, dict) else None
+        if isinstance(value, list) and isinstance(key, int) and key < len(value):
+            part = value[key]
+        if part is None:
+            break
+        value, where = part, node_location(part, where)
+    return value, where
+
+
+def check_placeholders(
+    owner: str, words: Iterable[object], where: Location, names: Sequence[str], problems: Problems
+) -> None:
+    """Report unknown placeholders, which would reach the program as they are written.
+
+    `owner` begins the sentence; `where` is the location of words that have none."""
+    for word in words:
+        for placeholder, hint in unknown_placeholders(word, names) if isinstance(word, str) else ():
+            message = f"{owner} has no placeholder `{placeholder}`"
+            problems.add("unknown-placeholder", node_location(word, where), message, hint, width(word))

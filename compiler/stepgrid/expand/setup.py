@@ -1,0 +1,513 @@
+"""Setup of a step besides its options: launch, service, probes, collectors, and the files that its command reads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stepgrid.errors import StepgridError
+from stepgrid.expand.axes import Point
+from stepgrid.expand.builds import Build, ClientRequest, Clients
+from stepgrid.expand.options import Settings, check_placeholders
+from stepgrid.expand.scope import (
+    OPTIONS,
+    PARAMS,
+    STORAGE_ENGINE,
+    UNSET,
+    AlreadyReported,
+    Name,
+    Scope,
+    is_value,
+    mentioned_names,
+)
+from stepgrid.expand.steps import StepEntry
+from stepgrid.language import files, site
+from stepgrid.language.files import checksum, holds_data
+from stepgrid.language.models import Collector, Launch, Probe, Readiness, Service, Spec, StopRequest
+from stepgrid.language.problems import Location, Problems, nearest
+from stepgrid.language.spec_file import Document
+from stepgrid.language.yaml import Seq, node_location, width
+from stepgrid.model.plan import CLIENT, FILES, INPUTS, NAMED, SERVICE, Json, encode
+from stepgrid.model.search import SEARCH
+from stepgrid.plugins.driver import (
+    SERVICE_PLACEHOLDERS,
+    InputFiles,
+    Placeholders,
+    StepFiles,
+    find_on_path,
+    misplaced_placeholder,
+    possible_file_names,
+)
+from stepgrid.plugins.registry import client_engine, engine, input_files, runs_on, step_files
+
+
+class Input(NamedTuple):
+    """A file that a step's command reads where it lies."""
+
+    path: str
+    checksum: str
+
+
+class Setup(NamedTuple):
+    values: Mapping[str, Json]  # without those that are left to their defaults
+    text: str  # what identity has of it; empty if there are no values
+    client: Build | None = None  # of the step: its id, which identity has, is known when its source is
+    files: Mapping[str, str] = {}  # name in the step's folder -> text
+    earlier_texts: Sequence[str] = ()  # what earlier ids had: without NAMED, then without INPUTS, too
+
+    def text_of(self, generation: int) -> str:
+        """Return what identity has of it in a generation of ids, 0 being today's."""
+        return self.earlier_texts[generation - 1] if generation and self.earlier_texts else self.text
+
+    def reading(self, inputs: Mapping[str, Input], named: Mapping[str, Input]) -> Setup:
+        """Add files that its command reads: identity has their contents, not their paths."""
+        if not inputs and not named:
+            return self
+        first = self._with_files(INPUTS, inputs)
+        return first._with_files(NAMED, named)._replace(earlier_texts=(first.text, self.text))
+
+    def _with_files(self, key: str, inputs: Mapping[str, Input]) -> Setup:
+        if not inputs:
+            return self
+        checksums: dict[str, Json] = {name: entry.checksum for name, entry in inputs.items()}
+        paths: dict[str, Json] = {name: entry.path for name, entry in inputs.items()}
+        attached = self.values.get(FILES)
+        values = {**self.values, FILES: {**(attached if isinstance(attached, dict) else {}), **checksums}, key: paths}
+        return self._replace(values=values, text=identity_text(values))
+
+    def attaching(self, client: Build | None, files: Mapping[str, str]) -> Setup:
+        """Add what the step brings along: identity has the checksums of files."""
+        if not files:
+            return self._replace(client=client)
+        checksums: dict[str, Json] = {name: _text_checksum(text) for name, text in files.items()}
+        values = {**self.values, FILES: checksums}
+        return Setup(values, identity_text(values), client, files)
+
+
+def identity_text(values: Mapping[str, Json]) -> str:
+    """Write what identity has of a setup: no paths of files, and no timeouts of a service."""
+    identifying = {name: value for name, value in values.items() if name not in (INPUTS, NAMED)}
+    service = identifying.get(SERVICE)
+    if isinstance(service, dict):
+        parts = {name: _without_timeout(value) for name, value in service.items()}
+        identifying[SERVICE] = {name: value for name, value in parts.items() if value != {}}
+    return encode(identifying)
+
+
+def _without_timeout(value: Json) -> Json:
+    return {key: part for key, part in value.items() if key != TIMEOUT} if isinstance(value, dict) else value
+
+
+@lru_cache(maxsize=1024)  # many steps have the same
+def _text_checksum(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def storage_engine(build: Build, scope: Scope) -> str:
+    """Find the storage engine of a server: the param of that name, else the engine's default."""
+    value, _ = scope.look_up(PARAMS, STORAGE_ENGINE)
+    return engine(build.engine).default_storage_engine if value is UNSET else str(value)
+
+
+class StepSetup:
+    """Resolves the setup of a step under one build; what no choice changes is computed once."""
+
+    def __init__(self, entry: StepEntry, build: Build, spec: Spec, spec_files: SpecFiles, clients: Clients) -> None:
+        self._entry, self._build, self._files, self._clients = entry, build, spec_files, clients
+        self._spec_launch, self._spec_start = _launch_values(spec.launch), spec.start
+        self._attaching, self._reading = step_files(entry.kind), input_files(entry.kind)
+        self._client_engine = client_engine(entry.kind) if runs_on(entry.kind, build.engine) else None
+        self.needs_settings = bool(client_engine(entry.kind) or self._attaching or self._reading)
+        self._is_server = engine(build.engine).server
+        probes = [probe for probe in spec.probes if takes_probe(build, probe)]
+        constant: dict[str, Json] = {
+            "before": [_probe_values(probe) for probe in probes if is_timed(entry, probe.before)],
+            "after": [_probe_values(probe) for probe in probes if is_timed(entry, probe.after)],
+            "collectors": [_collector_values(item) for item in spec.collectors if is_observed(item, entry)],
+            SEARCH: entry.search.to_json() if entry.search is not None else None,
+        }
+        self._constant = {name: value for name, value in constant.items() if value}
+        self._setups: dict[Any, Setup] = {}  # cells with equal setups share one
+
+    def axes(self, points: Iterable[tuple[int, Point]]) -> Iterator[int]:
+        """List the axes whose points set something here."""
+        return (axis for axis, point in points if point.launch is not None or point.start is not None)
+
+    def names(self) -> Iterator[Name]:
+        """List the names that it may look at."""
+        yield STORAGE_ENGINE, ""
+        yield from _mentioned_by_service(self._build)
+
+    def resolve(self, points: Sequence[Point], scope: Scope, settings: Settings | None) -> Setup:
+        launch = dict(self._spec_launch)
+        for point in points:
+            launch |= _launch_values(point.launch)
+        values: dict[str, Json] = {
+            "launch": launch,
+            "start": next((point.start for point in reversed(points) if point.start is not None), self._spec_start),
+            STORAGE_ENGINE: storage_engine(self._build, scope) if self._is_server else None,
+            SERVICE: _resolve_service(self._build, scope),
+        }
+        values = {**{name: value for name, value in values.items() if value}, **self._constant}
+        inputs: Mapping[str, Input] = {}
+        attached: Mapping[str, str] = {}
+        named = {**self._files.libraries(self._build.source), **self._files.named_by_setup(values)}
+        client: Build | None = None
+        if settings is not None:
+            attached = self._files.attached(self._attaching, self._entry, settings) if self._attaching else {}
+            inputs = self._files.inputs(self._reading, self._entry, settings) if self._reading else {}
+            client = self._client(settings)
+            named = {**self._files.libraries(client.source), **named} if client is not None else named
+            named |= self._files.named_by_settings(self._reading, self._entry, settings) if self._reading else {}
+            named = {name: entry for name, entry in named.items() if name not in inputs and name not in attached}
+        text = identity_text(values) if values else ""
+        key = (text, client, *(tuple(table.items()) for table in (attached, inputs, named)))
+        if key not in self._setups:
+            self._setups[key] = Setup(values, text).attaching(client, attached).reading(inputs, named)
+        return self._setups[key]
+
+    def _client(self, settings: Settings) -> Build | None:
+        if self._client_engine is None:
+            return None
+        entry, at = self._entry, settings.values.at.get(CLIENT)
+        where = entry.where if at is None else Location.read(at)
+        name = str(settings.values[CLIENT])
+        return self._clients.find(ClientRequest(name, self._client_engine, entry.base, where, at is not None))
+
+
+def _launch_values(launch: Launch | None) -> dict[str, Json]:
+    return {} if launch is None else launch.model_dump(mode="json", exclude_defaults=True)
+
+
+# Probes and collectors
+
+
+def is_timed(entry: StepEntry, patterns: Iterable[str]) -> bool:
+    """Decide if a probe whose steps have these patterns is timed at a step; a name may have brackets in it."""
+    names = (entry.name, entry.base)
+    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns for name in names)
+
+
+def takes_probe(build: Build, probe: Probe) -> bool:
+    """Decide if a probe suits a build: SQL is for servers."""
+    return probe.sql is None or engine(build.engine).server
+
+
+def is_observed(collector: Collector, entry: StepEntry) -> bool:
+    """Decide if a collector observes a step: without `steps` it observes everything that is measured."""
+    if not collector.steps:
+        return entry.flag("measured", True)
+    return entry.name in collector.steps or entry.base in collector.steps
+
+
+def _probe_values(probe: Probe) -> dict[str, Json]:
+    """Write a probe for the plan; a single name of counters is no list, for the sake of earlier ids."""
+    model = probe.model_dump(mode="json", exclude_none=True, exclude={"before", "after", "counters"})
+    counters: list[Json] = [str(name) for name in probe.counters]
+    values: dict[str, Json] = {
+        name: [*map(str, value)] if isinstance(value, list | tuple) else str(value) for name, value in model.items()
+    }
+    return {**values, "counters": counters[0] if len(counters) == 1 else counters} if counters else values
+
+
+def _collector_values(collector: Collector) -> dict[str, Json]:
+    """Write a collector for the plan and identity."""
+    model = collector.model_dump(mode="json", exclude_defaults=True, exclude={"steps"})
+    return {
+        name: [*map(str, value)] if isinstance(value, list | tuple) else str(value) if isinstance(value, str) else value
+        for name, value in model.items()
+    }
+
+
+# The `service` of a build: the server program that is started for each stage
+
+TIMEOUT = "timeout"  # how long somebody waits changes no figure: no part of identity
+LOCATIONS = ("data", "folder", *SERVICE_PLACEHOLDERS)
+COMMAND_PLACEHOLDERS = (*LOCATIONS, "program:NAME")
+ARGV_PLACEHOLDERS = (*LOCATIONS, "options", "program:NAME")
+OPTION_PLACEHOLDERS = ("name", "value")
+
+
+def _mentioned_by_service(build: Build) -> Iterator[Name]:
+    if (service := build.service) is not None:
+        forms = (*_forms(service.ready).values(), *_forms(service.stop).values())
+        yield from mentioned_names(service.argv, service.option, service.env, *forms)
+
+
+def unreached_options(build: Build, names: Iterable[str], *tables: Mapping[str, Json]) -> list[str]:
+    """List options for which neither the service nor the step has a word; `tables`: the step's setup and settings."""
+    holders = [*tables, *(table.get(SERVICE) for table in tables)]
+    argvs = [holder.get("argv") for holder in holders if isinstance(holder, dict)]
+    if any(isinstance(words, list) and "{options}" in words for words in argvs):
+        return []
+    mentioned = {name for kind, name in _mentioned_by_service(build) if kind == OPTIONS}
+    return [] if "" in mentioned else [name for name in names if name not in mentioned]
+
+
+def _forms(model: Readiness | StopRequest) -> dict[str, Any]:
+    return {name: value for name, value in model if name != TIMEOUT and value is not None}
+
+
+def _resolve_service(build: Build, scope: Scope) -> Json:
+    """Resolve the words of a build's service; their placeholders stay."""
+    service = build.service
+    if service is None:
+        return None
+    resolution = _ServiceResolution(build, service, scope)
+    return {
+        "argv": resolution.words("argv", service.argv, ARGV_PLACEHOLDERS),
+        **({"option": resolution.words("option", service.option, OPTION_PLACEHOLDERS)} if service.option else {}),
+        **({"env": resolution.environment()} if service.env else {}),
+        "ready": resolution.request("ready", service.ready),
+        **({"stop": resolution.request("stop", service.stop)} if service.stop != StopRequest() else {}),
+    }
+
+
+class _ServiceResolution:
+    def __init__(self, build: Build, service: Service, scope: Scope) -> None:
+        self._build, self._service, self._scope, self._problems = build, service, scope, scope.problems
+
+    def words(self, name: str, nodes: Sequence[Any], placeholders: Sequence[str]) -> list[Json]:
+        words = self._scope.items(Seq(list(nodes), self._build.where))
+        self._check(name, words, placeholders)
+        if (misplaced := misplaced_placeholder([str(word) for word in words])) is not None:
+            node = next(word for word in words if misplaced in str(word))
+            self._refuse(name, node, f"`{misplaced}` stands for several words: give it as a word of its own")
+        return [str(word) for word in words]
+
+    def environment(self) -> dict[str, Json]:
+        variables = {name: self._scope.value(node) for name, node in self._service.env.items()}
+        variables = {name: value for name, value in variables.items() if is_value(value)}
+        self._check("env", list(variables.values()), LOCATIONS)
+        return {name: str(value) for name, value in variables.items()}
+
+    def request(self, name: str, model: Readiness | StopRequest) -> dict[str, Json]:
+        """Resolve `ready` or `stop`: one form, and a timeout."""
+        request: dict[str, Json] = {TIMEOUT: model.timeout} if model.timeout is not None else {}
+        for form, node in _forms(model).items():
+            path = f"{name}.{form}"
+            if form == "command":
+                request[form] = self.words(path, node, COMMAND_PLACEHOLDERS)
+                continue
+            value = self._scope.value(node)
+            self._check(path, [value], LOCATIONS)
+            text = request[form] = str(value)
+            if form == "port" and text != "{port}" and not (text.isdecimal() and 0 < int(text) < 1 << 16):
+                self._refuse(path, value, f"expected `{{port}}` or 1 to 65535, found `{text}`")
+        return request
+
+    def _refuse(self, name: str, node: Any, message: str) -> None:
+        where = node_location(node, self._build.where)
+        self._problems.add("wrong-setting", where, f"{self._owner(name)}: {message}", width=width(node))
+
+    def _check(self, name: str, words: Sequence[Any], placeholders: Sequence[str]) -> None:
+        check_placeholders(self._owner(name), words, self._build.where, placeholders, self._problems)
+
+    def _owner(self, name: str) -> str:
+        return f"build `{self._build.family}`: service `{name}`"
+
+
+# Files: texts that steps bring along, which are read while the spec is planned (jobs never read the spec), and files
+# that commands read where they lie. Identity has their contents, the plan their paths
+
+LARGEST = 1 << 20  # bytes
+
+
+class FileError(StepgridError):
+    def __init__(self, code: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.code, self.hint = code, hint
+
+
+class SpecFiles:
+    """Files of a spec, each read once."""
+
+    def __init__(self, document: Document, problems: Problems) -> None:
+        self._spec, self._yaml_files, self._problems = document.path, frozenset(document.files), problems
+        self._root = os.path.realpath(os.path.dirname(self._spec) or ".").rstrip("/")  # noqa: PTH120 - an import less
+        self._texts: dict[str, str] = {}
+        self._checksums: dict[tuple[str, bool], str | None] = {}
+        self._programs: dict[str, str | None] = {}  # of PATH
+        self._libraries: dict[str, Mapping[str, Input]] = {}
+
+    def attached(self, plugin: StepFiles, entry: StepEntry, settings: Settings) -> Mapping[str, str]:
+        """Read the texts that a step brings along, by their names in its folder."""
+
+        def read(name: str) -> str:
+            where, quoted = _setting_location(name, entry, settings)
+            path = str(self._folder(where) / name)
+            try:
+                if not site.may_read(path, self._spec):
+                    raise FileError("file-outside", site.outside_message(path), site.OUTSIDE_HINT)
+                if path not in self._texts:
+                    self._texts[path] = _read_text(path)
+            except FileError as error:
+                self._problems.add(error.code, where, str(error), error.hint, quoted)
+                raise AlreadyReported(str(error)) from None
+            return self._texts[path]
+
+        return plugin.files(settings.values, read)
+
+    def inputs(self, plugin: InputFiles, entry: StepEntry, settings: Settings) -> Mapping[str, Input]:
+        """Find the files that a command's words name, and those that it lists, by their names in the spec."""
+        inputs: dict[str, Input] = {}
+        for word in plugin.words(settings.values):
+            if (item := self._input(self._setting_path(word, entry, settings))) is not None:
+                inputs[word] = item
+        for name in plugin.listed(settings.values):
+            inputs[name] = self._listed_input(name, entry, settings)
+        return inputs
+
+    def named_by_settings(self, plugin: InputFiles, entry: StepEntry, settings: Settings) -> dict[str, Input]:
+        """Find programs of PATH, files that are named in any other way, and targets of links in listed folders."""
+        entries: dict[str, Input] = {}
+        for setting in plugin.placeholders(()) if isinstance(plugin, Placeholders) else ():
+            words = settings.values.get(setting)
+            if isinstance(words, list):
+                texts = [str(word) for word in words]
+                entries |= self._named_by_words(texts, lambda name: self._setting_path(name, entry, settings))
+        for name in (*plugin.listed(settings.values), *entries):
+            path = self._setting_path(name, entry, settings)
+            if os.path.isdir(path):  # noqa: PTH112 - an import less
+                entries |= self._link_targets(name, path)
+        return entries
+
+    def named_by_setup(self, values: Mapping[str, Json]) -> dict[str, Input]:
+        """Find files that `launch.env`, a service, probes and collectors name."""
+        parts = [part for key in ("launch", SERVICE) if isinstance(part := values.get(key), dict)]
+        forms = [form for part in parts for key in ("ready", "stop") if isinstance(form := part.get(key), dict)]
+        lists = [table for key in ("before", "after", "collectors") if isinstance(table := values.get(key), list)]
+        entries: dict[str, Input] = {}
+        for holder in [*parts, *forms, *(item for table in lists for item in table if isinstance(item, dict))]:
+            for key in ("argv", "command"):
+                if isinstance(words := holder.get(key), list):
+                    entries |= self._named_by_words([str(word) for word in words], self._spec_path)
+            if isinstance(variables := holder.get("env"), dict):
+                entries |= self._named_by_words(["", *map(str, variables.values())], self._spec_path)
+        return entries
+
+    def libraries(self, source: Mapping[str, Any]) -> Mapping[str, Input]:
+        """Find shared libraries of a system's program, which an upgrade replaces below it."""
+        name = str(source.get("system", ""))
+        if name not in self._libraries:
+            program = name if "/" in name else self._program(name)
+            paths = files.shared_libraries(program) if program else {}
+            inputs = {library: self._input(path) for library, path in paths.items()}
+            self._libraries[name] = {library: item for library, item in inputs.items() if item is not None}
+        return self._libraries[name]
+
+    def _named_by_words(self, words: Sequence[str], resolve: Callable[[str], str]) -> dict[str, Input]:
+        """Find folders only by a path below the spec's, which holds the results, too: `data` is a plain word."""
+        entries: dict[str, Input] = {}
+        program = self._program(words[0]) if words else None
+        if program and (item := self._input(program)) is not None:
+            files.record_program(words[0], item.checksum)
+            entries[words[0]] = item
+        for name in possible_file_names(words):
+            path = resolve(name)
+            is_below = "/" in name and not name.startswith("/") and os.path.realpath(path).startswith(f"{self._root}/")
+            if (item := self._input(path, only_files=not is_below)) is not None:
+                entries[name] = item
+        return entries
+
+    def _program(self, name: str) -> str | None:
+        if name not in self._programs:
+            self._programs[name] = find_on_path(name)
+        return self._programs[name]
+
+    def _link_targets(self, name: str, folder: str) -> Mapping[str, Input]:
+        """Find the targets of links: a folder's checksum has their paths, not what is there."""
+        entries: dict[str, Input] = {}
+        for link in files.tree_links(Path(folder)):
+            target = os.path.realpath(os.path.join(folder, link))  # noqa: PTH118 - an import less
+            if (item := self._input(target, only_files=not site.may_read(target, self._spec))) is not None:
+                entries[f"{name.rstrip('/')}/{link}"] = item
+        return entries
+
+    def _listed_input(self, name: str, entry: StepEntry, settings: Settings) -> Input:
+        where, quoted = _setting_location(name, entry, settings)
+        path = self._path(name, where)
+        if not site.may_read(path, self._spec):  # a folder may be all of the disk
+            self._problems.add("file-outside", where, site.outside_message(path), site.OUTSIDE_HINT, quoted)
+            raise AlreadyReported(name)
+        if (item := self._input(path, only_files=False)) is not None:
+            return item
+        folder = Path(path).parent
+        names = [file.name for file in sorted(folder.iterdir())] if folder.is_dir() else []
+        hint = nearest(Path(path).name, names) if names else ""
+        self._problems.add("file-not-found", where, f"there is no file `{path}`", hint, quoted)
+        raise AlreadyReported(name)
+
+    def _spec_path(self, name: str) -> str:
+        return os.path.normpath(os.path.join(os.path.dirname(self._spec), name))  # noqa: PTH118, PTH120 - of ten thousand
+
+    def _setting_path(self, name: str, entry: StepEntry, settings: Settings) -> str:
+        if len(self._yaml_files) <= 1:
+            return self._spec_path(name)
+        return self._path(name, _setting_location(name, entry, settings)[0])
+
+    def _path(self, name: str, where: Location) -> str:
+        """Make a path relative to the file that names it, as those of patches are."""
+        return os.path.normpath(self._folder(where) / name)
+
+    def _folder(self, where: Location) -> Path:
+        return Path(where.file if where.file in self._yaml_files else self._spec).parent
+
+    def _input(self, path: str, only_files: bool = True) -> Input | None:
+        """Compute a checksum; None if there is nothing to read."""
+        key = (path, only_files)
+        if key not in self._checksums:
+            self._checksums[key] = _try_checksum(path, only_files)
+        value = self._checksums[key]
+        return None if value is None else Input(path, value)
+
+
+def _setting_location(name: str, entry: StepEntry, settings: Settings) -> tuple[Location, int]:
+    """Locate the setting that names a file, with the width of the name."""
+    for setting, at in settings.values.at.items():
+        if name in _texts(settings.values.get(setting)):
+            return Location.read(at), width(name)
+    return entry.where, width(entry.base)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
+
+
+def _read_text(path: str) -> str:
+    file = Path(path)
+    try:
+        if not file.is_file():  # what is no plain file may wait for its writer
+            raise FileError("file-not-found", f"there is no file `{path}`")
+        with file.open("rb") as stream:
+            content = stream.read(LARGEST + 1)  # enough to tell that it is too large
+    except OSError as error:
+        raise FileError("file-not-found", f"`{path}` cannot be read: {error.strerror}") from None
+    files.record_file(path, content)
+    if len(content) > LARGEST:
+        raise FileError("too-large", f"the file `{path}` is larger than 1 MiB", "its text is part of every plan")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        byte = f"byte 0x{content[error.start]:02x}"
+        raise FileError("not-utf8", f"`{path}` is not UTF-8 text: {byte}", "save the file as UTF-8") from None
+
+
+def _try_checksum(path: str, only_files: bool) -> str | None:
+    try:
+        if holds_data(path) or (os.path.isdir(path) and not only_files):  # noqa: PTH112 - an import less
+            return checksum(path)
+    except (OSError, ValueError):  # a name that no file can have
+        pass
+    if "\0" not in path:
+        files.record_file(path, None)
+    return None

@@ -1,0 +1,384 @@
+"""Steps of a spec: uses joined with definitions, live grids and repetitions written out, checkpoints between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from itertools import product
+from math import prod
+from typing import Any, NamedTuple, TypeAlias
+
+from stepgrid.expand.axes import RESERVED, Axis
+from stepgrid.expand.definitions import ResolvedDefinitions
+from stepgrid.language.expressions import ExpressionError, parse_objective
+from stepgrid.language.models import Search, Step
+from stepgrid.language.problems import Location, Problems, nearest, nearest_name
+from stepgrid.language.spec_file import Document
+from stepgrid.language.yaml import Map, Text, key_location, width
+from stepgrid.model import units
+from stepgrid.model.search import AxisSearch, placeholder
+from stepgrid.plugins.driver import Placeholders
+from stepgrid.plugins.registry import DRIVERS, driver
+
+FORMS = ("use", "name", "checkpoint")
+UNKNOWN = ""  # the name of what could not be read
+
+
+@dataclass(frozen=True, slots=True)
+class StepEntry:
+    """A step of the list, from its definition and its use (nearest last)."""
+
+    name: str
+    kind: str
+    position: int
+    where: Location
+    links: tuple[Step, ...]
+    options: tuple[Any, ...]  # of all links, nearest last
+    base: str = ""  # the name without what `times` and `for` add to it
+    shown: str = ""  # the name in tables, where the variables of a live grid have columns of their own
+    variables: Mapping[str, Text] = field(default_factory=dict)  # of a live grid
+    search: AxisSearch | None = None  # of which it is one point
+    search_at: Location | None = None  # of the search's objective
+
+    @property
+    def whens(self) -> tuple[Text, ...]:
+        return tuple(link.when for link in self.links if link.when is not None)
+
+    def flag(self, field: str, default: bool) -> bool:
+        value = _nearest_value(self.links, field)
+        return default if value is None else bool(value)
+
+
+class Checkpoint(NamedTuple):
+    """The end of a stage; without a name it stands for an entry that could not be read."""
+
+    name: str
+    position: int
+    where: Location
+
+
+def resolve(document: Document, defined: ResolvedDefinitions, problems: Problems) -> list[StepEntry | Checkpoint]:
+    """List all steps and checkpoints in the order they run."""
+    name = document.spec.workload
+    if name is not None and name not in defined.workloads:
+        problems.undefined("workload", name, name.where, defined.workloads)
+    workload = None if name is None else defined.workloads.get(name)
+    steps = document.spec.steps if document.spec.steps is not None else workload
+    if not steps:
+        if steps is not None or name is None:
+            _report_no_steps(document, problems)
+        return []
+    by_name = {str(step.name): step for step in workload or () if step.name is not None}
+    reader = _EntryReader(document, None if workload is None and name is not None else by_name, problems)
+    entries = [reader.read(step, position) for position, step in enumerate(steps)]
+    _check_checkpoints([entry for entry in entries if isinstance(entry, Checkpoint)], problems)
+    return [
+        part for entry in entries for part in (_write_out(entry, problems) if isinstance(entry, StepEntry) else [entry])
+    ]
+
+
+def _report_no_steps(document: Document, problems: Problems) -> None:
+    nodes = document.nodes
+    if "steps" in nodes:
+        problems.add("no-steps", nodes.at["steps"], "`steps` is empty", "without the key it is the whole workload", 5)
+    elif "steps" not in nodes.at:  # else they were of a wrong type, which is reported
+        problems.add("no-steps", nodes.where, "the spec has no steps", "give `workload:` or `steps:`, or both")
+
+
+def _check_checkpoints(checkpoints: Sequence[Checkpoint], problems: Problems) -> None:
+    seen_at: dict[str, Location] = {}
+    for name, _, where in checkpoints:
+        if name in seen_at:
+            message, hint = f"two checkpoints are named `{name}`", f"first at {seen_at[name]}"
+            problems.add("defined-twice", where, message, hint, len(name))
+        elif name:
+            seen_at[name] = where
+
+
+def _nearest_value(links: Sequence[Step], field: str) -> Any:
+    return next((value for link in reversed(links) if (value := getattr(link, field)) is not None), None)
+
+
+class _EntryReader:
+    """Reads the entries of `steps`; `workload` is None if it is undefined, so that its steps are unknown."""
+
+    def __init__(self, document: Document, workload: Mapping[str, Step] | None, problems: Problems) -> None:
+        self._document, self._workload, self._problems = document, workload, problems
+
+    def read(self, step: Step, position: int) -> StepEntry | Checkpoint:
+        where = step.where or self._document.nodes.where
+        forms = {key: name for key in FORMS if (name := getattr(step, key)) is not None}
+        unknown = Checkpoint(UNKNOWN, position, where)
+        if len(forms) != 1:
+            self._report_form(step, forms, where)
+            return unknown
+        (name,) = forms.values()
+        if step.checkpoint is not None:
+            self._check_checkpoint_keys(step, name)
+            return Checkpoint(str(name), position, name.where)
+        links: tuple[Step, ...] = (step,)
+        if step.use is not None:
+            use = None if self._workload is None else self._workload_name(step.use, self._workload)
+            if use is None or self._workload is None:
+                return unknown
+            links, name = (self._workload[use], step), Text(use, name.where)
+        kind = self._kind(links, name)
+        if kind is None:
+            return unknown
+        options = tuple(layer for link in links for layer in link.options)
+        shown = str(step.as_ or name)
+        return StepEntry(shown, kind, position, name.where, links, options, shown, shown)
+
+    def _report_form(self, step: Step, forms: Mapping[str, Text], where: Location) -> None:
+        for key in step.model_extra or {}:
+            if get_close_matches(key, FORMS, n=1):
+                key_at = step.key_location(key, where)
+                self._problems.add("unknown-key", key_at, f"`{key}` is not a key here", nearest(key, FORMS), len(key))
+                return
+        if not (step.model_fields_set or step.model_extra) and self._problems.errors:
+            return  # its one key had no value, which is reported
+        hint = ""
+        if forms:
+            where = next(iter(forms.values())).where
+            hint = f"not both: {' and '.join(f'`{key}`' for key in forms)}"
+        self._problems.add("step-form", where, "a step has one of `use`, `name` and `checkpoint`", hint)
+
+    def _check_checkpoint_keys(self, step: Step, name: Text) -> None:
+        for key in sorted({*step.model_fields_set, *(step.model_extra or {})} - {"checkpoint"}):
+            shown = key.rstrip("_")
+            message, where = f"a checkpoint takes no `{shown}`", step.key_location(shown, name.where)
+            self._problems.add("unknown-key", where, message, "it is a place between steps", len(shown))
+
+    def _workload_name(self, use: Text, workload: Mapping[str, Step]) -> str | None:
+        """Find a step of the workload; a misspelt one stands for the nearest, so that more faults are found."""
+        if use in workload:
+            return str(use)
+        message, hint = f"the workload has no step `{use}`", nearest(use, workload)
+        if self._document.spec.workload is None:
+            message, hint = f"there is no workload to take the step `{use}` from", "give `workload: NAME`"
+        self._problems.add("undefined-name", use.where, message, hint, len(use))
+        name = nearest_name(use, sorted(workload))
+        return None if name in {step.use for step in self._document.spec.steps or ()} else name
+
+    def _kind(self, links: Sequence[Step], name: Text) -> str | None:
+        """Find the kind of a step; a misspelt one stands for the nearest, so that more faults are found."""
+        kind: Text | None = _nearest_value(links, "kind")
+        if kind is None:
+            hint = nearest("", DRIVERS.names())
+            self._problems.add("missing-key", name.where, f"step `{name}` has no `kind`", hint, width(name))
+            return None
+        if kind in DRIVERS.names():
+            return str(kind)
+        message, hint, length = DRIVERS.unknown(kind)
+        is_misspelt = hint.endswith("?")
+        hint = hint if is_misspelt else f"`kind: command` runs any program; {hint}"
+        self._problems.add("undefined-name", kind.where, message, hint, length)
+        return hint.split("`")[1] if is_misspelt else None
+
+
+# Live grids, repetitions and warm-ups
+
+MOST_STEPS = 1000  # that one entry may stand for
+DURATION, WARMUP = "duration", "warmup"
+
+Values: TypeAlias = Mapping[str, Sequence[Text]]  # variable of a live grid -> its values
+
+
+def _write_out(entry: StepEntry, problems: Problems) -> Iterator[StepEntry | Checkpoint]:
+    """List what one entry stands for, in the order it runs."""
+    variables: Mapping[str, Any] = _nearest_value(entry.links, "for_") or {}
+    searches = {
+        name: search
+        for name, model in variables.items()
+        if isinstance(model, Search) and (search := _read_search(name, model, problems)) is not None
+    }
+    values = {
+        name: value if not isinstance(value, Search) else _point_numbers(searches[name], value)
+        for name, value in variables.items()
+        if not isinstance(value, Search) or name in searches  # a search with a fault has no points
+    }
+    if len(searches) > 1:
+        message = f"step `{entry.name}` searches on {len(searches)} axes: one at a time"
+        problems.add("search-form", entry.where, message, "give the others values", len(entry.name))
+    times = _nearest_value(entry.links, "times") or 0
+    if not _is_sound(entry, values, max(times, 1), problems):
+        yield Checkpoint(UNKNOWN, entry.position, entry.where)
+        return
+    warmup = _warmup(entry, problems)
+    for combination in product(*(dict.fromkeys(texts) for texts in values.values())):
+        bound = _bind(entry, dict(zip(values, combination, strict=True)), searches)
+        for ending in [f".{number + 1}" for number in range(times)] or [""]:
+            step = replace(bound, name=bound.name + ending, shown=bound.base + ending)
+            if warmup is not None:
+                yield _warming_step(step, warmup)
+            yield step
+
+
+def _point_numbers(search: AxisSearch, model: Search) -> Sequence[Text]:
+    return [Text(f"#{number + 1}", model.for_.where) for number in range(search.points)]
+
+
+def _is_sound(entry: StepEntry, values: Values, times: int, problems: Problems) -> bool:
+    count = prod(len(texts) for texts in values.values()) * times
+    if count > MOST_STEPS:
+        message = f"step `{entry.name}` would be {count:,} steps: more than {MOST_STEPS:,}"
+        problems.add("too-large", entry.where, message, "`for` has a step for each combination", len(entry.name))
+        return False
+    for link in entry.links:
+        _check_variables(link, entry.where, values, problems)
+    for texts in values.values():
+        for position, text in enumerate(texts):
+            if text in texts[:position]:
+                problems.add("point-twice", text.where, f"the value `{text}` is given twice", width=len(text))
+    return all(values.values()) and not RESERVED & values.keys()
+
+
+def _check_variables(link: Step, entry_at: Location, values: Values, problems: Problems) -> None:
+    nodes = link.node("for")
+    settings = {**link.params, **(link.model_extra or {})}
+    for name in link.for_ or {}:
+        where = nodes.at.get(name, entry_at) if isinstance(nodes, Map) else entry_at
+        if not values.get(name, True):
+            problems.add("empty-axis", where, f"`for` has no values of `{name}`", width=len(name))
+        if name in RESERVED:
+            message = f"`{name}` means something else in expressions"
+            problems.add("reserved-name", where, message, "choose another name for the variable", len(name))
+        if name in settings:
+            message = f"`{name}` is a variable of `for`, and given beside it"
+            problems.add("not-both", key_location(settings[name], where), message, "keep one", len(name))
+
+
+def _bind(entry: StepEntry, variables: Mapping[str, Text], searches: Mapping[str, AxisSearch]) -> StepEntry:
+    """Make the step of one combination; a search's point has the lowest value until one is chosen."""
+    if not variables:
+        return entry
+    name = f"{entry.name}[{','.join(f'{variable}={value}' for variable, value in variables.items())}]"
+    settings = {variable: value for variable, value in variables.items() if variable not in searches}
+    bound = replace(entry, name=name, variables=variables, links=(*entry.links, Step.model_validate(settings)))
+    plugin = driver(entry.kind)
+    for variable, search in searches.items():
+        point = variables[variable]
+        # of one that is put into the words of a command, nothing stands for the value until it is chosen
+        in_words = isinstance(plugin, Placeholders) and search.param not in plugin.settings_model().model_fields
+        link = Step.model_validate({} if in_words else {search.param: Text(str(search.least), point.where)})
+        numbered = replace(search, number=int(point.removeprefix("#")))
+        bound = replace(bound, search=numbered, search_at=point.where, links=(*bound.links, link))
+    return bound
+
+
+def _warmup(entry: StepEntry, problems: Problems) -> Text | None:
+    """Find how long each run is warmed up for."""
+    link = next((link for link in reversed(entry.links) if link.warmup is not None), None)
+    node = link.node(WARMUP) if link is not None else None
+    if not isinstance(node, Text):
+        return None
+    if DURATION not in driver(entry.kind).settings_model().model_fields:
+        message = f"a step of kind {entry.kind} has no `duration`, so no `{WARMUP}`"
+        problems.add("unknown-setting", key_location(node, node.where), message, width=len(WARMUP))
+        return None
+    return node
+
+
+def _warming_step(step: StepEntry, duration: Text) -> StepEntry:
+    """Make the same step, not measured: the measured one after it finds what it has done, and nothing else."""
+    link = Step.model_validate({DURATION: duration, "measured": Text("false", duration.where)})
+    name, base = f"{step.name}.{WARMUP}", f"{step.base}.{WARMUP}"
+    return replace(step, name=name, base=base, shown=f"{step.shown}.{WARMUP}", links=(*step.links, link))
+
+
+# Searches on a live grid: each stands for a number of steps whose value is chosen while they run
+
+LEAST_POINTS = 4
+
+
+def _read_search(variable: str, model: Search, problems: Problems) -> AxisSearch | None:
+    """Read a search; None if it has a fault, which is reported."""
+    low, high = (units.number(str(end)) for end in model.search)
+    where, text = model.search[0].where, model.for_
+    if not isinstance(low, int) or not isinstance(high, int) or not 0 < low < high:
+        message = f"`search: [{model.search[0]}, {model.search[1]}]` is no range"
+        problems.add("search-form", where, message, "from a whole number above 0 to a larger one")
+        return None
+    if model.points < LEAST_POINTS:
+        message = f"`points: {model.points}` are too few to search with"
+        problems.add("search-form", where, message, f"at least {LEAST_POINTS}")
+        return None
+    try:
+        objective = parse_objective(str(text))
+    except ExpressionError as error:
+        problems.add("search-form", text.where, str(error), error.hint, len(text))
+        return None
+    if objective.name == variable and not objective.condition:
+        message = f"`max {variable}` is always the end of its range"
+        problems.add("search-form", text.where, message, f"add a condition: `max {variable} where …`", len(text))
+        return None
+    return AxisSearch(variable, str(model.param or variable), low, high, str(text), model.points)
+
+
+def check_search(entry: StepEntry, settings: Mapping[str, Any], problems: Problems) -> None:
+    """Check the metrics and the setting that a search names."""
+    search, where = entry.search, entry.search_at
+    if search is None or where is None:
+        return
+    from stepgrid.plugins import metrics  # of all plug-ins: most specs search nothing
+    from stepgrid.plugins.metrics import OwnMetrics
+
+    plugin = driver(entry.kind)
+    own_names = plugin.own_metrics(settings) if isinstance(plugin, OwnMetrics) else {}
+    names = {*metrics.METRICS, *own_names, search.variable}
+    for name in sorted(parse_objective(search.objective).names - names):
+        message = f"there is no metric `{name}` (step `{entry.base}`)"
+        problems.add("undefined-name", where, message, nearest(name, names), len(name))
+    if search.param not in settings and placeholder(search) not in str(settings):
+        message = f"step `{entry.base}` has neither a setting `{search.param}` nor `{placeholder(search)}`"
+        problems.add("search-form", where, message, "say with `param:` which setting is searched on")
+
+
+# Steps that axes change: all, those after a checkpoint (`from`), or those that an axis names (`steps`)
+
+
+class StepRange:
+    def __init__(self, axes: Sequence[Axis], entries: Sequence[StepEntry | Checkpoint], problems: Problems) -> None:
+        self._problems = problems
+        self._complete = all(entry.name for entry in entries)  # else what could not be read may be meant
+        self._steps = [entry for entry in entries if isinstance(entry, StepEntry)]
+        self._starts = {entry.name: entry.position for entry in entries if isinstance(entry, Checkpoint)}
+        self._changed = {axis.name: self._positions(axis) for axis in axes}
+
+    def axes(self, entry: StepEntry) -> list[int]:
+        """List the positions of the axes that change a step."""
+        return [number for number, changed in enumerate(self._changed.values()) if entry.position in changed]
+
+    def names(self, axis: Axis) -> tuple[str, ...] | None:
+        """List the steps that an axis changes, by name; None = all."""
+        if axis.start is None and axis.steps is None:
+            return None
+        changed = self._changed[axis.name]
+        return tuple(dict.fromkeys(step.shown for step in self._steps if step.position in changed))
+
+    def _positions(self, axis: Axis) -> frozenset[int]:
+        if axis.start is not None:
+            return self._after(axis.start)
+        if axis.steps is not None:
+            return frozenset(position for name in axis.steps for position in self._named(name))
+        return frozenset(step.position for step in self._steps)
+
+    def _after(self, checkpoint: Text) -> frozenset[int]:
+        start = self._starts.get(str(checkpoint))
+        if start is None:
+            if self._complete:
+                self._problems.undefined("checkpoint", checkpoint, checkpoint.where, self._starts)
+            name = nearest_name(checkpoint, self._starts)  # stands for it, so that more faults are found
+            return frozenset() if name is None else self._after(Text(name, checkpoint.where))
+        return frozenset(step.position for step in self._steps if step.position > start)
+
+    def _named(self, name: Text) -> list[int]:
+        positions = [step.position for step in self._steps if name in (step.name, step.shown, step.base)]
+        if not positions:
+            names = [step.name for step in self._steps]
+            if self._complete:
+                self._problems.undefined("step", name, name.where, names)
+            close = nearest_name(name, names)
+            return [] if close is None else self._named(Text(close, name.where))
+        return positions
