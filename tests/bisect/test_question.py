@@ -7,13 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.bisect.overrides import overrides
-from stepgrid.bisect.question import Words, candidates_of, request_of
-from stepgrid.bisect.request import Candidate, SearchError
-from stepgrid.bisect.spec_builds import claim
-from stepgrid.bisect.state import Decision, State, kept
+from stepgrid.bisect.measurement import override_spec
+from stepgrid.bisect.question import SearchError, Words, find_claim, list_candidates, make_request
 from stepgrid.plan.compilation import compile_spec
-from stepgrid.store.store import Store
 from tests.build.repository import Repository
 from tests.conftest import HOST, Compile
 
@@ -51,21 +47,21 @@ def spec(repository: Repository | None = None) -> str:
 
 def test_releases_of_the_spec(compile_text: Compile):
     plan = compile_text(spec())
-    request = request_of(WORDS, plan)
+    request = make_request(WORDS, plan)
     assert (request.commits, request.family, request.good, request.bad) == (False, "ours", "1", "3.10")
-    assert [each.name for each in candidates_of(request, plan)] == ["1", "2", "3.10"]
-    assert request_of(replace(WORDS, good="ours-1"), plan) == request
+    assert [each.name for each in list_candidates(request, plan)] == ["1", "2", "3.10"]
+    assert make_request(replace(WORDS, good="ours-1"), plan) == request
 
 
 def test_commits_between_two_tags(compile_text: Compile, tmp_path: Path):
     repository = Repository(tmp_path / "repository")
     made = [repository.commit(tag=f"w{each}", a_c=str(each)) for each in range(3)]
     plan = compile_text(spec(repository))
-    request = request_of(replace(WORDS, good="w0", bad="w2", build="ours-2"), plan)
+    request = make_request(replace(WORDS, good="w0", bad="w2", build="ours-2"), plan)
     assert (request.commits, request.good, request.bad, request.version) == (True, made[0], made[2], "2")
-    found = candidates_of(request, plan)
+    found = list_candidates(request, plan)
     assert [each.ref for each in found] == made
-    assert overrides(request, None, found[:1], 3) == (
+    assert override_spec(request, None, found[:1], 3) == (
         f'builds={{"ours-{made[0][:10]}": {{"extends": "ours", "source": {{"ref": "{made[0]}"}}, "version": "2"}}}}',
         f'sweep.build=["ours-{made[0][:10]}"]',
         "repeat.until=null",
@@ -84,8 +80,8 @@ def test_commits_between_two_tags(compile_text: Compile, tmp_path: Path):
 def test_the_search_says_how_many_loads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repeat: str):
     monkeypatch.chdir(tmp_path)
     Path("a.yaml").write_text(spec() + repeat)
-    request = request_of(WORDS, compile_spec("a.yaml", None, HOST))
-    sets = overrides(request, None, candidates_of(request, compile_spec("a.yaml", None, HOST))[:2], 3)
+    request = make_request(WORDS, compile_spec("a.yaml", None, HOST))
+    sets = override_spec(request, None, list_candidates(request, compile_spec("a.yaml", None, HOST))[:2], 3)
     plan = compile_spec("a.yaml", None, HOST, sets=sets)
     assert plan.until is None
     assert [(cell.labels["build"], len(cell.repeats)) for cell in plan.cells] == [("ours-1", 3), ("ours-2", 3)]
@@ -93,8 +89,12 @@ def test_the_search_says_how_many_loads(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_claim_is_about_each_build(compile_text: Compile):
     plan = compile_text(spec())
-    assert claim(plan, "Fast enough") == {"claim": "fast enough", "expect": "ops() > 100", "where": {"step": "run"}}
-    request = request_of(replace(WORDS, claim="ops() > 100"), plan)
+    assert find_claim(plan, "Fast enough") == {
+        "claim": "fast enough",
+        "expect": "ops() > 100",
+        "where": {"step": "run"},
+    }
+    request = make_request(replace(WORDS, claim="ops() > 100"), plan)
     assert (request.claim, request.metric, request.step) == ("fast enough", "", "")
 
 
@@ -118,33 +118,21 @@ def test_a_claim_is_about_each_build(compile_text: Compile):
 def test_refused(compile_text: Compile, words: dict[str, str], why: str):
     plan = compile_text(spec())
     with pytest.raises(SearchError) as caught:
-        candidates_of(request_of(replace(WORDS, **words), plan), plan)
+        list_candidates(make_request(replace(WORDS, **words), plan), plan)
     assert str(caught.value) == why
 
 
 def test_of_several_cells_one_is_chosen(compile_text: Compile):
     plan = compile_text(SPEC.replace("URL", "https://host.example/a.git"))
     with pytest.raises(SearchError) as caught:
-        request_of(WORDS, plan)
+        make_request(WORDS, plan)
     assert str(caught.value) == "`run` has 2 cells for each build: choose one, such as --only \"n == 'few'\""
 
 
 def test_no_versions_and_no_repository(compile_text: Compile):
     plan = compile_text(spec().replace("build: [ours]", "build: [ours, other]"))
     with pytest.raises(SearchError) as caught:
-        request_of(replace(WORDS, build="other"), plan)
+        make_request(replace(WORDS, build="other"), plan)
     assert str(caught.value) == (
         "`1` and `3.10` are not both versions of `other`, and its source is not git: name two of its `versions`"
     )
-
-
-def test_decisions_are_kept(compile_text: Compile, tmp_path: Path):
-    request = request_of(WORDS, compile_text(spec()))
-    store = Store(tmp_path / "outputs")
-    assert kept(store, request) is None
-    state = State(store.bisect(request.key), request, [Candidate("1", "1"), Candidate("2", "2", "2024-05-06", "x")])
-    state.decide(Decision((0, 1), 3, "the two ends"))
-    assert kept(store, request) == state
-    assert kept(store, replace(request, by=0.1)) is None
-    (state.folder / "search.json").write_text('{"candidates": 1}')
-    assert kept(store, request) is None

@@ -1,1 +1,0 @@
-"""Searches for the commit or release that made something slower: `stepgrid bisect`."""

@@ -1,28 +1,126 @@
-"""One call of `stepgrid bisect`: begins a search or goes on with it, forecasts it, reports it."""
+"""A call of `stepgrid bisect`: begin a search or go on with it, estimate its cost, collect its report."""
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
-from stepgrid.bisect import report, repository, spec_builds
-from stepgrid.bisect.bisection import Bisection
-from stepgrid.bisect.findings import Findings, findings
-from stepgrid.bisect.forecast import forecast, words
-from stepgrid.bisect.measurement import Measurement
-from stepgrid.bisect.question import candidates_of
-from stepgrid.bisect.request import Request, SearchError
-from stepgrid.bisect.state import Decision, State, kept
-from stepgrid.build.option_difference import DEFAULT, Catalogue, default, differences
+from stepgrid.bisect.measurement import Decision, Measurement, Reading
+from stepgrid.bisect.question import (
+    BUILD,
+    Candidate,
+    Request,
+    describe_commit,
+    find_claim,
+    find_family,
+    is_lower_better,
+    list_candidates,
+)
+from stepgrid.bisect.report import PAGE, BisectReport, Findings
+from stepgrid.bisect.search import BUILD_COST, NOISE, Evidence, Found, Measure, Question, forecast, next_step
+from stepgrid.build.option_difference import DEFAULT, default, differences
+from stepgrid.host import files
+from stepgrid.model import units
 from stepgrid.model.plan import Plan
+from stepgrid.model.units import counted, duration
 from stepgrid.store.builds import catalogue
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats.text import cut
 from stepgrid.workflow.run_preview import preview_run
 
-_MOST = 3  # suspects whose changes are shown
-_WIDTH = 40  # of a default: some are long lists
+_MOST_SUSPECTS = 3  # whose changes are shown
+_DEFAULT_WIDTH = 40  # some are long lists
+
+
+@dataclass(slots=True)
+class State:
+    """Decisions of a search, in one small file; every figure is read from the results."""
+
+    folder: Path
+    request: Request
+    candidates: Sequence[Candidate]
+    decisions: list[Decision] = field(default_factory=list)
+
+    def decide(self, decision: Decision) -> None:
+        """Save a decision before it is measured: a search that is killed then goes on with it."""
+        self.decisions.append(decision)
+        self.save()
+
+    def save(self) -> None:
+        files.make_folder(self.folder)
+        record = {"request": asdict(self.request), "candidates": self.candidates, "decisions": self.decisions}
+        files.write_json(self.folder / "search.json", record)
+
+
+def load_state(store: Store, request: Request) -> State | None:
+    """Read the decisions of a search, unless it is new, or an older version's."""
+    folder = store.bisect(request.key)
+    record = files.read_json(folder / "search.json")
+    try:
+        candidates = [Candidate(*map(str, fields)) for fields in record["candidates"]]
+        decisions = [
+            Decision(tuple(map(int, indexes)), int(loads), str(why)) for indexes, loads, why in record["decisions"]
+        ]
+    except (KeyError, TypeError, ValueError):
+        return None
+    return State(folder, request, candidates, decisions)
+
+
+@dataclass(slots=True)
+class Bisection:
+    """The loop of a search: decide, measure, read, until the change is found."""
+
+    state: State
+    measurement: Measurement
+    is_lower_better: bool
+    readings: dict[int, Reading] = field(default_factory=dict)
+
+    def run(self, retry: bool = False) -> Findings:
+        """Search; `retry`: candidates that failed before are tried again."""
+        # the last decision about a candidate has all of its loads
+        newest = {index: decision for decision in self.state.decisions for index in decision.candidates}
+        for decision in dict.fromkeys(newest.values()):
+            self._measure(decision, retry)
+        while isinstance(step := next_step(self.question, self.evidence), Measure):
+            names = ", ".join(self.state.candidates[index].name for index in step.candidates)
+            _say(f"measure {names} ({counted(step.loads, 'load')}): {step.why}")
+            decision = Decision(step.candidates, step.loads, step.why)
+            self.state.decide(decision)
+            self._measure(decision)
+        return Findings(self.state.request, self.state.candidates, step, dict(self.readings), self.evidence)
+
+    @property
+    def question(self) -> Question:
+        request = self.state.request
+        costs = [
+            reading.build_seconds / reading.load_seconds
+            for reading in self.readings.values()
+            if reading.build_seconds and reading.load_seconds
+        ]
+        threshold = 0.0 if request.claim else None
+        return Question(len(self.state.candidates), math.log1p(request.by), threshold, max([BUILD_COST, *costs]))
+
+    @property
+    def evidence(self) -> Evidence:
+        sign = -1 if self.is_lower_better else 1
+        samples = {
+            index: tuple(sign * math.log(figure) for figure in reading.figures)
+            for index, reading in self.readings.items()
+            if reading.figures
+        }
+        unusable = frozenset(self.readings.keys() - samples.keys())
+        return Evidence(samples, unusable, frozenset(samples), self.is_lower_better)
+
+    def _measure(self, decision: Decision, retry: bool = False) -> None:
+        if not self.measurement.is_over(decision, retry):
+            self.measurement.run(decision)
+        for index, reading in self.measurement.readings(decision).items():
+            if reading.lacking and reading != self.readings.get(index):
+                _say(f"skip {self.state.candidates[index].name}: {reading.lacking}")
+            self.readings[index] = reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,65 +131,60 @@ class Session:
     command: str
 
     def forecast(self) -> str:
-        """What the search would cost; nothing is measured."""
+        """Estimate the cost of the search; nothing is measured."""
         search = self._search()
         expected = forecast(search.question)
-        ends = preview_run(search.measurement.plan(Decision((0, len(search.state.candidates) - 1), 1, "")), self.store)
-        stages = [node.seconds for node in ends.nodes if not node.status.is_build]
-        load = sum(each or 0.0 for each in stages) / 2
-        return words(len(search.state.candidates) - 1, expected, load)
+        pair = Decision(search.question.ends, 1, "")
+        stages = preview_run(search.measurement.plan(pair), self.store).nodes
+        seconds = sum(node.seconds or 0.0 for node in stages if not node.status.is_build) / 2
+        time, longest = duration(seconds * expected.loads), duration(seconds * expected.most_loads)
+        return (
+            f"{counted(len(search.state.candidates) - 1, 'candidate')} after the good one\n"
+            f"builds: {expected.builds}, at most {expected.most_builds} in 19 of 20 searches\n"
+            f"loads: {expected.loads}, at most {expected.most_loads}, "
+            f"of {duration(seconds)} each: {time}, at most {longest}\n"
+            f"assumed: a change of the size that is looked for, {units.percent(NOISE)} noise of a load, "
+            "nothing measured yet"
+        )
 
-    def run(self, retry: bool = False) -> tuple[str, bool]:
-        """The report, and whether the change was found."""
+    def run(self, retry: bool = False) -> BisectReport:
         search = self._search()
         search.state.save()
-        outcome = search.run(retry)
-        found = findings(self.request, search.state.candidates, outcome)
-        said = report.BisectReport(found, self._changes(found), *self._pair(found, search), self.command)
-        return report.written(said, search.state.folder), found.found is not None
+        findings = search.run(retry)
+        changes, defaults, pages = dict[str, str](), list[str](), list[str]()
+        if isinstance(findings.answer, Found):
+            defaults, page = self._compare_pair(findings.answer, search)
+            pages = [page]
+        if self.request.commits:
+            build = next(iter(find_family(self.plan, self.request.family).builds.values()))
+            suspects = findings.suspects[:_MOST_SUSPECTS]
+            changes = {candidate.name: describe_commit(build, candidate.ref) for candidate in suspects}
+        return BisectReport(search.state.folder, findings, changes, defaults, pages, self.command)
 
     def _search(self) -> Bisection:
-        state = kept(self.store, self.request)
+        request, state = self.request, load_state(self.store, self.request)
         if state is None:
-            candidates = candidates_of(self.request, self.plan)
-            state = State(self.store.bisect(self.request.key), self.request, candidates)
-        claim = spec_builds.claim(self.plan, self.request.claim) if self.request.claim else None
-        measurement = Measurement(self.store, self.request, claim, state.candidates)
-        lower = bool(self.request.metric) and spec_builds.better(self.plan, self.request.metric) == "lower"
-        return Bisection(state, measurement, lower, _say)
+            state = State(self.store.bisect(request.key), request, list_candidates(request, self.plan))
+        claim = find_claim(self.plan, request.claim) if request.claim else None
+        measurement = Measurement(self.store, request, claim, state.candidates)
+        return Bisection(state, measurement, bool(request.metric) and is_lower_better(self.plan, request.metric))
 
-    def _changes(self, found: Findings) -> Mapping[str, str]:
-        if not self.request.commits:
-            return {}
-        return {each.name: self._changes_of(each.ref) for each in found.suspects[:_MOST]}
-
-    def _changes_of(self, commit: str) -> str:
-        """The answer counts more than what it changed: a repository that is gone does not take it away."""
-        try:
-            return repository.changes(
-                next(iter(spec_builds.family(self.plan, self.request.family).builds.values())), commit
-            )
-        except SearchError as error:
-            return f"commit {commit}: {error}"
-
-    def _pair(self, found: Findings, search: Bisection) -> tuple[list[str], list[str]]:
-        """Defaults that differ between the last good and the first bad one, and the report of both."""
-        if found.found is None:
-            return [], []
-        ends = found.found.low, found.found.high
-        loads = min(len(found.outcome.readings[place].figures) for place in ends)
-        pair = Decision(ends, loads, "")
+    def _compare_pair(self, answer: Found, search: Bisection) -> tuple[list[str], str]:
+        """List defaults that differ between the last good and the first bad one, and the page of both."""
+        ends = answer.low, answer.high
+        pair = Decision(ends, min(len(search.readings[index].figures) for index in ends), "")
         search.measurement.report(pair)
         plan = search.measurement.plan(pair)
-        of = {cell.labels["build"]: cell.build for cell in plan.cells}
-        low, high = (catalogue(self.store, of[self.request.label(found.candidates[place])]) for place in ends)
-        return list(_defaults(low or {}, high or {})), [str(self.store.summary(plan.digest) / report.PAGE)]
-
-
-def _defaults(low: Catalogue, high: Catalogue) -> Iterator[str]:
-    for each in differences(low, high):
-        if each.kind == DEFAULT and each.first and each.second:
-            yield f"{each.option}: {cut(default(each.first), _WIDTH)} -> {cut(default(each.second), _WIDTH)}"
+        builds = {cell.labels[BUILD]: cell.build for cell in plan.cells}
+        low, high = (
+            catalogue(self.store, builds[self.request.label(search.state.candidates[index])]) or {} for index in ends
+        )
+        lines = []
+        for difference in differences(low, high):
+            if difference.kind == DEFAULT and difference.first and difference.second:
+                before, after = (cut(default(info), _DEFAULT_WIDTH) for info in (difference.first, difference.second))
+                lines.append(f"{difference.option}: {before} -> {after}")
+        return lines, str(self.store.summary(plan.digest) / PAGE)
 
 
 def _say(text: str) -> None:

@@ -186,8 +186,8 @@ def _share(text: str) -> float:
 def run_bisect(args: argparse.Namespace) -> int:
     plan = compiled_plan(args)
     from stepgrid.bisect.measurement import Stopped
-    from stepgrid.bisect.question import Words, request_of
-    from stepgrid.bisect.request import SearchError
+    from stepgrid.bisect.question import SearchError, Words, make_request
+    from stepgrid.bisect.report import write_report
     from stepgrid.bisect.session import Session
 
     words = Words(
@@ -197,12 +197,12 @@ def run_bisect(args: argparse.Namespace) -> int:
     command = shlex.join(["stepgrid", *sys.argv[1:]])
     try:
         with ending_with(USAGE, SearchError):
-            session = Session(host_plan.store(), plan, request_of(words, plan), command)
+            session = Session(host_plan.store(), plan, make_request(words, plan), command)
             if args.dry_run:
                 print(session.forecast())
                 return FINE
-            text, is_found = session.run(args.retry)
+            report = session.run(args.retry)
     except Stopped as error:
         raise CommandError(f"the search is not over: {error}. The same command goes on", FAILED) from error
-    print(text)
-    return FINE if is_found else FAILED
+    print(write_report(report))
+    return FINE if report.findings.is_found else FAILED
