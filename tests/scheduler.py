@@ -7,18 +7,21 @@ from typing import Any
 from xdist.scheduler import LoadFileScheduling
 
 ENGINES = "tests/integration/"
-LONG = (ENGINES, "tests/kills/", "tests/rules/")
+SPECS = "tests/specs/"
+LONG = (ENGINES, "tests/kills/", "tests/rules/", SPECS)
 SPEEDS = tuple(f"{ENGINES}test_{name}" for name in ("axis_search", "client_rates", "hidden_changes", "verdicts"))
 
 
 class Scheduler(LoadFileScheduling):
-    """Tests that assert a speed run one after the other."""
+    """Tests that assert a speed run one after the other; plans of published experiments are compiled once."""
 
     def __init__(self, config: Any, log: Any) -> None:
         config.option.loadscopereorder = False
         super().__init__(config, log)
 
     def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith(SPECS):
+            return SPECS
         return SPEEDS[0] if nodeid.startswith(SPEEDS) else str(super()._split_scope(nodeid))
 
 

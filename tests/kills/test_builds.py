@@ -88,7 +88,9 @@ def job(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return [sys.executable, "-m", "stepgrid.build", plan.digest, plan.builds[0].id]
 
 
-@pytest.mark.parametrize("phase", ["fetch", "apply", "compile", "install"])
+@pytest.mark.parametrize(
+    "phase", ["compile", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("fetch", "apply", "install"))]
+)
 def test_a_killed_build_starts_clean(phase: str, bench: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """The job can say nothing any more: nobody goes on writing, and the next one completes."""
     argv = job(bench, monkeypatch)

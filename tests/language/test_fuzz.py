@@ -22,7 +22,7 @@ PYTHONISH = ("object at 0x", "NoneType", "<class", "Where(", "instance of", "'st
 Compile = Callable[..., Plan]
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 2**32), st.sampled_from(["spec", "library", "steps"]))
 def test_a_mutated_spec_compiles_or_its_problems_have_places(compile_text: Compile, seed: int, which: str) -> None:
     texts = {"spec": QUICKSTART, "library": LIBRARY, "steps": STEPS}

@@ -57,8 +57,8 @@ def test_again_there_is_nothing_to_do(finished: Any) -> None:
     ("arguments", "log"),
     [
         (["-F"], SUMMARY),
-        (["-R", "run"], []),
-        (["--touch"], []),
+        pytest.param(["-R", "run"], [], marks=pytest.mark.nightly),
+        pytest.param(["--touch"], [], marks=pytest.mark.nightly),
         (["--delete-all-output"], []),
         (["--rerun-triggers", "code", "input", "mtime", "params", "software-env"], SUMMARY),
     ],
@@ -83,7 +83,14 @@ def test_delete_all_output_in_the_middle_deletes_links_only(finished: Any) -> No
     assert before.items() <= finished.results().items()
 
 
-@pytest.mark.parametrize("lost", [".snakemake", "outputs/marks", "outputs/plans", "outputs/locks"])
+@pytest.mark.parametrize(
+    "lost",
+    [
+        ".snakemake",
+        "outputs/marks",
+        *(pytest.param(f"outputs/{name}", marks=pytest.mark.nightly) for name in ("plans", "locks")),
+    ],
+)
 def test_lost_bookkeeping_is_made_again(finished: Any, lost: str) -> None:
     shutil.rmtree(finished.folder / lost)
     assert finished.snakemake().returncode == 0

@@ -123,7 +123,7 @@ def fresh(found: Experiment) -> Outputs:
             path.with_name(f"aside-{path.name}").replace(path)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (0, 2, 3))])
 def test_any_story_ends_as_if_nothing_had_been_before(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
