@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import Axis, Report
 from stepgrid.plan.actions import arms
 
 AXES = (Axis("build", ("my", "ma")), Axis("server", ("innodb", "maria", "rocks")), Axis("range", ("10", "100"), ("x",)))
@@ -18,8 +18,7 @@ CELLS = (
 
 
 def names(cells: Any = CELLS, **said: Any) -> list[str]:
-    report = {"base": {"server": "innodb"}, "tables": [], "claims": [], **said}
-    return [axis.name for axis in arms(AXES, cells, report)]
+    return [axis.name for axis in arms(AXES, cells, Report(**{"base": {"server": "innodb"}, **said}))]
 
 
 def test_an_axis_that_names_the_builds_stands_for_them() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from stepgrid.model.plan import PlannedCell, Repeat
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import PastFigure, Run
 
@@ -51,3 +53,8 @@ def past(
     return PastFigure(
         place, "readww", "db_bench", f"s-{cell}-0-0/0", load, 0, restored, host, qps, f"2026-11-{20 - age}"
     )
+
+
+def cell(labels: Mapping[str, str], stage: str, build: str = "b") -> PlannedCell:
+    """A cell of one load and one stage."""
+    return PlannedCell(stage, labels, build, (), (Repeat(0, 0, (stage,)),))

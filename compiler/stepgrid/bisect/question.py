@@ -209,7 +209,7 @@ def is_lower_better(plan: Plan, metric: str) -> bool:
 
 def find_claim(plan: Plan, text: str) -> Mapping[str, Any]:
     """Find a claim by its text, its expression or a part of its text, and make it one about each build."""
-    claims = [cast("Mapping[str, Any]", claim) for claim in plan.report.claims]
+    claims = plan.report.claims
     matches = [claim for claim in claims if text in (claim["claim"], claim["expect"])]
     matches = matches or [claim for claim in claims if text.lower() in str(claim["claim"]).lower()]
     if len(matches) != 1:

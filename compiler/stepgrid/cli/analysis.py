@@ -24,7 +24,7 @@ from stepgrid.cli.spec_arguments import (
 from stepgrid.errors import FAILED, FINE, USAGE
 from stepgrid.host import files
 from stepgrid.language.problems import nearest
-from stepgrid.model.plan import Plan, PlannedCell
+from stepgrid.model.plan import Plan, PlannedCell, Report
 from stepgrid.model.table import NOTHING, Table
 from stepgrid.plan.actions import arms
 from stepgrid.plugins.collector import ComparingCollector, Recording
@@ -81,7 +81,7 @@ def _counter_tables(args: argparse.Namespace, plan: Plan, cells: Sequence[Planne
 
 def _distinct_labels(plan: Plan, cells: Sequence[PlannedCell]) -> dict[str, str]:
     """Label each cell on the axes on which these cells differ."""
-    axes = arms(plan.axes, [cell.labels for cell in cells], {"base": {}, "tables": (), "claims": ()})
+    axes = arms(plan.axes, [cell.labels for cell in cells], Report())
     names = [axis.name for axis in axes if len({cell.labels.get(axis.name) for cell in cells}) > 1]
     return {cell.id: ", ".join(cell.labels[name] for name in names if name in cell.labels) or "grown" for cell in cells}
 

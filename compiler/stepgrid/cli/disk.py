@@ -11,7 +11,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import add_narrowing, add_site, quiet_plan, spec_error, use_site
@@ -26,7 +25,7 @@ from stepgrid.language.problems import (
 )
 from stepgrid.language.site import current_site
 from stepgrid.language.yaml import load
-from stepgrid.model.plan import Plan, is_imported
+from stepgrid.model.plan import OutlinedStage, Plan, is_imported
 from stepgrid.model.units import counted, duration, size
 from stepgrid.plan import identity, plan_file
 from stepgrid.plan.compilation import scales
@@ -269,7 +268,7 @@ class References:
         """Add all that a stored plan names, whatever its spec says by now."""
         try:
             self.stages.update(plan_file.stage_ids(plan.folder))
-            self.builds.update(plan_file.build_ids(plan.folder))
+            self.builds.update(build.id for build in plan_file.read_header(plan.folder).builds)
         except DAMAGED:
             raise _unreadable(plan) from None
         self.plans.add(plan.digest)
@@ -361,7 +360,7 @@ class _Search:
             absent = {
                 name for name, facts in plan.machines.items() if not facts.get("declared") and name not in present
             }
-            stages = [stage["id"] for stage in _stages(plan) if stage["hardware"] in absent] if absent else []
+            stages = [stage.id for stage in _stages(plan) if stage.hardware in absent] if absent else []
             if not needed.stages.issuperset(stages):
                 needed.add_stored(plan)
                 names = ", ".join(sorted(absent))
@@ -379,12 +378,11 @@ def _compile(request: Request) -> Plan:
     return host_plan.compile_for_host(request.spec, request.scale, Problems(), request.only, request.sets)
 
 
-def _stages(plan: StoredPlan) -> Sequence[Mapping[str, Any]]:
+def _stages(plan: StoredPlan) -> Sequence[OutlinedStage]:
     try:
-        stages: Sequence[Mapping[str, Any]] = plan_file.read_header(plan.folder)["stages"]
+        return plan_file.read_header(plan.folder).stages
     except DAMAGED:
         raise _unreadable(plan) from None
-    return stages
 
 
 def _unreadable(plan: StoredPlan) -> CommandError:

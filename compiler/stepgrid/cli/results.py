@@ -230,8 +230,8 @@ def run_plans(args: argparse.Namespace) -> int:
 
 def _plan_rows(store: Store, plan: StoredPlan) -> Iterator[tuple[Any, ...]]:
     """Yield the plan's row, or none if it cannot be read."""
-    with suppress(OSError, ValueError, KeyError):
-        cells, stages = len(plan_file.read_header(plan.folder)["cells"]), plan_file.stage_ids(plan.folder)
+    with suppress(*plan_file.DAMAGED):
+        cells, stages = len(plan_file.read_header(plan.folder).cells), plan_file.stage_ids(plan.folder)
         results = [result.name for stage in stages if (result := store.result(stage))]
         last = datetime.strptime(max(results), "%Y%m%dT%H%M%S.%fZ").strftime(MINUTES) if results else None
         creation = datetime.fromtimestamp(plan.time, UTC).strftime(MINUTES)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from json.encoder import encode_basestring
 from typing import Any, NamedTuple, TypeAlias
 
@@ -178,8 +179,8 @@ class Axis:
 class Report:
     base: Mapping[str, str] = field(default_factory=dict)
     smallest_effect: float = 0.02
-    tables: tuple[Mapping[str, Json], ...] = ()  # as the spec says them
-    claims: tuple[Mapping[str, Json], ...] = ()
+    tables: tuple[Mapping[str, Any], ...] = ()  # as the spec says them
+    claims: tuple[Mapping[str, Any], ...] = ()
     within: float | None = None  # seconds: figures that were measured further apart are no fair comparison
     as_shipped: str | None = None  # why builds of different quality are compared all the same
 
@@ -243,7 +244,7 @@ class Plan:
     machines: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)  # all that stages name, by id
     share: bool = True  # whether cells share what they have in common
     until: AdaptiveRepeat | None = None  # where cells have as many loads as it took so far
-    searches: tuple[Mapping[str, Json], ...] = ()  # on live grids: step, variable, param, range, what each is for
+    searches: tuple[Mapping[str, Any], ...] = ()  # on live grids: step, variable, param, range, what each is for
 
     @property
     def adds_loads(self) -> bool:
@@ -251,7 +252,7 @@ class Plan:
         return self.until is not None or any(claim.get("confirm") for claim in self.report.claims)
 
 
-def load_counts(plan: Plan) -> tuple[int, int]:
+def load_counts(plan: Plan | Header) -> tuple[int, int]:
     """Count the loads of a cell: the fewest and the most."""
     counts = [len({repeat.load for repeat in cell.repeats}) for cell in plan.cells]
     return min(counts, default=0), max(counts, default=0)
@@ -270,16 +271,36 @@ class OutlinedStage(NamedTuple):
     rank: int
 
 
-class Outline(NamedTuple):
-    """A plan without cells and without what steps do: enough for the status of its stages."""
+@dataclass(frozen=True)  # no slots: cached_property needs a dict
+class Header:
+    """A plan as its files hold it. Cells and stages, which are long, are read on first use."""
 
     digest: str
     title: str
     spec: str
     scale: str | None
-    machines: Mapping[str, Mapping[str, Any]]
-    builds: Sequence[PlannedBuild]
-    stages: Sequence[OutlinedStage]
+    axes: tuple[Axis, ...]
+    builds: tuple[PlannedBuild, ...]
+    hardware: Mapping[str, Json]
+    report: Report
+    read_cells: Callable[[], Sequence[PlannedCell]] = field(repr=False, compare=False)
+    read_stages: Callable[[], Sequence[OutlinedStage]] = field(repr=False, compare=False)
+    warnings: tuple[str, ...] = ()
+    machines: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    share: bool = True
+    until: AdaptiveRepeat | None = None
+    searches: tuple[Mapping[str, Any], ...] = ()
+
+    @cached_property
+    def cells(self) -> Sequence[PlannedCell]:
+        return self.read_cells()
+
+    @cached_property
+    def stages(self) -> Sequence[OutlinedStage]:
+        return self.read_stages()
+
+    def __getitem__(self, name: str) -> Any:
+        return json.loads(encode(getattr(self, name)))
 
 
 IMPORT = "import"  # how the `spec` of a plan of published results begins

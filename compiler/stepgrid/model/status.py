@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from stepgrid.model.plan import BUILD_PREFIX, Outline, OutlinedStage, Plan, PlannedStage
+from stepgrid.model.plan import BUILD_PREFIX, Header, OutlinedStage, Plan, PlannedStage
 from stepgrid.model.units import duration
 
 
@@ -193,7 +193,7 @@ class Eta:
 
 @dataclass(frozen=True, slots=True)
 class PlanStatus:
-    plan: Plan | Outline
+    plan: Plan | Header
     now: float
     run: ActiveRun | None
     nodes: Mapping[str, NodeStatus]  # builds, then stages in the order in which they run

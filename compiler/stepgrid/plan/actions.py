@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from stepgrid.model.plan import Axis, CellStep, Plan, PlannedCell, PlannedStage
+from stepgrid.model.plan import Axis, CellStep, Plan, PlannedCell, PlannedStage, Report
 from stepgrid.model.status import MEASURES, Action, NodeStatus, Stage, Status
 from stepgrid.model.units import duration
 
@@ -119,14 +119,13 @@ _PLACES = ("rows", "columns", "by", "where", "base")  # of a table, that name ax
 _Key: TypeAlias = tuple[str, int, int, tuple[tuple[str, str | None], ...]]  # step, load, run, labels on its axes
 
 
-def arms(axes: Sequence[Axis], cells: Collection[Labels], report: Mapping[str, Any]) -> tuple[Axis, ...]:
+def arms(axes: Sequence[Axis], cells: Collection[Labels], report: Report) -> tuple[Axis, ...]:
     """Choose the axes by which arms are compared: all of them, or all but the build where another stands for it.
 
     With `server: {my: {build: mysql}, pg: {build: postgres}}` an arm is a server: if its build counted once more,
     nothing would have all other axes equal. Where the report names builds, they stay."""
-    tables, claims = report["tables"], report["claims"]
-    named = {*report["base"], *(name for table in tables for key in _PLACES for name in table.get(key, ()))}
-    texts = (f"{claim['expect']} {' '.join(claim.get('where', ()))}" for claim in claims)
+    named = {*report.base, *(name for table in report.tables for key in _PLACES for name in table.get(key, ()))}
+    texts = (f"{claim['expect']} {' '.join(claim.get('where', ()))}" for claim in report.claims)
     if BUILD in named or any(re.search(rf"\b{BUILD}\b", text) for text in texts):
         return tuple(axes)
     if not any(_names_builds(axis.name, cells) for axis in axes if axis.name != BUILD):
@@ -156,8 +155,7 @@ def choose_base(axes: Sequence[Axis], base: Labels) -> dict[str, str]:
 
 def base_stages(plan: Plan) -> dict[str, set[str]]:
     """Map each stage to those of its base: they measure the same step, all other axes equal."""
-    report = {"base": plan.report.base, "tables": plan.report.tables, "claims": plan.report.claims}
-    axes = arms(plan.axes, [cell.labels for cell in plan.cells], report)
+    axes = arms(plan.axes, [cell.labels for cell in plan.cells], plan.report)
     base = choose_base(axes, plan.report.base)
     measured = dict(_measurements(plan, axes))
     bases: dict[str, set[str]] = defaultdict(set)

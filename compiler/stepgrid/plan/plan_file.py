@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -21,9 +22,9 @@ from stepgrid.model.plan import (
     AdaptiveRepeat,
     Axis,
     CellStep,
+    Header,
     Option,
     Options,
-    Outline,
     OutlinedStage,
     Plan,
     PlannedBuild,
@@ -50,67 +51,42 @@ Parts: TypeAlias = Mapping[str, Mapping[str, Any]]  # of steps, by id
 # Reading
 
 
-class Header(dict[str, Any]):
-    """plan.json; `cells` and `stages`, which are long, are read on first use."""
-
-    def __init__(self, folder: Path) -> None:
-        if not (folder / HEADER).is_file():  # reading a pipe would wait
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(folder / HEADER))
-        super().__init__(json.loads((folder / HEADER).read_text(encoding="utf-8")))
-        self._folder = folder
-
-    def __missing__(self, name: str) -> Any:
-        if name == "cells":
-            path = self._folder / CELLS
-            self[name] = list(_read_lines(path)) if path.is_file() else []
-        elif name == "stages":
-            self[name] = _read_stages(self._folder)[0]
-        else:
-            raise KeyError(name)
-        return self[name]
-
-
 def read_header(folder: Path) -> Header:
-    """Read everything but the lines of builds, stages and cells."""
-    return Header(folder)
-
-
-def adaptive_repeat(header: Mapping[str, Any]) -> AdaptiveRepeat | None:
-    """Return what a header says of a number of loads that the figures decide."""
-    return AdaptiveRepeat(**header["until"]) if header.get("until") else None
-
-
-def read(folder: Path) -> Plan:
-    raw = read_header(folder)
-    stages, parts = _read_stages(folder)
+    """Read plan.json alone; cells and stages, which are long, are read on first use."""
+    if not (folder / HEADER).is_file():  # reading a pipe would wait
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(folder / HEADER))
+    raw = json.loads((folder / HEADER).read_text(encoding="utf-8"))
     axes = [(axis["name"], tuple(axis["labels"]), axis["steps"]) for axis in raw["axes"]]
-    return Plan(
+    return Header(
         **{name: raw[name] for name in ("digest", "title", "spec", "scale", "hardware")},
         axes=tuple(Axis(name, labels, None if steps is None else tuple(steps)) for name, labels, steps in axes),
-        cells=tuple(_parse_cell(cell) for cell in raw["cells"]),
-        builds=tuple(PlannedBuild(**build) for build in _read_lines(folder / BUILDS)),
-        stages=tuple(_parse_stage(stage, parts) for stage in stages),
+        builds=tuple(PlannedBuild(**build) for build in raw["builds"]),
         report=Report(**{**raw["report"], **{name: tuple(raw["report"][name]) for name in ("tables", "claims")}}),
+        read_cells=lambda: _read_cells(folder),
+        read_stages=lambda: _read_outlined_stages(folder),
         warnings=tuple(raw["warnings"]),
         machines=raw["machines"],
         searches=tuple(raw.get("searches", ())),
         share=raw.get("share", True),
-        until=adaptive_repeat(raw),
+        until=AdaptiveRepeat(**raw["until"]) if raw.get("until") else None,
     )
 
 
-def outline(folder: Path) -> Outline:
-    """Read a plan without its cells and without what its steps do."""
-    raw, builds = read_header(folder), [PlannedBuild(**build) for build in _read_lines(folder / BUILDS)]
-    lines, parts = _read_stages(folder)
-    stages = []
-    for line in lines:
-        setups = [parts[part].get("setup", {}) for step in line["steps"] for part in step["parts"]]
-        clients = dict.fromkeys(setup[CLIENT] for setup in setups if setup.get(CLIENT))
-        values = {name: line[name] for name in ("id", "title", "parent", "hardware", "steps", "seconds", "rank")}
-        stages.append(OutlinedStage(builds=(line["build"], *clients), **values))
-    header = {name: raw[name] for name in ("digest", "title", "spec", "scale", "machines")}
-    return Outline(**header, builds=builds, stages=stages)
+def read(folder: Path) -> Plan:
+    header = read_header(folder)
+    lines, raw_parts = _read_stages(folder)
+    parts = dict(map(_parse_part, raw_parts))
+    return Plan(
+        **{name: getattr(header, name) for name in Plan.__dataclass_fields__ if name not in ("cells", "stages")},
+        cells=tuple(header.cells),
+        stages=tuple(_parse_stage(line, parts) for line in lines),
+    )
+
+
+def outline(folder: Path) -> Header:
+    """Read a plan with its stages, but without cells and what steps do."""
+    stages = _read_outlined_stages(folder)
+    return replace(read_header(folder), read_stages=lambda: stages)
 
 
 def stage(folder: Path, node: str) -> PlannedStage:
@@ -132,10 +108,6 @@ def stage_ids(folder: Path) -> list[str]:
         return [line[begin : line.index(b'"', prefix)].decode() for line in file if line.startswith(start)]
 
 
-def build_ids(folder: Path) -> list[str]:
-    return [str(raw["id"]) for raw in _read_lines(folder / BUILDS)]
-
-
 def is_intact(folder: Path) -> bool:
     """Compare the files of a plan with the digest that names their folder, by their bytes alone.
 
@@ -154,16 +126,36 @@ def is_intact(folder: Path) -> bool:
     return checksum.hexdigest()[: identity.LENGTH].encode() == name
 
 
-def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open("rb") as file:
-        yield from map(json.loads, file)
+def _read_cells(folder: Path) -> list[PlannedCell]:
+    """Read the cells, most of which have the same steps: these stand at the end of the line, and are one object."""
+    cells = []
+    steps_by_text: dict[bytes, tuple[CellStep, ...]] = {}
+    for line in (folder / CELLS).read_bytes().splitlines() if (folder / CELLS).is_file() else ():
+        start, _, text = line.partition(b',"steps":[')  # labels and variables are texts, so none of them looks like it
+        if (steps := steps_by_text.get(text)) is None:
+            steps = steps_by_text[text] = tuple(CellStep(**step) for step in json.loads(b"[" + text[:-1]))
+        raw = json.loads(start + b"}")
+        repeats = tuple(Repeat(repeat["load"], repeat["run"], tuple(repeat["stages"])) for repeat in raw["repeats"])
+        cells.append(PlannedCell(raw["id"], raw["labels"], raw["build"], steps, repeats))
+    return cells
 
 
-def _read_stages(folder: Path) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Return the stages as they are written, and the parts of steps by id."""
-    lines = list(_read_lines(folder / STAGES))
-    parts = dict(_parse_part(line) for line in lines if "steps" not in line)
-    return [line for line in lines if "steps" in line], parts
+def _read_outlined_stages(folder: Path) -> list[OutlinedStage]:
+    lines, parts = _read_stages(folder)
+    client_by_part = {part["id"]: part["setup"].get(CLIENT) for part in parts if "setup" in part}
+    stages = []
+    for line in lines:
+        clients = dict.fromkeys(client_by_part.get(part) for step in line["steps"] for part in step["parts"])
+        values = {name: line[name] for name in ("id", "title", "parent", "hardware", "steps", "seconds", "rank")}
+        stages.append(OutlinedStage(builds=(line["build"], *filter(None, clients)), **values))
+    return stages
+
+
+def _read_stages(folder: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return stages and parts of steps as they are written."""
+    with (folder / STAGES).open("rb") as file:
+        lines = list(map(json.loads, file))
+    return [line for line in lines if "steps" in line], [line for line in lines if "steps" not in line]
 
 
 def _parse_part(raw: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -185,13 +177,6 @@ def _parse_step(raw: Mapping[str, Any], parts: Parts) -> PlannedStep:
     options = Options(part["options"] for part in step_parts if "options" in part)
     files = {name: text for part in step_parts if "files" in part for name, text in part["files"].items()}
     return PlannedStep(**{**values, "options": options, "seed": raw["seed"], "files": files})
-
-
-def _parse_cell(raw: Mapping[str, Any]) -> PlannedCell:
-    """Build a cell of its line."""
-    repeats = tuple(Repeat(repeat["load"], repeat["run"], tuple(repeat["stages"])) for repeat in raw["repeats"])
-    steps = tuple(CellStep(**step) for step in raw["steps"])
-    return PlannedCell(raw["id"], raw["labels"], raw["build"], steps, repeats)
 
 
 def _find_lines(path: Path, nodes: Iterable[str]) -> list[dict[str, Any]]:

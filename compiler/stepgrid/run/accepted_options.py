@@ -93,7 +93,7 @@ def _may_exist_elsewhere(job: Job, name: str) -> bool:
     When the last of them is there, a misspelt name is an error in every stage that runs then; the results recorded as
     unsupported before do no harm, since the corrected spelling makes another stage.
     """
-    others = [build["id"] for build in job.header["builds"] if build["engine"] == job.build.engine]
+    others = [build.id for build in job.header.builds if build.engine == job.build.engine]
     others.remove(job.build.id)
     return any(_knows(job, build, name) for build in others)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from stepgrid.build.record import absolute
 from stepgrid.host.activity import FirstReading
 from stepgrid.host.failure import StageError
-from stepgrid.model.plan import PlannedBuild, PlannedStage
+from stepgrid.model.plan import Header, PlannedBuild, PlannedStage
 from stepgrid.model.site import Site
 from stepgrid.plan import plan_file
 from stepgrid.store.store import Store
@@ -44,7 +44,7 @@ class Job:
         return cls(store, plan, plan_file.stage(store.plan(plan), stage), site or Site(), first)
 
     @cached_property
-    def header(self) -> Mapping[str, Any]:
+    def header(self) -> Header:
         return plan_file.read_header(self.store.plan(self.plan))
 
     @cached_property

@@ -211,7 +211,7 @@ def _refuse_unsupported_parent(job: Job) -> None:
 
 
 def _refuse_other_host(job: Job, actual: dict[str, Any]) -> None:
-    declared = job.header["machines"].get(job.stage.hardware) or job.header["hardware"]
+    declared = job.header.machines.get(job.stage.hardware) or job.header.hardware
     if differs := machine_difference(declared, actual):
         raise StageError(f"this is not the hardware of the spec: {differs}")
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.host.files import make_folder, read_bytes, read_json, write_json, write_text
 from stepgrid.language.files import record_file
-from stepgrid.model.plan import Outline, Plan, PlannedBuild, PlannedStage
+from stepgrid.model.plan import Header, Plan, PlannedBuild, PlannedStage
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.store.paths import TIME_FORMAT, subfolders
@@ -106,43 +106,43 @@ class EarlierPlan:
     """A plan whose parts are read when they are asked for."""
 
     folder: Path
-    header: Mapping[str, Any]
+    header: Header
 
     @property
     def spec(self) -> tuple[str, str | None]:
         """Name its spec and scale."""
-        return str(self.header["spec"]), self.header["scale"]
+        return self.header.spec, self.header.scale
 
     @cached_property
     def stages(self) -> frozenset[str]:
-        return frozenset(stage["id"] for stage in self.header["stages"])
+        return frozenset(plan_file.stage_ids(self.folder))
 
     @cached_property
     def builds(self) -> frozenset[str]:
-        return frozenset(build["id"] for build in self.header["builds"])
+        return frozenset(build.id for build in self.header.builds)
 
     @cached_property
     def axes(self) -> frozenset[str]:
-        return frozenset(axis["name"] for axis in self.header["axes"])
+        return frozenset(axis.name for axis in self.header.axes)
 
     @property
     def share(self) -> bool:
-        return bool(self.header.get("share", True))
+        return self.header.share
 
     def axes_of(self, root: str) -> list[str]:
         """List the axes on which the first cell has a point whose stages begin with this one."""
-        for cell in self.header["cells"]:
-            if any(repeat["stages"][0] == root for repeat in cell["repeats"]):
-                return sorted(cell["labels"])
+        for cell in self.header.cells:
+            if any(repeat.stages[0] == root for repeat in cell.repeats):
+                return sorted(cell.labels)
         return []
 
     def chains(self, axes: frozenset[str]) -> dict[Place, Sequence[str]]:
         """Map each cell and repeat to its chain of stages, by the labels that the cell has on these axes."""
         chains: dict[Place, Sequence[str]] = {}
-        for cell in self.header["cells"]:
-            labels = frozenset((axis, label) for axis, label in cell["labels"].items() if axis in axes)
-            for repeat in cell["repeats"]:
-                chains.setdefault((labels, repeat["load"], repeat["run"]), repeat["stages"])
+        for cell in self.header.cells:
+            labels = frozenset((axis, label) for axis, label in cell.labels.items() if axis in axes)
+            for repeat in cell.repeats:
+                chains.setdefault((labels, repeat.load, repeat.run), repeat.stages)
         return chains
 
     def links(self, chain: Sequence[str]) -> list[Link]:
@@ -175,20 +175,18 @@ def earlier_plans(store: Store, plan: Plan) -> list[EarlierPlan]:
     return plans
 
 
-def earlier_outlines(store: Store, plan: Plan | Outline, most: int = 4) -> Iterator[Outline]:
+def earlier_headers(store: Store, plan: Plan | Header, most: int = 4) -> Iterator[Header]:
     """Read the newest other plans of a spec, each when it is its turn."""
 
-    def folders_of_spec() -> Iterator[Path]:
+    def headers_of_spec() -> Iterator[Header]:
         for folder in _newest_folders(store):
-            with suppress(*DAMAGED):
+            with suppress(*DAMAGED):  # an older version wrote it
                 if folder.name != plan.digest and is_intact(folder):
                     header = plan_file.read_header(folder)
-                    if (header.get("spec"), header.get("scale")) == (plan.spec, plan.scale):
-                        yield folder
+                    if (header.spec, header.scale) == (plan.spec, plan.scale) and header.stages:
+                        yield header
 
-    for folder in islice(folders_of_spec(), most):
-        with suppress(*DAMAGED):  # an older version wrote it
-            yield plan_file.outline(folder)
+    yield from islice(headers_of_spec(), most)
 
 
 def _newest_folders(store: Store) -> list[Path]:

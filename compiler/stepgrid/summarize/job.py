@@ -72,19 +72,19 @@ def _unready(store: Store, plan: str) -> str | None:
 
 def read(store: Store, plan: str) -> Report:
     header = plan_file.read_header(store.plan(plan))
-    axes = [axis["name"] for axis in header["axes"]]
+    axes = [axis.name for axis in header.axes]
     folder = store.tables(plan)
     found = parquet_reader.load(folder, axes)
-    until = plan_file.adaptive_repeat(header)
+    until = header.until
     costs = load_costs(store, header) if until and until.within is not None else LoadCosts()
-    made = report(header, found, table_inputs.load(folder, header, found), costs)
+    made = report(header, found, table_inputs.load(folder, header.report.tables, found), costs)
     links = EarlierPlan(store.plan(plan), header).links
-    settings = tuple(arm_settings(header, made.axes, links))
+    settings = tuple(arm_settings(header.cells, made.axes, links))
     return replace(
         made,
         settings=settings,
-        common=tuple(common_settings(header, made.axes, links, settings)),
-        steps=tuple(step_settings(header, made.axes, links)),
+        common=tuple(common_settings(header.cells, made.axes, links, settings)),
+        steps=tuple(step_settings(header.cells, made.axes, links)),
     )
 
 
@@ -101,7 +101,7 @@ def write(store: Store, found: Report) -> None:
 def _request_loads(store: Store, found: Report) -> None:
     """Of what is undecided: the next plan of the spec has them."""
     if asked := found.load_requests:
-        cells = plan_file.read_header(store.plan(found.plan))["cells"]
-        last = {cell["id"]: cell["repeats"][0]["stages"][-1] for cell in cells}
+        cells = plan_file.read_header(store.plan(found.plan)).cells
+        last = {cell.id: cell.repeats[0].stages[-1] for cell in cells}
         for cell, loads, why in asked:
             stage_requests.request_loads(store, last[cell], loads, why)

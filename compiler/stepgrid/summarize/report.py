@@ -9,9 +9,8 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
-from stepgrid.model.plan import ALPHA, AdaptiveRepeat, Axis
+from stepgrid.model.plan import ALPHA, AdaptiveRepeat, Axis, Header, load_counts
 from stepgrid.model.table import Table
-from stepgrid.plan import plan_file
 from stepgrid.plan.actions import arms, choose_base
 from stepgrid.summarize.claims import claim_judgement
 from stepgrid.summarize.claims.claim import Claim
@@ -158,30 +157,24 @@ class Report:
 
 
 def report(
-    header: Mapping[str, Any],
+    header: Header,
     tables: Tables,
     extras: Extras | None = None,
     costs: LoadCosts = LoadCosts(),  # noqa: B008
+    across_hosts: bool = False,
 ) -> Report:
     searched = searches.axes(header)
     tables, all_runs = replace(tables, runs=_compared(searched, tables.runs)), tables.runs
     hidden = {axis.variable for axis in searched}
-    listed = [each for each in header["axes"] if each["name"] not in hidden]
-    every = tuple(Axis(each["name"], tuple(each["labels"]), _steps(each)) for each in listed)
-    axes = arms(every, [cell["labels"] for cell in header["cells"]], header["report"])
-    base = choose_base(axes, header["report"]["base"])
-    said = header["report"]
-    effect = said["smallest_effect"]
+    every = tuple(axis for axis in header.axes if axis.name not in hidden)
+    axes = arms(every, [cell.labels for cell in header.cells], header.report)
+    base = choose_base(axes, header.report.base)
+    effect = header.report.smallest_effect
     known = builds.builds(tables.facts.get("build", {}), tables.runs, every)
-    repeats = [repeat for cell in header["cells"] for repeat in cell["repeats"]]
-    until = plan_file.adaptive_repeat(header)
+    until, shipped = header.until, header.report.as_shipped
     alpha = until.level if until else ALPHA
-    shipped = header["report"].get("as_shipped")
-    machines = (
-        {stage["id"]: stage["hardware"] for stage in header["stages"]} if len(header.get("machines") or {}) > 1 else {}
-    )
-    within, across_hosts = header["report"].get("within"), bool(header.get("across_hosts"))
-    around = EnvironmentDifference(tables.facts.get("host", {}), within, machines, across_hosts)
+    machines = {stage.id: stage.hardware for stage in header.stages} if len(header.machines) > 1 else {}
+    around = EnvironmentDifference(tables.facts.get("host", {}), header.report.within, machines, across_hosts)
     beside = evidence(tables, effect, around, known, shipped is not None)
     sections = _judged([_section(step, axes, base, tables) for step in _measured(tables)], beside, alpha)
 
@@ -193,19 +186,24 @@ def report(
 
     compared = [table for each in sections for table in each.comparisons]
     intervals = ratio_intervals(compared, alpha)
-    made, long = report_tables.tables(said["tables"], axes, tables.runs, base, extras or Extras(), unlike, intervals)
+    shown, long = report_tables.tables(
+        header.report.tables, axes, tables.runs, base, extras or Extras(), unlike, intervals
+    )
     every_point = [point for each in sections for point in each.points]
     noise = claim_judgement.ClaimEvidence(
         partial(beside.floor, axes), intervals.of, alpha, lambda some: intervals.of_loads(some).of
     )
     differing = defaults(tables, _builds(every), base.get(comparison_axes.BUILD))
     return Report(
-        **{name: header[name] for name in ("title", "spec", "scale", "hardware")},
-        plan=header["digest"],
+        title=header.title,
+        spec=header.spec,
+        scale=header.scale,
+        hardware=header.hardware,
+        plan=header.digest,
         axes=axes,
         base=base,
-        loads=_load_counts(header["cells"]),
-        runs=len({repeat["run"] for repeat in repeats}),
+        loads=load_counts(header),
+        runs=len({repeat.run for cell in header.cells for repeat in cell.repeats}),
         effect=effect,
         builds=known,
         sections=sections,
@@ -219,30 +217,24 @@ def report(
         measured=coverage.measured(all_runs),
         units=tables.units,
         warnings=(
-            *warnings.scaled(header["scale"]),
-            *warnings.warnings(header.get("warnings", ()), known, tables, shipped),
+            *warnings.scaled(header.scale),
+            *warnings.warnings(header.warnings, known, tables, shipped),
             *_far(header, sections),
             *_trends(sections, effect),
             *(differing.sentences if differing else ()),
         ),
         quiet=tuple(quiesce_times.waits(tables.runs)),
         defaults=differing,
-        claims=tuple(claims(said["claims"], axes, every_point, unlike, noise)),
-        tables=tuple(made),
+        claims=tuple(claims(header.report.claims, axes, every_point, unlike, noise)),
+        tables=tuple(shown),
         long=tuple(long),
         ladder=ladder(axes, every_point, effect, beside.apart, partial(beside.floor, axes)),
         dates=date_ladder(axes, every_point, past_figures(tables), effect, partial(beside.floor, axes)),
-        asked=bool(said["tables"]),
+        asked=bool(header.report.tables),
         until=until,
         decisions=load_decisions.decisions(compared, load_decisions.Limits(until, effect, costs)) if until else (),
         searches=tuple(searches.searches(searched, all_runs)),
     )
-
-
-def _load_counts(cells: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """The fewest and the most of a cell."""
-    counts = [len({repeat["load"] for repeat in cell["repeats"]}) for cell in cells]
-    return min(counts, default=0), max(counts, default=0)
 
 
 def _compared(searched: Sequence[SearchedAxis], runs: Sequence[Run]) -> tuple[Run, ...]:
@@ -250,9 +242,8 @@ def _compared(searched: Sequence[SearchedAxis], runs: Sequence[Run]) -> tuple[Ru
     return tuple(run for run in runs if not any(axis.has(run) for axis in searched)) if searched else tuple(runs)
 
 
-def _far(header: Mapping[str, Any], sections: Sequence[Section]) -> Iterator[str]:
-    within = header["report"].get("within")
-    if within is not None:
+def _far(header: Header, sections: Sequence[Section]) -> Iterator[str]:
+    if (within := header.report.within) is not None:
         yield from measurement_gap.compared((table for section in sections for table in section.comparisons), within)
 
 
@@ -265,10 +256,6 @@ def _trends(sections: Sequence[Section], effect: float) -> Iterator[str]:
 
 def _builds(axes: Sequence[Axis]) -> tuple[str, ...]:
     return next((axis.labels for axis in axes if axis.name == comparison_axes.BUILD), ())
-
-
-def _steps(axis: Mapping[str, Any]) -> tuple[str, ...] | None:
-    return None if axis["steps"] is None else tuple(axis["steps"])
 
 
 def _measured(tables: Tables) -> list[str]:

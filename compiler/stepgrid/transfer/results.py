@@ -156,7 +156,7 @@ def imported_plan(store: Store, digest: str) -> Plan | None:
     """Return a plan of published results, or one that came with results of another checkout: its spec is not needed."""
     folder = store.plan(digest)
     try:
-        if is_intact(folder) and (store.texts(digest).is_dir() or is_imported(plan_file.read_header(folder)["spec"])):
+        if is_intact(folder) and (store.texts(digest).is_dir() or is_imported(plan_file.read_header(folder).spec)):
             return plan_file.read(folder)
     except DAMAGED:
         pass

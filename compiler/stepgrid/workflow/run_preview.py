@@ -13,7 +13,7 @@ from statistics import fmean, median
 from stepgrid.collect.step_figures import has_stored_figures
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, Repeat
 from stepgrid.model.status import Action, NodeStatus, Status
-from stepgrid.plan import actions
+from stepgrid.plan import actions, plan_file
 from stepgrid.plan.difference import Input, Link, differences
 from stepgrid.plan.estimate import MADE_BY, AbandonedResult, Node, Preview, estimate_power, saved_seconds, shape
 from stepgrid.store.builds import catalogue
@@ -61,7 +61,7 @@ class _Previewer:
     def _abandoned(self) -> list[AbandonedResult]:
         """List results of earlier plans of this spec that belong to no spec any more."""
         plans = reversed(plans_of_spec(self._earlier, self.plan))
-        titles = {stage["id"]: stage["title"] for plan in plans for stage in plan.header["stages"]}
+        titles = {stage.id: stage.title for plan in plans for stage in plan.header.stages}
         results = {stage: self.store.result(stage) for stage in abandoned_stages(self._earlier, self.plan)}
         heads = {stage: head(result / "result.json") for stage, result in sorted(results.items()) if result}
         return [AbandonedResult(stage, titles[stage], seconds(record)) for stage, record in heads.items() if record]
@@ -93,8 +93,8 @@ class _Previewer:
         folder = node.result.folder if node.result else self.store.build(node.id)
         try:
             plan = json.loads((folder / "attempt.json").read_text(encoding="utf-8"))["plan"]
-            return str(json.loads((self.store.plan(plan) / "plan.json").read_text(encoding="utf-8"))["spec"])
-        except (OSError, ValueError, KeyError, TypeError):
+            return plan_file.read_header(self.store.plan(plan)).spec
+        except plan_file.DAMAGED:
             return None
 
     @cached_property

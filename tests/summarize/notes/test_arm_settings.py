@@ -8,6 +8,7 @@ from typing import Any
 from stepgrid.model.plan import Axis, Option, PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.plan.difference import Link
 from stepgrid.summarize.notes.arm_settings import MOST, ArmSettings, arm_settings
+from tests.summarize import made
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "lru-old": {"cache_size": 8 << 20, "open_files": -1},
@@ -29,12 +30,10 @@ def _link(name: str, options: Mapping[str, Any], seed: int = 7) -> Link:
 
 def _found(labels: Sequence[str], builds: Sequence[str]) -> list[ArmSettings]:
     cells = [
-        {"build": build, "labels": {"build": build, "cache": label}, "repeats": [{"stages": [f"{label}-{build}"]}]}
-        for build in builds
-        for label in labels
+        made.cell({"build": build, "cache": label}, f"{label}-{build}", build) for build in builds for label in labels
     ]
     axes = (Axis("build", tuple(builds)), Axis("cache", tuple(labels)))
-    return list(arm_settings({"cells": cells}, axes, lambda chain: [_link(node, OPTIONS[node]) for node in chain]))
+    return list(arm_settings(cells, axes, lambda chain: [_link(node, OPTIONS[node]) for node in chain]))
 
 
 def test_each_arm_has_the_value_of_what_differs() -> None:
@@ -69,19 +68,16 @@ def test_a_label_that_is_the_value_says_it_already() -> None:
 
 def test_other_seeds_are_nothing_that_an_arm_sets() -> None:
     seeds = {"lru-x": 1, "big-x": 2}
-    cells = [{"build": "b", "labels": {"cache": label}, "repeats": [{"stages": [label]}]} for label in seeds]
+    cells = [made.cell({"cache": label}, label) for label in seeds]
     axes = (Axis("cache", tuple(seeds)),)
-    assert not list(arm_settings({"cells": cells}, axes, lambda chain: [_link(n, {}, seeds[n]) for n in chain]))
+    assert not list(arm_settings(cells, axes, lambda chain: [_link(n, {}, seeds[n]) for n in chain]))
 
 
 def test_a_point_without_a_cell_has_no_value() -> None:
-    cells = [
-        {"build": "b", "labels": {"cache": f"{label}"}, "repeats": [{"stages": [f"{label}-old"]}]}
-        for label in ("lru", "big")
-    ]
+    cells = [made.cell({"cache": label}, f"{label}-old") for label in ("lru", "big")]
     axes = (Axis("cache", ("lru", "hyper", "big")),)
     links = lambda chain: [_link(node, OPTIONS[node]) for node in chain]  # noqa: E731
-    (found,) = arm_settings({"cells": cells}, axes, links)
+    (found,) = arm_settings(cells, axes, links)
     assert found.rows == (("cache_size", ("8 MiB", "-", "64 MiB")),)
     assert [said for _, said in found.sentences] == ["cache_size 8 MiB", "", "cache_size 64 MiB"]
 

@@ -9,6 +9,7 @@ from stepgrid.model.plan import Axis, Option, PlannedBuild, PlannedStage, Planne
 from stepgrid.plan.difference import Link
 from stepgrid.summarize.notes.arm_settings import ArmSettings
 from stepgrid.summarize.notes.common_settings import MOST, common_settings
+from tests.summarize import made
 
 AXES = (Axis("build", ("my", "pg")), Axis("cache", ("all", "half")))
 
@@ -18,11 +19,7 @@ def _found(
 ) -> list[tuple[str, str]]:
     """`options`: of a build. `more`: of the load alone."""
     labels = [(build, cache) for build in options for cache in ("all", "half")]
-    cells = [
-        {"id": f"{build}-{cache}", "build": build, "labels": {"build": build, "cache": cache},
-         "repeats": [{"stages": [f"{build} {cache}"]}]}
-        for build, cache in labels
-    ]  # fmt: skip
+    cells = [made.cell({"build": build, "cache": cache}, f"{build} {cache}", build) for build, cache in labels]
 
     def links(chain: Sequence[str]) -> list[Link]:
         build, cache = chain[0].split()
@@ -33,7 +30,7 @@ def _found(
         stage = PlannedStage("s", "s", "b-b", None, (), 0, 0, "h-1", steps, 8, 0)
         return [Link.of(stage, lambda node: PlannedBuild(node, "b", "rocksdb", "1", {}))]
 
-    return list(common_settings({"cells": cells}, AXES, links, settings))
+    return list(common_settings(cells, AXES, links, settings))
 
 
 def test_what_all_builds_set_alike_is_of_all_arms() -> None:

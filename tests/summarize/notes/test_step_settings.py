@@ -24,10 +24,9 @@ def _links(**steps: dict[str, Any]) -> list[Link]:
 
 def _found(kind: str, *settings: dict[str, Any]) -> list[StepSettings]:
     labels = [str(index) for index in range(len(settings))]
-    cells = [{"id": each, "labels": {"arm": each}, "repeats": [{"stages": [each]}]} for each in labels]
     told = {"kind": kind}
     return step_settings(
-        {"cells": cells},
+        [made.cell({"arm": label}, label) for label in labels],
         (Axis("arm", tuple(labels)),),
         lambda chain: _links(read={**told, "settings": settings[int(chain[0])]}),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,9 +100,13 @@ def test_a_chosen_label_narrows_the_side_that_has_it(tmp_path: Path) -> None:
 
 def test_an_axis_of_one_side_alone_must_be_told(tmp_path: Path) -> None:
     first, second = measured(tmp_path / "1", "a"), measured(tmp_path / "2", "b")
-    without = {**second.header, "axes": [each for each in second.header["axes"] if each["name"] != "cache"],
-               "cells": [{**cell, "labels": {name: label for name, label in cell["labels"].items() if name != "cache"}}
-                         for cell in second.header["cells"] if cell["labels"]["cache"] == "lru"]}  # fmt: skip
+    cells = [
+        replace(cell, labels={name: label for name, label in cell.labels.items() if name != "cache"})
+        for cell in second.header.cells
+        if cell.labels["cache"] == "lru"
+    ]
+    axes = tuple(axis for axis in second.header.axes if axis.name != "cache")
+    without = replace(second.header, axes=axes, read_cells=lambda: cells)
     other = ResultSet("b", without, second.tables, second.links)
     with pytest.raises(NotComparable) as caught:
         side_by_side(first, other, ())

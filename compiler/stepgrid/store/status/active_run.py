@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stepgrid.host.locks import HeldLock
-from stepgrid.model.plan import Outline, Plan
+from stepgrid.model.plan import Header, Plan
 from stepgrid.model.status import ActiveRun
 from stepgrid.plan import plan_file
 from stepgrid.store import active_run, paths
@@ -12,7 +12,7 @@ from stepgrid.store.store import Store
 
 
 class Runs:
-    def __init__(self, store: Store, plan: Plan | Outline) -> None:
+    def __init__(self, store: Store, plan: Plan | Header) -> None:
         self._store, self._plan = store, plan
         self._known: dict[str, bool] = {}  # by the digest of a run's plan: whether it has all of ours
 

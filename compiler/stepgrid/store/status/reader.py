@@ -13,7 +13,7 @@ from stepgrid.host.facts import foreign_machines
 from stepgrid.host.files import retry_stale
 from stepgrid.host.locks import HeldLock
 from stepgrid.language.site import current_site
-from stepgrid.model.plan import Outline, Plan, runs_already
+from stepgrid.model.plan import Header, Plan, runs_already
 from stepgrid.model.status import ENDED, MEASURES, Action, NodeStatus, PlanStatus, Result, Stage, Status
 from stepgrid.plan import actions
 from stepgrid.plan.actions import add_replays, decide_action
@@ -30,7 +30,7 @@ from stepgrid.store.store import Store
 class StatusReader:
     """Keeps what does not change from one look to the next."""
 
-    def __init__(self, store: Store, plan: Plan | Outline, own: str = "") -> None:
+    def __init__(self, store: Store, plan: Plan | Header, own: str = "") -> None:
         """Of an outline, which jobs read, the marks are trusted. `own`: the stage that this process runs."""
         self.store, self.plan = store, plan
         results = Results(store, store.last_look(plan.digest)) if isinstance(plan, Plan) else Marks(store)
@@ -99,10 +99,10 @@ class StatusReader:
     @cached_property
     def _earlier(self) -> Sequence[tuple[Stage, Result]]:
         """Results of earlier plans of the spec: they took about as long."""
-        from stepgrid.store.plans import earlier_outlines  # seldom, and much to import
+        from stepgrid.store.plans import earlier_headers  # seldom, and much to import
 
         results = Results(self.store, float("inf"))
-        stages = {stage.id: stage for plan in earlier_outlines(self.store, self.plan) for stage in plan.stages}
+        stages = {stage.id: stage for plan in earlier_headers(self.store, self.plan) for stage in plan.stages}
         return [(stage, result) for stage in stages.values() if (result := results.of(stage))]
 
     def _timed(self, node: NodeStatus, found: Pace) -> NodeStatus:

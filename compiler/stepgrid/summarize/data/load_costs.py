@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from stepgrid.model.plan import Header, PlannedCell
 from stepgrid.store.record_header import head
 from stepgrid.store.status.results import seconds
 from stepgrid.store.store import Store
@@ -25,15 +25,15 @@ class LoadCosts:
         return math.fsum(stages.values())
 
 
-def load_costs(store: Store, header: Mapping[str, Any]) -> LoadCosts:
-    took = {stage: _seconds(store, stage) for cell in header["cells"] for stage in _stages(cell)}
-    chains = {cell["id"]: {stage: took[stage] for stage in _stages(cell, first=True)} for cell in header["cells"]}
+def load_costs(store: Store, header: Header) -> LoadCosts:
+    took = {stage: _seconds(store, stage) for cell in header.cells for stage in _stages(cell)}
+    chains = {cell.id: {stage: took[stage] for stage in _stages(cell, first=True)} for cell in header.cells}
     return LoadCosts(math.fsum(took.values()), chains)
 
 
-def _stages(cell: Mapping[str, Any], first: bool = False) -> list[str]:
+def _stages(cell: PlannedCell, first: bool = False) -> list[str]:
     """Of its first load those of all runs."""
-    return [stage for each in cell["repeats"] if not (first and each["load"]) for stage in each["stages"]]
+    return [stage for repeat in cell.repeats if not (first and repeat.load) for stage in repeat.stages]
 
 
 def _seconds(store: Store, stage: str) -> float:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
-from typing import Any
 
 from stepgrid.language.expressions import Objective, parse_objective
+from stepgrid.model.plan import Header
 from stepgrid.model.search import Trial, boundary, knee, peak
 from stepgrid.summarize.data.parquet_reader import Run
 
@@ -98,10 +98,9 @@ class Searched:
         yield from sorted(found.items())
 
 
-def axes(header: Mapping[str, Any]) -> list[SearchedAxis]:
-    """`header`: of the plan."""
+def axes(header: Header) -> list[SearchedAxis]:
     names = ("step", "variable", "param", "for", "least", "most")
-    return [SearchedAxis(*(each[name] for name in names)) for each in header.get("searches", ())]
+    return [SearchedAxis(*(each[name] for name in names)) for each in header.searches]
 
 
 def searches(found: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[Searched]:

@@ -30,17 +30,16 @@ class Extras:
     objects: Mapping[Place, Sequence[Object]] = field(default_factory=dict)  # tables and indexes
 
 
-def load(folder: Path, header: Mapping[str, Any], found: Tables) -> Extras:
-    """`folder`: of the tables."""
-    asked = header["report"]["tables"]
-    wanted = (tuple(table["window"]) for table in asked if "window" in table)
-    named = asked or [
+def load(folder: Path, tables: Sequence[Mapping[str, Any]], found: Tables) -> Extras:
+    """Load what `tables` of a report need from the folder of a plan's tables."""
+    wanted = (tuple(table["window"]) for table in tables if "window" in table)
+    named = tables or [
         {"layout": name} for kind in {run.kind for run in found.runs} for name in registry.default_tables(kind)
     ]
     times = shares(folder) if _of_times(named) else {}
     probes = probe_names(folder)
-    objects = _objects(folder) if any(_layout(table).objects for table in asked) else {}
-    counters = counted(folder, asked or [{"counters": [f"{probe}.*" for probe in probes]}])
+    objects = _objects(folder) if any(_layout(table).objects for table in tables) else {}
+    counters = counted(folder, tables or [{"counters": [f"{probe}.*" for probe in probes]}])
     return Extras(time_windows.figures(folder, wanted), found.levels, counters, times, probes, objects)
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import Axis, PlannedCell
 from stepgrid.model.table import NOTHING, Cell, Table, columns
 from stepgrid.plan import difference
 from stepgrid.plan.actions import BUILD
@@ -46,24 +45,24 @@ class ArmSettings:
 
 
 def arm_settings(
-    header: Mapping[str, Any], axes: Sequence[Axis], links: Callable[[Sequence[str]], list[Link]]
+    cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Callable[[Sequence[str]], list[Link]]
 ) -> Iterator[ArmSettings]:
     """Of each axis but the builds, which a report has a list of. `links`: of a chain of stages."""
     for axis in axes:
         if axis.name != BUILD and len(axis.labels) > 1:
-            found = {build: _values(axis, chains, links) for build, chains in _chains(header["cells"], axis.name)}
+            found = {build: _values(axis, chains, links) for build, chains in _chains(cells, axis.name)}
             if rows := [row for row in _joined(found) if row[1] != axis.labels]:
                 yield ArmSettings(axis.name, axis.labels, tuple(rows))
 
 
-def _chains(cells: Sequence[Mapping[str, Any]], axis: str) -> list[tuple[str, Chains]]:
+def _chains(cells: Sequence[PlannedCell], axis: str) -> list[tuple[str, Chains]]:
     """Of each build the cells that differ in this axis alone, where most of its labels are."""
     found: dict[str, dict[frozenset[tuple[str, str]], Chains]] = {}
     for cell in cells:
-        labels = dict(cell["labels"])
+        labels = dict(cell.labels)
         if own := labels.pop(axis, None):
-            rest = found.setdefault(labels.get(BUILD, cell["build"]), {}).setdefault(frozenset(labels.items()), {})
-            rest.setdefault(own, cell["repeats"][0]["stages"])
+            rest = found.setdefault(labels.get(BUILD, cell.build), {}).setdefault(frozenset(labels.items()), {})
+            rest.setdefault(own, cell.repeats[0].stages)
     return [(build, max(alike.values(), key=len)) for build, alike in found.items()]
 
 

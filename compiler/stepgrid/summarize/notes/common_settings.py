@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any
 
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import Axis, PlannedCell
 from stepgrid.plan import difference
 from stepgrid.plan.actions import BUILD
 from stepgrid.plan.difference import Link
@@ -24,7 +23,7 @@ class _Option:
 
 
 def common_settings(
-    header: Mapping[str, Any],
+    cells: Sequence[PlannedCell],
     axes: Sequence[Axis],
     links: Callable[[Sequence[str]], list[Link]],
     settings: Sequence[ArmSettings],
@@ -32,8 +31,8 @@ def common_settings(
     """Builds, and what they all set. `settings`: of the arms, which are left out here."""
     changed = {name.partition(" (")[0] for each in settings for name, _ in each.rows}
     alike: dict[tuple[str, ...], list[str]] = {}
-    for build, cells in _by_build(header["cells"]).items():
-        told = tuple(_sentences(telling_cells(cells, axes), links, changed))
+    for build, build_cells in _by_build(cells).items():
+        told = tuple(_sentences(telling_cells(build_cells, axes), links, changed))
         alike.setdefault(told, []).append(build)
     for told, builds in alike.items():
         if told:
@@ -41,18 +40,18 @@ def common_settings(
             yield "all arms" if len(alike) == 1 else f"all of {', '.join(builds)}", "; ".join([*told[:MOST], *more])
 
 
-def _by_build(cells: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    found: dict[str, list[Mapping[str, Any]]] = {}
+def _by_build(cells: Sequence[PlannedCell]) -> dict[str, list[PlannedCell]]:
+    found: dict[str, list[PlannedCell]] = {}
     for cell in cells:
-        found.setdefault(cell["labels"].get(BUILD, cell["build"]), []).append(cell)
+        found.setdefault(cell.labels.get(BUILD, cell.build), []).append(cell)
     return found
 
 
 def _sentences(
-    cells: Sequence[Mapping[str, Any]], links: Callable[[Sequence[str]], list[Link]], changed: Set[str]
+    cells: Sequence[PlannedCell], links: Callable[[Sequence[str]], list[Link]], changed: Set[str]
 ) -> Iterator[str]:
     found, every = dict[str, _Option](), dict[str, None]()
-    for step in (step for cell in cells for link in links(cell["repeats"][0]["stages"]) for step in link.stage.steps):
+    for step in (step for cell in cells for link in links(cell.repeats[0].stages) for step in link.stage.steps):
         every[step.name] = None
         for name, option in step.options.items():
             own = found.setdefault(name, _Option())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.model import units
-from stepgrid.model.plan import FILES, Axis, PlannedStep
+from stepgrid.model.plan import FILES, Axis, PlannedCell, PlannedStep
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.plan import difference
 from stepgrid.plan.difference import Link
@@ -35,12 +35,12 @@ class StepSettings:
 
 
 def step_settings(
-    header: Mapping[str, Any], axes: Sequence[Axis], links: Callable[[Sequence[str]], list[Link]]
+    cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Callable[[Sequence[str]], list[Link]]
 ) -> list[StepSettings]:
     """In the order in which they run. `links`: of a chain of stages."""
     found: dict[tuple[str, str], Values] = {}
-    for cell in telling_cells(header["cells"], axes):
-        for step in _steps(links(cell["repeats"][0]["stages"])):
+    for cell in telling_cells(cells, axes):
+        for step in _steps(links(cell.repeats[0].stages)):
             known = found.setdefault((step.name, step.kind), {})
             for name, value in step.settings.items():
                 known.setdefault(name, {})[repr(value)] = value
@@ -108,13 +108,13 @@ def _range(runs: Sequence[Mapping[str, float]], metric: str, shown: Callable[[fl
     return " to ".join(dict.fromkeys(map(shown, (min(found), max(found))))) if found else ""
 
 
-def telling_cells(cells: Sequence[Mapping[str, Any]], axes: Sequence[Axis]) -> list[Mapping[str, Any]]:
+def telling_cells(cells: Sequence[PlannedCell], axes: Sequence[Axis]) -> list[PlannedCell]:
     """The first of each label: all that the axes change is in them."""
     found = {}
     for cell in reversed(cells):
-        found.update({(axis.name, cell["labels"].get(axis.name)): cell for axis in axes})
-    chosen = {each["id"] for each in found.values()} or {cell["id"] for cell in cells[:1]}
-    return [cell for cell in cells if cell["id"] in chosen]
+        found.update({(axis.name, cell.labels.get(axis.name)): cell for axis in axes})
+    chosen = {cell.id for cell in found.values()} or {cell.id for cell in cells[:1]}
+    return [cell for cell in cells if cell.id in chosen]
 
 
 def _steps(chain: Sequence[Link]) -> Iterator[PlannedStep]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from stepgrid.model.plan import Header, PlannedCell
 from stepgrid.model.units import counted
 
 Labels = Mapping[str, Sequence[str]]  # axis -> its labels
@@ -40,32 +40,31 @@ class Match:
                 yield f"{counted(alone, 'cell')} of the {where} alone: not compared"
 
 
-def matched(first: Mapping[str, Any], second: Mapping[str, Any], chosen: Chosen) -> Match:
-    """`first`, `second`: headers of plans."""
+def matched(first: Header, second: Header, chosen: Chosen) -> Match:
     cells = [_chosen(each, chosen) for each in (first, second)]
     sides = [_labels(each, found) for each, found in zip((first, second), cells, strict=True)]
     axes = tuple(axis for axis in sides[1] if axis in sides[0] and _is_kept(sides[0][axis], sides[1][axis]))
     others = [axis for axis in {**sides[1], **sides[0]} if axis not in axes]
     _refuse_several(others, sides)
-    one, other = ({_key(cell, axes): str(cell["id"]) for cell in each} for each in cells)
+    one, other = ({_key(cell, axes): cell.id for cell in each} for each in cells)
     found = Match(axes, one, other, tuple(_constant(axis, *sides) for axis in others))
     if not found.common:
         raise NotComparable(_nothing(axes, *sides))
     return found
 
 
-def _chosen(header: Mapping[str, Any], chosen: Chosen) -> list[Mapping[str, Any]]:
+def _chosen(header: Header, chosen: Chosen) -> list[PlannedCell]:
     """A side is left as it is by a label that it lacks, so that two of one axis choose one in each."""
-    cells: list[Mapping[str, Any]] = list(header["cells"])
+    cells = list(header.cells)
     for axis, label in chosen:
-        cells = [cell for cell in cells if cell["labels"].get(axis) == label] or cells
+        cells = [cell for cell in cells if cell.labels.get(axis) == label] or cells
     return cells
 
 
-def _labels(header: Mapping[str, Any], cells: Sequence[Mapping[str, Any]]) -> Labels:
+def _labels(header: Header, cells: Sequence[PlannedCell]) -> Labels:
     """As far as the cells have them, in the order of the plan."""
-    there = {axis["name"]: {cell["labels"].get(axis["name"]) for cell in cells} for axis in header["axes"]}
-    found = {axis["name"]: [each for each in axis["labels"] if each in there[axis["name"]]] for axis in header["axes"]}
+    there = {axis.name: {cell.labels.get(axis.name) for cell in cells} for axis in header.axes}
+    found = {axis.name: [label for label in axis.labels if label in there[axis.name]] for axis in header.axes}
     return {name: labels for name, labels in found.items() if labels}
 
 
@@ -84,8 +83,8 @@ def _refuse_several(others: Sequence[str], sides: Sequence[Labels]) -> None:
             )
 
 
-def _key(cell: Mapping[str, Any], axes: Sequence[str]) -> Key:
-    return tuple((axis, cell["labels"][axis]) for axis in axes if axis in cell["labels"])
+def _key(cell: PlannedCell, axes: Sequence[str]) -> Key:
+    return tuple((axis, cell.labels[axis]) for axis in axes if axis in cell.labels)
 
 
 def _constant(axis: str, first: Labels, second: Labels) -> str:

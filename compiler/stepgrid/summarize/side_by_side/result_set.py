@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from stepgrid.model.plan import Header
 from stepgrid.plan import plan_file
 from stepgrid.plan.difference import Link
 from stepgrid.store.plans import EarlierPlan
@@ -17,7 +17,7 @@ from stepgrid.summarize.data.parquet_reader import Tables
 @dataclass(frozen=True, slots=True)
 class ResultSet:
     name: str
-    header: Mapping[str, Any]  # of the plan
+    header: Header  # of the plan
     tables: Tables
     links: Callable[[Sequence[str]], list[Link]]  # of a chain of stages
 
@@ -31,5 +31,5 @@ class ResultSet:
 def stored(store: Store, digest: str, name: str) -> ResultSet:
     """As its tables are."""
     header = plan_file.read_header(store.plan(digest))
-    tables = parquet_reader.load(store.tables(digest), [axis["name"] for axis in header["axes"]])
+    tables = parquet_reader.load(store.tables(digest), [axis.name for axis in header.axes])
     return ResultSet(name, header, tables, EarlierPlan(store.plan(digest), header).links)

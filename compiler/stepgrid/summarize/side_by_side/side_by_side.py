@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from stepgrid.model.plan import Axis, Header, PlannedCell
 from stepgrid.summarize.report import Report, report
 from stepgrid.summarize.side_by_side import reproduction, what_differs
 from stepgrid.summarize.side_by_side.joined_tables import AXIS, joined
@@ -18,7 +19,7 @@ SAME_RUNS = "the same runs on both sides: they reproduce nothing"
 def side_by_side(first: ResultSet, second: ResultSet, chosen: Chosen) -> Report:
     """NotComparable says why there is none."""
     match = matched(first.header, second.header, chosen)
-    found = report(_header(first, second, match), joined(first, second, match))
+    found = report(_header(first, second, match), joined(first, second, match), across_hosts=True)
     tables = (table for section in found.sections for table in section.comparisons)
     again = (SAME_RUNS,) if _are_same(first, second) else reproduction.sentences(tables, found.effect)
     differs = (*again, *_differs(first, second, match))
@@ -37,36 +38,34 @@ def _differs(first: ResultSet, second: ResultSet, match: Match) -> Iterator[str]
     yield from what_differs.sentences(first, second, match)
 
 
-def _header(first: ResultSet, second: ResultSet, match: Match) -> Mapping[str, Any]:
-    said = second.header["report"]
-    return {
-        **{name: second.header[name] for name in ("spec", "scale", "hardware", "digest")},
-        "title": f"{second.header['title']}: {second.name} against {first.name}",
-        "axes": [{"name": AXIS, "labels": [first.name, second.name], "steps": None}, *_axes(first, second, match)],
-        "cells": [*_cells(first, match.first, match), *_cells(second, match.second, match)],
-        "report": {**said, "base": {AXIS: first.name}, "tables": [], "claims": [], "within": None},
-        "warnings": [],
-        "across_hosts": True,
-    }
+def _header(first: ResultSet, second: ResultSet, match: Match) -> Header:
+    sides = (first.name, second.name)
+    cells = [*_cells(first, match.first, match), *_cells(second, match.second, match)]
+    return replace(
+        second.header,
+        title=f"{second.header.title}: {second.name} against {first.name}",
+        axes=(Axis(AXIS, sides), *_axes(first, second, match)),
+        read_cells=lambda: cells,
+        report=replace(second.header.report, base={AXIS: first.name}, tables=(), claims=(), within=None),
+        warnings=(),
+        machines={},
+        until=None,
+        searches=(),
+    )
 
 
-def _axes(first: ResultSet, second: ResultSet, match: Match) -> Iterator[Mapping[str, Any]]:
-    known = [{axis["name"]: axis for axis in side.header["axes"]} for side in (first, second)]
+def _axes(first: ResultSet, second: ResultSet, match: Match) -> Iterator[Axis]:
+    first_axes, second_axes = ({axis.name: axis for axis in side.header.axes} for side in (first, second))
     for name in match.axes:
-        one, other = (each[name] for each in known)
-        labels = list(dict.fromkeys((*other["labels"], *one["labels"])))
-        there = {dict(key).get(name) for key in match.common}
-        yield {"name": name, "labels": [each for each in labels if each in there], "steps": _steps(one, other)}
+        one, other = first_axes[name], second_axes[name]
+        common = {dict(key).get(name) for key in match.common}
+        labels = dict.fromkeys((*other.labels, *one.labels))
+        changes_all = one.steps is None or other.steps is None
+        steps = None if changes_all else tuple(dict.fromkeys((*(other.steps or ()), *(one.steps or ()))))
+        yield Axis(name, tuple(label for label in labels if label in common), steps)
 
 
-def _steps(one: Mapping[str, Any], other: Mapping[str, Any]) -> Sequence[str] | None:
-    """Those that the axis changes in either; None: all."""
-    if one["steps"] is None or other["steps"] is None:
-        return None
-    return list(dict.fromkeys((*other["steps"], *one["steps"])))
-
-
-def _cells(side: ResultSet, cells: Mapping[Any, str], match: Match) -> Iterator[Mapping[str, Any]]:
-    known = {cell["id"]: cell for cell in side.header["cells"]}
+def _cells(side: ResultSet, cells: Mapping[Any, str], match: Match) -> Iterator[PlannedCell]:
+    cells_by_id = {cell.id: cell for cell in side.header.cells}
     for key in match.common:
-        yield {**known[cells[key]], "labels": {AXIS: side.name, **dict(key)}}
+        yield replace(cells_by_id[cells[key]], labels={AXIS: side.name, **dict(key)})

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from stepgrid.model.plan import Header
 from stepgrid.model.units import counted
 from stepgrid.plan import difference
 from stepgrid.plan.difference import differences
@@ -31,6 +31,6 @@ def sentences(first: ResultSet, second: ResultSet, match: Match) -> Iterator[str
         yield f"and {len(found) - MOST} more inputs"
 
 
-def _chains(header: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+def _chains(header: Header) -> dict[str, Sequence[str]]:
     """Of the first load of each cell, its stages."""
-    return {cell["id"]: cell["repeats"][0]["stages"] for cell in header["cells"]}
+    return {cell.id: cell.repeats[0].stages for cell in header.cells}
