@@ -268,7 +268,7 @@ class References:
         """Add all that a stored plan names, whatever its spec says by now."""
         try:
             self.stages.update(plan_file.stage_ids(plan.folder))
-            self.builds.update(build.id for build in plan_file.read_header(plan.folder).builds)
+            self.builds.update(plan_file.build_ids(plan.folder))
         except DAMAGED:
             raise _unreadable(plan) from None
         self.plans.add(plan.digest)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 from stepgrid.model.plan import (
+    BUILD_PREFIX,
     CLIENT,
     STAGE_PREFIX,
     AdaptiveRepeat,
@@ -101,11 +102,19 @@ def build(folder: Path, node: str) -> PlannedBuild:
 
 
 def stage_ids(folder: Path) -> list[str]:
-    """List the ids of all stages, without parsing their lines."""
-    start = f'{{"id":"{STAGE_PREFIX}'.encode()
-    begin, prefix = len(start) - len(STAGE_PREFIX), len(start)
-    with (folder / STAGES).open("rb") as file:
-        return [line[begin : line.index(b'"', prefix)].decode() for line in file if line.startswith(start)]
+    return _line_ids(folder / STAGES, STAGE_PREFIX)
+
+
+def build_ids(folder: Path) -> list[str]:
+    return _line_ids(folder / BUILDS, BUILD_PREFIX)
+
+
+def _line_ids(path: Path, id_prefix: str) -> list[str]:
+    """List the ids of lines, without parsing them."""
+    start = f'{{"id":"{id_prefix}'.encode()
+    begin, end = len(start) - len(id_prefix), len(start)
+    with path.open("rb") as file:
+        return [line[begin : line.index(b'"', end)].decode() for line in file if line.startswith(start)]
 
 
 def is_intact(folder: Path) -> bool:
