@@ -18,7 +18,7 @@ from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.plan import plan_file
 from stepgrid.plan.estimate import Fleet, Schedule, estimate_fleet
-from stepgrid.store import checksums, plans
+from stepgrid.store import plans, results
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.remaining_work import work_of_job
@@ -83,7 +83,7 @@ def _result(store: Store, plan: Plan, stage: PlannedStage) -> None:
     write_json(folder / "attempt.json", {"stage": stage.id, "plan": plan.digest})
     steps = [{"name": step.name} for step in stage.steps]
     times = {"started": "2026-01-01T00:00:00+00:00", "ended": "2026-01-01T00:00:00+00:00"}
-    said = {"stage": stage.id, "status": "done", "steps": steps, **times, "files": checksums.of(folder)}
+    said = {"stage": stage.id, "status": "done", "steps": steps, **times, "files": results.result_checksums(folder)}
     write_json(folder / "result.json", said)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from stepgrid.collect.step_figures import read_result
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.status import Result
-from stepgrid.store import checksums
+from stepgrid.store import results
 from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.workflow import remaining_work, run_request
 from stepgrid.workflow.plan_cache import Request
@@ -51,7 +51,7 @@ def _result(store: Store, plan: str, stage: PlannedStage) -> None:
     steps = [_step(folder / "steps" / f"{index}-{step.name}", step) for index, step in enumerate(stage.steps)]
     common = {"stage": stage.id, "attempt": ATTEMPT, "build": stage.build}
     _write(folder / "attempt.json", {**common, "plan": plan, "host": HOST, "image": None})
-    record = {**common, "status": "done", **TIMES, "steps": steps, "files": checksums.of(folder)}
+    record = {**common, "status": "done", **TIMES, "steps": steps, "files": results.result_checksums(folder)}
     _write(folder / "result.json", record)
     folders = tuple(sorted(folder.glob("steps/*-*"), key=lambda path: int(path.name.partition("-")[0])))
     read_result(Result(folder, steps=tuple(steps), folders=folders), stage.steps)  # as the job that measured it does

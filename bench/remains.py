@@ -11,7 +11,7 @@ from pathlib import Path
 from bench.victims import working_in
 from stepgrid.host.locks import lock_holders
 from stepgrid.plan.plan_file import read as read_plan
-from stepgrid.store.status.integrity import full_fault
+from stepgrid.store.results import full_fault
 from stepgrid.store.store import Store
 
 OWN = {".requests", ".shown"}  # hidden, and meant to stay

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.model.plan import Plan, PlannedStage
-from stepgrid.store import checksums
+from stepgrid.store import results
 from stepgrid.store.store import Store
 
 ATTEMPT = "20260101T000000.000000Z"
@@ -43,7 +43,7 @@ class Results:
         steps = [self._step(folder, index, step.name, step.settings) for index, step in enumerate(stage.steps)]
         common = {"stage": stage.id, "attempt": ATTEMPT, "build": stage.build}
         _json(folder / "attempt.json", {**common, "plan": self._plan.digest, "host": HOST, "image": None})
-        times, files = {"started": STARTED, "ended": STARTED}, checksums.of(folder)
+        times, files = {"started": STARTED, "ended": STARTED}, results.result_checksums(folder)
         _json(folder / "result.json", {**common, "status": "done", **times, "steps": steps, "files": files})
         mark = self._store.mark(stage.id)
         mark.parent.mkdir(parents=True, exist_ok=True)

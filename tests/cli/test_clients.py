@@ -10,7 +10,7 @@ from stepgrid.build.pins import moving_sources
 from stepgrid.cli import main
 from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan, PlannedBuild
-from stepgrid.store.status.reader import StatusReader
+from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import remaining_work
 from tests.cli.test_plan import kept

@@ -17,7 +17,7 @@ from stepgrid.host.files import make_folder, write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan
 from stepgrid.store import plans, stage_requests
-from stepgrid.store.status.integrity import full_fault
+from stepgrid.store.results import full_fault
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from tests.cli.bundles import SUMMARIZED, Capture, export, planned, result, sealed

@@ -6,7 +6,7 @@ import pytest
 from stepgrid.collect import step_figures
 from stepgrid.collect.step_figures import read_result, stored_figures, stored_samples
 from stepgrid.plugins.registry import driver
-from stepgrid.store.status.results import read
+from stepgrid.store.results import load_result
 from tests.collect.reading import figures
 from tests.summarize.synthetic import Experiment
 
@@ -18,7 +18,7 @@ def made(tmp_path):
     experiment = Experiment(tmp_path, loads=1)
     result = experiment.add(BUILD, "lru", "1", 0, {"readww": [900, 1100], "overwrite": 2000.0})
     stage = next(stage for stage in experiment.plan.stages if stage.id == "s-7.8.3-lru-1-0")
-    return read(result, stage), stage.steps
+    return load_result(result, stage), stage.steps
 
 
 def files(result):
@@ -96,7 +96,7 @@ def test_nothing_is_per_operation_where_a_step_did_operations_of_two_kinds(tmp_p
     both = replace(
         stage.steps[0], settings={**stage.steps[0].settings, "benchmarks": ["readwhilewriting", "overwrite", "stats"]}
     )
-    [found, _] = figures(read(result, stage), [both, stage.steps[1]])
+    [found, _] = figures(load_result(result, stage), [both, stage.steps[1]])
     assert found.facts["also_ran"] == "overwrite"
     assert found.metrics["cpu_seconds"] == 2.0
     assert "cpu_us_per_op" not in found.metrics

@@ -12,7 +12,7 @@ from stepgrid.host import cluster_job, facts, sysfs
 from stepgrid.host import disk as disk_module
 from stepgrid.language.site import VARIABLE
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
-from stepgrid.store.status.reader import StatusReader
+from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from tests.run import finished

@@ -22,10 +22,12 @@ from stepgrid.host.files import (
     Tree,
     json_records,
     read_bytes,
+    remove_tree,
     retry_stale,
     scan,
     tree_size,
     write_cache,
+    write_json,
     write_text,
 )
 from stepgrid.run.images.clone import clone
@@ -296,3 +298,34 @@ def test_a_run_that_meets_one_says_what_to_do() -> None:
     assert run_request.explain_error(store, STALE) == (
         f"{store.root.absolute()} could not be read: Stale file handle (outputs/plans); {hint}"
     )
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_json(path, {"a": 1})
+    with pytest.raises(TypeError):
+        write_json(path, {"a": object()})
+    assert json.loads(path.read_text()) == {"a": 1}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_tree_is_removed_with_its_links_but_not_what_they_name(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "file").touch()
+    tree = tmp_path / "tree"
+    (tree / "inner").mkdir(parents=True)
+    (tree / "inner" / "link").symlink_to(kept)
+    (tree / "file").touch()
+    assert remove_tree(tree) is True
+    assert not tree.exists()
+    assert (kept / "file").exists()
+    assert remove_tree(tree) is True
+
+
+def test_a_removal_stops_when_its_time_is_over(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    for number in range(3):
+        (tmp_path / "tree" / str(number)).touch()
+    assert remove_tree(tmp_path / "tree", until=0.0) is False
+    assert len(list((tmp_path / "tree").iterdir())) == 2

@@ -18,7 +18,7 @@ from stepgrid.plan import plan_file
 from stepgrid.plugins.hit_rate import expected_percent
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.store import plans
-from stepgrid.store.status.results import read
+from stepgrid.store.results import load_result
 from stepgrid.store.store import Store
 from tests.collect.reading import figures, series_rows, usage
 
@@ -85,10 +85,10 @@ def test_a_load_and_its_child(checkout: Path) -> None:
     assert found["database_bytes"] >= 200_000 * 100
     assert 0 < found["host_cpu_user_pct"] + found["host_cpu_system_pct"] <= 100
     assert len(series_rows(folder)) >= 3
-    began = figures(read(result, READ), READ.steps)[0].start["levels"]
+    began = figures(load_result(result, READ), READ.steps)[0].start["levels"]
     files = [path.stat().st_size for path in store.image("s-load").rglob("*.sst")]
     assert [sum(each) for each in zip(*began.values(), strict=True)] == [len(files), sum(files)]
-    assert not figures(read(store.result("s-load"), LOAD), LOAD.steps)[0].start, "it began with nothing"
+    assert not figures(load_result(store.result("s-load"), LOAD), LOAD.steps)[0].start, "it began with nothing"
 
 
 def test_what_a_step_drains_is_no_part_of_its_averages(checkout: Path) -> None:
@@ -103,7 +103,7 @@ def test_what_a_step_drains_is_no_part_of_its_averages(checkout: Path) -> None:
     result = store.result("s-load")
     assert result is not None
     folders = [result / "steps" / "0-fillseq", result / "steps" / "1-overwrite"]
-    load, overwrite = figures(read(result, stage), stage.steps)
+    load, overwrite = figures(load_result(result, stage), stage.steps)
     whole, step = usage(folders[1], None), json.loads((folders[1] / "step.json").read_text())
 
     found = overwrite.metrics
@@ -165,7 +165,7 @@ def test_a_step_that_finds_no_key_fails_and_its_image_is_not_used_again(checkout
     result = store.result("s-read")
     assert result is not None
     assert json.loads((result / "attempt.json").read_text())["image"]["stages_replayed"] == ["s-load"]
-    assert figures(read(result, LOOKUP), LOOKUP.steps)[0].metrics["found_pct"] == 100
+    assert figures(load_result(result, LOOKUP), LOOKUP.steps)[0].metrics["found_pct"] == 100
 
 
 def test_lookups_that_are_to_miss_find_nothing(checkout: Path) -> None:
@@ -200,5 +200,5 @@ def test_as_many_keys_are_found_as_are_expected(checkout: Path, load: str) -> No
     assert done.returncode == 0, done.stderr
     result = store.result("s-load")
     assert result is not None
-    found = [each.metrics.get("found_pct") for each in figures(read(result, stage), stage.steps)]
+    found = [each.metrics.get("found_pct") for each in figures(load_result(result, stage), stage.steps)]
     assert found == pytest.approx(expected_percent(stage.steps), abs=3)

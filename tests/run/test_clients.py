@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 
 from stepgrid.model.plan import Plan, PlannedBuild, Report
-from stepgrid.store.status.reader import StatusReader
+from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import RemainingWork
 from tests.run import finished

@@ -24,7 +24,7 @@ from stepgrid.model.status import Eta
 from stepgrid.run import progress
 from stepgrid.store import plans
 from stepgrid.store.active_run import hold_run_lock
-from stepgrid.store.status.reader import job_status
+from stepgrid.store.status import job_status
 from stepgrid.store.store import Store
 from tests.waiting import until
 

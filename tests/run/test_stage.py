@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.model.plan import PlannedBuild
-from stepgrid.store import checksums
+from stepgrid.store import results
 from tests.waiting import LONG
 
 
@@ -71,10 +71,10 @@ def test_a_result_keeps_the_checksums_of_its_files(checkout, stage, step):
     folder = checkout.store.result("s-load")
     files = checkout.result("s-load")["files"]
     there = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-    readings = [name for name in there if checksums.READINGS.fullmatch(name)]
+    readings = [name for name in there if results.READINGS.fullmatch(name)]
     assert sorted([*files, *readings, "result.json"]) == there
     assert [name.partition(".")[0] for name in readings] == ["figures", "samples"]
-    assert checksums.difference(folder, files) is None
+    assert results.checksum_difference(folder, files) is None
     assert list(checkout.result("s-load"))[-1] == "files"
 
 

@@ -28,7 +28,7 @@ with host_lock(shared=True):
     print("it is my turn")
 """
 READ = """
-from stepgrid.store.status.reader import job_status
+from stepgrid.store.status import job_status
 from stepgrid.store.store import Store
 store = Store("outputs")
 found = job_status(store, "p")

@@ -1,14 +1,13 @@
-import json
+"""Publishing; a store as it was; the revision of the code that makes summaries."""
+
+from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
-from stepgrid.host.files import remove_tree, write_json
-from stepgrid.store.store import Store
-
-
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path / "outputs")
+from stepgrid.host.files import write_json
+from stepgrid.store.store import REVISION_LENGTH, PastStore, Store, revision, source_digest, time_name_prefix
 
 
 def test_a_result_is_published_by_rename_and_marked(store):
@@ -115,32 +114,53 @@ def test_a_named_mark_that_leads_nowhere_is_dropped_or_all_are(store, monkeypatc
     assert len(list(store.mark("_").parent.glob("s-*"))) == 2
 
 
-def test_a_file_is_replaced_as_a_whole(tmp_path):
-    path = tmp_path / "a.json"
-    write_json(path, {"a": 1})
-    with pytest.raises(TypeError):
-        write_json(path, {"a": object()})
-    assert json.loads(path.read_text()) == {"a": 1}
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a.json"]
+@pytest.mark.parametrize(
+    ("text", "until"),
+    [
+        ("2026-11-20", "20261120"),
+        ("2026-11-20T18", "20261120T18"),
+        ("2026-11-20 18:30", "20261120T1830"),
+        ("2026-11-20T18:30:05Z", "20261120T183005"),
+        ("yesterday", None),
+        ("2026-11", None),
+        ("abc123", None),
+    ],
+)
+def test_how_names_of_results_begin_until_then(text: str, until: str | None) -> None:
+    assert time_name_prefix(text) == until
 
 
-def test_a_tree_is_removed_with_its_links_but_not_what_they_name(tmp_path):
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    (kept / "file").touch()
-    tree = tmp_path / "tree"
-    (tree / "inner").mkdir(parents=True)
-    (tree / "inner" / "link").symlink_to(kept)
-    (tree / "file").touch()
-    assert remove_tree(tree) is True
-    assert not tree.exists()
-    assert (kept / "file").exists()
-    assert remove_tree(tree) is True
+def test_later_results_are_not_there(tmp_path: Path) -> None:
+    store = Store(tmp_path / "outputs")
+    for name in ("20261119T235959.000000Z", "20261120T183059.999999Z", "20261120T183100.000000Z"):
+        folder = store.results_of("s-1") / name
+        folder.mkdir(parents=True)
+        (folder / "result.json").write_text("{}")
+
+    def there(date: str) -> list[str]:
+        return [each.name[:13] for each in PastStore(store, time_name_prefix(date) or "", tmp_path).results("s-1")]
+
+    assert there("2026-11-18") == []
+    assert there("2026-11-19") == ["20261119T2359"]
+    assert there("2026-11-20T18:30") == ["20261119T2359", "20261120T1830"]
+    assert there("2026-11-20") == ["20261119T2359", "20261120T1830", "20261120T1831"]
+    assert PastStore(store, "2026", tmp_path / "made").tables("p") == tmp_path / "made/p/tables"
 
 
-def test_a_removal_stops_when_its_time_is_over(tmp_path):
-    (tmp_path / "tree").mkdir()
-    for number in range(3):
-        (tmp_path / "tree" / str(number)).touch()
-    assert remove_tree(tmp_path / "tree", until=0.0) is False
-    assert len(list((tmp_path / "tree").iterdir())) == 2
+def test_it_is_that_of_the_code_and_stays():
+    assert revision() == revision()
+    assert len(revision()) == REVISION_LENGTH
+    assert set(revision()) <= set("0123456789abcdef")
+
+
+def test_names_and_contents_count_and_the_order_does_not(tmp_path):
+    one, two = tmp_path / "a.py", tmp_path / "b.py"
+    one.write_text("1")
+    two.write_text("2")
+    first = source_digest(tmp_path, [one, two])
+    assert source_digest(tmp_path, [two, one]) == first
+    two.write_text("3")
+    assert source_digest(tmp_path, [one, two]) != first
+    two.write_text("2")
+    assert source_digest(tmp_path, [one, two]) == first
+    assert source_digest(tmp_path, [one, two.rename(tmp_path / "c.py")]) != first

@@ -21,7 +21,7 @@ from stepgrid.model.plan import (
     Repeat,
     Report,
 )
-from stepgrid.store import checksums, plans
+from stepgrid.store import plans, results
 from stepgrid.store.store import Store
 
 STEPS = ("readww", "overwrite")
@@ -222,14 +222,14 @@ class Experiment:
             json.dumps({"stage": node, "attempt": attempt.name, "build": build, "host": HOST, "image": None})
         )
         record = {"stage": node, "attempt": attempt.name, "status": "done", "build": build, "steps": records}
-        files = {"files": checksums.of(attempt)} if self.checksums else {}
+        files = {"files": results.result_checksums(attempt)} if self.checksums else {}
         (attempt / "result.json").write_text(json.dumps(record | files))
         return self.store.publish_result(node, attempt)
 
     def seal(self, result: Path) -> None:
         """A test has written other files into it: these are what was published."""
         record = json.loads((result / "result.json").read_text())
-        (result / "result.json").write_text(json.dumps({**record, "files": checksums.of(result)}))
+        (result / "result.json").write_text(json.dumps({**record, "files": results.result_checksums(result)}))
 
     def _step(self, attempt: Path, index: int, name: str, series: Sequence[float]) -> dict[str, object]:
         folder = attempt / f"steps/{index}-{name}"

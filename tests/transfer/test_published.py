@@ -11,8 +11,8 @@ from stepgrid.model.plan import is_imported
 from stepgrid.model.status import NodeStatus
 from stepgrid.plan import plan_file
 from stepgrid.plugins.importer import ImportedStep
-from stepgrid.store.status.reader import StatusReader
-from stepgrid.store.status.results import changed
+from stepgrid.store.results import changed_file
+from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.transfer.published import plan_results, publish
 from tests.collect.reading import figures
@@ -82,9 +82,9 @@ def test_figures_come_back_as_they_were_stated(tmp_path: Path) -> None:
     assert first.rates == [(1, 1.0, "insert", 2.5, None), (0, 1.5, "query", 3.0, 4.0)]
     assert second.error == "two: it failed"
     assert (result.folders[0] / "sb.o").read_text() == "raw"
-    assert changed(result) is None
+    assert changed_file(result) is None
     (result.folders[0] / "sb.o").write_text("RAW")
-    assert changed(result) == "the checksum of `steps/0-one/sb.o` differs from the published one"
+    assert changed_file(result) == "the checksum of `steps/0-one/sb.o` differs from the published one"
 
 
 def test_a_stated_failure_is_no_fault_of_the_parser(tmp_path: Path) -> None:

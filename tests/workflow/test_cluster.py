@@ -19,7 +19,7 @@ from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan
 from stepgrid.model.site import JobRequest, Slurm
 from stepgrid.store import plans
-from stepgrid.store.status.failures import write_failure
+from stepgrid.store.attempts import write_failure
 from stepgrid.store.store import Store
 from stepgrid.workflow import hooks
 from stepgrid.workflow.cluster import ClusterError, JobResources, list_nodes, remote_work
@@ -27,7 +27,7 @@ from stepgrid.workflow.hooks import JobScreen
 from stepgrid.workflow.remaining_work import RemainingWork, remaining_work
 from stepgrid.workflow.run_request import Fault
 from tests.run import finished
-from tests.store.status.test_reader import LOAD, PLAN, STAGES
+from tests.store.test_status import LOAD, PLAN, STAGES
 from tests.waiting import until
 
 SPEC = """\

@@ -27,7 +27,7 @@ from stepgrid.workflow.run_request import (
     unsupported,
     unsupported_recipes,
 )
-from tests.store.status.test_integrity import PLAN
+from tests.store.test_results import ONE_PLAN as PLAN
 
 TEXTS = ["cache != 'half'", '"a" == cache', "params.x='1'", "params.argv=[sh, -c, \"echo '$HOME' `id` \\\\ a\"]", "x=1"]
 

@@ -19,7 +19,7 @@ from stepgrid.model.plan import Plan
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.plan.report_check import ClaimError
-from stepgrid.store.status.reader import StatusReader
+from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.summarize.claims.claim_cases import loads_of
 from stepgrid.summarize.refresh import current

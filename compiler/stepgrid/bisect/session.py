@@ -26,7 +26,7 @@ from stepgrid.host import files
 from stepgrid.model import units
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted, duration
-from stepgrid.store.builds import catalogue
+from stepgrid.store.builds import build_catalogue
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats.text import cut
 from stepgrid.workflow.run_preview import preview_run
@@ -177,7 +177,8 @@ class Session:
         plan = search.measurement.plan(pair)
         builds = {cell.labels[BUILD]: cell.build for cell in plan.cells}
         low, high = (
-            catalogue(self.store, builds[self.request.label(search.state.candidates[index])]) or {} for index in ends
+            build_catalogue(self.store, builds[self.request.label(search.state.candidates[index])]) or {}
+            for index in ends
         )
         lines = []
         for difference in differences(low, high):

@@ -33,9 +33,9 @@ from stepgrid.model import units
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.registry import require_builder
-from stepgrid.store.heartbeat import beating
+from stepgrid.store.attempts import heartbeat
+from stepgrid.store.paths import ATTEMPT_FILE as RUNNING
 from stepgrid.store.paths import now
-from stepgrid.store.status.running_attempt import RECORD as RUNNING
 from stepgrid.store.store import Store
 
 FAILURE = "failure.json"
@@ -192,7 +192,7 @@ def sign_of_life(attempt: Path) -> Iterator[None]:
     job = {"started": now(), "pid": os.getpid(), "hostname": platform.node(), cluster_job.NODE: cluster_job.node()}
     write_json(attempt / RUNNING, job, durable=False)
     try:
-        with beating(attempt):
+        with heartbeat(attempt):
             yield
     finally:
         (attempt / RUNNING).unlink(missing_ok=True)  # no part of the build

@@ -96,8 +96,8 @@ def _builds_in_scope(args: argparse.Namespace, store: Store) -> Names:
     if args.spec:
         return _names_in_plan(quiet_plan(args))
     names = {}
-    for build in builds.ids(store):
-        if record := builds.record(store, build):
+    for build in builds.build_ids(store):
+        if record := builds.build_record(store, build):
             release_name = f"{record.get('engine', '')}-{record.get('version', '')}"
             names[build] = list(dict.fromkeys((record.get("name") or build, release_name)))
     return names
@@ -129,7 +129,7 @@ def find_build(name: str, names: Names, store: Store) -> str:
         raise CommandError(f"there is no build `{name}`: {hint}")
     lines = [f"{len(matches)} builds are called {name}; say an id:"]
     for build in matches:
-        record = builds.record(store, build)
+        record = builds.build_record(store, build)
         origin = f"{record.get('name', '')} {record.get('version', '')} ({source_text(record.get('source', {}))})"
         lines.append(f"  {build}  {origin if record else 'not built'}")
     raise CommandError("\n".join(lines))
@@ -179,10 +179,10 @@ def _list_builds(args: argparse.Namespace, spec: str | None) -> None:
 
 
 def _entries_of_plan(store: Store, plan: Plan) -> list[_Entry]:
-    names, planned = _names_in_plan(plan), builds.planned(store)
+    names, planned = _names_in_plan(plan), builds.planned_uses(store)
     entries = []
     for build in plan.builds:
-        stored = builds.kept(store, build.id)
+        stored = builds.read_build(store, build.id)
         version = str(stored.record.get("version") or build.version)
         specs = sorted(planned.get(build.id, builds.PlannedUse()).specs - {plan.spec})
         entries.append(_Entry(names[build.id], build.engine, version, build.source, build.recipe, stored, specs))
@@ -190,9 +190,9 @@ def _entries_of_plan(store: Store, plan: Plan) -> list[_Entry]:
 
 
 def _entries_of_store(store: Store) -> list[_Entry]:
-    planned, entries = builds.planned(store), []
-    for build in builds.ids(store):
-        stored, use = builds.kept(store, build), planned.get(build, builds.PlannedUse())
+    planned, entries = builds.planned_uses(store), []
+    for build in builds.build_ids(store):
+        stored, use = builds.read_build(store, build), planned.get(build, builds.PlannedUse())
         record = {**use.build, **stored.record}
         recipe = record.get("declared", {}).get("recipe") or record.get("recipe") or {}
         if not isinstance(recipe, Mapping):  # the record of a finished build has the recipe's name there
@@ -371,7 +371,7 @@ def _compare_builds(args: argparse.Namespace, first: str, second: str) -> None:
     sides = []
     for name in (first, second):
         build = find_build(name, names, store)
-        record, catalogue = builds.record(store, build), builds.catalogue(store, build)
+        record, catalogue = builds.build_record(store, build), builds.build_catalogue(store, build)
         if not record:
             raise _not_built(name, build)
         if catalogue is None:

@@ -60,7 +60,7 @@ def run_explain(args: argparse.Namespace) -> int:
 
 
 def _cell_lines(plan: Plan, cell: PlannedCell, step_name: str | None, with_defaults: bool) -> Iterator[str]:
-    from stepgrid.store.builds import catalogue as catalogue_of
+    from stepgrid.store.builds import build_catalogue as catalogue_of
     from stepgrid.store.store import Store
 
     build = next(build for build in plan.builds if build.id == cell.build)

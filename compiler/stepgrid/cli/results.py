@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +22,8 @@ from stepgrid.plan import actions, plan_file
 from stepgrid.store import paths, plans, stage_requests
 from stepgrid.store.paths import RUN_LOCK
 from stepgrid.store.plans import StoredPlan
-from stepgrid.store.status.attempts import COUNTS, PastAttempt, tried
-from stepgrid.store.status.reader import StatusReader
+from stepgrid.store.results import COUNTS, PastAttempt, past_attempts
+from stepgrid.store.status import StatusReader
 from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.formats.text import aligned
 from stepgrid.workflow import host_plan
@@ -60,7 +59,7 @@ def results_json(store: Store, plan: Plan, stages: Sequence[str]) -> list[dict[s
             "stage": node.id,
             "title": node.title,
             "state": node.status,
-            "tried": [{**asdict(attempt), "folder": str(attempt.folder)} for attempt in attempts],
+            "tried": [attempt.to_json() for attempt in attempts],
             "again": (request := stage_requests.pending_redo(store, node.id)) and request.to_json(),
         }
         for node, attempts in _attempts(store, plan, stages)
@@ -69,7 +68,7 @@ def results_json(store: Store, plan: Plan, stages: Sequence[str]) -> list[dict[s
 
 def _attempts(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[tuple[NodeStatus, list[PastAttempt]]]:
     nodes = StatusReader(store, plan).read().nodes
-    return ((nodes[stage], tried(store, nodes[stage])) for stage in stages)
+    return ((nodes[stage], past_attempts(store, nodes[stage])) for stage in stages)
 
 
 def _result_lines(store: Store, plan: Plan, stages: Sequence[str]) -> Iterator[str]:
@@ -87,7 +86,7 @@ def _attempt_row(attempt: PastAttempt) -> tuple[str, ...]:
     started = (attempt.started or "").replace("T", " ")[:19]
     seconds = "" if attempt.seconds is None else duration(attempt.seconds)
     status = attempt.status if attempt.status not in (None, "done") else ""
-    message = ": ".join(part for part in (status, attempt.said) if part)
+    message = ": ".join(part for part in (status, attempt.message) if part)
     return attempt.standing, attempt.folder.name, started, seconds, attempt.host or "", message
 
 

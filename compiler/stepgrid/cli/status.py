@@ -33,7 +33,7 @@ from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.formats.text import cut, wrapped
 
 if TYPE_CHECKING:
-    from stepgrid.store.status.reader import StatusReader
+    from stepgrid.store.status import StatusReader
 
 SHOWN_NODES = 5  # of a group
 LISTED = (Status.FAILED, Status.INTERRUPTED, Status.UNSUPPORTED, Status.BLOCKED)
@@ -82,7 +82,7 @@ def stored_plan(args: argparse.Namespace) -> Plan:
 
 
 def status_reader(plan: Plan) -> StatusReader:
-    from stepgrid.store.status.reader import StatusReader
+    from stepgrid.store.status import StatusReader
     from stepgrid.workflow import host_plan
 
     return StatusReader(host_plan.store(), plan)

@@ -43,7 +43,7 @@ from stepgrid.model.plan import Plan
 from stepgrid.model.status import NodeStatus, PlanStatus, Status, Step
 from stepgrid.model.units import duration, percent, short_rate, size
 from stepgrid.run.live_throughput import readings
-from stepgrid.store.status.reader import StatusReader
+from stepgrid.store.status import StatusReader
 from stepgrid.summarize.formats.text import cut
 
 INTERRUPTED = 130  # exit status after Ctrl-C

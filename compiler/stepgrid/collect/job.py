@@ -31,12 +31,11 @@ from stepgrid.model.plan import CellStep, Option, Options, Plan, PlannedStage, P
 from stepgrid.model.status import BrokenRecord, NodeStatus, Result, Status
 from stepgrid.plugins import hit_rate
 from stepgrid.plugins.metrics import METRICS, step_metrics
-from stepgrid.store import build_record, checksums, stage_requests
+from stepgrid.store import builds, paths, stage_requests
 from stepgrid.store.paths import IMPORTED
 from stepgrid.store.paths import RUN_LOCK as RUN
-from stepgrid.store.status.integrity import note_sound
-from stepgrid.store.status.reader import StatusReader
-from stepgrid.store.status.results import BrokenResult, broken_text, changed, read
+from stepgrid.store.results import BrokenResult, broken_sentence, changed_file, load_result, note_sound, set_aside
+from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 
 Rows = Iterator[parquet.Row]
@@ -82,7 +81,7 @@ def _read_results(store: Store, plan: Plan, stages: Stages, tables: ResultTables
             break
     nodes = dict(status.nodes)
     for record in stuck:  # one that could not be moved has no figures either
-        reason = broken_text(record.folder, record.why)
+        reason = broken_sentence(record.folder, record.why)
         nodes[record.node] = NodeStatus(record.node, nodes[record.node].title, Status.INTERRUPTED, reason)
     for stage in plan.stages:
         if (result := nodes[stage.id].result) and result.status is Status.DONE:
@@ -127,8 +126,8 @@ def _add_result(stage: PlannedStage, stages: Stages, result: Result, reading: Re
 
 def read_figures(result: Result, stage: PlannedStage) -> Reading:
     """Read the raw output of a result. BrokenResult: its files are not what was published, or cannot be read."""
-    full = result if result.folders else read(result.folder, stage)
-    if sentence := changed(full):
+    full = result if result.folders else load_result(result.folder, stage)
+    if sentence := changed_file(full):
         raise BrokenResult(sentence)
     figures, samples = read_result(full, stage.steps)
     if full.files is not None:
@@ -152,7 +151,7 @@ def _explain(result: Result, position: int, step: StepFigures) -> StepFigures:
 def _is_written_later(folder: Path, result: Path) -> bool:
     """The record is written last."""
     try:
-        written = (result / checksums.RECORD).stat().st_mtime_ns
+        written = (result / paths.RESULT_FILE).stat().st_mtime_ns
         return any(path.stat().st_mtime_ns > written for path in (folder, *folder.rglob("*")))
     except OSError:  # it is being moved
         return False
@@ -163,8 +162,6 @@ NEXT = "; the next run measures it again"
 
 def quarantine(store: Store, broken: BrokenRecord) -> bool:
     """Move a damaged result to the attempts, unless another run goes on: its jobs may wait for the mark."""
-    from stepgrid.store.status.integrity import set_aside  # much to import, and seldom needed
-
     running = lock_holders(store.lock(RUN))
     if running and os.getppid() not in running:  # a run starts the collecting itself, as a child
         return False
@@ -239,9 +236,9 @@ def environment_rows(store: Store, plan: Plan) -> Rows:
     yield from _facts("hardware", str(plan.hardware.get("id", "")), plan.hardware)
     for build in plan.builds:
         records = store.build_record(build.id)
-        catalogue = build_record.catalogue(records / "catalogue.json") or {}
+        catalogue = builds.read_catalogue(records / paths.CATALOGUE_FILE) or {}
         defaults = {name: str(option.get("default", "")) for name, option in catalogue.items()}
-        yield from _facts("build", build.id, {"name": build.name, **build_record.read(records / "build.json")})
+        yield from _facts("build", build.id, {"name": build.name, **builds.read_record(records / paths.BUILD_FILE)})
         yield from _facts("default", build.id, defaults)
     for build_id, options in requested_options(plan.stages).items():
         yield from _facts("requested", build_id, options)

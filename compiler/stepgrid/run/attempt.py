@@ -20,10 +20,10 @@ from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import MARK
 from stepgrid.model.status import Status
 from stepgrid.run.job_context import Job
-from stepgrid.store import active_run, checksums
+from stepgrid.store import active_run, results
 from stepgrid.store.active_run import DiskFull, full_disk_sentence, with_reserve
+from stepgrid.store.attempts import write_failure
 from stepgrid.store.paths import now
-from stepgrid.store.status.failures import write_failure
 from stepgrid.store.store import Store
 
 JOURNAL = "journal.jsonl"
@@ -87,7 +87,8 @@ class Attempt:
             "waited": round(self._waited, 3),
             "build": self.job.stage.build,
             "steps": self.steps,
-            "files": checksums.of(self.folder),  # last: who looks at many results reads their first bytes alone
+            # last: who looks at many results reads their first bytes alone
+            "files": results.result_checksums(self.folder),
         }
         store = self.job.store
         try:

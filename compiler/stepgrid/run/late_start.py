@@ -10,7 +10,7 @@ from stepgrid.plan.plan_file import outline
 from stepgrid.run.run_end_time import in_force
 from stepgrid.store import active_run
 from stepgrid.store.images import ImageVerifier
-from stepgrid.store.status.reader import StatusReader
+from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 
 

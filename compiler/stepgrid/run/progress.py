@@ -18,7 +18,7 @@ from stepgrid.model.status import Eta, PlanStatus, Status
 from stepgrid.model.units import duration as duration  # as it is shown everywhere
 from stepgrid.model.units import short_rate
 from stepgrid.run.live_throughput import current, wait
-from stepgrid.store.status.reader import StatusReader, job_reader
+from stepgrid.store.status import StatusReader, job_reader
 from stepgrid.store.store import Store
 
 EVERY = {True: 1.0, False: 30.0}  # seconds between two lines: at a terminal, elsewhere
@@ -71,7 +71,7 @@ def finished(store: Store, plan: str, stage: PlannedStage, status: str) -> None:
     """The stage is over: done, unsupported, failed or interrupted."""
     global _current
     reader, _current = _current.reader if _current else job_reader(store, plan), None
-    reader.own = ""
+    reader.own_stage = ""
     now = reader.read()
     _line(f"{head(now)} | {stage.title}: {status}{now.nodes[stage.id].time_taken if status == 'done' else ''}")
 

@@ -33,9 +33,9 @@ from stepgrid.run.job_context import Job
 from stepgrid.run.late_start import DeadlineError, late, refuse_late
 from stepgrid.run.steps import Bench, refuse_what_cannot_run
 from stepgrid.store.active_run import DiskFull
-from stepgrid.store.heartbeat import beating
+from stepgrid.store.attempts import heartbeat
+from stepgrid.store.results import record_fault, result_fault, set_aside
 from stepgrid.store.stage_requests import pending_redo
-from stepgrid.store.status.integrity import fault, set_aside, unreadable
 
 
 def run(job: Job) -> bool:
@@ -58,7 +58,7 @@ def _has_result(job: Job) -> bool:
     if pending_redo(job.store, job.stage.id):
         return False
     result = job.store.result(job.stage.id)
-    if result is None or fault(result, job.stage):
+    if result is None or result_fault(result, job.stage):
         return False
     job.store.set_mark(job.stage.id, result / "result.json")
     return True
@@ -67,7 +67,7 @@ def _has_result(job: Job) -> bool:
 def _set_aside_what_is_broken(job: Job) -> None:
     """Seldom: the run that starts the jobs has looked before."""
     for result in job.store.results(job.stage.id):
-        if why := fault(result, job.stage):
+        if why := result_fault(result, job.stage):
             print(set_aside(job.store, BrokenRecord(job.stage.id, result, why)), file=sys.stderr, flush=True)
 
 
@@ -77,7 +77,7 @@ def _attempt(job: Job) -> bool:
         progress.started(job.store, job.plan, job.stage)
     status = Status.FAILED
     try:
-        with beating(attempt.folder):
+        with heartbeat(attempt.folder):
             status = _outcome(attempt)
     except StageError as failure:
         _failed(attempt, failure)
@@ -203,7 +203,7 @@ def _refuse_changed_build(job: Job) -> None:
 
 def _refuse_unsupported_parent(job: Job) -> None:
     result = job.store.result(job.stage.parent) if job.stage.parent else None
-    if result and unreadable(result / "result.json"):
+    if result and record_fault(result / "result.json"):
         return  # lost: the next run measures it again
     record = json.loads((result / "result.json").read_text(encoding="utf-8")) if result else {}
     if record.get("status") == Status.UNSUPPORTED:

@@ -1,33 +1,28 @@
-"""The builds of a store: those that are there, those that failed, those that are being made."""
+"""Builds of a store: made, failed or in the making; their records and what plans say of them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from stepgrid.host.files import read_bytes, read_json
-from stepgrid.language.files import record_file
+from stepgrid.host.files import read_json
 from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.model.status import Status
-from stepgrid.store import build_record
-from stepgrid.store.build_record import RECORD
-from stepgrid.store.paths import folder_bytes
-from stepgrid.store.status.reader import build_status
+from stepgrid.plan import plan_file
+from stepgrid.store.paths import BUILD_FILE, BUILD_LOG, CATALOGUE_FILE, folder_bytes, subfolders
+from stepgrid.store.plans import read_input
+from stepgrid.store.status import build_status
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
     from stepgrid.plan.builds import ExistingBuild
 
-LOG = "build.log"
-
 
 @dataclass(frozen=True, slots=True)
 class StoredBuild:
-    """The store's word on one build."""
-
     id: str
     status: Status
     record: Mapping[str, Any] = field(default_factory=dict)  # build.json
@@ -36,90 +31,116 @@ class StoredBuild:
     log: Path | None = None
 
 
+def build_ids(store: Store) -> list[str]:
+    """List all builds that are there, or were tried."""
+    builds = {folder.name for folder in subfolders(store.build("_").parent)}
+    attempted = {folder.name for folder in subfolders(store.attempts_of("_").parent)}
+    return sorted(builds | {name for name in attempted if name.startswith(BUILD_PREFIX) and store.attempts(name)})
+
+
+def read_build(store: Store, build: str) -> StoredBuild:
+    node, folder = build_status(store, build), store.build(build)
+    if node.status is Status.DONE:
+        record = read_record(folder / BUILD_FILE)
+        return StoredBuild(build, node.status, record, folder_bytes(folder), log=_log(folder))
+    attempts = store.attempts(build)
+    return StoredBuild(build, node.status, why=node.reason, log=_log(attempts[-1]) if attempts else None)
+
+
+def _log(folder: Path) -> Path | None:
+    return folder / BUILD_LOG if (folder / BUILD_LOG).is_file() else None
+
+
+def build_record(store: Store, build: str) -> dict[str, Any]:
+    """Read build.json; empty of a build that is not there."""
+    return read_record(store.build(build) / BUILD_FILE)
+
+
+def build_catalogue(store: Store, build: str) -> Mapping[str, Any] | None:
+    """Read the options of a build's programs; None when it cannot tell."""
+    return read_catalogue(store.build(build) / CATALOGUE_FILE)
+
+
+class _Artifact(TypedDict, total=False):
+    name: str
+    version: str
+    digest: str
+
+
+class _Declared(TypedDict, total=False):
+    version: str
+    pin: str
+    recipe: dict[str, Any]
+
+
+_TEXTS = ("id", "name", "engine", "version", "route", "recipe", "made")
+_FIELD_TYPES: Mapping[str, Any] = {
+    **dict.fromkeys(_TEXTS, str),
+    **dict.fromkeys(("source", "facts", "quality"), dict[str, Any]),
+    "declared": _Declared,
+    "artifacts": list[_Artifact],
+    "programs": dict[str, list[str]],
+    "warnings": list[str],
+    "seconds": float,
+}
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Read build.json; a record with a field that is not what it must be was damaged, and says nothing."""
+    import msgspec
+
+    record = read_json(path)
+    try:
+        for name in record.keys() & _FIELD_TYPES.keys():
+            msgspec.convert(record[name], _FIELD_TYPES[name])
+    except msgspec.ValidationError:
+        return {}
+    return record
+
+
+def read_catalogue(path: Path) -> dict[str, dict[str, Any]] | None:
+    """Read catalogue.json: options of a build's programs; None where there is none, or a damaged one."""
+    catalogue = read_json(path)
+    return catalogue if catalogue and all(isinstance(option, dict) for option in catalogue.values()) else None
+
+
+def existing_build(store: Store, build: str) -> ExistingBuild | None:
+    """Read what a build was made of; a record that cannot be read says nothing."""
+    from stepgrid.plan.builds import ExistingBuild
+
+    set_aside = [path for attempt in store.attempts(build) if (path := attempt / BUILD_FILE).is_file()]
+    for path in (store.build(build) / BUILD_FILE, store.records() / build / BUILD_FILE, *set_aside[-1:]):
+        if (record := read_input(path)) is not None:
+            return ExistingBuild(_digests(record), here=path.parent.parent != store.records())
+    return None
+
+
+def _digests(text: bytes) -> frozenset[str]:
+    try:
+        record = json.loads(text)
+        files = record.get("facts", {}).get("files", {}).values()
+        digests = [str(artifact["digest"]) for artifact in record["artifacts"]]
+        return frozenset([*digests, *(str(file["sha256"]) for file in files)])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedUse:
-    """What plans say of one build."""
+    """A build in plans: its line of the newest, and the specs that need it."""
 
     build: Mapping[str, Any] = field(default_factory=dict)
     specs: frozenset[str] = frozenset()
 
 
-def ids(store: Store) -> list[str]:
-    """List all that are there, or were tried."""
-    found = {folder.name for folder in _folders(store.build("_").parent)}
-    tried = {folder.name for folder in _folders(store.root / "attempts") if folder.name.startswith(BUILD_PREFIX)}
-    return sorted(found | {node for node in tried if store.attempts(node)})
-
-
-def kept(store: Store, build: str) -> StoredBuild:
-    node, folder = build_status(store, build), store.build(build)
-    if node.status is Status.DONE:
-        return StoredBuild(
-            build, node.status, build_record.read(folder / RECORD), folder_bytes(folder), log=_log(folder)
-        )
-    tried = store.attempts(build)[-1:]
-    return StoredBuild(build, node.status, why=node.reason, log=_log(tried[0]) if tried else None)
-
-
-def record(store: Store, build: str) -> dict[str, Any]:
-    """build.json; nothing of a build that is not there."""
-    return build_record.read(store.build(build) / RECORD)
-
-
-def catalogue(store: Store, build: str) -> Mapping[str, Any] | None:
-    """The options of a build's programs; None when it cannot tell."""
-    return build_record.catalogue(store.build(build) / "catalogue.json")
-
-
-def made(store: Store, build: str) -> ExistingBuild | None:
-    """What it was made of, as its record says; a record that cannot be read says nothing."""
-    from stepgrid.plan.builds import ExistingBuild
-
-    aside = [attempt / RECORD for attempt in reversed(store.attempts(build)) if (attempt / RECORD).is_file()]
-    for path in (store.build(build) / RECORD, store.records() / build / RECORD, *aside[:1]):
-        try:
-            said = read_bytes(path)
-        except OSError:
-            record_file(str(path), None)
-            continue
-        record_file(str(path), said)
-        return ExistingBuild(_digests(said), here=path.parent.parent != store.records())
-    return None
-
-
-def _digests(record: bytes) -> frozenset[str]:
-    try:
-        made = json.loads(record)
-        files = made.get("facts", {}).get("files", {}).values()
-        return frozenset(
-            [*(str(artifact["digest"]) for artifact in made["artifacts"]), *(str(file["sha256"]) for file in files)]
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return frozenset()
-
-
-def planned(store: Store) -> dict[str, PlannedUse]:
-    """What the plans that are kept say of the builds that they name."""
-    found: dict[str, PlannedUse] = {}
-    for folder in sorted(_folders(store.plan("_").parent)):
-        header = read_json(folder / "plan.json")
-        for build in _builds(header):
-            specs = found[build["id"]].specs if build["id"] in found else frozenset()
-            found[build["id"]] = PlannedUse(build, specs | {str(header.get("spec", ""))})
-    return found
-
-
-def _builds(header: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    listed = header.get("builds")
-    entries = listed if isinstance(listed, list) else ()
-    return [each for each in entries if isinstance(each, dict) and isinstance(each.get("id"), str)]
-
-
-def _log(folder: Path) -> Path | None:
-    return folder / LOG if (folder / LOG).is_file() else None
-
-
-def _folders(parent: Path) -> Sequence[Path]:
-    if not parent.is_dir():
-        return ()
-    return [each for each in parent.iterdir() if each.is_dir() and not each.name.startswith(".")]
+def planned_uses(store: Store) -> dict[str, PlannedUse]:
+    """Map builds to what stored plans say of them."""
+    uses: dict[str, PlannedUse] = {}
+    for folder in subfolders(store.plan("_").parent):
+        header = read_json(folder / plan_file.HEADER)
+        builds = header.get("builds")
+        for build in builds if isinstance(builds, list) else ():
+            if isinstance(build, dict) and isinstance(name := build.get("id"), str):
+                specs = uses[name].specs if name in uses else frozenset()
+                uses[name] = PlannedUse(build, specs | {str(header.get("spec", ""))})
+    return uses

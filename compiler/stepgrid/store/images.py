@@ -20,7 +20,7 @@ from stepgrid.host.locks import locked
 from stepgrid.host.page_cache import resident_bytes
 from stepgrid.plan.actions import NO_IMAGE
 from stepgrid.store.paths import DATA, IMAGE_FILE, USED, VERIFIED
-from stepgrid.store.record_header import head
+from stepgrid.store.results import read_head
 from stepgrid.store.store import Store
 
 File: TypeAlias = tuple[int, int]  # device, inode
@@ -75,7 +75,7 @@ def read_image_record(folder: Path) -> dict[str, Any]:
 
 def image_bytes(store: Store, stage: str) -> int | None:
     """Read the size of an image from its record."""
-    size = head(store.image(stage) / IMAGE_FILE).get("bytes")
+    size = read_head(store.image(stage) / IMAGE_FILE).get("bytes")
     return size if isinstance(size, int) else None
 
 
@@ -177,9 +177,9 @@ class DamagedError(UnusableError):
     """An image that is not what was saved."""
 
 
-def fingerprint(root: Path, tree: Tree, whole: bool) -> dict[str, Any]:
-    """Describe files for image.json. `whole`: checksums of all files, however large."""
-    sums = file_checksums(root, tree, float("inf") if whole else FULL_LIMIT)
+def fingerprint(root: Path, tree: Tree, in_full: bool) -> dict[str, Any]:
+    """Describe files for image.json. `in_full`: checksums of all files, however large."""
+    sums = file_checksums(root, tree, float("inf") if in_full else FULL_LIMIT)
     samples = {name: sample_checksum(root / name) for name in tree.files.keys() - sums.keys()}
     return {**_file_state(root, tree), SUMS: sums, SAMPLES: samples}
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.host.files import make_folder, read_bytes, read_json, write_json, write_text
 from stepgrid.language.files import record_file
-from stepgrid.model.plan import Header, Plan, PlannedBuild, PlannedStage
+from stepgrid.model.plan import Header, Plan, PlannedStage
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.store.paths import TIME_FORMAT, subfolders
@@ -147,20 +147,18 @@ class EarlierPlan:
 
     def links(self, chain: Sequence[str]) -> list[Link]:
         """Read a chain of stages in full; empty when an older version wrote them in a way that is not read any more."""
-        from stepgrid.plan.difference import Link  # not for jobs
-
         try:
-            return [Link.of(self._read_stage(node), self._read_build) for node in chain]
+            return [self._link(node) for node in chain]
         except DAMAGED:
             return []
 
     @cached_property
-    def _read_stage(self) -> Callable[[str], PlannedStage]:
-        return cache(partial(plan_file.stage, self.folder))
+    def _link(self) -> Callable[[str], Link]:
+        """Read a stage in full, and each of its builds, once."""
+        from stepgrid.plan.difference import Link  # not for jobs
 
-    @cached_property
-    def _read_build(self) -> Callable[[str], PlannedBuild]:
-        return cache(partial(plan_file.build, self.folder))
+        read_build = cache(partial(plan_file.build, self.folder))
+        return cache(lambda node: Link.of(plan_file.stage(self.folder, node), read_build))
 
 
 def earlier_plans(store: Store, plan: Plan) -> list[EarlierPlan]:

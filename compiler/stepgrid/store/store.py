@@ -306,7 +306,18 @@ class SummaryFiles(NamedTuple):
 # The revision of the code that makes a summary is its content, so that a parser's fix makes summaries again although
 # nobody raised a number.
 
-SUMMARY_SOURCES = ("model", "plugins", "drivers", "collectors", "collect", "layouts", "store/status", "summarize")
+SUMMARY_SOURCES = (
+    "model",
+    "plugins",
+    "drivers",
+    "collectors",
+    "collect",
+    "layouts",
+    "summarize",
+    "store/attempts.py",
+    "store/results.py",
+    "store/status.py",
+)
 REVISION_LENGTH = 12
 REVISION_VARIABLE = "STEPGRID_REVISION"  # what the run that started a job asks for: code may be edited during a run
 

@@ -35,8 +35,10 @@ from stepgrid.plan import identity, plan_file
 from stepgrid.plan.actions import BUILD
 from stepgrid.plugins.importer import Faults, FolderError, ImportedStep, ImportProblem, PublishedFigure, sort_problems
 from stepgrid.plugins.registry import IMPORTERS
-from stepgrid.store import checksums, plans
+from stepgrid.store import plans
+from stepgrid.store.paths import RESULT_FILE
 from stepgrid.store.plans import outdate_summaries
+from stepgrid.store.results import result_checksums
 from stepgrid.store.store import Store
 from stepgrid.transfer.bundle import staging
 
@@ -328,7 +330,7 @@ def publish(store: Store, planned: PublishedPlan) -> ImportedPlan:
                 continue
             result = store.results_of(stage) / staged.name
             store.publish_import(staged / stage, result)
-            store.set_mark(stage, result / checksums.RECORD)
+            store.set_mark(stage, result / RESULT_FILE)
             imports.results.append(stage)
         outdate_summaries(store, set(imports.results))
     return imports
@@ -349,8 +351,8 @@ def _write_result(folder: Path, stage: PlannedStage, steps: Sequence[ImportedSte
     facts = {"plan": plan, "started": first.started, "host": dict(first.host)}
     _write_json(folder / "attempt.json", {**attempt, **facts})
     records = [{"name": step.step, "kind": stage.steps[0].kind, **_times(step)} for step in steps]
-    result = {**attempt, "status": "done", **_times(first), "steps": records, "files": checksums.of(folder)}
-    _write_json(folder / checksums.RECORD, result)
+    result = {**attempt, "status": "done", **_times(first), "steps": records, "files": result_checksums(folder)}
+    _write_json(folder / RESULT_FILE, result)
 
 
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:

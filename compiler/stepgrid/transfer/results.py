@@ -34,11 +34,9 @@ from stepgrid.plan import plan_file, verification
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store import plans, stage_requests
-from stepgrid.store.checksums import READINGS, RECORD
-from stepgrid.store.paths import IMPORTED, TIME_PATTERN, future_fault, now
+from stepgrid.store.paths import IMPORTED, RESULT_FILE, TIME_PATTERN, future_fault, now
 from stepgrid.store.plans import outdate_summaries
-from stepgrid.store.status.integrity import build_fault, full_fault
-from stepgrid.store.status.results import broken_text
+from stepgrid.store.results import READINGS, broken_sentence, build_fault, full_fault
 from stepgrid.store.store import Store
 from stepgrid.transfer import bundle
 from stepgrid.transfer.bundle import Contents, Manifest
@@ -72,7 +70,7 @@ def export_results(store: Store, plan: Plan, file: Path, options: ExportOptions)
     for stage, result in _selected_results(store, plan, options):  # damaged ones: nobody could import them
         broken = BrokenRecord(stage.id, result, full_fault(result, stage) or "")
         if broken.why and not quarantine(store, broken):
-            raise BuildError(broken_text(result, broken.why))
+            raise BuildError(broken_sentence(result, broken.why))
     if not has_results(store, plan):
         raise BuildError(f"{plan.spec} has no result yet: there is nothing to export")
     times_by_stage = defaultdict[str, list[str]](list)
@@ -202,7 +200,7 @@ def hide_host(contents: Contents, folder: Path) -> Contents:
                 text = copies[name] = _json_text(anonymous)
                 checksums[match[1]][match[2]] = {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
     for result, changed in checksums.items():
-        if (name := f"{result}/{RECORD}") in contents:
+        if (name := f"{result}/{RESULT_FILE}") in contents:
             record = read_json(contents[name][1])
             if isinstance(files := record.get("files"), dict):
                 record["files"] = {**files, **{name: entry for name, entry in changed.items() if name in files}}
@@ -307,7 +305,7 @@ def bundle_results(file: Path) -> set[str]:
     """List the results in a bundle, by its manifest."""
     files = bundle.read_manifest(file, "result").get("files")
     names = files if isinstance(files, Mapping) else ()
-    return {match[1] for name in names if (match := re.fullmatch(rf"{RESULTS}/([^/]+/[^/]+)/{RECORD}", name))}
+    return {match[1] for name in names if (match := re.fullmatch(rf"{RESULTS}/([^/]+/[^/]+)/{RESULT_FILE}", name))}
 
 
 def _check_manifest(store: Store, file: Path, manifest: Manifest) -> int:
@@ -386,7 +384,7 @@ def _publish_result(store: Store, imports: ImportedResults, result: Path) -> Non
     stage = result.parent.name
     target = store.results_of(stage) / result.name
     write_json(result / IMPORTED, {"signer": imports.signer, "when": now()})  # whatever a bundle says of itself
-    os.utime(result / RECORD)  # its files look as if they changed later than it (collect/job.py)
+    os.utime(result / RESULT_FILE)  # its files look as if they changed later than it (collect/job.py)
     with locked(store.lock(stage)):
         if not target.exists():  # else it may be the very one that was asked for here
             stage_requests.note_import(store, stage, result.name)
@@ -394,4 +392,4 @@ def _publish_result(store: Store, imports: ImportedResults, result: Path) -> Non
         (imports.results if is_new else imports.present).append(f"{stage}/{result.name}")
         counting = store.result(stage)
         if is_new and counting and stage_requests.is_measured(store, stage):
-            store.set_mark(stage, counting / RECORD)
+            store.set_mark(stage, counting / RESULT_FILE)

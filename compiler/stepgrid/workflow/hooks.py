@@ -31,10 +31,10 @@ from stepgrid.run.progress import head
 from stepgrid.run.run_end_time import in_force
 from stepgrid.store import active_run, stage_requests
 from stepgrid.store.active_run import RunRecord, active_run_record, hold_run_lock
+from stepgrid.store.attempts import read_failure, write_failure
 from stepgrid.store.paths import RUN_LOCK
-from stepgrid.store.status.failures import read_failure, write_failure
-from stepgrid.store.status.integrity import set_aside
-from stepgrid.store.status.reader import StatusReader, job_reader, job_status
+from stepgrid.store.results import set_aside
+from stepgrid.store.status import StatusReader, job_reader, job_status
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, plan_cache
 from stepgrid.workflow.remaining_work import RemainingWork, ask_for_repeats, remaining_work

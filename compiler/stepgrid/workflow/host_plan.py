@@ -30,12 +30,12 @@ def compile_for_host(
     from stepgrid.build.pins import pin
     from stepgrid.language.files import reuse_checksums
     from stepgrid.plan.compilation import compile_spec
-    from stepgrid.store.builds import made
+    from stepgrid.store.builds import existing_build
     from stepgrid.store.plans import choose_id
     from stepgrid.store.stage_requests import load_records
 
     results = store()
-    facts, is_made, choice = host_facts(results), partial(made, results), partial(choose_id, results)
+    facts, is_made, choice = host_facts(results), partial(existing_build, results), partial(choose_id, results)
     differs, loads = stand_in_differences(current_site(), facts), load_records(results)
     with reuse_checksums(results.checksums()):
         return compile_spec(spec_name(spec), scale, facts, pin, problems, only, sets, differs, is_made, choice, loads)
@@ -106,10 +106,10 @@ def project_folder(folder: Path) -> Path | None:
 def build_problems(plan: Plan, store: Store) -> Sequence[Problem]:
     """Check options and programs of stages against the builds; a measured stage has been taken by its binary."""
     from stepgrid.plan import checks
-    from stepgrid.store.builds import catalogue
-    from stepgrid.store.status.results import Results
+    from stepgrid.store.builds import build_catalogue
+    from stepgrid.store.results import Results
 
-    catalogues = {build.id: catalogue(store, build.id) for build in plan.builds}
+    catalogues = {build.id: build_catalogue(store, build.id) for build in plan.builds}
 
     def measured() -> set[str]:
         results = Results(store, store.last_look(plan.digest))
@@ -125,13 +125,13 @@ def unchecked_builds(plan: Plan, store: Store) -> list[PlannedBuild]:
     """List builds that are not made yet, and whose options can be checked when they are."""
     from stepgrid.plugins.engine import Checking
     from stepgrid.plugins.registry import engine
-    from stepgrid.store.builds import record
+    from stepgrid.store.builds import build_record
 
     with_options = {stage.build for stage in plan.stages if any(step.options for step in stage.steps)}
     return [
         build
         for build in plan.builds
-        if build.id in with_options and isinstance(engine(build.engine), Checking) and not record(store, build.id)
+        if build.id in with_options and isinstance(engine(build.engine), Checking) and not build_record(store, build.id)
     ]
 
 
@@ -140,15 +140,15 @@ def _release_options(name: str, store: Store) -> Mapping[str, Any]:
     from stepgrid.host import files
     from stepgrid.plugins.engine import KnownOptions
     from stepgrid.plugins.registry import engine
-    from stepgrid.store.builds import catalogue, ids, record
+    from stepgrid.store.builds import build_catalogue, build_ids, build_record
 
     kind = engine(name)
     options: dict[str, Any] = {}
     if isinstance(kind, KnownOptions):
         options = {option: {"type": type_} for option, type_ in files.read_json(kind.known_options).items()}
-    for build in ids(store):
-        if record(store, build).get("engine") == name:
-            options.update(catalogue(store, build) or {})
+    for build in build_ids(store):
+        if build_record(store, build).get("engine") == name:
+            options.update(build_catalogue(store, build) or {})
     return options
 
 
@@ -156,9 +156,9 @@ def _programs(store: Store, build: PlannedBuild) -> Collection[str] | None:
     """List the programs of a build; of one that is not made, those that it declares."""
     from stepgrid.plugins.engine import DeclaredBuilds
     from stepgrid.plugins.registry import engine
-    from stepgrid.store.builds import record
+    from stepgrid.store.builds import build_record
 
-    programs = record(store, build.id).get("programs")
+    programs = build_record(store, build.id).get("programs")
     if isinstance(programs, dict):
         return programs
     kind = engine(build.engine)

@@ -16,8 +16,8 @@ from stepgrid.model.status import ENDED, Action, BrokenRecord, PlanStatus, Statu
 from stepgrid.model.units import counted
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import RUN_LOCK
-from stepgrid.store.status.integrity import note_sound
-from stepgrid.store.status.reader import StatusReader
+from stepgrid.store.results import note_sound
+from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store, SummaryFiles
 
 _UNUSUAL = re.compile(r"[^\w .,=:+%-]", re.ASCII)

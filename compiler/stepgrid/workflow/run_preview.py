@@ -16,7 +16,7 @@ from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions, plan_file
 from stepgrid.plan.difference import Input, Link, differences
 from stepgrid.plan.estimate import MADE_BY, AbandonedResult, Node, Preview, estimate_power, saved_seconds, shape
-from stepgrid.store.builds import catalogue
+from stepgrid.store.builds import build_catalogue
 from stepgrid.store.images import image_bytes
 from stepgrid.store.paths import folder_bytes
 from stepgrid.store.plans import (
@@ -28,9 +28,8 @@ from stepgrid.store.plans import (
     plans_of_spec,
     specs_by_node,
 )
-from stepgrid.store.record_header import head
-from stepgrid.store.status.reader import StatusReader
-from stepgrid.store.status.results import seconds
+from stepgrid.store.results import read_head, record_seconds
+from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 
 
@@ -63,8 +62,10 @@ class _Previewer:
         plans = reversed(plans_of_spec(self._earlier, self.plan))
         titles = {stage.id: stage.title for plan in plans for stage in plan.header.stages}
         results = {stage: self.store.result(stage) for stage in abandoned_stages(self._earlier, self.plan)}
-        heads = {stage: head(result / "result.json") for stage, result in sorted(results.items()) if result}
-        return [AbandonedResult(stage, titles[stage], seconds(record)) for stage, record in heads.items() if record]
+        heads = {stage: read_head(result / "result.json") for stage, result in sorted(results.items()) if result}
+        return [
+            AbandonedResult(stage, titles[stage], record_seconds(record)) for stage, record in heads.items() if record
+        ]
 
     @cached_property
     def _earlier(self) -> list[EarlierPlan]:
@@ -74,7 +75,7 @@ class _Previewer:
     def _nodes(self) -> Mapping[str, NodeStatus]:
         statuses = StatusReader(self.store, self.plan).read().nodes
         catalogues = {
-            build.id: catalogue(self.store, build.id) if statuses[build.id].status is Status.DONE else None
+            build.id: build_catalogue(self.store, build.id) if statuses[build.id].status is Status.DONE else None
             for build in self.plan.builds
         }
         return actions.leave_unsupported(self.plan, statuses, catalogues) | self._reused(statuses)

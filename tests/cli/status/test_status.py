@@ -16,7 +16,7 @@ from stepgrid.cli import main
 from stepgrid.host.locks import locked
 from stepgrid.model.status import Status
 from stepgrid.store.active_run import hold_run_lock
-from stepgrid.store.status.reader import StatusReader
+from stepgrid.store.status import StatusReader
 from tests.golden import Golden
 
 Until = Callable[..., Any]

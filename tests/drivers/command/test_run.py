@@ -15,7 +15,7 @@ from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, R
 from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import driver
 from stepgrid.store import plans
-from stepgrid.store.status.results import read
+from stepgrid.store.results import load_result
 from stepgrid.store.store import Store
 from tests.collect.reading import figures
 
@@ -72,7 +72,7 @@ def test_a_real_program_gives_its_figures(tmp_path: Path) -> None:
     argv = json.loads((folder / "command.json").read_text())["argv"]
     assert argv[:3] == [sys.executable, "-B", "-c"]
     [stage] = plan_file.read(store.plan("p")).stages
-    [found] = figures(read(result, stage), [step])
+    [found] = figures(load_result(result, stage), [step])
     assert found.error is None
     assert {name: found.metrics[name] for name in METRICS if name in found.metrics} == {
         "written": 100.0,

@@ -97,9 +97,9 @@ def test_of_a_large_image_samples_are_taken(tmp_path, monkeypatch):
     monkeypatch.setattr(images, "FULL_LIMIT", 400)
     (tmp_path / "MANIFEST").write_text("m" * 300)
     (tmp_path / "1.sst").write_text("s" * 500_000)
-    found = images.fingerprint(tmp_path, scan(tmp_path), whole=False)
+    found = images.fingerprint(tmp_path, scan(tmp_path), in_full=False)
     assert (set(found["checksums"]), set(found["samples"])) == ({"MANIFEST"}, {"1.sst"})
-    assert set(images.fingerprint(tmp_path, scan(tmp_path), whole=True)["checksums"]) == {"MANIFEST", "1.sst"}
+    assert set(images.fingerprint(tmp_path, scan(tmp_path), in_full=True)["checksums"]) == {"MANIFEST", "1.sst"}
 
 
 @pytest.mark.parametrize(("asked", "whole"), [(False, set()), (True, {"a"})])

@@ -1,4 +1,4 @@
-"""Whoever asks gets the same answer: plan, status, results, collect, and the run that goes on."""
+"""Whoever asks gets the same answer: plan, status, results, collect and the next run. How long stages take."""
 
 from __future__ import annotations
 
@@ -25,28 +25,45 @@ from stepgrid.host import locks
 from stepgrid.host.files import write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import CellStep, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep, Repeat, Report
-from stepgrid.model.status import Action, Status
+from stepgrid.model.status import Action, ActiveWork, Eta, NodeStatus, Result, Status
 from stepgrid.plan.estimate import preview_json
-from stepgrid.store import plans, stage_requests
-from stepgrid.store.status import results
-from stepgrid.store.status.reader import StatusReader, job_status
+from stepgrid.store import plans, results, stage_requests
+from stepgrid.store.status import Pace, StatusReader, estimate_time_left, job_status, measured_pace
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import remaining_work
 from stepgrid.workflow.run_preview import preview_run
 from tests.run import finished
 
 HERE, BIG = {"id": "here", "declared": True}, {"id": "big", "declared": True, "cores": 4096}
+
+
 STEP = PlannedStep("read", "db_bench", 1, {"benchmarks": ["readrandom"]}, {}, 1)
+
+
 BUILD = PlannedBuild("b-1", "one", "rocksdb", "1", {"system": "x"})
+
+
 LOAD = PlannedStage("s-load", "load", "b-1", None, ("s-0",), 0, 0, "here", (STEP,), 10.0, 0)
+
+
 STAGES = [replace(LOAD, id=f"s-{n}", title=f"read {n}", parent="s-load", children=(), rank=n + 1) for n in range(13)]
+
+
 FAR = replace(LOAD, id="s-far", title="far", children=(), hardware="big", rank=9)
+
+
 CELLS = tuple(
     PlannedCell(f"c-{s.id}", {}, "b-1", (CellStep("read", "db_bench", 0, 0, True),), (Repeat(0, 0, (s.id,)),))
     for s in (LOAD, *STAGES, FAR)
 )
+
+
 MACHINES = {"here": HERE, "big": BIG}
+
+
 PLAN = Plan("p", "t", "a.yaml", None, (), CELLS, (BUILD,), (LOAD, *STAGES, FAR), HERE, Report(), machines=MACHINES)
+
+
 HOLD = """
 from stepgrid.host.locks import host_lock
 with host_lock(shared=False):
@@ -111,6 +128,8 @@ def waiting(store: Store, stage: PlannedStage) -> None:
 
 
 HELD = (running, waiting)  # their jobs are there
+
+
 KINDS: dict[Callable[[Store, PlannedStage], None], Status] = {
     nothing: Status.MISSING,
     done: Status.DONE,
@@ -126,6 +145,8 @@ KINDS: dict[Callable[[Store, PlannedStage], None], Status] = {
     running: Status.RUNNING,
     waiting: Status.WAITING,
 }
+
+
 AFTER = {Status.FAILED: Status.BLOCKED, Status.UNSUPPORTED: Status.UNSUPPORTED}  # the load that they start from
 
 
@@ -168,6 +189,8 @@ def expected(kinds: dict[str, Callable[[Store, PlannedStage], None]]) -> dict[st
 
 
 STATES = st.fixed_dictionaries({stage.id: st.sampled_from([*KINDS]) for stage in (LOAD, *STAGES)})
+
+
 EVERY = {"s-load": done} | {f"s-{number}": kind for number, kind in enumerate(KINDS)}
 
 
@@ -258,14 +281,14 @@ def test_help_has_the_words_and_their_meanings(command: str, capsys: pytest.Capt
 
 @pytest.mark.parametrize(("page", "words"), [("watching.md", Status), ("cli.md", Action)])
 def test_documentation_has_the_words_and_their_meanings(page: str, words: type[Status] | type[Action]) -> None:
-    text = (Path(__file__).parents[3] / "docs" / page).read_text()
+    text = (Path(__file__).parents[2] / "docs" / page).read_text()
     assert [word for word in words if f"| `{word}` | {word.meaning}" not in text] == []
 
 
 def test_a_mark_that_was_seen_is_not_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job looks twice: at the end of thousands of stages both took longer than all else."""
     asked = []
-    monkeypatch.setattr(results, "head", lambda path: asked.append(path) or {"status": "done", "seconds": 1.0})
+    monkeypatch.setattr(results, "read_head", lambda path: asked.append(path) or {"status": "done", "seconds": 1.0})
     marks = results.Marks(Store(tmp_path))
     marks._marks.mkdir()
     (marks._marks / "s-1").symlink_to("../results/s-1/t/result.json")
@@ -289,3 +312,70 @@ def test_a_job_of_another_machine_runs_as_long_as_it_gives_a_sign_of_life(
     assert (found.work.hostname if found.work else "") == (hostname if status == "running" else "")
     write_json(attempt / "failure.json", {"status": "failed", "message": "no"})
     assert StatusReader(store, PLAN).read().nodes[node].status == "failed"
+
+
+FILL = PlannedStage(
+    "s-load", "load", "b-1", None, (), 0, 0, "h", (PlannedStep("fill", "db_bench", 1, {}, {}, 1),), 100.0, 0
+)
+
+
+READ = replace(
+    FILL, id="s-read", parent="s-load", seconds=10.0, steps=(PlannedStep("read", "db_bench", 1, {"a": 1}, {}, 1),)
+)
+
+
+WRITE = replace(READ, id="s-write", seconds=20.0, steps=(PlannedStep("write", "db_bench", 1, {"a": 2}, {}, 1),))
+
+
+TIMED = {stage.id: stage for stage in (FILL, READ, WRITE)}
+
+
+def took(stage: PlannedStage, seconds: float | None, name: str = "1") -> tuple[PlannedStage, Result]:
+    return stage, Result(Path(name), seconds=seconds)
+
+
+def node(
+    stage: PlannedStage, status: Status = Status.MISSING, seconds: float | None = 10.0, **more: object
+) -> NodeStatus:
+    return NodeStatus(stage.id, "t", status, action=Action.MEASURE, times=1, seconds=seconds, **more)  # type: ignore[arg-type]
+
+
+def test_nothing_was_measured() -> None:
+    found = measured_pace([])
+    assert [found.seconds(stage) for stage in TIMED.values()] == [100.0, 10.0, 20.0]
+    assert found.seconds(replace(FILL, seconds=0.0)) is None
+    assert not found.knows(FILL)
+
+
+def test_the_same_was_measured_and_what_is_alike_is_scaled() -> None:
+    found = measured_pace([took(READ, 15.0), took(READ, 25.0, "2"), took(READ, 14.0, "3")])
+    assert found.seconds(READ) == 15.0  # the median
+    assert found.seconds(WRITE) == 20.0 * (15 + 25 + 14) / 30
+    assert found.seconds(FILL) == 100.0  # far shorter or longer: a load says nothing of what follows
+    assert (found.knows(WRITE), found.knows(FILL)) == (True, False)
+
+
+def test_one_without_an_estimate_is_known_once_it_was_measured() -> None:
+    unknown = replace(READ, seconds=0.0)
+    assert measured_pace([took(unknown, 7.0)]).seconds(unknown) == 7.0
+    assert measured_pace([took(READ, None)]) == Pace()  # unsupported
+
+
+def test_what_runs_is_less_what_is_over_of_it() -> None:
+    work = ActiveWork((1,), since=100.0)
+    found = estimate_time_left(
+        [node(READ, Status.RUNNING, work=work), node(FILL, seconds=100.0)], TIMED, Pace(), True, 104.0
+    )
+    assert found == Eta(106.0, is_rough=True)
+    assert estimate_time_left([node(READ, Status.RUNNING, work=work)], TIMED, Pace(), True, 999.0).seconds == 0.0
+
+
+def test_a_run_tries_again_no_more_what_failed_in_it() -> None:
+    nodes = [node(READ, Status.FAILED), node(WRITE, Status.BLOCKED)]
+    assert [estimate_time_left(nodes, TIMED, Pace(), active, 0.0).seconds for active in (False, True)] == [20.0, 0.0]
+
+
+def test_an_unknown_part_makes_the_whole_unknown() -> None:
+    assert estimate_time_left([node(READ), node(WRITE, seconds=None)], TIMED, Pace(), False, 0.0) == Eta(
+        None, is_rough=True
+    )

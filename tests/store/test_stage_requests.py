@@ -1,21 +1,16 @@
-"""Measured again beside what there is; taken out; and what was tried of a stage."""
+"""Measured again beside what there is; loaded more often; taken out."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from stepgrid.host.files import write_json
+from stepgrid.language.files import record_inputs
 from stepgrid.model.status import ActiveWork, NodeStatus, Result, Status
 from stepgrid.store import stage_requests
-from stepgrid.store.status.attempts import tried
+from stepgrid.store.results import past_attempts
 from stepgrid.store.store import Store
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "outputs")
+from stepgrid.store.trash import NeededNames, list_entries, unreferenced_entries
 
 
 def result(store: Store, **more: object) -> Path:
@@ -106,7 +101,7 @@ def test_all_that_was_tried(store: Store) -> None:
     stage_requests.retract(store, last, "why not")
     running, killed = store.new_attempt("s-1"), store.new_attempt("s-1")
     node = NodeStatus("s-1", "t", Status.DONE, result=Result(new), work=ActiveWork((1,), running))
-    found = tried(store, node)
+    found = past_attempts(store, node)
     assert [(each.folder, each.standing) for each in found] == [
         (old, "older"),
         (failed, "failed"),
@@ -116,5 +111,40 @@ def test_all_that_was_tried(store: Store) -> None:
         (killed, "interrupted"),
     ]
     assert (found[0].seconds, found[0].host, found[0].status) == (90.0, "bench-7", "done")
-    assert found[1].said == "load: it ended with exit status 1"
-    assert found[3].said.endswith(" UTC: why not")
+    assert found[1].message == "load: it ended with exit status 1"
+    assert found[3].message.endswith(" UTC: why not")
+
+
+def test_nothing_was_asked_for(store: Store) -> None:
+    assert (stage_requests.requested_loads(store, "s-1"), stage_requests.load_request_reason(store, "s-1")) == (0, "")
+
+
+def test_the_most_that_was_asked_for_counts(store: Store) -> None:
+    stage_requests.request_loads(store, "s-1", 5, "a: undecided after 4 loads")
+    stage_requests.request_loads(store, "s-1", 4, "b: undecided after 3 loads")
+    assert stage_requests.requested_loads(store, "s-1") == 5
+    assert stage_requests.load_request_reason(store, "s-1") == "a: undecided after 4 loads"
+
+
+def test_a_damaged_file_asks_for_nothing(store: Store) -> None:
+    stage_requests.request_loads(store, "s-1", 5, "")
+    store.load_request("s-1").write_text('{"loads": ')
+    assert stage_requests.requested_loads(store, "s-1") == 0
+
+
+def test_a_plan_that_was_compiled_before_knows_that_it_looked(store: Store) -> None:
+    with record_inputs() as before:
+        stage_requests.requested_loads(store, "s-1")
+        stage_requests.has_result(store, "s-2")
+    assert before.files == {str(store.load_request("s-1")): None, str(store.mark("s-2")): None}
+    stage_requests.request_loads(store, "s-1", 5, "")
+    with record_inputs() as after:
+        stage_requests.requested_loads(store, "s-1")
+    assert after.files[str(store.load_request("s-1"))] is not None
+
+
+def test_gc_lists_what_no_spec_has(store: Store) -> None:
+    for stage in ("s-1", "s-2"):
+        stage_requests.request_loads(store, stage, 5, "")
+    found = unreferenced_entries(list_entries(store), NeededNames((), (), ("s-1",)))
+    assert [(entry.kind, entry.name) for entry in found] == [("loads", "s-2")]

@@ -1,21 +1,13 @@
-"""Which contents the results under an id without contents count for."""
+"""Ids under which results of before lie, and the contents that they count for."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-
-import pytest
 
 from stepgrid.language.files import record_inputs
 from stepgrid.model.plan import FILES, INPUTS, NAMED, PlannedStage, PlannedStep
 from stepgrid.store import plans
 from stepgrid.store.store import Store
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store(tmp_path / "outputs")
 
 
 def measured(store: Store, stage: str) -> None:

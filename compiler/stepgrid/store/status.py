@@ -1,0 +1,370 @@
+"""Status of each build and stage of a plan: everybody asks here. No process is started, no lock taken, nothing written.
+
+A status has its reason, the action of the next run, who is at work on it, and the time that it takes."""
+
+from __future__ import annotations
+
+import heapq
+import os
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from statistics import median
+from typing import TypeAlias
+
+from stepgrid.host.facts import foreign_machines
+from stepgrid.host.files import retry_stale
+from stepgrid.host.locks import HeldLock, describe_processes, host_lock_path
+from stepgrid.language.site import current_site
+from stepgrid.model.plan import Header, Plan, runs_already
+from stepgrid.model.status import (
+    ENDED,
+    MEASURES,
+    Action,
+    ActiveRun,
+    ActiveWork,
+    AttemptEnd,
+    BrokenRecord,
+    Eta,
+    NodeStatus,
+    PlanStatus,
+    Result,
+    Stage,
+    Status,
+)
+from stepgrid.model.units import duration
+from stepgrid.plan.actions import add_replays, decide_action, outdated_bases
+from stepgrid.plan.estimate import shape
+from stepgrid.plan.plan_file import outline
+from stepgrid.store.active_run import RunRecord, active_run_record, skipped_stages
+from stepgrid.store.attempts import attempt_end, has_begun, is_alive_elsewhere, is_open, read_work, start_time
+from stepgrid.store.images import ImageVerifier
+from stepgrid.store.paths import RUN_LOCK, parse_time_name
+from stepgrid.store.plans import earlier_headers, stage_ids
+from stepgrid.store.results import Marks, Results, broken_sentence, build_fault
+from stepgrid.store.stage_requests import newest_retraction, pending_redos
+from stepgrid.store.store import Store
+
+
+class StatusReader:
+    """Reads the status of a plan again and again, and keeps what does not change from one look to the next."""
+
+    def __init__(self, store: Store, plan: Plan | Header, own_stage: str = "") -> None:
+        """Trust marks if the plan is a header, as jobs read it. `own_stage`: that this process runs."""
+        self.store, self.plan, self.own_stage = store, plan, own_stage
+        results = Results(store, store.last_look(plan.digest)) if isinstance(plan, Plan) else Marks(store)
+        titles = {stage.id: stage.title for stage in plan.stages}
+        self._facts = _Facts(results, titles, foreign_machines(plan.machines, store.root, current_site()))
+        self._damage = ImageVerifier(store).damage
+        self._stages: Sequence[Stage] = sorted(plan.stages, key=lambda stage: (stage.rank, stage.parent or ""))
+        self._by_id = {stage.id: stage for stage in self._stages}
+        self._servers = {build.id for build in plan.builds if runs_already(build.source)}
+        self._covering_plans: dict[str, bool] = {}  # by digest of a run's plan
+        self._pace = (-1, Pace())  # with the number of results that it comes from
+
+    def read(self) -> PlanStatus:
+        now, locks = time.time(), HeldLock()
+        run = self._active_run(locks)
+        run_of_plan = run if run and run.covers_plan else None
+        snapshot = _Snapshot(self.store, self._facts, locks, run_of_plan, self.own_stage)
+        nodes = {build.id: snapshot.build(build.id, build.name) for build in self.plan.builds}
+        for stage in self._stages:  # parents rank before their children
+            nodes[stage.id] = snapshot.stage(stage, nodes)
+        nodes = self._with_actions(nodes, snapshot)
+        pace = self._current_pace(nodes)
+        nodes = {node: self._with_seconds(status, pace) for node, status in nodes.items()}
+        eta = estimate_time_left(nodes.values(), self._by_id, pace, run_of_plan is not None, now)
+        return PlanStatus(self.plan, now, run, nodes, eta, snapshot.broken(), self._facts.foreign)
+
+    def _active_run(self, locks: HeldLock) -> ActiveRun | None:
+        pids = locks.of(self.store.lock(RUN_LOCK))
+        if not pids:
+            return None
+        run = active_run_record(self.store, pids)
+        if run is None:  # it is writing who it is
+            return ActiveRun(pids[0], None, "")
+        is_exact = run.plan == self.plan.digest if run.plan else run.spec == self.plan.spec
+        covers_plan = is_exact or self._is_covered_by(run)
+        return ActiveRun(run.pid, run.started.timestamp(), run.spec, run.until, run.stops, covers_plan, is_exact)
+
+    def _is_covered_by(self, run: RunRecord) -> bool:
+        """Tell whether our plan is a part of the run's, as with `--only`."""
+        if run.spec != self.plan.spec:
+            return False
+        if run.plan not in self._covering_plans:
+            stages = set(stage_ids(self.store.plan(run.plan)))
+            self._covering_plans[run.plan] = {stage.id for stage in self.plan.stages} <= stages
+        return self._covering_plans[run.plan]
+
+    def _with_actions(self, nodes: Mapping[str, NodeStatus], snapshot: _Snapshot) -> dict[str, NodeStatus]:
+        actions = {node: decide_action(status, snapshot.redo.get(node)) for node, status in nodes.items()}
+        for node, why in self._due_bases(actions).items():
+            actions[node] = decide_action(actions[node], why)
+        return add_replays(actions | self._unneeded_builds(actions), self._stages, self._damage, self._servers)
+
+    def _due_bases(self, nodes: Mapping[str, NodeStatus]) -> dict[str, str]:
+        """Find the stages that `compare_within` adds to what runs, and why."""
+        if not isinstance(self.plan, Plan) or self.plan.report.within is None:
+            return {}
+        running = {node for node, status in nodes.items() if status.action in MEASURES}
+        times = {node: when for node, status in nodes.items() if (when := parse_time_name(status.attempt or ""))}
+        due = outdated_bases(self.plan, running, times, datetime.now(UTC))
+        return {node: why for node, why in due.items() if self._by_id[node].hardware not in self._facts.foreign}
+
+    def _unneeded_builds(self, nodes: Mapping[str, NodeStatus]) -> dict[str, NodeStatus]:
+        """Find builds that were made elsewhere, or that only other machines use, with nothing left to run."""
+        uses: dict[str, set[Status | Action]] = defaultdict(set)
+        for stage in self._stages:
+            node = nodes[stage.id]
+            for build in stage.builds:
+                uses[build].add(node.action if node.action is Action.REDO else node.status)
+        unneeded = {}
+        for node in (nodes[build] for build, kinds in uses.items() if kinds <= {*ENDED}):
+            if uses[node.id] == {Status.ELSEWHERE} and node.status is not Status.DONE:
+                unneeded[node.id] = decide_action(NodeStatus(node.id, node.title, Status.ELSEWHERE))
+            elif self.store.has_record_alone(node.id) and not node.work:
+                unneeded[node.id] = decide_action(NodeStatus(node.id, node.title, Status.DONE))
+        return unneeded
+
+    def _current_pace(self, nodes: Mapping[str, NodeStatus]) -> Pace:
+        measured = [(self._by_id[node], status.result) for node, status in nodes.items() if status.result]
+        if self._pace[0] != len(measured):  # not at every look
+            forms = self._pace[1].forms
+            pace = measured_pace(measured, forms)
+            if len(pace.by_kind) < STAGE_KINDS:
+                pace = measured_pace([*measured, *self._earlier_results], forms)
+            self._pace = len(measured), pace
+        return self._pace[1]
+
+    @cached_property
+    def _earlier_results(self) -> Sequence[tuple[Stage, Result]]:
+        """Results of earlier plans of the spec: they took about as long."""
+        results = Results(self.store, float("inf"))
+        stages = {stage.id: stage for plan in earlier_headers(self.store, self.plan) for stage in plan.stages}
+        return [(stage, result) for stage in stages.values() if (result := results.of(stage))]
+
+    def _with_seconds(self, node: NodeStatus, pace: Pace) -> NodeStatus:
+        if node.is_build or node.seconds is not None or node.status is Status.UNSUPPORTED:
+            return node
+        seconds = pace.seconds(self._by_id[node.id])
+        return node if seconds is None else replace(node, seconds=seconds)
+
+
+def job_reader(store: Store, plan: str, own_stage: str = "") -> StatusReader:
+    """Make a reader for a job and the run that starts it, who go by a plan's header."""
+    return StatusReader(store, retry_stale(lambda: outline(store.plan(plan))), own_stage)
+
+
+def job_status(store: Store, plan: str) -> PlanStatus:
+    return job_reader(store, plan).read()
+
+
+def build_status(store: Store, build: str) -> NodeStatus:
+    """Read the status of a build, whether or not a plan has it."""
+    return _Snapshot(store, _Facts(Marks(store), {}, {}), HeldLock(), None).build(build, build)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """Facts that do not change from one look to the next."""
+
+    results: Results | Marks
+    titles: Mapping[str, str]  # of stages
+    foreign: Mapping[str, str]  # machine of the plan -> where this host differs from it
+
+
+class _Snapshot:
+    """Look once at the store, and say what that means for each node."""
+
+    def __init__(
+        self, store: Store, facts: _Facts, locks: HeldLock, run: ActiveRun | None, own_stage: str = ""
+    ) -> None:
+        """`run`: of this plan. `own_stage`: that this process runs, whatever the kernel tells of locks."""
+        self._store, self._facts, self._run = store, facts, run
+        self._pids = locks.inside(store.lock("_").parent) | ({own_stage: (os.getpid(),)} if own_stage else {})
+        self._host_pids = locks.of(host_lock_path())
+        self._skipped = skipped_stages(store) if run and run.until else {}
+        self._redo_requests = pending_redos(store)
+        self._nodes_with_attempts = _names(store.attempts_of("_").parent)
+        self._stages_with_results = _names(store.results_of("_").parent)
+        self._broken_builds: list[BrokenRecord] = []
+        self.redo: dict[str, str] = {}  # why a stage is measured beside its result
+
+    def broken(self) -> tuple[BrokenRecord, ...]:
+        results = (self._facts.results.broken(stage) for stage in self._facts.titles)
+        return (*self._broken_builds, *chain.from_iterable(results))
+
+    def build(self, build: str, name: str) -> NodeStatus:
+        if self._store.has_build(build):
+            why = build_fault(folder := self._store.build(build))
+            if why is None:
+                return NodeStatus(build, name, Status.DONE)
+            self._broken_builds.append(BrokenRecord(build, folder, why))
+        return self._without_result(build, name, None)
+
+    def stage(self, stage: Stage, nodes: Mapping[str, NodeStatus]) -> NodeStatus:
+        if result := self._facts.results.of(stage):
+            return self._with_result(stage, result)
+        if stage.hardware in self._facts.foreign and stage.id not in self._pids:
+            why = f"needs {stage.hardware}: {self._facts.foreign[stage.hardware]}"
+            return NodeStatus(stage.id, stage.title, Status.ELSEWHERE, why)
+        return self._without_result(stage.id, stage.title, _obstacle(stage, nodes))
+
+    def _with_result(self, stage: Stage, result: Result) -> NodeStatus:
+        node = NodeStatus(stage.id, stage.title, result.status, result.reason, result=result, seconds=result.seconds)
+        request = self._redo_requests.get(stage.id)
+        if request is None or stage.hardware in self._facts.foreign:
+            return node
+        attempts = self._attempts(stage.id)
+        later = [attempt for attempt in attempts if attempt.name > result.folder.name]
+        end = attempt_end(later) if stage.id not in self._pids else None
+        self.redo[stage.id] = f"{request.sentence}; {end.status}: {end.sentence}" if end else request.sentence
+        return replace(node, work=self._work(stage.id, attempts))
+
+    def _without_result(self, node: str, title: str, obstacle: NodeStatus | None) -> NodeStatus:
+        attempts = self._attempts(node)
+        if work := self._work(node, attempts):
+            return NodeStatus(node, title, Status.WAITING if work.waits else Status.RUNNING, work=work)
+        for broken in (*self._facts.results.broken(node), *self._broken_builds):
+            if broken.node == node:
+                return NodeStatus(node, title, Status.INTERRUPTED, broken_sentence(broken.folder, broken.why))
+        end = attempt_end(attempts)
+        run_start = self._run.started if self._run else None
+        if end and (run_start is None or end.when >= run_start):  # else the active run tries it again
+            return NodeStatus(node, title, end.status, end.sentence, log=end.log, end=end)
+        if obstacle and obstacle.status is Status.UNSUPPORTED:
+            return NodeStatus(node, title, Status.UNSUPPORTED, obstacle.reason)
+        if obstacle:
+            reason = f"build {obstacle.title}: {obstacle.reason}" if obstacle.is_build else obstacle.reason
+            cause = obstacle.cause or obstacle.id
+            return NodeStatus(node, title, Status.BLOCKED, reason, cause=cause, log=obstacle.log)
+        # most of a large plan is: with its action, as copies of thousands take time
+        return NodeStatus(
+            node, title, Status.MISSING, self._missing_reason(node, end), Action.MEASURE, times=1, end=end
+        )
+
+    def _missing_reason(self, node: str, end: AttemptEnd | None) -> str:
+        if node in self._skipped:
+            seconds = self._skipped[node]
+            needs = "" if seconds is None else f"needs about {duration(seconds)}, "
+            return f"{needs}more than is left of {self._run.until if self._run else 'the time'}"
+        if end:
+            return f"tried before: {end.sentence}"
+        retraction = newest_retraction(self._store, node) if node in self._stages_with_results else None
+        return f"its result was {retraction.sentence}" if retraction else ""
+
+    def _attempts(self, node: str) -> Sequence[Path]:
+        return self._store.attempts(node) if node in self._nodes_with_attempts else ()
+
+    def _work(self, node: str, attempts: Sequence[Path]) -> ActiveWork | None:
+        """Say who is at work on a node, by its lock; by signs of life if that is a job on another machine."""
+        newest = attempts[-1] if attempts and is_open(attempts[-1]) else None
+        pids, is_build = self._pids.get(node, ()), node not in self._facts.titles
+        if not pids and (newest is None or not is_alive_elsewhere(newest)):
+            return None
+        if pids == (os.getpid(),) and attempts and newest is None:  # we hold its lock, and have ended its attempt
+            return None
+        if newest is None:
+            work, has_host = ActiveWork(pids), False
+        elif is_build and pids:
+            work, has_host = ActiveWork(pids, newest, since=start_time(newest)), True
+        else:
+            work, has_host = read_work(newest, pids, self._facts.titles), is_build or has_begun(newest)
+        if is_build and not pids:
+            return replace(work, doing="")
+        waited_for = [pid for pid in self._host_pids if pid not in pids] if pids else []
+        if waited_for and not has_host:
+            return replace(work, waits=f"the host: {describe_processes(waited_for)}", doing="")
+        return work if has_host else replace(work, doing="starts")
+
+
+def _obstacle(stage: Stage, nodes: Mapping[str, NodeStatus]) -> NodeStatus | None:
+    """Find what keeps a stage from starting: a build, or its parent."""
+    earlier = [nodes[node] for node in (*stage.builds, stage.parent or "") if node in nodes]
+    stopping = (Status.FAILED, Status.BLOCKED, Status.UNSUPPORTED)
+    return next((node for node in earlier if node.status in stopping), None)
+
+
+def _names(folder: Path) -> set[str]:
+    try:
+        return set(os.listdir(folder))  # noqa: PTH208 - half the time
+    except FileNotFoundError:
+        return set()
+
+
+# Times: a stage takes as long as results of its shape did, else as declared, scaled by what was measured of its kind.
+
+NEWEST_RESULTS = 64  # that the pace is taken from: the latest say most
+STAGE_KINDS = 2  # loads, and what follows them
+_Form: TypeAlias = tuple[bool, str]  # whether it is a load, and its shape
+_NOT_TRIED = (Status.FAILED, Status.INTERRUPTED, Status.BLOCKED)  # by the run that is active
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    by_shape: Mapping[_Form, float] = field(default_factory=dict)
+    by_kind: Mapping[bool, float] = field(default_factory=dict)  # measured / declared, of loads and of what follows
+    forms: dict[str, _Form] = field(default_factory=dict, compare=False)  # of stages that were looked at, by id
+
+    def seconds(self, stage: Stage) -> float | None:
+        seconds = self.by_shape.get(self._form(stage)) if self.by_shape else None
+        if seconds is None and stage.seconds > 0:
+            return stage.seconds * self.by_kind.get(_is_load(stage), 1.0)
+        return seconds
+
+    def knows(self, stage: Stage) -> bool:
+        return _is_load(stage) in self.by_kind or self._form(stage) in self.by_shape
+
+    def _form(self, stage: Stage) -> _Form:
+        if stage.id not in self.forms:
+            self.forms[stage.id] = _form(stage)
+        return self.forms[stage.id]
+
+
+def measured_pace(results: Iterable[tuple[Stage, Result]], forms: dict[str, _Form] | None = None) -> Pace:
+    """Work out the pace. `forms`: of stages that the last pace has looked at."""
+    times: dict[_Form, list[float]] = defaultdict(list)
+    measured, declared = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
+    for stage, result in heapq.nlargest(NEWEST_RESULTS, results, key=lambda entry: entry[1].folder.name):
+        if result.seconds is None:
+            continue
+        times[_form(stage)].append(result.seconds)
+        if stage.seconds > 0:
+            measured[_is_load(stage)] += result.seconds
+            declared[_is_load(stage)] += stage.seconds
+    by_kind = {kind: measured[kind] / declared[kind] for kind in measured if measured[kind] > 0}
+    by_shape = {form: median(seconds) for form, seconds in times.items()}
+    return Pace(by_shape, by_kind, {} if forms is None else forms)
+
+
+def estimate_time_left(
+    nodes: Iterable[NodeStatus], stages: Mapping[str, Stage], pace: Pace, is_active: bool, now: float
+) -> Eta:
+    """Add up what runs and will run. `is_active`: a run of the plan goes on, and does not try again what failed."""
+    ahead = [node for node in nodes if node.times and node.id in stages]
+    ahead = [node for node in ahead if not (is_active and node.status in _NOT_TRIED)]
+    is_rough = not all(pace.knows(stages[node.id]) for node in ahead)
+    if any(node.seconds is None for node in ahead):
+        return Eta(None, is_rough)
+    total = sum((node.seconds or 0.0) * node.times - _elapsed(node, now) for node in ahead)
+    return Eta(max(total, 0.0), is_rough)
+
+
+def _elapsed(node: NodeStatus, now: float) -> float:
+    """Count the seconds since a stage began, no more than it was to take."""
+    if not node.has_begun or node.work is None or node.work.since is None:
+        return 0.0
+    return min(max(now - node.work.since, 0.0), node.seconds or 0.0)
+
+
+def _form(stage: Stage) -> _Form:
+    return _is_load(stage), shape(stage)
+
+
+def _is_load(stage: Stage) -> bool:
+    return stage.parent is None

@@ -1,1 +1,0 @@
-from tests.run.conftest import gone as gone
