@@ -7,8 +7,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -112,28 +115,38 @@ def test_stopped_it_ends_what_it_started(tmp_path: Path) -> None:
     assert not Path("/proc", output.read_text().strip()).exists()
 
 
+class FakeEngine:
+    """An engine whose settings are put back when its settling ends."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+
+    def connect(self, access: Any) -> Any:
+        return SimpleNamespace(close=lambda: self.done.append("closed"))
+
+    @contextmanager
+    def settle(self, connection: Any, access: Any) -> Iterator[None]:
+        yield
+        self.done.append("put back")
+
+
 def test_what_was_set_is_put_back_before_it_leaves() -> None:
-    done: list[str] = []
-
-    def work(asked: Any, over: Any) -> None:
-        asked()
-        over.wait()
-        done.append("put back")
-
-    asking = SettleRequest(work)
-    with asking.under_way():
-        asking.start()
-        while asking.reading() != IdleReading("statements under way", 0, 0):
+    engine: Any = FakeEngine()
+    settling = SettleRequest(engine, cast(Any, None), flush=True, analyze=False)
+    with settling.under_way():
+        settling.start()
+        while settling.reading() != IdleReading("statements under way", 0, 0):
             time.sleep(0.01)
-        assert done == []
-    assert done == ["put back"]
+        assert engine.done == []
+    assert engine.done == ["put back", "closed"]
 
 
 def test_a_statement_that_fails_is_said_by_the_next_look() -> None:
-    def work(asked: Any, over: Any) -> None:
+    def connect(access: Any) -> Any:
         raise ConnectionError("the server is gone")
 
-    asking = SettleRequest(work)
+    engine: Any = SimpleNamespace(connect=connect)
+    asking = SettleRequest(engine, cast(Any, None), flush=True, analyze=True)
     assert asking.reading().value == 1
     asking.start()
     asking.thread.join(60)

@@ -19,7 +19,6 @@ from stepgrid.drivers.quiesce.waiting import (
     Observation,
     Outcome,
     SettleRequest,
-    settle_request,
     watch,
 )
 from stepgrid.plugins.registry import server_engine
@@ -50,7 +49,7 @@ def _settle_server(request: Request, device: Device, access: Access) -> Outcome:
     engine = server_engine(access.engine)
     if engine is None:
         raise LookupError(f"{access.engine} is no server")
-    settling = settle_request(engine, access, request.flush, request.analyze)
+    settling = SettleRequest(engine, access, request.flush, request.analyze)
     with closing(engine.connect(access)) as connection, settling.under_way():
         return _watch(request, settling, lambda: (*engine.busy(connection, access), *device.readings()))
 

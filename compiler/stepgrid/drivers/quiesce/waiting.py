@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -126,17 +126,23 @@ def _rate(
 class SettleRequest:
     """Statements that ask a server to settle, in a thread: some take as long as the work itself.
 
-    `work` reports when all is requested; it then waits for the end, puts back what it set, and returns.
+    Statistics are asked for first, since their changes are flushed as well, then the flush, whose settings are put back
+    at the end.
     """
 
-    def __init__(self, work: Callable[[Callable[[], None], threading.Event], None]) -> None:
+    def __init__(self, engine: ServerEngine, access: Access, flush: bool, analyze: bool) -> None:
         self._requested, self._over = threading.Event(), threading.Event()
         self._error: Exception | None = None
-        self.thread = threading.Thread(target=self._run, args=(work,), daemon=True)
+        self.thread = threading.Thread(target=self._run, args=(engine, access, flush, analyze), daemon=True)
 
-    def _run(self, work: Callable[[Callable[[], None], threading.Event], None]) -> None:
+    def _run(self, engine: ServerEngine, access: Access, flush: bool, analyze: bool) -> None:
         try:
-            work(self._requested.set, self._over)
+            with closing(engine.connect(access)) as connection:
+                if analyze:
+                    engine.analyze(connection, access)
+                with engine.settle(connection, access) if flush else nullcontext():
+                    self._requested.set()
+                    self._over.wait()
         except Exception as error:  # raised by the next reading
             self._error = error
 
@@ -157,23 +163,6 @@ class SettleRequest:
 
     def start(self) -> None:
         self.thread.start()
-
-
-def settle_request(engine: ServerEngine, access: Access, flush: bool, analyze: bool) -> SettleRequest:
-    """Ask for statistics first, since their changes are flushed as well, then for the flush."""
-
-    def work(report: Callable[[], None], over: threading.Event) -> None:
-        connection = engine.connect(access)
-        if analyze:
-            engine.analyze(connection, access)
-        if flush:
-            with engine.settle(connection, access):
-                report()
-                over.wait()
-        report()
-        connection.close()
-
-    return SettleRequest(work)
 
 
 class DrainProcess:

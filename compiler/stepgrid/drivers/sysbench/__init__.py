@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.sysbench import command, workload_files
+from stepgrid.drivers.sysbench import workload
 from stepgrid.drivers.sysbench.lua_client import CLIENT, FLOOR
 from stepgrid.plugins.driver import PackageRunner, ParserMetrics
 
@@ -30,21 +30,21 @@ class Sysbench(ParserMetrics, PackageRunner):
         return str(settings["lua"])
 
     def estimate(self, settings: Mapping[str, Any]) -> float:
-        if settings["lua"] == command.LOAD:
+        if settings["lua"] == workload.LOAD:
             return max(FLOOR, float(settings["rows"] * settings["tables"] / LOAD_RATE / settings["threads"]))
         if settings["events"] is not None:
             return max(FLOOR, float(settings["events"] / EVENT_RATE))
         return float(settings["duration"] or FLOOR)
 
     def files(self, settings: Mapping[str, Any], read_own: Callable[[str], str]) -> Mapping[str, str]:
-        return workload_files.files(settings["lua"], read_own, settings["arguments"])
+        return workload.workload_files(settings["lua"], read_own, settings["arguments"])
 
     def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
         rate = settings.get("rate")
         return {} if rate is None else {"target_transactions_per_s": float(rate)}
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
-        return command.command(settings, context)
+        return workload.workload_command(settings, context)
 
     def complaint(self, folder: Path) -> str | None:
         from stepgrid.drivers.sysbench import output

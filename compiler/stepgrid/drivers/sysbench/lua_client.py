@@ -60,18 +60,8 @@ class LuaClient(ParserMetrics, PackageRunner):
         access = server_access(context)
         threads = self.threads(settings) + REPORTER
         limits = {"rand-seed": client_seed(context), "threads": threads, "time": YEAR, "events": 0}
-        return Command(
-            argv=(
-                *context.programs[CLIENT],
-                f"{self.kind}.lua",
-                *flags({**connection_options(access), **limits, **self.script_options(settings, access)}),
-                "run",
-            ),
-            env=SEARCH,
-            duration=self.duration(settings),
-            files=password_file(access),
-            secrets=(CONNECTION,),
-        )
+        options = {**limits, **self.script_options(settings, access)}
+        return client_command(context, f"{self.kind}.lua", options, self.duration(settings))
 
     def complaint(self, folder: Path) -> str | None:
         from stepgrid.drivers.sysbench import output
@@ -96,6 +86,20 @@ def client_files(kind: str) -> Mapping[str, str]:
     return MappingProxyType({path.name: path.read_text(encoding="utf-8") for path in paths})
 
 
+def client_command(
+    context: Context,
+    script: str,
+    options: Mapping[str, Any],
+    duration: float | None,
+    files: Mapping[str, str] = MappingProxyType({}),
+) -> Command:
+    """Make a command with typed arguments, never a shell; the password is in a file that the workload removes."""
+    access = server_access(context)
+    argv = (*context.programs[CLIENT], script, *flags({**connection_options(access), **options}), "run")
+    password = {CONNECTION: f"{server_driver(access)}-password={access.password}\n"}
+    return Command(argv, SEARCH, duration, {**password, **files}, secrets=(CONNECTION,))
+
+
 def server_access(context: Context) -> Access:
     if context.server is None:
         raise ValueError("it needs a server, and the engine of this build is none")
@@ -116,10 +120,6 @@ def connection_options(access: Access) -> dict[str, Any]:
         address = {"mysql-socket": access.socket}
     account = {f"{name}-user": access.user, f"{name}-db": access.database}
     return {"db-driver": name, "config-file": CONNECTION, **address, **account}
-
-
-def password_file(access: Access) -> dict[str, str]:
-    return {CONNECTION: f"{server_driver(access)}-password={access.password}\n"}
 
 
 def table_engine(access: Access) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Any
 from stepgrid.drivers import client_report
 from stepgrid.drivers.client_report import MICROSECONDS, Line, Report
 from stepgrid.drivers.sysbench import output
-from stepgrid.drivers.sysbench.command import LOAD
+from stepgrid.drivers.sysbench.workload import LOAD
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.model.metrics import Metric, MetricSet, columns
 

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, f
 from pydantic_core import PydanticCustomError
 
 from stepgrid.drivers.sysbench.lua_client import CLIENT, MOST
-from stepgrid.drivers.sysbench.workload_files import is_own, is_taken
+from stepgrid.drivers.sysbench.workload import is_own, is_taken
 from stepgrid.language.problems import nearest
 from stepgrid.plugins.settings import (
     COUNT,

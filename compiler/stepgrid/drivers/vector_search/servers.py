@@ -1,6 +1,9 @@
 """Servers with vectors: a table, an index, and searches on connections of their own, in MariaDB and in PostgreSQL.
 
-MariaDB has VECTOR columns and mhnsw indexes; PostgreSQL has pgvector, and is sent binary parameters.
+MariaDB has VECTOR columns and mhnsw indexes; PostgreSQL has pgvector, and is sent binary parameters. The classes of the
+two have the same methods: `insert` yields how many rows are inserted so far, `index` gives the messages of the server
+meanwhile, `explain` the plan of a search, and whether it uses the index. A searcher makes all its requests by `encode`
+before it sends the first, and reads the ids of replies when no query is timed.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ import json
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from operator import add
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from stepgrid.drivers.vector_search import prepared_statement
 from stepgrid.drivers.vector_search.datasets import ANGULAR, EUCLIDEAN
@@ -85,46 +88,8 @@ class TableFacts(NamedTuple):
     dimensions: int
 
 
-class Searcher(Protocol):
-    """A connection that searches."""
-
-    def encode(self, queries: Vectors) -> list[bytes]:
-        """Make the requests that `search` sends."""
-        ...
-
-    def search(self, request: bytes) -> Any: ...
-
-    def ids(self, reply: Any) -> Sequence[int]:
-        """Read the ids of a reply, when no query is timed."""
-        ...
-
-    def explain(self, query: Vectors) -> tuple[str, bool]:
-        """Give the server's plan of a search, and whether it uses the index."""
-        ...
-
-    def close(self) -> None: ...
-
-
-class VectorServer(Protocol):
-    def create(self, dimensions: int, element: str, options: str) -> None:
-        """Make the table anew."""
-        ...
-
-    def insert(self, rows: Vectors) -> Iterator[int]:
-        """Insert all rows, and yield how many are inserted so far."""
-        ...
-
-    def index(self, plan: IndexPlan) -> Sequence[str]:
-        """Make the index; give the messages of the server meanwhile."""
-        ...
-
-    def index_size(self) -> IndexSize: ...
-
-    def table(self) -> TableFacts: ...
-
-    def searcher(self, plan: SearchPlan) -> Searcher: ...
-
-    def close(self) -> None: ...
+VectorServer: TypeAlias = "MariaDb | Postgres"
+Searcher: TypeAlias = "MariaDbSearcher | PostgresSearcher"
 
 
 def connect(access: Access) -> VectorServer:

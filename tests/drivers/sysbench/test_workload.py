@@ -1,16 +1,20 @@
+"""Workloads: the files that each needs and no other, and the command line of a step."""
+
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepgrid.drivers.sysbench import DRIVER
-from stepgrid.drivers.sysbench.command import command
 from stepgrid.drivers.sysbench.lua_client import MOST
-from stepgrid.drivers.sysbench.settings import Settings
+from stepgrid.drivers.sysbench.settings import WORKLOADS, Settings
+from stepgrid.drivers.sysbench.workload import _OPTIONS, AGAIN, BATCH, FOLDER, script, workload_command, workload_files
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
+from tests.golden import Golden
 
 PLACE = Path("/run/sockets")
 MARIADB = Access("mariadb", PLACE, PLACE / "mysqld.sock", 3306, "stepgrid", "secret", "bench", "rocksdb")
@@ -34,7 +38,9 @@ def _settings(**given: Any) -> dict[str, Any]:
 
 
 def test_the_whole_command() -> None:
-    made = command(_settings(lua="range", duration=3.0, threads=4, index="si", covered=False), _context(MARIADB))
+    made = workload_command(
+        _settings(lua="range", duration=3.0, threads=4, index="si", covered=False), _context(MARIADB)
+    )
     assert made.argv == (
         "ld.so",
         "bin/sysbench",
@@ -56,26 +62,26 @@ def test_the_whole_command() -> None:
 
 def test_a_rate_is_asked_of_all_threads_together() -> None:
     settings = _settings(lua="point_query", duration=3.0, threads=4, rate=500)
-    assert "--rate=500" in command(settings, _context(MARIADB)).argv
+    assert "--rate=500" in workload_command(settings, _context(MARIADB)).argv
     assert DRIVER.targets(settings) == {"target_transactions_per_s": 500.0}
     assert DRIVER.targets(_settings(lua="point_query", duration=3.0)) == {}
 
 
 def test_the_password_is_in_a_file_and_nowhere_else() -> None:
     for access, text in ((MARIADB, "mysql-password=secret\n"), (POSTGRES, "pgsql-password=secret\n")):
-        made = command(_settings(lua="point_query", duration=3.0), _context(access))
+        made = workload_command(_settings(lua="point_query", duration=3.0), _context(access))
         assert (made.files, made.secrets) == ({"connection": text}, ("connection",))
         assert "secret" not in str((made.argv, made.env))
 
 
 def test_postgres_is_reached_by_the_folder_of_its_socket() -> None:
-    argv = command(_settings(lua="scan", duration=3.0), _context(POSTGRES)).argv
+    argv = workload_command(_settings(lua="scan", duration=3.0), _context(POSTGRES)).argv
     assert {"--db-driver=pgsql", "--pgsql-host=/run/sockets", "--pgsql-port=5432"} <= set(argv)
 
 
 def test_a_load_has_the_tables_engine_and_no_end_of_its_own() -> None:
     given = _settings(lua="load", tables=8, threads=4, primary_key=False, table_options="row_format=compressed")
-    made = command(given, _context(MARIADB))
+    made = workload_command(given, _context(MARIADB))
     assert made.duration is None
     assert made.argv[made.argv.index("--time=0") :] == (
         "--time=0",
@@ -88,48 +94,96 @@ def test_a_load_has_the_tables_engine_and_no_end_of_its_own() -> None:
         "--storage-engine=rocksdb",
         "run",
     )
-    assert "--storage-engine=heap" not in command(given, _context(POSTGRES)).argv
+    assert "--storage-engine=heap" not in workload_command(given, _context(POSTGRES)).argv
 
 
 def test_events_are_counted_without_a_time() -> None:
-    argv = command(_settings(lua="scan", events=8), _context(MARIADB)).argv
+    argv = workload_command(_settings(lua="scan", events=8), _context(MARIADB)).argv
     assert argv[argv.index("--time=0") + 1] == "--events=8"
 
 
 def test_statements_that_are_not_prepared() -> None:
-    argv = command(_settings(lua="scan", events=8, prepared=False), _context(MARIADB)).argv
+    argv = workload_command(_settings(lua="scan", events=8, prepared=False), _context(MARIADB)).argv
     assert "--db-ps-mode=disable" in argv
 
 
 def test_a_file_of_ones_own_is_told_what_it_asks_for() -> None:
     given = _settings(lua="a/mine.lua", duration=1.0, distribution="pareto", arguments={"skip-trx": True, "share": 0.5})
-    argv = command(given, _context(MARIADB)).argv
+    argv = workload_command(given, _context(MARIADB)).argv
     assert argv[2] == "main.lua"
     assert {"--skip-trx=on", "--share=0.5", "--rand-type=pareto", "--storage-engine=rocksdb"} <= set(argv)
-    zipfian = command(_settings(lua="mine.lua", duration=1.0, distribution="zipfian"), _context(MARIADB)).argv
+    zipfian = workload_command(_settings(lua="mine.lua", duration=1.0, distribution="zipfian"), _context(MARIADB)).argv
     assert not [word for word in zipfian if word.startswith("--rand-type")]
     assert "--distribution=zipfian" in zipfian
 
 
 @pytest.mark.parametrize("seed", [0, MOST - 1, MOST, 2**63])
 def test_a_seed_is_never_0_which_would_be_the_time(seed: int) -> None:
-    argv = command(_settings(lua="scan", events=1), _context(MARIADB, seed)).argv
+    argv = workload_command(_settings(lua="scan", events=1), _context(MARIADB, seed)).argv
     (word,) = [word for word in argv if word.startswith("--rand-seed=")]
     assert 1 <= int(word.partition("=")[2]) <= MOST
 
 
 def test_without_a_server_there_is_nothing_to_ask() -> None:
     with pytest.raises(ValueError, match=r"^it needs a server, and the engine of this build is none$"):
-        command(_settings(lua="scan", events=1), _context(None))
+        workload_command(_settings(lua="scan", events=1), _context(None))
 
 
 def test_a_server_that_ran_before_is_reached_by_its_host_and_loaded_anew() -> None:
     running = MARIADB._replace(host="db1", running=True)
-    made = command(_settings(lua="load", threads=2), _context(running))
+    made = workload_command(_settings(lua="load", threads=2), _context(running))
     assert made.argv[2:7] == (
         "again.lua", "--db-driver=mysql", "--config-file=connection", "--mysql-host=db1", "--mysql-port=3306",
     )  # fmt: skip
     assert "DROP TABLE IF EXISTS sbtest%d" in made.files["again.lua"]
-    asked = command(_settings(lua="scan", duration=1.0), _context(POSTGRES._replace(host="db1", running=True)))
+    asked = workload_command(_settings(lua="scan", duration=1.0), _context(POSTGRES._replace(host="db1", running=True)))
     assert {"--pgsql-host=db1", "--pgsql-port=5432", "scan.lua"} <= set(asked.argv)
     assert asked.files.keys() == {"connection"}
+
+
+def _none(name: str) -> str:
+    raise AssertionError(f"{name} is asked for")
+
+
+@pytest.mark.parametrize("lua", WORKLOADS)
+def test_every_workload_has_its_files(lua: str) -> None:
+    found = workload_files(lua, _none)
+    assert {script(lua), "workload.lua", "options.lua", "report.lua"} <= found.keys()
+    assert not {f"{other}.lua" for other in WORKLOADS if other != lua} & found.keys()
+    required = {name for text in found.values() for name in re.findall(r'require\("(\w+)"\)', text)}
+    assert required - {"ffi"} <= {name.removesuffix(".lua") for name in found}
+
+
+def test_no_file_is_needed_by_none() -> None:
+    needed = {name for lua in [*WORKLOADS, "mine.lua"] for name in workload_files(lua, lambda _: "")}
+    assert {path.name for path in FOLDER.iterdir()} == (needed | {AGAIN}) - {"main.lua", "mine.lua"}
+
+
+def test_a_file_of_ones_own_brings_what_it_asks_for() -> None:
+    found = workload_files("workloads/mine.lua", lambda name: f'-- {name}\nrequire "ids"\nrequire("oltp_common")\n')
+    assert script("workloads/mine.lua") == "main.lua"
+    assert found["main.lua"] == 'require("own")("mine.lua")\n'
+    assert found["mine.lua"].startswith("-- workloads/mine.lua\n")
+    assert {"ids.lua", "own.lua"} <= found.keys()
+    assert "oltp_common.lua" not in found
+
+
+def test_arguments_that_a_file_does_not_declare_are_declared_for_it(golden: Golden) -> None:
+    text = 'sysbench.cmdline.options = {times = {"how often", 1}}\n'
+    arguments = {"times": 3, "read-only": True, "word": 'a "b"', "share": 0.5}
+    golden(workload_files("mine.lua", lambda _: text, arguments)["main.lua"])
+    assert workload_files("mine.lua", lambda _: text, {"times": 3})["main.lua"] == 'require("own")("mine.lua")\n'
+
+
+def test_a_setting_and_its_option_have_the_same_default() -> None:
+    """The command leaves out what is as usual."""
+    text = (FOLDER / "options.lua").read_text(encoding="utf-8")
+    lua = dict(re.findall(r"^   (\w+) = \{\".*\", (.+)\},$", text, re.MULTILINE))
+    shown = {True: "true", False: "false"}
+    for name, (option, usual) in _OPTIONS.items():
+        default = Settings.model_fields[name].default
+        if name != "rows":  # which is always said
+            assert default == usual
+            said = shown.get(usual, f'"{usual}"') if isinstance(usual, bool | str) else str(usual)
+            assert lua[option.replace("-", "_")] == said
+    assert lua["batch"] == str(BATCH)

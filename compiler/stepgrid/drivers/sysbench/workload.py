@@ -1,0 +1,137 @@
+"""The workload of a step: its Lua files with those that they require, and the command line with typed arguments."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from stepgrid.drivers.sysbench import lua_client
+from stepgrid.package import TEMPLATES
+
+if TYPE_CHECKING:
+    from stepgrid.model.plan import Command
+    from stepgrid.plugins.driver import Context
+    from stepgrid.plugins.server import Access
+
+LOAD = "load"
+BATCH = 1000  # rows of a statement that loads
+FOLDER = TEMPLATES / "sysbench"
+MAIN = "main.lua"  # what runs a file of somebody's own, by own.lua
+AGAIN = "again.lua"  # what runs a load on a server that ran before
+
+_REQUIRED = re.compile(r"""\brequire\s*\(?\s*["'](\w+)["']""")
+# settings that are options of a workload (options.lua), with the defaults there
+_OPTIONS: Mapping[str, tuple[str, Any]] = {
+    "tables": ("tables", 1),
+    "rows": ("table-size", None),
+    "range": ("range-size", 100),
+    "distribution": ("distribution", "uniform"),
+    "covered": ("covered", True),
+    "index": ("index", "pk"),
+    "primary_key": ("primary-key", True),
+    "table_options": ("table-options", ""),
+}
+_SYSBENCH_LACKS = ("zipfian",)  # of the distributions; up to 1.0
+
+
+def workload_command(settings: Mapping[str, Any], context: Context) -> Command:
+    access = lua_client.server_access(context)
+    options = {**_run_options(settings, context), **_limits(settings), **_workload_options(settings, access)}
+    duration = settings["duration"]
+    if access.running and settings["lua"] == LOAD:  # its tables may exist already
+        return lua_client.client_command(context, AGAIN, options, duration, {AGAIN: _text(AGAIN)})
+    return lua_client.client_command(context, script(settings["lua"]), options, duration)
+
+
+def _run_options(settings: Mapping[str, Any], context: Context) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "rand-seed": lua_client.client_seed(context),
+        "threads": settings["threads"],
+        "report-interval": 1,
+        "histogram": True,
+    }
+    if settings.get("rate") is not None:
+        options["rate"] = settings["rate"]
+    if not settings["prepared"]:
+        options["db-ps-mode"] = "disable"
+    if is_own(settings["lua"]) and settings["distribution"] not in _SYSBENCH_LACKS:
+        options["rand-type"] = settings["distribution"]
+    return options
+
+
+def _limits(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the limits of a run: a load ends by itself; without any limit sysbench warns of an endless run."""
+    if settings["lua"] == LOAD:
+        events = settings["tables"] * settings["rows"] + settings["threads"]
+        return {"time": 0, "events": min(lua_client.MOST, events)}
+    if settings["duration"] is not None:
+        return {"time": int(settings["duration"])}
+    return {"time": 0, "events": settings["events"]}
+
+
+def _workload_options(settings: Mapping[str, Any], access: Access) -> dict[str, Any]:
+    options = {option: settings[name] for name, (option, default) in _OPTIONS.items() if settings[name] != default}
+    if settings["lua"] == LOAD:
+        options["batch"] = BATCH
+    if settings["lua"] == LOAD or is_own(settings["lua"]):
+        options |= lua_client.table_engine(access)
+    return {**options, **settings["arguments"]}
+
+
+def script(lua: str) -> str:
+    return MAIN if is_own(lua) else f"{lua}.lua"
+
+
+def is_own(lua: str) -> bool:
+    return lua.endswith(".lua")
+
+
+def is_taken(lua: str) -> bool:
+    """Check whether a file that comes with the workloads has this name."""
+    name = PurePath(lua).name
+    return is_own(lua) and (name == MAIN or (FOLDER / name).exists())
+
+
+def workload_files(lua: str, read_own: Callable[[str], str], arguments: Mapping[str, Any] = {}) -> Mapping[str, str]:
+    """Give texts by name; `read_own` reads a file that the spec brings, which gets these arguments."""
+    if not is_own(lua):
+        return shipped_files(lua)
+    name, text = PurePath(lua).name, read_own(lua)
+    return _with_required({MAIN: f'require("own")("{name}")\n{_declared(arguments, text)}', name: text})
+
+
+@cache
+def shipped_files(lua: str) -> Mapping[str, str]:
+    return _with_required({f"{lua}.lua": _text(f"{lua}.lua")})
+
+
+def _declared(arguments: Mapping[str, Any], text: str) -> str:
+    """Declare the options that the file does not: sysbench refuses one that no file declares."""
+    lines = ["local options = sysbench.cmdline.options\n"]
+    for argument, value in arguments.items():
+        name = argument.replace("-", "_")
+        if not re.search(rf"""\b{name}["']?\]?\s*=\s*\{{""", text):
+            # a number or a boolean stays one by its default; JSON's are Lua's
+            lines.append(f"options.{name} = options.{name} or {{'', {json.dumps(value)}}}\n")
+    return "".join(lines) if len(lines) > 1 else ""
+
+
+def _with_required(files: dict[str, str]) -> Mapping[str, str]:
+    """Add the modules that files require, except those that sysbench brings, such as oltp_common."""
+    unread = list(files.values())
+    while unread:
+        for module in _REQUIRED.findall(unread.pop()):
+            name = f"{module}.lua"
+            if name not in files and (FOLDER / name).exists():
+                files[name] = _text(name)
+                unread.append(files[name])
+    return files
+
+
+@cache
+def _text(name: str) -> str:
+    return (FOLDER / name).read_text(encoding="utf-8")
