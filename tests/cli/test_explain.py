@@ -1,13 +1,22 @@
+""""""
+
 from __future__ import annotations
 
 import json
 import re
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from stepgrid.cli import main
+from stepgrid.cli.explain import setting_lines
+from stepgrid.language.problems import Problems
+from stepgrid.language.yaml import load
+from stepgrid.plan.difference import yaml_text
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 from tests.golden import Golden
@@ -197,3 +206,48 @@ def test_the_words_of_a_service(capsys: Capture) -> None:
         "  options",
         "    threads  2  a.yaml:4:12",
     ]
+
+
+ROWS = [
+    ("argv", yaml_text(["{program:bench.py}", "--keys=1000", "a word", "another word that is long"]), "a.yaml:8:11"),
+    ("duration", "null", "default of command"),
+]
+
+
+def test_long_values_are_wrapped_to_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "76")
+    assert list(setting_lines("settings", ROWS)) == [
+        "  settings",
+        '    argv      ["{program:bench.py}", --keys=1000, a  a.yaml:8:11',
+        "              word, another word that is long]",
+        "    duration  null                                   default of command",
+    ]
+
+
+def test_what_fits_is_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert len(list(setting_lines("settings", ROWS))) == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ({"qps": {"pattern": "a: (\\d+)", "json": None}}, '{qps: {pattern: "a: (\\\\d+)"}}'),
+        (["fillseq", "- a", "%x", "a b", "", "a,b", "x:"], '[fillseq, "- a", "%x", a b, "", "a,b", "x:"]'),
+        ([1, True, None, 0.5], "[1, true, null, 0.5]"),
+    ],
+)
+def test_values_are_yaml(value: Any, text: str) -> None:
+    assert yaml_text(value) == text
+
+
+@example(["0:0", "http://x"])
+@example(["NULL", "true", "0x10", "1e3", ".inf", "12", "8KiB"])
+@given(st.lists(st.text(st.characters(categories=("L", "N", "P", "Zs"), max_codepoint=0x2000)), max_size=5))
+def test_words_read_back_as_they_are(tmp_path_factory: pytest.TempPathFactory, words: list[str]) -> None:
+    path = tmp_path_factory.mktemp("yaml") / "a.yaml"
+    path.write_text(f"words: {yaml_text(words)}\n", encoding="utf-8")
+    problems = Problems()
+    found = load(str(path), problems)
+    assert found is not None, problems.items
+    assert [str(word) for word in found["words"]] == words  # type: ignore[union-attr]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.collect.job import collect
+from stepgrid.collect.query import SCHEMA
 from tests.cli.test_plan import kept, measured
 from tests.summarize.synthetic import Experiment
 
@@ -192,3 +194,20 @@ def test_the_command_that_measures_says_what_was_narrowed(
     assert capsys.readouterr().err == (
         "a b.yaml has no results yet: `stepgrid run 'a b.yaml' --scale smoke --set 'title=it'\"'\"'s'` measures\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [("1", "{}, and collecting makes them again"), ("999", "{}"), ("x", "{}, and collecting makes them again")],
+)
+def test_tables_of_another_version(version: str, said: str, tmp_path: Path, capsys: Capture) -> None:
+    shutil.copytree("outputs", tmp_path / "outputs", symlinks=True)
+    (table,) = tmp_path.glob("outputs/summary/*/tables/steps.parquet")
+    old = table.rename(tmp_path / "old.parquet")
+    duckdb.sql(f"COPY (FROM '{old}') TO '{table}' (FORMAT parquet, KV_METADATA {{stepgrid_schema: '{version}'}})")
+    with contextlib.chdir(tmp_path):
+        assert main(["query", READWW]) == 2
+    newer = ", by a newer stepgrid" if version == "999" else ""
+    number = version if version.isdecimal() else "0"
+    expected = f"tables of version {number}{newer}; this one reads {said.format(SCHEMA)}\n"
+    assert capsys.readouterr().err.endswith(expected)

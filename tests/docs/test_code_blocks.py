@@ -12,7 +12,7 @@ import pytest
 
 from stepgrid.cli.commands import command_parser
 from stepgrid.model.plan import Plan
-from tests.docs.pages import DOCS, ROOT, TEXTS, Block, blocks
+from tests.docs.pages import DOCS, ROOT, TEXTS, Block, anchors, blocks, links, name
 
 OF_THE_LANGUAGE = DOCS / "language.md"  # tests/test_language_page.py compiles those with what they include
 SPECS = [
@@ -78,3 +78,14 @@ def test_targets_of_make_on_pages_exist() -> None:
 
 def test_the_tutorials_have_specs() -> None:
     assert len([text for text in LEARNED if text.startswith("title:")]) >= 2
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=name)
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    assert [link for link in links(page) if not link.startswith(("http:", "https:")) and not leads(page, link)] == []
+
+
+def leads(page: Path, link: str) -> bool:
+    path, _, heading = link.partition("#")
+    target = (page.parent / path).resolve() if path else page
+    return target.exists() and (not heading or heading in anchors(target))

@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from scripts import commands_page, gallery, report_keys_page
+from tests.browser import browser
 from tests.docs.pages import DOCS, ROOT
+from tests.needs import needs
+from tests.waiting import until
 
 LISTED = ("problems", "gallery")  # folders of which only the list is a page of the navigation
 PAGES = sorted(page for page in DOCS.rglob("*.md") if page.parent.name not in LISTED or page.name == "README.md")
@@ -57,3 +60,27 @@ def test_every_page_is_in_the_navigation() -> None:
     nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     pages = [str(page.relative_to(DOCS)) for page in PAGES]
     assert [page for page in pages if not re.search(rf"[ :] ?{re.escape(page)}$", nav, re.MULTILINE)] == []
+
+
+OPEN = """\
+document.querySelector("label[for=__search]").click();
+document.querySelector(".md-search__input").focus()
+"""
+FOUND = 'Array.from(document.querySelectorAll(".md-search-result__link"), each => each.href)'
+
+
+@pytest.mark.skipif(find_spec("mkdocs") is None, reason="`make docs` installs mkdocs")
+@needs("chromium")
+def test_search_works_without_a_web_server(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    argv = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(site)]
+    assert subprocess.run(argv, cwd=ROOT, capture_output=True).returncode == 0
+    assert [path.name for path in site.rglob("*.html") if "```" in path.read_text(encoding="utf-8")] == []
+    with browser(tmp_path / "profile") as page:
+        page.open(site / "index.html")
+        page.run(OPEN)
+        page.ask("Input.insertText", text="checkpoint")
+        until(lambda: len(page.run(FOUND)) > 3)
+        assert any("language.html" in link for link in page.run(FOUND))
+        assert [url for url in page.requests() if not url.startswith(("file:", "data:", "blob:"))] == []
+        assert page.complaints() == []

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 
 from stepgrid.plugins.registry import DRIVERS, IMPORTERS
-from stepgrid.transfer.published import read_folder
+from stepgrid.transfer.published import read_folder, write_summaries
 
 KINDS = IMPORTERS.names()
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "legacy.md"
@@ -28,3 +29,26 @@ def test_an_unknown_kind_says_which_there_are() -> None:
 def test_every_reason_is_a_heading_of_the_page(name: str, published: Callable[[str], Path]) -> None:
     headings = {line.removeprefix("## ") for line in PAGE.read_text(encoding="utf-8").split("\n")}
     assert {each.why for each in read_folder(name, published(name)).differences} <= headings
+
+
+RAW: Mapping[str, tuple[str, ...]] = {  # what summaries are made of
+    "sysbench": ("sb.o.*", "sb.io.*", "sb.vm.*", "qps.abs.*"),
+    "db_bench": ("stdout-*", "sum.byrx.dop1.txt"),  # a cut whose rows are in no summary that is there
+    "insert_benchmark": ("o.sum.t.*", "o.getmin.c2.cached.rx"),
+    "vector_search": ("o.plot.*",),
+}
+
+
+@pytest.mark.parametrize("kind", IMPORTERS.names())
+def test_every_published_file(kind: str, published: Callable[[str], Path], tmp_path: Path) -> None:
+    folder = published(kind)
+    found = read_folder(kind, folder)
+    write_summaries(tmp_path, found)
+    there = {path.name: path.read_bytes() for path in folder.iterdir()}
+    made = {name: data for name, data in there.items() if not any(fnmatchcase(name, raw) for raw in RAW[kind])}
+    assert made
+    assert {name: (tmp_path / name).read_bytes() for name in made} == made
+
+
+def test_no_other_kind_was_published(published: Callable[[str], Path]) -> None:
+    assert {path.name for path in published("").iterdir()} == set(IMPORTERS.names())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -211,3 +213,95 @@ def test_a_dry_run_says_what_would_run(finished: Any) -> None:
         "summarize",
     ]
     assert finished.log == []
+
+
+WRITTEN = [f"s-{build}-{load}{arm}" for build in "pq" for load in range(2) for arm in ("", "-a", "-b")]
+
+
+def _intervals(results: Path) -> list[tuple[str, str, str]]:
+    """(start, end, stage) of each result."""
+    records = [json.loads(path.read_text()) for path in results.glob("*/*/result.json")]
+    return sorted((record["started"], record["ended"], record["stage"]) for record in records)
+
+
+def _blocks(stages: Sequence[str]) -> list[list[str]]:
+    """Each in the order given: what comes after the same load number."""
+    return [[stage for stage in stages if stage.split("-")[2] == load] for load in "01"]
+
+
+@pytest.mark.parametrize("order", ["randomized", "interleaved", "as_written"])
+def test_attempts_follow_the_order(checkout: Any, order: str) -> None:
+    checkout.write_spec(order=order, seconds=0.02)
+    ended = checkout.snakemake("--cores", "2")
+    assert ended.returncode == 0, ended.stderr
+    measured = _intervals(checkout.folder / "outputs" / "results")
+    assert all(end <= start for (_, end, _), (start, _, _) in pairwise(measured)), "one at a time"
+    stages = [stage for _, _, stage in measured]
+    if order == "as_written":
+        assert stages == WRITTEN
+        return
+    first, second = _blocks(stages)
+    assert stages == [*first, *second], "a block is over before the next begins"
+    assert [len(stage) for stage in stages] == [5, 5, 7, 7, 7, 7] * 2, "loads first"
+    if order == "interleaved":
+        assert stages == [
+            *("s-p-0", "s-q-0", "s-p-0-a", "s-p-0-b", "s-q-0-a", "s-q-0-b"),
+            *("s-p-1", "s-q-1", "s-p-1-a", "s-p-1-b", "s-q-1-a", "s-q-1-b"),
+        ]
+    else:
+        assert {*first, *second} == {*WRITTEN}
+        assert _blocks(WRITTEN) != [first, second], "shuffled"
+
+
+@pytest.mark.parametrize("way", ["snakemake", "stepgrid"])
+def test_stages_that_would_not_end_in_time_are_left_and_the_next_run_goes_on(checkout: Any, way: str) -> None:
+    """One of two loads is too long for the time: it is left, and so is all that waits for it."""
+    checkout.write_spec(builds=["p"], loads=2, seconds=0.05, long={"s-p-1": 3600.0})
+    ended = checkout.snakemake("until=6m") if way == "snakemake" else checkout.stepgrid_run("spec.json", "--until=6m")
+    lines = ended.stderr.splitlines()
+    assert ended.returncode == 0, ended.stderr
+    assert sorted(checkout.logged("measure")) == ["s-p-0", "s-p-0-a", "s-p-0-b"]
+    assert re.fullmatch(r"stopped at 6m: 3 of 6 stages left, the next needs about \dh\d\dm", lines[-2])
+    assert lines[-1].startswith("summary of what there is: outputs/summary/")
+    assert "Error" not in ended.stderr
+    assert checkout.log[-2:] == ["collect --partial", "summarize --partial"]
+    checkout.forget_log()
+    checkout.write_spec(builds=["p"], loads=2, seconds=0.05)
+    assert checkout.snakemake().returncode == 0
+
+
+def test_a_failure_stays_a_failure(checkout: Any) -> None:
+    checkout.write_spec(builds=["p"], loads=2, seconds=0.05, long={"s-p-1": 3600.0})
+    (checkout.folder / "fail-s-p-0-a").touch()
+    ended = checkout.stepgrid_run("spec.json", "--until=6m")
+    assert ended.returncode == 3
+    stopped, far, kept = ended.stderr.splitlines()[-4:-1]
+    assert re.fullmatch(r"stopped at 6m: 3 of 6 stages left, the next needs about \dh\d\dm", stopped)
+    assert far.startswith("the run is not complete: [2/6 done] failed 1, missing 3, ETA ")
+    assert kept == "failed attempts are kept in outputs/attempts; the same command tries them again"
+
+
+def test_with_time_enough_it_is_a_run_like_any_other(checkout: Any) -> None:
+    ended = checkout.stepgrid_run("spec.json", "--until", "1h30m")
+    assert ended.returncode == 0
+    assert "stopped" not in ended.stderr
+    assert checkout.log[-2:] == ["collect", "summarize"]
+
+
+def test_a_rule_is_left_to_snakemake(checkout: Any) -> None:
+    ended = checkout.stepgrid_run("spec.json", "--until", "build")
+    assert ended.returncode == 0
+    assert [line.split()[0] for line in checkout.log] == ["build", "build"]
+
+
+def test_what_is_neither_is_said_before_anything_starts(checkout: Any) -> None:
+    wrong = "until=soon: expected a duration such as 6h, 90m or 1h30m, or a time of day such as 07:30"
+    ended = checkout.snakemake("until=soon")
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (2, wrong)
+    before = checkout.stepgrid_run("--until", "soon", "spec.json")
+    assert (before.returncode, before.stderr.splitlines()[-1]) == (
+        2,
+        "stepgrid run: error: argument --until: expected a duration such as 6h, 90m or 1h30m, "
+        "or a time of day such as 07:30, found 'soon'",
+    )
+    assert checkout.log == []

@@ -11,10 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stepgrid.cli import main
+from stepgrid.cli.status import Paint, counts_text, eta_text, header_lines
+from stepgrid.cli.watch import BLOCKS, FIRST_BYTES, PLAIN_BLOCKS, HostLoad, Spark, Tail, sparkline
+from stepgrid.collect.samples import NAME
 from stepgrid.host.locks import locked
-from stepgrid.model.status import Status
+from stepgrid.model.plan import Plan, Report
+from stepgrid.model.status import ActiveRun, Eta, NodeStatus, PlanStatus, Result, Status
 from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.status import StatusReader
 from tests.golden import Golden
@@ -222,3 +228,138 @@ def test_somebody_else_who_may_only_read_sees_the_same(folder: Any) -> None:
         os._exit(main(["status", "a.yaml"]))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == before == 0
     assert sorted(folder.store.root.rglob("*")) == there
+
+
+NOW = 1_800_000_000.0
+NOTHING = Eta(0.0)
+PLAN = Plan("p", "what is measured", "a.yaml", "smoke", (), (), (), (), {}, Report())
+
+
+def status(*words: Status, run: ActiveRun | None = None, eta: Eta = NOTHING) -> PlanStatus:
+    nodes = {f"s-{number}": NodeStatus(f"s-{number}", "t", word) for number, word in enumerate(words)}
+    return PlanStatus(PLAN, NOW, run, nodes, eta)
+
+
+def lines(found: PlanStatus) -> list[str]:
+    return list(header_lines(found, 100, Paint()))
+
+
+@pytest.mark.parametrize(("given", "named"), [("6h", " (6h)"), ("07:30", "")])
+def test_until_when_a_run_begins_stages(given: str, named: str) -> None:
+    run = ActiveRun(7, None, "a.yaml", given, NOW + 60, covers_plan=True, is_exact=True)
+    (said,) = (line for line in lines(status(Status.MISSING, run=run)) if line.startswith("  until"))
+    assert said.endswith(f"{named}: starts nothing that would end later")
+    assert said.count("(") == len(named[:1])
+
+
+def test_what_is_for_another_machine_is_not_counted_as_to_do() -> None:
+    found = status(Status.DONE, Status.MISSING, Status.ELSEWHERE)
+    assert lines(found)[0] == "a.yaml (smoke): what is measured"
+    assert counts_text(found, "stage", Paint()) == "1/2 done, 1 missing, 1 elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("left", "about", "said"), [(None, False, "?"), (0.0, True, "0s"), (0.4, False, "0s"), (90.0, True, "~1m30s")]
+)
+def test_how_long_it_takes(left: float | None, about: bool, said: str) -> None:
+    assert eta_text(status(eta=Eta(left, about))).partition(" (")[0] == said
+
+
+@pytest.mark.parametrize(
+    ("state", "seconds", "waited", "said"),
+    [
+        (Status.DONE, 90.0, 0.4, "done in 1m30s"),
+        (Status.DONE, 31.0, 58.2, "done in 31s, after waiting 58s"),
+        (Status.DONE, None, 0.0, "done"),
+        (Status.FAILED, 90.0, 0.0, "failed"),
+    ],
+)
+def test_what_became_of_a_stage(state: Status, seconds: float | None, waited: float, said: str) -> None:
+    result = Result(Path("r"), seconds=seconds, waited=waited)
+    node = NodeStatus("s-1", "t", state, seconds=seconds, result=result)
+    assert f"{node.status}{node.time_taken}" == said
+
+
+def sample(second: float, **more: Any) -> str:
+    cpu = {"user": second / 2, "system": second / 4, "idle": second / 4}
+    return json.dumps({"monotonic": second, "cpu": cpu, **more}) + "\n"
+
+
+def disk(sectors: int) -> dict[str, Any]:
+    return {"device": "vda", "devices": {"vda": {"read_sectors": sectors}}}
+
+
+def test_rates_of_the_newest_second_and_only_those_that_can_be_told(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text("".join([sample(1.0), sample(2.0, **disk(0)), sample(3.0, **disk(4096))]))
+    assert HostLoad().rates(tmp_path) == {
+        "device_read_mb_per_s": 2.0,
+        "host_cpu_user_pct": 50.0,
+        "host_cpu_system_pct": 25.0,
+    }
+
+
+def test_one_sample_tells_nothing_yet(tmp_path: Path) -> None:
+    load = HostLoad()
+    assert load.rates(tmp_path) == {}
+    (tmp_path / NAME).write_text(sample(1.0))
+    assert load.rates(tmp_path) == {}
+
+
+def test_whole_lines_and_what_comes_later(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    tail = Tail(path)
+    assert tail.lines() == []
+    path.write_text("one\ntw")
+    assert tail.lines() == ["one"]
+    with path.open("a") as file:
+        file.write("o\nthree\n")
+    assert tail.lines() == ["two", "three"]
+    assert tail.lines() == []
+
+
+def test_of_a_long_file_the_end_without_the_line_that_is_cut(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("".join(f"{number:07}\n" for number in range(10_000)))
+    found = Tail(path).lines()
+    assert found[-1] == "0009999"
+    assert len(found) == FIRST_BYTES // 8 - 1
+
+
+def test_a_file_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("a long line\n")
+    tail = Tail(path)
+    tail.lines()
+    path.write_text("new\n")
+    assert tail.lines() == ["new"]
+
+
+@pytest.mark.parametrize(
+    ("values", "width", "expected"),
+    [
+        ([1, 2, 4, 8], 10, Spark("▂▃▅█", 1, 8, 4)),
+        ([8, 0, 8], 10, Spark("█ █", 0, 8, 3)),  # a stall is a gap
+        ([0, 0], 10, Spark("▁▁", 0, 0, 2)),
+        ([9, 1, 3, 5, 7], 3, Spark("▃█", 1, 7, 4)),  # two in a column; the oldest has no partner
+    ],
+)
+def test_from_zero_to_the_largest(values: list[float], width: int, expected: Spark) -> None:
+    found = sparkline(values, width)
+    assert found == expected
+
+
+def test_nothing_of_nothing() -> None:
+    assert sparkline([], 10) is None
+    assert sparkline([1.0], 0) is None
+
+
+@given(st.lists(st.floats(0, 1e9), min_size=1, max_size=400), st.integers(1, 200))
+def test_it_fits_and_its_largest_is_the_highest_block(values: list[float], width: int) -> None:
+    found = sparkline(values, width, PLAIN_BLOCKS)
+    assert found is not None
+    assert 1 <= len(found.text) <= width
+    assert found.used <= len(values)
+    assert found.most == max(values[len(values) - found.used :])
+    assert set(found.text) <= {*PLAIN_BLOCKS, " "}
+    assert max(values) == 0 or found.most == 0 or PLAIN_BLOCKS[-1] in found.text
+    assert len(BLOCKS) == len(PLAIN_BLOCKS)

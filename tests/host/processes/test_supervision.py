@@ -1,16 +1,33 @@
+""""""
+
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from stepgrid.host.processes import supervision
+from stepgrid.host import sysfs
+from stepgrid.host.processes import launch, supervision
+from stepgrid.host.processes.launch import (
+    LaunchError,
+    check_launch,
+    format_processors,
+    launch_state,
+    parse_processors,
+    plan_launch,
+)
 from stepgrid.host.processes.supervision import Program, User
+from stepgrid.model.plan import Command
 
 Start = Callable[[str], subprocess.Popen[bytes]]
 
@@ -86,3 +103,186 @@ def test_it_becomes_somebody_else_and_still_dies_with_us(inside: bool, tmp_path:
     assert supervision.wait(process.pid, 20.0) == process.pid
     supervision.reap(process)
     assert (tmp_path / "stdout").read_text() == f"65534 {signal.SIGKILL.value}\n"
+
+
+USER = "import sys, time; from pathlib import Path; from stepgrid.host.processes.signals import guard_folder; "
+WAITS = USER + "guard_folder(Path(sys.argv[1])); print('guarded', flush=True); time.sleep(600)"
+
+
+def filled(folder: Path) -> Path:
+    (folder / "source-cache").mkdir(parents=True)
+    (folder / "source-cache" / "rules.smk").write_text("rule build:\n")
+    return folder
+
+
+def test_a_process_that_is_killed_leaves_none(tmp_path):
+    folder = filled(tmp_path / "a folder; $HOME")
+    with subprocess.Popen([sys.executable, "-c", WAITS, str(folder)], stdout=subprocess.PIPE) as user:
+        assert user.stdout is not None
+        user.stdout.readline()
+        assert folder.exists()
+        os.kill(user.pid, signal.SIGKILL)
+    for _ in range(600):
+        if not folder.exists():
+            break
+        time.sleep(0.1)
+    assert not folder.exists()
+
+
+SLEEP = [sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)"]
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """What is called jemalloc on this host is a copy of a library that does nothing."""
+    maps = Path("/proc/self/maps").read_text().split()
+    path = tmp_path / "usr/lib/libjemalloc.so.2"
+    path.parent.mkdir(parents=True)
+    shutil.copy(next(word for word in maps if "/libm.so" in word or "/libc.so" in word), path)
+    (tmp_path / "proc").symlink_to("/proc")
+    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
+    return path
+
+
+@pytest.fixture
+def running():
+    started = []
+
+    def start(argv, **env):
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env={**os.environ, **env})
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def launched_as(running):
+    """Starts a program as a step does, behind its gate."""
+
+    def start(asked, argv=SLEEP):
+        done = plan_launch(Command(tuple(argv)), asked)
+        return running(done.argv, **done.command.env)
+
+    return start
+
+
+def test_processors_that_taskset_gave(launched_as):
+    asked = {"cpus": "0"}
+    process = launched_as(asked)
+    assert check_launch(process.pid, asked) == {"cpus": "0"}
+    assert process.stdout.readline() == "up\n"
+    said = launch.launch_complaint(process.pid, {"cpus": "0-1"})
+    assert said == "`cpus: 0-1` is not in force: it has 0"
+
+
+def test_it_waits_until_it_was_looked_at(launched_as, tmp_path):
+    there = tmp_path / "there"
+    many = f"0-{os.cpu_count()}"
+    process = launched_as({"cpus": many}, ["touch", str(there)])
+    with pytest.raises(LaunchError, match=rf"^`cpus: {many}` is not in force: it has "):
+        check_launch(process.pid, {"cpus": many})
+    assert process.poll() is None
+    assert not there.exists()
+
+
+def test_a_program_behind_a_gate_keeps_its_words_and_its_environment(launched_as, tmp_path):
+    asked = {"cpus": "0", "env": {"A": "1"}}
+    out = tmp_path / "out"
+    code = f"import os, sys; open({str(out)!r}, 'w').write(repr((sys.argv[1:], os.environ['A'])))"
+    process = launched_as(asked, [sys.executable, "-c", code, "a b", "$c", "'"])
+    check_launch(process.pid, asked)
+    assert process.wait() == 0
+    assert out.read_text() == repr((["a b", "$c", "'"], "1"))
+
+
+def test_an_allocator_that_is_mapped(launched_as, library):
+    process = launched_as({"malloc": "jemalloc"})
+    assert check_launch(process.pid, {"malloc": "jemalloc"}) == {"malloc": str(library)}
+    assert process.stdout.readline() == "up\n"
+
+
+def test_an_allocator_that_is_not_mapped(launched_as, library, monkeypatch):
+    monkeypatch.setattr(launch, "MAPPING_SECONDS", 0.1)
+    process = launched_as({"cpus": "0"})
+    with pytest.raises(LaunchError, match=r"^`malloc: jemalloc` is not in force: its library is not mapped$"):
+        check_launch(process.pid, {"malloc": "jemalloc"})
+
+
+def test_an_allocator_of_a_program_that_ends_at_once_cannot_be_verified(running, library, monkeypatch):
+    monkeypatch.setattr(launch, "_mapped_library", lambda pid, malloc: False)
+    process = running(["true"])
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    said = "`malloc: jemalloc` cannot be verified: the program ended before its library was looked at"
+    with pytest.raises(LaunchError, match=f"^{said}$"):
+        launch._check_allocator(process.pid, "jemalloc")
+
+
+def test_what_ends_before_the_program_starts_says_why_by_itself(running):
+    process = running(["false"])
+    assert check_launch(process.pid, {"cpus": "0-63"}) == {"ended": "it ended before it was started"}
+
+
+def test_what_hangs_before_the_program_starts(running, monkeypatch):
+    monkeypatch.setattr(launch, "GATE_SECONDS", 0.1)
+    said = "the program was not started within 0.1 s: what `launch` puts before it hangs"
+    with pytest.raises(LaunchError, match=f"^{said}$"):
+        check_launch(running(SLEEP).pid, {"cpus": "0"})
+
+
+@pytest.mark.parametrize(
+    ("maps", "said"),
+    [
+        ("55d0 interleave:0-1 file=/bin/x mapped=2\n7ffd interleave:0-1 stack anon=3 N0=3\n", None),
+        ("55d0 bind:1 file=/bin/x mapped=2\n7ffd default stack anon=3 N0=3\n", "it has default"),
+        ("", "/proc does not say so"),
+    ],
+)
+def test_memory_over_all_nodes(tmp_path, monkeypatch, maps, said):
+    for node in ("node0", "node1"):
+        (tmp_path / "sys/devices/system/node" / node).mkdir(parents=True)
+    (tmp_path / "proc/7").mkdir(parents=True)
+    (tmp_path / "proc/7/numa_maps").write_text(maps)
+    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
+    found = launch.launch_complaint(7, {"numa": "interleave"})
+    assert found == (said and f"`numa: interleave` is not in force: {said}")
+
+
+def test_on_one_node_there_is_nothing_to_look_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
+    assert launch_state(7, {"numa": "interleave"}) == {}
+
+
+def test_lists_of_processors():
+    assert parse_processors("0-3,8") == {0, 1, 2, 3, 8}
+    assert parse_processors("0-6:2") == {0, 2, 4, 6}
+
+
+@given(st.frozensets(st.integers(0, 70), min_size=1))
+def test_a_list_of_processors_reads_back(numbers):
+    assert parse_processors(format_processors(numbers)) == numbers
+
+
+def test_a_step_whose_processors_this_host_lacks_fails(checkout, stage, step):
+    many = f"0-{os.cpu_count()}"
+    slow = replace(step("load", "import time; time.sleep(60)"), setup={"launch": {"cpus": many}})
+    checkout.plan(stage("s-load", slow))
+    assert checkout.run("s-load").returncode == 1
+    failure = checkout.failure("s-load")
+    last = os.cpu_count() - 1
+    assert failure["step"] == "load"
+    assert failure["message"] == f"`cpus: {many}` is not in force: it has {f'0-{last}' if last else 0}"
+    assert checkout.live() == []
+
+
+def test_a_step_that_ends_at_once_fails_as_well(checkout, stage, step):
+    many = f"0-{os.cpu_count()}"
+    checkout.plan(stage("s-load", replace(step("load", "pass"), setup={"launch": {"cpus": many}})))
+    assert checkout.run("s-load").returncode == 1
+    last = os.cpu_count() - 1
+    assert (
+        checkout.failure("s-load")["message"] == f"`cpus: {many}` is not in force: it has {f'0-{last}' if last else 0}"
+    )
