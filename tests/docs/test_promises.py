@@ -1,0 +1,45 @@
+"""Rows of promises on pages name tests that exist."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS, ROOT
+
+COMMAND = re.compile(r'`(?:pytest )?((?:tests/|test_)[\w/. ]+?)(?: -k (?:"([^"]+)"|(\w+)))?`')
+
+
+def commands(page: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Paths and the words after -k of each; a file without a folder stands in that of the file before it."""
+    for line in (DOCS / page).read_text(encoding="utf-8").splitlines():
+        folder = "tests"
+        for paths, several, single in COMMAND.findall(line if line.startswith("|") else ""):
+            named = [path if path.startswith("tests/") else f"{folder}/{path}" for path in paths.split()]
+            folder = named[-1].rpartition("/")[0]
+            yield named, (several or single).split(" or ") if several or single else []
+
+
+CASES = [
+    pytest.param(*case, id=" ".join(case[0])) for page in ("reliability.md", "security.md") for case in commands(page)
+]
+
+
+@pytest.mark.parametrize(("paths", "words"), CASES)
+def test_names_in_a_row_exist(paths: list[str], words: list[str]) -> None:
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+    names = {name for path in paths for name in names_in(ROOT / path)}
+    assert names
+    assert [word for word in words if not any(word in name for name in names)] == []
+
+
+def test_many_rows_have_tests() -> None:
+    assert len(CASES) > 40
+
+
+def names_in(path: Path) -> set[str]:
+    files = [path] if path.is_file() else path.rglob("test_*.py")
+    return {name for file in files for name in re.findall(r"^def (test_\w+)", file.read_text("utf-8"), re.MULTILINE)}
