@@ -12,7 +12,7 @@ from hypothesis import settings
 
 from stepgrid.language.problems import Problems, SpecError, _source, format_problems
 from stepgrid.model.plan import Plan
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import compile_spec
 from stepgrid.plugins import registry
 from tests import needs, scheduler
 from tests.golden import OPTION, golden, is_compared

@@ -22,7 +22,7 @@ PLUGINS = ("engines", "drivers", "collectors", "layouts", "importers")
 AUDITED = """
 import sys
 from stepgrid.plugins import registry
-from stepgrid.plan.compilation import check_scales, compile_spec
+from stepgrid.plan.assembly import check_scales, compile_spec
 from stepgrid.language.problems import Problems
 from tests.conftest import HOST
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import compile_spec
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan

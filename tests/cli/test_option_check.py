@@ -10,7 +10,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.package import SPECS
-from stepgrid.plan.compilation import scales
+from stepgrid.plan.assembly import scales
 from stepgrid.plugins.engine import option_fault
 from stepgrid.plugins.registry import engine
 from stepgrid.store.store import Store

@@ -14,7 +14,7 @@ from stepgrid.cli.disk import References, references
 from stepgrid.cli.failures import CommandError
 from stepgrid.model.plan import Plan
 from stepgrid.plan import plan_file
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import compile_spec
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from stepgrid.workflow import plan_cache

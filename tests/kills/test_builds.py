@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import compile_spec
 from stepgrid.store import plans
 from tests.build.repository import Repository
 from tests.conftest import HOST

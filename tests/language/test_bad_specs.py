@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.language.problems import Problem, Problems, SpecError, format_problems
 from stepgrid.language.yaml import load
-from stepgrid.plan.compilation import check_scales
+from stepgrid.plan.assembly import check_scales
 from tests.conftest import HOST
 from tests.golden import Golden
 from tests.language import bad

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.language.problems import SpecError, format_problems
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import compile_spec
 from tests.conftest import HOST
 from tests.language.bad import BASE
 

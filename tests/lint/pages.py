@@ -17,7 +17,7 @@ from stepgrid.lint.runner import check
 from stepgrid.model.plan import Plan
 from stepgrid.model.site import Site
 from stepgrid.plan import checks
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import Context, compile_spec
 from stepgrid.workflow.host_plan import stand_in_differences
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs/problems"
@@ -56,7 +56,7 @@ def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -
         document = read_spec(path, scale, problems, sets)
         if document is not None:
             check(document, expand(document, HOST, problems, differs=differs), problems)
-        plan = compile_spec(path, scale, HOST, problems=problems, sets=sets, differs=differs)
+        plan = compile_spec(path, scale, HOST, problems, Context(sets=sets, differs=differs))
         for problem in _on_builds(plan):
             problems.append(problem)
     except SpecError as error:

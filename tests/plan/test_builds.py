@@ -9,8 +9,7 @@ import pytest
 
 from stepgrid.language import lock_file
 from stepgrid.model.plan import PlannedBuild
-from stepgrid.plan.builds import ExistingBuild
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import Context, ExistingBuild, compile_spec
 
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33}
 SPEC = """\
@@ -35,7 +34,7 @@ def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Planned:
 
     def planned(pins: Mapping[str, str], made: Mapping[str, ExistingBuild] | None = None) -> PlannedBuild:
         lock_file.path("a.yaml").write_text(lock_file.text(pins))
-        return compile_spec("a.yaml", None, HOST, made=(made or {}).get).builds[0]
+        return compile_spec("a.yaml", None, HOST, context=Context(find_build=(made or {}).get)).builds[0]
 
     return planned
 
@@ -87,4 +86,4 @@ def test_without_a_lock_file_no_store_is_asked(planned: Planned) -> None:
         raise AssertionError(node)
 
     planned({})
-    assert compile_spec("a.yaml", None, HOST, made=refuse).builds[0].pins == {}
+    assert compile_spec("a.yaml", None, HOST, context=Context(find_build=refuse)).builds[0].pins == {}

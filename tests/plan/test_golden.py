@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import compile_spec
 
 ROOT = Path(__file__).resolve().parents[2]
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}

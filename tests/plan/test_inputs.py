@@ -12,9 +12,9 @@ from stepgrid.language import files as files_module
 from stepgrid.language.files import shared_libraries
 from stepgrid.language.problems import SpecError
 from stepgrid.model.plan import FILES, INPUTS, Plan
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import Context, compile_spec
 from stepgrid.plan.difference import differences
-from stepgrid.plan.verification import faults
+from stepgrid.plan.stage_tree import id_faults
 from stepgrid.plugins.driver import find_on_path
 from tests.conftest import HOST
 from tests.plan.difference.test_stage_difference import Compile, chain, named
@@ -144,7 +144,9 @@ def test_an_earlier_id_stays_where_the_store_has_it(ids: Callable[..., list[str]
     assert not set(earlier) & set(now)
 
     def planned(*kept: str) -> list[str]:
-        return [link.stage.id for link in chain(compile_spec("a.yaml", None, HOST, choice=Kept(*kept)))]
+        return [
+            link.stage.id for link in chain(compile_spec("a.yaml", None, HOST, context=Context(choose_id=Kept(*kept))))
+        ]
 
     assert planned() == now
     assert planned(*earlier) == earlier
@@ -154,7 +156,7 @@ def test_an_earlier_id_stays_where_the_store_has_it(ids: Callable[..., list[str]
 def test_the_store_is_asked_with_the_checksums(ids: Callable[..., list[str]]) -> None:
     ids(f"{SH}, my.sh", my_sh="")
     kept = Kept()
-    compile_spec("a.yaml", None, HOST, choice=kept)
+    compile_spec("a.yaml", None, HOST, context=Context(choose_id=kept))
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     assert kept.asked == [{"0/my.sh": empty}]
 
@@ -162,7 +164,7 @@ def test_the_store_is_asked_with_the_checksums(ids: Callable[..., list[str]]) ->
 def test_without_files_the_store_is_not_asked(compile_text: Compile) -> None:
     compile_text(SPEC % (f"{SH}, -c, 'true'", ""))
     kept = Kept()
-    plan: Plan = compile_spec("a.yaml", None, HOST, choice=kept)
+    plan: Plan = compile_spec("a.yaml", None, HOST, context=Context(choose_id=kept))
     assert kept.asked == []
     assert all(INPUTS not in step.setup for stage in plan.stages for step in stage.steps)
 
@@ -220,7 +222,7 @@ def test_what_is_named_anywhere_counts_by_its_content(
     assert chain(old)[0].stage.id != chain(new)[0].stage.id
     ((field, *_),) = named(differences(chain(old), chain(new)))
     assert field == f"files.{name.format(folder=tmp_path)}"
-    assert list(faults(old)) == []
+    assert list(id_faults(old)) == []
     assert chain(compiled("one"))[0].stage.id == chain(old)[0].stage.id
 
 
@@ -229,10 +231,10 @@ def test_results_of_before_stay_until_what_is_named_changes(ids: Callable[..., l
     now = ids(f"{SH}, my.sh, --config=c1.ini", c1_ini="1")
     assert earlier[0] != now[0]
     kept = Kept(*earlier)
-    plan = compile_spec("a.yaml", None, HOST, choice=kept)
+    plan = compile_spec("a.yaml", None, HOST, context=Context(choose_id=kept))
     assert [link.stage.id for link in chain(plan)] == earlier
     assert [sorted(contents) for contents in kept.asked][-1] == ["0/c1.ini", "0/my.sh"]
-    assert list(faults(plan)) == []
+    assert list(id_faults(plan)) == []
 
 
 @pytest.fixture
@@ -260,7 +262,9 @@ def test_a_shared_library_of_a_system_s_program_counts(compile_text: Compile, up
     assert {link.stage.id for link in new}.isdisjoint(first)
     assert [field for field, *_ in named(differences(old, new))] == ["files.libc.so.6"]
     kept = Kept(*first)
-    assert [link.stage.id for link in chain(compile_spec("a.yaml", None, HOST, choice=kept))] != first
+    assert [
+        link.stage.id for link in chain(compile_spec("a.yaml", None, HOST, context=Context(choose_id=kept)))
+    ] != first
     assert "0/libc.so.6" in kept.asked[0]
 
 

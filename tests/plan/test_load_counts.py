@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.model.plan import AdaptiveRepeat, Plan, load_counts
 from stepgrid.plan import plan_file
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import Context, compile_spec
 from stepgrid.plan.order import NO_RECORDS, LoadCounts, LoadRecords
 from tests.conftest import HOST
 from tests.language.bad import BASE, SWEEP
@@ -17,7 +17,7 @@ from tests.language.bad import BASE, SWEEP
 def planned(compile_text: Any, repeat: str, store: LoadRecords = NO_RECORDS) -> Plan:
     found = compile_text(BASE + SWEEP + f"repeat: {repeat}\n")
     assert isinstance(found, Plan)
-    return found if store is NO_RECORDS else compile_spec("a.yaml", None, HOST, requested=store)
+    return found if store is NO_RECORDS else compile_spec("a.yaml", None, HOST, context=Context(loads=store))
 
 
 def lasts(plan: Plan, load: int = 0) -> list[str]:

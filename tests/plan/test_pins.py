@@ -13,8 +13,7 @@ from stepgrid.language.files import tree_checksum
 from stepgrid.language.problems import Problems
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.plan import identity
-from stepgrid.plan.builds import ExistingBuild, OfStore
-from stepgrid.plan.compilation import check_scales, compile_spec
+from stepgrid.plan.assembly import Context, ExistingBuild, FindBuild, check_scales, compile_spec
 from stepgrid.plan.difference import differences
 from tests.plan.difference.test_stage_difference import chain
 
@@ -37,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def compiled(builds: str, rest: str = "", problems: Problems | None = None, spec: str = "a.yaml") -> Plan:
     Path(spec).write_text(f"title: t\nbuilds: {{{builds}}}\n{REST}{rest}")
-    return compile_spec(spec, None, HOST, pin, problems)
+    return compile_spec(spec, None, HOST, problems, Context(pin_source=pin))
 
 
 def built(builds: str, spec: str = "a.yaml") -> PlannedBuild:
@@ -155,11 +154,11 @@ def test_another_program_of_a_system_counts_and_earlier_ids_stay(folder: Path) -
     rest = "steps: [{name: s, kind: command, argv: ['{program:two}']}]\n"
     Path("a.yaml").write_text(f"title: t\nbuilds: {{{build}}}\n{rest}")
 
-    def planned(made: OfStore = lambda node: None, **programs: str) -> Plan:
+    def planned(made: FindBuild = lambda node: None, **programs: str) -> Plan:
         for name, text in programs.items():
             (folder / "bin" / name).write_text(text)
             (folder / "bin" / name).chmod(0o755)
-        return compile_spec("a.yaml", None, HOST, pin, made=made)
+        return compile_spec("a.yaml", None, HOST, context=Context(pin_source=pin, find_build=made))
 
     before, after = planned(one="1", two="2"), planned(two="3")
     (old,), (new,) = before.builds, after.builds
@@ -171,7 +170,7 @@ def test_another_program_of_a_system_counts_and_earlier_ids_stay(folder: Path) -
     two = hashlib.sha256(b"3").hexdigest()
 
     def made(node: str) -> ExistingBuild | None:
-        return ExistingBuild({first, two}, here=True) if node == earlier else None
+        return ExistingBuild({first, two}, is_local=True) if node == earlier else None
 
     assert planned(made).builds[0].id == earlier
     assert planned(made, two="4").builds[0].id not in (earlier, new.id)

@@ -1,21 +1,26 @@
-"""A client is in a plan by the id of its build."""
+"""A client is in a plan by the id of its build, and a setup is one object for all steps that share it."""
 
-from stepgrid.expand.builds import Build
+from __future__ import annotations
+
 from stepgrid.expand.setup import Setup
-from stepgrid.language.problems import Location
-from stepgrid.plan.stage_tree import Setups
+from tests.conftest import Compile
 
-CLIENT = Build("sysbench", "sysbench", "sysbench", "1.0.20", {}, (), (), Location("a.yaml", 1, 1))
+SPEC = """\
+title: t
+builds: {mariadb: {engine: mariadb, version: 11.8.1, source: {system: mariadbd}}}
+define: {builds: {one: {engine: sysbench, version: 1.0.20, source: {debian: sysbench, suite: bookworm}}}}
+steps:
+  - {name: point, kind: sysbench, lua: point_query, duration: 1s, rows: 10, client: one}
+sweep: {size: {option: max_connections, values: [1, 2]}}
+"""
 
 
-def test_one_object_for_all_steps_that_share_a_setup() -> None:
-    setups, plain = Setups({"sysbench": "b-1"}), Setup({"start": "cold"}, '{"start":"cold"}')
-    with_client = plain.attaching(CLIENT, {})
-    assert (setups.client(plain), setups.client(with_client)) == (None, "b-1")
-    assert setups.values(plain) is plain.values
-    assert setups.values(with_client) == {"start": "cold", "client": "b-1"}
-    assert setups.values(with_client) is setups.values(with_client)
-    assert with_client.text == plain.text
+def test_a_client_is_the_id_of_its_build_in_one_object_for_all_stages(compile_text: Compile) -> None:
+    plan = compile_text(SPEC)
+    (client,) = [build.id for build in plan.builds if build.engine == "sysbench"]
+    points = [stage.steps[0] for stage in plan.stages]
+    assert [step.client for step in points] == [client] * 2
+    assert points[0].setup is points[1].setup
 
 
 def test_files_are_checksums_in_it() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from stepgrid.model.plan import Plan
 from stepgrid.plan import plan_file
-from stepgrid.plan.compilation import compile_spec
-from stepgrid.plan.verification import faults
+from stepgrid.plan.assembly import Context, compile_spec
+from stepgrid.plan.stage_tree import id_faults
 from tests.conftest import HOST
 
 SPEC = """\
@@ -55,7 +55,7 @@ AXIS = "params: {scale: 1}\nsweep: {scale: {param: scale, values: [1, 2], from: 
 def test_output_that_two_cells_read_in_two_ways_is_measured_twice(compile_text: Callable[..., Plan]) -> None:
     plan = compile_text(SPEC % ("s", "{pattern: '(\\d+) in', times: '{{ params.scale }}'}", AXIS))
     assert len([stage for stage in plan.stages if stage.parent]) == 2
-    assert list(faults(plan)) == []
+    assert list(id_faults(plan)) == []
 
 
 class Earlier:
@@ -72,8 +72,8 @@ class Earlier:
 def test_results_under_an_id_of_before_stay(compile_text: Callable[..., Plan]) -> None:
     today = compile_text(SPEC % ("s", PLAIN, ""))
     store = Earlier()
-    plan = compile_spec("a.yaml", None, HOST, choice=store)
+    plan = compile_spec("a.yaml", None, HOST, context=Context(choose_id=store))
     assert {stage.id for stage in plan.stages if stage.todays} == {*store.ids}
     assert all(stage.todays for stage in plan.stages if stage.parent)
-    assert list(faults(plan)) == []
+    assert list(id_faults(plan)) == []
     assert "".join("".join(lines) for _, lines in plan_file.texts(today)).count("todays") == 0

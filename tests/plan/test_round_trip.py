@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import compile_spec
 from tests.conftest import HOST
 from tests.plan import one_cell, test_union
 from tests.plan.test_golden import ROOT, WHOLE

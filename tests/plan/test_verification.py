@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.plan import Option, Plan, PlannedStage
-from stepgrid.plan.compilation import compile_spec, scales
-from stepgrid.plan.verification import faults
+from stepgrid.plan.assembly import compile_spec, scales
+from stepgrid.plan.stage_tree import id_faults
 from tests.cli.samples import SPEC
 from tests.conftest import HOST
 
@@ -24,14 +24,14 @@ OWN = "share: false\nrepeat: {loads: 2, runs: 2}\nlaunch: {cpus: '0-1'}\n"
 @pytest.mark.parametrize("path", sorted(COMPILED), ids=lambda path: path.stem)
 def test_the_ids_of_every_shipped_spec(path: Path) -> None:
     plan = compile_spec(str(path), "smoke" if "smoke" in scales(str(path)) else None, HOST)
-    assert list(faults(plan)) == []
+    assert list(id_faults(plan)) == []
 
 
 @pytest.mark.parametrize(
     "more", ["", OWN, "start: cold\nseed: 7\noptions: [{a: 1, b: {value: x, when_unsupported: drop}}]\n"]
 )
 def test_cells_of_their_own_and_repeats(more: str, compile_text: Compile) -> None:
-    assert list(faults(compile_text(SPEC + more))) == []
+    assert list(id_faults(compile_text(SPEC + more))) == []
 
 
 def test_files_that_a_command_reads(compile_text: Compile, tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_files_that_a_command_reads(compile_text: Compile, tmp_path: Path) -> No
         "title: t\nbuilds: {a: {engine: program, version: 1, source: {system: sh}}}\n"
         "steps: [{name: s, kind: command, argv: [cat, in.txt]}]\n"
     )
-    assert list(faults(compile_text(text))) == []
+    assert list(id_faults(compile_text(text))) == []
 
 
 def _steps(stage: PlannedStage, **other: object) -> PlannedStage:
@@ -64,7 +64,7 @@ def test_a_stage_that_is_another_one(change: Callable[[PlannedStage], PlannedSta
     plan = compile_text(SPEC)
     root = next(stage for stage in plan.stages if stage.parent is None)
     forged = replace(plan, stages=tuple(change(each) if each is root else each for each in plan.stages))
-    (said,) = faults(forged)
+    (said,) = id_faults(forged)
     assert said.startswith(f"the stage {root.id} declares what has the id s-")
     assert not said.endswith(root.id)
 
@@ -72,7 +72,7 @@ def test_a_stage_that_is_another_one(change: Callable[[PlannedStage], PlannedSta
 def test_a_build_that_is_another_one(compile_text: Compile) -> None:
     plan = compile_text(SPEC)
     forged = replace(plan, builds=(replace(plan.builds[0], source={"system": "db_bench"}), *plan.builds[1:]))
-    (said,) = faults(forged)
+    (said,) = id_faults(forged)
     assert said.startswith(f"the build {plan.builds[0].id} declares what has the id b-")
 
 
@@ -80,4 +80,4 @@ def test_a_file_that_is_another_one(compile_text: Compile) -> None:
     plan = compile_text(SPEC)
     root = plan.stages[0]
     forged = replace(plan, stages=(_steps(root, files={"a.lua": "x"}), *plan.stages[1:]))
-    assert list(faults(forged)) == [f"the stage {root.id} brings a file `a.lua` that its checksum is not of"]
+    assert list(id_faults(forged)) == [f"the stage {root.id} brings a file `a.lua` that its checksum is not of"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import Context, compile_spec
 
 POSTS = Path(__file__).resolve().parents[2] / "specs" / "posts"
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
@@ -17,6 +17,6 @@ HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4
 def compiled() -> Callable[..., Plan]:
     @cache
     def plan(post: str, scale: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
-        return compile_spec(str(POSTS / f"{post}.yaml"), scale, HOST, sets=sets)
+        return compile_spec(str(POSTS / f"{post}.yaml"), scale, HOST, context=Context(sets=sets))
 
     return plan

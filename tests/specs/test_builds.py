@@ -11,7 +11,7 @@ from bench import overhead_run, verdicts_real
 from stepgrid.build.ready_programs import ServerPrefix
 from stepgrid.language.problems import Problems
 from stepgrid.model.plan import Plan, PlannedBuild
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import compile_spec
 from stepgrid.workflow.run_request import unsupported_recipes
 from tests.build.ordering import recipe_of
 from tests.specs.conftest import HOST

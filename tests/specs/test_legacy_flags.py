@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.plan import Plan, PlannedStep
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import compile_spec
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import require_runner
 

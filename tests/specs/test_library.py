@@ -7,7 +7,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import compile_spec
 
 LIBRARY = Path(__file__).resolve().parents[2] / "specs" / "library"
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import Context, compile_spec
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
@@ -19,7 +19,7 @@ TODAY = ("workload=sysbench.micro38", "params.warm_time=2s")
 
 @cache
 def compiled(name: str, scale: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
-    return compile_spec(str(SPECS / f"{name}.yaml"), scale, HOST, sets=sets)
+    return compile_spec(str(SPECS / f"{name}.yaml"), scale, HOST, context=Context(sets=sets))
 
 
 def settings(plan: Plan, server: str) -> list[Mapping[str, Any]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import compile_spec
 from tests.specs.test_legacy_flags import HOST, LIBRARY, Flags, flags, given
 
 SERVER = """

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStep
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import compile_spec
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 Compiled = Callable[..., Plan]

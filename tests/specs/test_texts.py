@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from stepgrid.plan.compilation import compile_spec
+from stepgrid.plan.assembly import compile_spec
 from tests.specs.conftest import HOST
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"

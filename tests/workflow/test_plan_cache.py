@@ -14,7 +14,7 @@ import pytest
 from stepgrid.build import pins
 from stepgrid.cli import main
 from stepgrid.model.plan import Plan
-from stepgrid.plan import compilation as compiling
+from stepgrid.plan import assembly
 from stepgrid.store import plans
 from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.workflow import host_plan, plan_cache, run_request
@@ -45,7 +45,7 @@ def test_it_compiles_nothing(
     measured: Measured, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run_request.requested_plan.cache_clear()
-    monkeypatch.setattr(compiling, "compile_spec", _refuse)
+    monkeypatch.setattr(assembly, "compile_spec", _refuse)
     assert main(["run", "spec.yaml"]) == 0
     folder = Store().summary(measured[1].digest)
     said = f"nothing to do: 4 cells, 6 stages measured\n\nthe summary\n\n{folder}/summary.txt\n{folder}/index.html\n"
@@ -67,7 +67,7 @@ def test_it_says_what_a_full_look_says(
 
 def test_the_kept_plan_is_the_compiled_one(measured: Measured, monkeypatch: pytest.MonkeyPatch) -> None:
     run_request.requested_plan.cache_clear()
-    monkeypatch.setattr(compiling, "compile_spec", _refuse)
+    monkeypatch.setattr(assembly, "compile_spec", _refuse)
     assert run_request.requested_plan(Request("spec.yaml")) == measured[1]
 
 

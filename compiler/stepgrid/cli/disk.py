@@ -28,7 +28,7 @@ from stepgrid.language.yaml import load
 from stepgrid.model.plan import OutlinedStage, Plan, is_imported
 from stepgrid.model.units import counted, duration, size
 from stepgrid.plan import identity, plan_file
-from stepgrid.plan.compilation import scales
+from stepgrid.plan.assembly import scales
 from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store import plans, trash
 from stepgrid.store.images import Image, evict_image, last_use, list_images, read_image_record, stored_bytes

@@ -22,7 +22,7 @@ from stepgrid.language.problems import (
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
-from stepgrid.plan.compilation import scales
+from stepgrid.plan.assembly import scales
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from stepgrid.cli.spec_arguments import add_spec, compile_spec, explain_words, l
 from stepgrid.errors import FINE
 from stepgrid.language.site import current_site
 from stepgrid.language.sources import network_sources
+from stepgrid.model.plan import BUILD
 from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration, percent, size
 from stepgrid.plan import difference, estimate
-from stepgrid.plan.actions import BUILD
 from stepgrid.plan.difference import Input
 from stepgrid.plan.estimate import MADE_BY, Node, Preview, search_text
 from stepgrid.summarize.formats import json_text

@@ -109,7 +109,7 @@ def check_scales(
 ) -> Sequence[Problem]:
     """Add the problems of the spec's scales to its own."""
     from stepgrid.language.site import current_site
-    from stepgrid.plan import compilation
+    from stepgrid.plan import assembly
     from stepgrid.workflow import host_plan
 
     problems = Problems()
@@ -118,8 +118,8 @@ def check_scales(
     store = host_plan.store()
     facts, judge = host_plan.host_facts(store), partial(host_plan.build_problems, store=store)
     full_plan = None if narrowing(args) else plan
-    differing = host_plan.stand_in_differences(current_site(), facts)
-    compilation.check_scales(host_plan.spec_name(spec), facts, problems, differing, full_plan, judge)
+    context = assembly.Context(differs=host_plan.stand_in_differences(current_site(), facts), judge=judge)
+    assembly.check_scales(host_plan.spec_name(spec), facts, problems, full_plan, context)
     return problems.items
 
 

@@ -12,8 +12,8 @@ from stepgrid.language.expressions import ExpressionError
 from stepgrid.language.problems import Location, Problems, close_names, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text, node_location
+from stepgrid.model.plan import BUILD
 
-BUILD = "build"
 UNLABELLED = "?"  # first character of the label of a point whose label has a fault
 RESERVED = frozenset({"params", "options", "hardware", BUILD, "engine", "storage_engine", "version", "has", "step"})
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from stepgrid.model.plan import Axis, CellStep, Plan, PlannedCell, PlannedStage, Report
+from stepgrid.model.plan import BUILD, Axis, CellStep, Plan, PlannedCell, PlannedStage, Report
 from stepgrid.model.status import MEASURES, Action, NodeStatus, Stage, Status
 from stepgrid.model.units import duration
 
@@ -113,7 +113,6 @@ def _missing_options(stage: PlannedStage, catalogues: Catalogues, engines: Mappi
 
 # Arms and bases: what is compared with what
 
-BUILD = "build"  # the axis
 Labels: TypeAlias = Mapping[str, str]
 _PLACES = ("rows", "columns", "by", "where", "base")  # of a table, that name axes
 _Key: TypeAlias = tuple[str, int, int, tuple[tuple[str, str | None], ...]]  # step, load, run, labels on its axes

@@ -1,69 +1,194 @@
-"""An expansion to a plan. Pure."""
+"""A spec file compiled to its plan: builds with their pins, cells, stages and report. The entry of all commands."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+import hashlib
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.expand.axes import Axis as SweptAxis
-from stepgrid.expand.cells import Expansion
-from stepgrid.language.problems import Problems
-from stepgrid.language.spec_file import Document
-from stepgrid.model.plan import Axis, Json, Plan, PlannedCell, PlannedStage
+from stepgrid.expand.axes import Point
+from stepgrid.expand.builds import Build
+from stepgrid.expand.cells import Expansion, expand
+from stepgrid.expand.definitions import Differs, stands_in_for_none
+from stepgrid.language import lock_file
+from stepgrid.language.expressions import BUDGET
+from stepgrid.language.problems import Location, Problem, Problems, SpecError
+from stepgrid.language.sources import can_move, source_key, source_parts
+from stepgrid.language.spec_file import Document, read_spec
+from stepgrid.language.yaml import Map, load
+from stepgrid.lint import runner as lint
+from stepgrid.model.plan import BUILD, Axis, Json, Plan, PlannedBuild, PlannedCell
 from stepgrid.model.search import AxisSearch
-from stepgrid.plan import builds, identical_points, identity, plan_file, report_check, stage_tree
-from stepgrid.plan.cells import Cells
-from stepgrid.plan.order import NO_RECORDS, LoadCounts, LoadRecords, ranks
-from stepgrid.plan.pins import Pins
-from stepgrid.plan.stage_tree import Setups
-
-BUILD = "build"
+from stepgrid.plan import identity, plan_file, report_check
+from stepgrid.plan.order import NO_RECORDS, LoadCounts, LoadRecords
+from stepgrid.plan.stage_tree import StageChoice, StageTree, newest_id
+from stepgrid.plugins.engine import DeclaredBuilds
+from stepgrid.plugins.registry import builder
 
 
-def assemble(
-    document: Document,
-    expansion: Expansion,
-    pins: Mapping[str, Pins],
-    problems: Problems,
-    narrowed: bool = False,
-    made: builds.OfStore = lambda node: None,
-    choice: stage_tree.Choice = stage_tree.todays,
-    requested: LoadRecords = NO_RECORDS,
+class ExistingBuild(NamedTuple):
+    digests: Collection[str]  # commits and checksums of all that it was made of
+    is_local: bool  # made in this checkout; else its results were imported, with its record
+
+
+PinSource: TypeAlias = Callable[[Mapping[str, Any]], str]  # the content of a system's program, of a local tree
+FindBuild: TypeAlias = Callable[[str], ExistingBuild | None]  # by the build's id
+Judge: TypeAlias = Callable[[Plan], Iterable[Problem]]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The part of a spec that is compiled, and what the host and the store answer; by default they know nothing."""
+
+    only: str | None = None  # an expression that the cells must fulfil
+    sets: Sequence[str] = ()  # PATH=VALUE: other values than the spec's
+    differs: Differs = stands_in_for_none  # where this host is not a machine that it stands in for
+    pin_source: PinSource = lambda source: ""
+    find_build: FindBuild = lambda node: None
+    choose_id: StageChoice = newest_id
+    loads: LoadRecords = NO_RECORDS
+    judge: Judge = lambda plan: ()  # further problems of the plan of a scale
+
+
+NO_CONTEXT = Context()
+
+
+def compile_spec(
+    path: str,
+    scale: str | None,
+    host: Mapping[str, Any],
+    problems: Problems | None = None,
+    context: Context = NO_CONTEXT,
 ) -> Plan:
-    """`pins`: build name -> what holds its source still. `narrowed`: the report is about more cells than there are.
+    """Compile a spec; SpecError holds all of its problems. `problems` gets the warnings."""
+    problems = Problems() if problems is None else problems
+    document = read_spec(os.path.normpath(path), scale, problems, context.sets)
+    if document is None:
+        raise SpecError(problems.items)
+    with BUDGET.of_spec():
+        expansion = _expand(document, host, problems, context)
+    if problems.errors:
+        _check_declared(document, context.only, problems)
+    else:
+        lint.check(document, expansion, problems)
+    builds = (*expansion.builds, *expansion.clients)
+    lock = lock_file.read(document.path, problems)
+    pins = {build.name: _pin(build, document.path, lock, problems, context.pin_source) for build in builds}
+    # other builds may use the rest of the lock file
+    if not (document.spec.scales or scale or context.only or context.sets or problems.errors):
+        _warn_of_unused_pins(document.path, (build.source for build in builds), problems)
+    plan = _assemble(document, expansion, pins, problems, context)
+    if problems.errors:
+        raise SpecError(problems.items, plan)
+    return plan
 
-    `made`: what the store has of a build; `choice`: of a stage's ids the one of its results; `requested`: which loads
-    it has, and which were asked for."""
-    spec = document.spec
-    every = (*expansion.builds, *expansion.clients)
-    planned = {build.name: builds.planned(build, pins.get(build.name, Pins()), made) for build in every}
-    ids = {name: build.id for name, build in planned.items()}
-    tree = stage_tree.Tree(spec.seed, _load_counts(document, requested), spec.repeat.runs, Setups(ids), choice)
-    planner = Cells([axis.name for axis in expansion.axes], ids, tree, spec.share)
-    cells = tuple([planner.planned(cell) for cell in expansion.cells])
-    identical_points.check(_telling(expansion), cells, problems)
+
+def check_scales(
+    path: str, host: Mapping[str, Any], problems: Problems, base: Plan | None = None, context: Context = NO_CONTEXT
+) -> None:
+    """Add what is wrong in the scales of a spec that is not wrong without them, with the scales' names.
+
+    `base`: the plan of the spec without a scale; with it, also pins of the lock file that no scale uses."""
+    reported = {_problem_key(problem) for problem in problems.items}
+    scales_by_problem: dict[Problem, list[str]] = {}
+    plans = [base]
+    for scale in scales(path):
+        errors: Sequence[Problem] = ()
+        draft: Plan | None
+        try:
+            draft = compile_spec(path, scale, host, context=Context(differs=context.differs))
+            plans.append(draft)
+        except SpecError as error:
+            draft, errors = error.draft, [problem for problem in error.problems if problem.severity == "error"]
+            plans.append(None)
+        for problem in (*errors, *(context.judge(draft) if draft else ())):
+            if _problem_key(problem) not in reported:
+                scales_by_problem.setdefault(problem, []).append(f"`{scale}`")
+    if None not in plans:
+        sources = [build.source for plan in plans if plan is not None for build in plan.builds]
+        _warn_of_unused_pins(os.path.normpath(path), sources, problems)
+    for problem, names in scales_by_problem.items():
+        word = "scales" if len(names) > 1 else "scale"
+        problems.append(problem._replace(message=f"{word} {', '.join(names)}: {problem.message}"))
+
+
+def scales(path: str) -> list[str]:
+    """List the names of a spec's scales. A file without the word has none, and is not parsed for it."""
+    with suppress(OSError):
+        if b"scales" not in Path(path).read_bytes():
+            return []
+    nodes = load(os.path.normpath(path), Problems())
+    names = nodes.get("scales") if nodes is not None else None
+    return list(names) if isinstance(names, Map) else []
+
+
+def _expand(document: Document, host: Mapping[str, Any], problems: Problems, context: Context) -> Expansion:
+    try:
+        return expand(document, host, problems, context.only, context.differs)
+    except SpecError:
+        _check_declared(document, context.only, problems)
+        lock_file.read(document.path, problems)
+        raise SpecError(problems.items) from None
+
+
+def _check_declared(document: Document, only: str | None, problems: Problems) -> None:
+    """Check what needs no cells."""
+    lint.check_codes(document, problems)
+    if only is None:
+        report_check.check_declared(document, problems)
+
+
+def _problem_key(problem: Problem) -> tuple[str, Location, str]:
+    return problem.code, problem.where, problem.message
+
+
+# The plan of an expansion
+
+
+def _assemble(
+    document: Document, expansion: Expansion, pins: Mapping[str, Pins], problems: Problems, context: Context
+) -> Plan:
+    """Plan the cells. With errors it is a draft: nothing more is reported."""
+    spec, is_narrowed = document.spec, bool(context.only or problems.errors)
+    problems = Problems() if problems.errors else problems
+    builds = {
+        build.name: _plan_build(build, pins[build.name], context.find_build)
+        for build in (*expansion.builds, *expansion.clients)
+    }
+    ids = {name: build.id for name, build in builds.items()}
+    axis_names = [axis.name for axis in expansion.axes]
+    tree = StageTree(spec, axis_names, ids, _load_counts(document, context.loads), context.choose_id)
+    cells = tuple([tree.add(cell) for cell in expansion.cells])
+    _check_identical_points(expansion, cells, problems)
     axes = _axes(expansion, cells)
     steps = (draft.steps for draft in tree.drafts.values())
-    report = report_check.compile_report(document, axes, cells, steps, Problems() if narrowed else problems)
-    unnumbered = Plan(
+    # the report is about more cells than those of a narrowed plan
+    report = report_check.compile_report(document, axes, cells, steps, Problems() if is_narrowed else problems)
+    plan = Plan(
         digest="",
         title=spec.title,
         spec=document.path,
         scale=document.scale,
         axes=axes,
         cells=cells,
-        builds=tuple(sorted({build.id: build for build in planned.values()}.values(), key=lambda build: build.id)),
-        stages=_stages(tree, [axis.name for axis in axes if axis.name != BUILD], document),
+        builds=tuple(sorted({build.id: build for build in builds.values()}.values(), key=lambda build: build.id)),
+        stages=tree.stages(),
         hardware=identity.machine(expansion.hardware),
         report=report,
         warnings=tuple(f"{problem.where}: {problem.message}" for problem in problems.warnings),
-        machines=dict(sorted(planner.machines.items())),
+        machines=dict(sorted(tree.machines.items())),
         share=spec.share,
         until=spec.repeat.adaptive,
         searches=tuple(_searches(cells, tree)),
     )
-    return replace(unnumbered, digest=plan_file.digest(unnumbered))
+    return replace(plan, digest=plan_file.digest(plan))
 
 
 def _load_counts(document: Document, records: LoadRecords) -> LoadCounts:
@@ -73,37 +198,25 @@ def _load_counts(document: Document, records: LoadRecords) -> LoadCounts:
     return LoadCounts(repeat.fewest, repeat.highest + fresh, records, repeat.until is not None)
 
 
-def _telling(expansion: Expansion) -> Sequence[SweptAxis]:
-    """Axes whose points should differ: on a host that stands in for several machines they are one."""
-    if not any("real" in cell.hardware for cell in expansion.cells):
-        return expansion.axes
-    return [axis for axis in expansion.axes if all(point.hardware is None for point in axis.points)]
-
-
 def _axes(expansion: Expansion, cells: Sequence[PlannedCell]) -> tuple[Axis, ...]:
-    """The build axis first, then the sweep's, with the labels that cells have, in the order of the spec."""
-    found = [Axis(BUILD, tuple(dict.fromkeys(cell.labels[BUILD] for cell in cells)))]
+    """List the build axis, the sweep's, and variables of live grids, with the labels that cells have, in order."""
+    axes = [Axis(BUILD, tuple(dict.fromkeys(cell.labels[BUILD] for cell in cells)))]
     for axis in expansion.axes:
-        there = {cell.labels.get(axis.name) for cell in cells}
-        labels = tuple(point.label for point in axis.points if point.label in there)
-        found.append(Axis(axis.name, labels, expansion.changes[axis.name]))
-    return (*found, *_variables(cells))
-
-
-def _variables(cells: Sequence[PlannedCell]) -> Iterator[Axis]:
-    """The variables of live grids are axes of what they run."""
-    labels: dict[str, dict[str, None]] = defaultdict(dict)
-    changed: dict[str, dict[str, None]] = defaultdict(dict)
+        used = {cell.labels.get(axis.name) for cell in cells}
+        labels = tuple(point.label for point in axis.points if point.label in used)
+        axes.append(Axis(axis.name, labels, expansion.changes[axis.name]))
+    values: dict[str, dict[str, None]] = defaultdict(dict)
+    step_names: dict[str, dict[str, None]] = defaultdict(dict)
     for steps in {id(cell.steps): cell.steps for cell in cells}.values():
         for step in steps:
             for name, value in step.variables.items():
-                labels[name][value] = None
-                changed[name][step.step] = None
-    return (Axis(name, tuple(labels[name]), tuple(changed[name])) for name in labels)
+                values[name][value] = None
+                step_names[name][step.step] = None
+    return (*axes, *(Axis(name, tuple(values[name]), tuple(step_names[name])) for name in values))
 
 
-def _searches(cells: Sequence[PlannedCell], tree: stage_tree.Tree) -> Iterator[dict[str, Json]]:
-    """Yield the searches of live grids, each once, for the report and the estimates."""
+def _searches(cells: Iterable[PlannedCell], tree: StageTree) -> Iterator[dict[str, Json]]:
+    """Yield the searches of live grids, each once."""
     names: set[tuple[str, str]] = set()
     for cell in cells:
         chain = cell.repeats[0].stages
@@ -115,24 +228,116 @@ def _searches(cells: Sequence[PlannedCell], tree: stage_tree.Tree) -> Iterator[d
                     yield {"step": step.step, **{k: v for k, v in search.to_json().items() if k != "number"}}
 
 
-def _stages(tree: stage_tree.Tree, axes: Sequence[str], document: Document) -> tuple[PlannedStage, ...]:
-    drafts = list(tree.drafts.values())
-    rank = ranks(drafts, document.spec.order, document.spec.seed)
-    planned = (
-        PlannedStage(
-            id=draft.id,
-            title=stage_tree.title(draft, axes),
-            build=draft.build,
-            parent=draft.parent,
-            children=tuple(sorted(draft.children)),
-            load=draft.load,
-            run=draft.run,
-            hardware=draft.hardware,
-            steps=draft.steps,
-            seconds=draft.seconds,
-            rank=rank[draft.id],
-            todays=tree.todays.get(draft.id, ""),
-        )
-        for draft in drafts
+def _check_identical_points(expansion: Expansion, cells: Sequence[PlannedCell], problems: Problems) -> None:
+    """Report points that make no difference: an axis whose points resolve alike in every cell compares nothing."""
+    axes: Iterable[SweptAxis] = expansion.axes
+    if any("real" in cell.hardware for cell in expansion.cells):  # a host that stands in for several machines
+        axes = [axis for axis in axes if all(point.hardware is None for point in axis.points)]
+    counts = Counter(cell.repeats[0].stages for cell in cells)
+    unique_cells = [cell for cell in cells if counts[cell.repeats[0].stages] == 1]
+    for axis in axes:
+        unique_labels = {cell.labels.get(axis.name) for cell in unique_cells}
+        points = [point for point in axis.points if point.label not in unique_labels]
+        for group in _identical_points(axis.name, points, cells) if len(points) > 1 else ():
+            names = " and ".join(f"`{point.label}`" for point in group)
+            message = f"{names} of axis `{axis.name}` are the same in every cell"
+            hint = "something later sets it again (a step's options), or the steps that the axis changes do not use it"
+            problems.add("points-alike", group[-1].where, message, hint)
+
+
+def _identical_points(axis: str, points: Sequence[Point], cells: Iterable[PlannedCell]) -> Iterator[list[Point]]:
+    """Group points by their stages at each combination of labels on the other axes."""
+    stages: dict[str, dict[frozenset[tuple[str, str]], tuple[str, ...]]] = defaultdict(dict)
+    for cell in cells:
+        if axis in cell.labels:
+            labels = frozenset((name, label) for name, label in cell.labels.items() if name != axis)
+            stages[cell.labels[axis]][labels] = cell.repeats[0].stages
+    groups: dict[frozenset[Any], list[Point]] = defaultdict(list)
+    for point in points:
+        groups[frozenset(stages.get(point.label, {}).items())].append(point)
+    return (group for group in groups.values() if len(group) > 1 and stages.get(group[0].label))
+
+
+# Builds: what holds them still, and their ids
+
+
+class Pins(NamedTuple):
+    sources: Mapping[str, str]  # source -> commit, checksum or content
+    patches: Sequence[tuple[str, str]]  # path and checksum, in order
+
+    def text(self, omitted: Collection[str] = ()) -> str:
+        """Join what the build's id has of them: contents, and no name of a file or a source."""
+        parts = [pin for source, pin in self.sources.items() if source not in omitted]
+        if self.patches:
+            checksums = b"".join(bytes.fromhex(checksum) for _, checksum in self.patches)
+            parts.append(hashlib.sha256(checksums).hexdigest())
+        return " ".join(parts)
+
+
+def _pin(build: Build, spec: str, lock: lock_file.Lock, problems: Problems, pin_source: PinSource) -> Pins:
+    """Pin a build by the lock file, the content of what is on this machine, and the contents of patches."""
+    pins: dict[str, str] = {}
+    for source in source_parts(build.source):
+        key = source_key(source)
+        if pin := lock_file.pin_digest(lock.pins.get(key, "")) if can_move(source) else pin_source(source):
+            pins[key] = pin
+    for program in _sibling_programs(build):
+        if pin := pin_source(program):
+            pins[source_key(program)] = pin
+    return Pins(pins, lock_file.patches(build.patches, spec, problems))
+
+
+def _sibling_programs(build: Build) -> list[Mapping[str, str]]:
+    """List the other programs of a `system` source, which stand beside the first or are on PATH as well."""
+    kind = builder(build.engine)
+    if "system" not in build.source or kind is None:
+        return []
+    first = PurePath(str(build.source["system"]))
+    names = tuple(kind.program_paths(build.recipe)) if isinstance(kind, DeclaredBuilds) else kind.programs
+    return [{"system": str(first.parent / name)} for name in names if len(names) > 1 and name != first.name]
+
+
+def _warn_of_unused_pins(spec: str, sources: Iterable[Mapping[str, Any]], problems: Problems) -> None:
+    keys = {source_key(part) for source in sources for part in source_parts(source) if can_move(part)}
+    lock_file.warn_of_unused(lock_file.read(spec, Problems()), keys, problems)
+
+
+def _plan_build(build: Build, pins: Pins, find_build: FindBuild) -> PlannedBuild:
+    """Plan a build. Its job goes by all pins, whichever of them are in the id: made again, it is made of the same."""
+    existing = list(_existing_pins(build, pins, find_build))
+    # a build of this checkout comes first, and one with all pins before one with fewer
+    pin = next((pin for pin, is_local in existing if is_local), existing[0][0] if existing else pins.text())
+    patches: list[Json] = [{"path": path, "sha256": checksum} for path, checksum in pins.patches]
+    return PlannedBuild(
+        _build_id(build, pin),
+        build.name,
+        build.engine,
+        build.version,
+        build.source,
+        str(build.where),
+        {**build.recipe, **({"patches": patches} if patches else {})},
+        pin,
+        pins.sources,
     )
-    return tuple(sorted(planned, key=lambda stage: stage.id))
+
+
+def _existing_pins(build: Build, pins: Pins, find_build: FindBuild) -> Iterator[tuple[str, bool]]:
+    """Yield the pins in ids of builds that exist, by all and by fewer, and whether each is local.
+
+    A build that was made before its sources were locked, or when only its first program counted, keeps the id that it
+    had then, and with it its results, if it was made of what is pinned now."""
+    movable = [source_key(part) for part in source_parts(build.source) if can_move(part)]
+    programs = tuple(key for key in map(source_key, _sibling_programs(build)) if key in pins.sources)
+    locked = [*((key,) for key in movable if key in pins.sources), *([programs] if programs else [])]
+    for count in range(len(locked) + 1) if locked else ():
+        for groups in combinations(locked, count):
+            omitted = [key for group in groups for key in group]
+            pin = pins.text(omitted)
+            existing = find_build(_build_id(build, pin))
+            if existing and all(pins.sources[key] in existing.digests for key in omitted):
+                yield pin, existing.is_local
+
+
+def _build_id(build: Build, pin: str) -> str:
+    """Identify a build by what holds it still; of patches that has the contents."""
+    return identity.build_id(build.engine, build.version, build.source, pin, build.recipe)

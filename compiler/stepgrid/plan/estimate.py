@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from statistics import variance
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from stepgrid.model.plan import Json, Plan, PlannedCell, PlannedStage
+from stepgrid.model.plan import BUILD, Json, Plan, PlannedCell, PlannedStage
 from stepgrid.model.search import SIZED
 from stepgrid.model.status import Action, NodeStatus, Stage, Status
 from stepgrid.model.units import exact_size
-from stepgrid.plan.actions import BUILD, choose_base
+from stepgrid.plan.actions import choose_base
 from stepgrid.plan.difference import UNSET, Input
 
 # Time: what stages take, what sharing saves, and the loads that a difference needs

@@ -1,6 +1,7 @@
-"""What an id is made of: never titles, labels, comments, order of keys or axes, report, paths, how many repeats.
+"""Content ids of builds, stages and machines, and the seeds of steps.
 
-What counts of a step is said by `ResolvedStep.identity` (expand/evaluation.py)."""
+No id has titles, labels, comments, the order of keys or axes, the report, paths, or how many repeats there are. What
+counts of a step is in `ResolvedStep.identity` of stepgrid.expand."""
 
 from __future__ import annotations
 
@@ -26,14 +27,14 @@ def text_digest(text: str) -> str:
 def build_id(
     engine: str, version: str, source: Mapping[str, Any], pin: str, recipe: Mapping[str, Any] | None = None
 ) -> str:
-    """`pin` holds still what moves: a system binary's or a tree's content, a ref's commit, the content of patches."""
-    return BUILD_PREFIX + digest([engine, version, _named(source), pin, *([dict(recipe)] if recipe else [])])
+    """Identify a build. `pin` holds still what moves: content of a system's binary or a tree, commit, patches."""
+    return BUILD_PREFIX + digest([engine, version, _placeless(source), pin, *([dict(recipe)] if recipe else [])])
 
 
-def _named(source: Mapping[str, Any]) -> dict[str, Any]:
-    """A local tree is its content, wherever it lies."""
-    named = {key: _named(value) if isinstance(value, Mapping) else value for key, value in source.items()}
-    return {**named, "path": ""} if "path" in named else named
+def _placeless(source: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out where a local tree lies: its content identifies it."""
+    values = {key: _placeless(value) if isinstance(value, Mapping) else value for key, value in source.items()}
+    return {**values, "path": ""} if "path" in values else values
 
 
 def hardware_id(facts: Mapping[str, Json]) -> str:
@@ -42,23 +43,25 @@ def hardware_id(facts: Mapping[str, Json]) -> str:
 
 
 def machine(facts: Mapping[str, Json]) -> dict[str, Json]:
-    """With the id that stages have. A host that stands in for another machine is itself, and says what for."""
-    said = {name: value for name, value in facts.items() if name not in ("declared", "real")}
+    """Add the id that stages have. A host that stands in for another machine is itself, and names the other."""
+    values = {name: value for name, value in facts.items() if name not in ("declared", "real")}
     real = facts.get("real")
     if not isinstance(real, Mapping):
-        return {**facts, "id": hardware_id(said)}
-    return {**real, "id": hardware_id(real), "declared": False, DESCRIBED: {hardware_id(said): said}}
+        return {**facts, "id": hardware_id(values)}
+    return {**real, "id": hardware_id(real), "declared": False, DESCRIBED: {hardware_id(values): values}}
 
 
 def stage_id(root: Sequence[str], parent: str | None, steps: Iterable[tuple[str, int]], load: int, run: int) -> str:
-    """`root` is build and hardware; `steps` are the steps' identities with their seeds. Index 0 adds nothing."""
-    above = encode(list(root)) if parent is None else quoted(parent)
+    """Identify a stage. `root` is build and hardware; `steps` are identities and seeds. Index 0 adds nothing."""
+    origin = encode(list(root)) if parent is None else quoted(parent)
     seeded = ",".join([f"[{step},{seed}]" for step, seed in steps])
     indices = ",".join([f'["{name}",{index}]' for name, index in (("load", load), ("run", run)) if index])
-    return STAGE_PREFIX + text_digest(f"[{above},[{seeded}],[{indices}]]")
+    return STAGE_PREFIX + text_digest(f"[{origin},[{seeded}],[{indices}]]")
 
 
-def seed(spec_seed: int, load: int, run: int, what: str, occurrence: int) -> int:
-    """The same in every arm of a comparison, never the same twice within a run; never 0, which means "by the clock"."""
-    text = f"{spec_seed}/{load}/{run}/{what}/{occurrence}"
+def seed(spec_seed: int, load: int, run: int, kind: str, occurrence: int) -> int:
+    """Derive a seed: the same in every arm of a comparison, never the same twice within a run.
+
+    It is never 0, which means "by the clock". `kind`: what the step does."""
+    text = f"{spec_seed}/{load}/{run}/{kind}/{occurrence}"
     return (int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") & _SEED_BITS) or 1

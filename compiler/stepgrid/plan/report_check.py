@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from stepgrid.errors import StepgridError
-from stepgrid.expand.axes import BUILD
 from stepgrid.expand.scope import Label
 from stepgrid.language.expressions import ExpressionError, find_nodes
 from stepgrid.language.models import Claim, Table
@@ -17,10 +16,10 @@ from stepgrid.language.problems import Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, key_location
 from stepgrid.model import units
-from stepgrid.model.plan import Axis, Json, PlannedCell, PlannedStep, Report
+from stepgrid.model.plan import BUILD, Axis, Json, PlannedCell, PlannedStep, Report
+from stepgrid.plugins.layout import STEP
 from stepgrid.plugins.registry import DRIVERS, LAYOUTS
 
-STEP = "step"
 COUNTERS = "counters"  # the layout that shows what servers counted
 MIXED_QUALITY = "mixed-quality"  # the lint that `allow` silences, and then builds are compared as shipped
 _EXAMPLE = "for example qps(cache='best') >= 2 * qps(cache='lru')"

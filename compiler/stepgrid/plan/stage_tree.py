@@ -1,24 +1,58 @@
-"""Cells to a tree of stages: what cells have in common is one stage. Pure."""
+"""Stages of cells: what cells have in common is one stage, under the id of what it does; and checks of ids. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import TypeAlias
 
-from stepgrid.expand.evaluation import ResolvedStep, Segment
+from stepgrid.expand import setup
+from stepgrid.expand.cells import Cell
+from stepgrid.expand.evaluation import ResolvedStep, Segment, StepHead
+from stepgrid.expand.options import identity_text, option_text
 from stepgrid.expand.setup import Setup
-from stepgrid.model.plan import CLIENT, Json, PlannedStep, Repeat, input_checksums, stage_label
+from stepgrid.language.models import Spec
+from stepgrid.model.plan import (
+    BUILD,
+    CLIENT,
+    FILES,
+    INPUTS,
+    NAMED,
+    CellStep,
+    Json,
+    Plan,
+    PlannedCell,
+    PlannedStage,
+    PlannedStep,
+    Repeat,
+    encode,
+    flat,
+    input_checksums,
+    stage_label,
+)
 from stepgrid.plan import identity
-from stepgrid.plan.order import LoadCounts
-from stepgrid.plan.seeds import Seeding, Seeds
+from stepgrid.plan.order import LoadCounts, ranks
+from stepgrid.plugins.registry import driver
+
+CELL_PREFIX = "c-"
+GENERATIONS = (0, 1, 2, 3)  # of ids: today's; with what is read of output; without NAMED files; without any
 
 Labels: TypeAlias = Mapping[str, str]
+Seeds: TypeAlias = tuple[int, ...]  # of the steps of a segment
+StageChoice: TypeAlias = Callable[[str, Sequence[str], Mapping[str, str]], str]  # today's id, earlier ones, contents
+_Key: TypeAlias = "tuple[_Root, str | None, Segment, Seeds, int, int]"  # root, parent, steps, seeds, load, run
+
+
+def newest_id(today: str, earlier: Sequence[str], contents: Mapping[str, str]) -> str:
+    """Choose today's id of a stage: there are no results under another."""
+    return today
 
 
 @dataclass(slots=True)
 class Draft:
-    """A stage while its cells are still being found."""
+    """A stage while its cells are still being added."""
 
     id: str
     parent: str | None
@@ -28,156 +62,261 @@ class Draft:
     run: int
     steps: tuple[PlannedStep, ...]
     seconds: float
-    labels: Labels  # what its cells have in common
+    labels: Labels  # that its cells have in common
     children: list[str] = field(default_factory=list)
+
+    def title(self, axes: Sequence[str]) -> str:
+        """rocksdb-7.8.3 cache=lru threads=1, load 1: readww, overwrite"""
+        labels = [self.labels.get(BUILD, ""), *[f"{axis}={self.labels[axis]}" for axis in axes if axis in self.labels]]
+        common = " ".join(label for label in labels if label)
+        run = f", run {self.run + 1}" if self.run else ""
+        steps = stage_label([step.name for step in self.steps])
+        return f"{f'{common}, ' if common else ''}load {self.load + 1}{run}: {steps}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Root:
+class _Root:
+    """An origin of stages: one object for all cells that may share them."""
+
     build: str
     hardware: str
-    own: str = ""  # the cell, where it shares nothing
+    cell: str = ""  # where cells share nothing
 
     @property
     def parts(self) -> tuple[str, ...]:
-        return (self.build, self.hardware, self.own) if self.own else (self.build, self.hardware)
+        return (self.build, self.hardware, self.cell) if self.cell else (self.build, self.hardware)
 
 
-Choice: TypeAlias = Callable[[str, Sequence[str], Mapping[str, str]], str]  # today's id, earlier ones, the contents
-GENERATIONS = (0, 1, 2, 3)  # of ids: today's; with what is read of output; without NAMED files; without any
+class StageTree:
+    """A tree that grows by cells; a stage that it has already is shared.
 
+    `axes`: names, in the order of a cell's points; `builds`: ids by name; `choose`: picks, of the ids of a stage, the
+    one under which its results lie."""
 
-def todays(node: str, earlier: Sequence[str], contents: Mapping[str, str]) -> str:
-    return node
-
-
-class Tree:
-    """Grows by cells; a stage that is there already is shared.
-
-    `choice`: of the ids of a stage the one under which its results lie.
-    """
-
-    def __init__(self, seed: int, loads: LoadCounts, runs: int, setups: Setups, choice: Choice = todays) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        axes: Sequence[str],
+        builds: Mapping[str, str],
+        loads: LoadCounts,
+        choose: StageChoice = newest_id,
+    ) -> None:
         self.drafts: dict[str, Draft] = {}
-        self._choice = choice
+        self.machines: dict[str, Mapping[str, Json]] = {}
+        self._spec, self._axes, self._builds, self._loads, self._choose = spec, axes, builds, loads, choose
+        self._roots: dict[tuple[str, int, str], _Root] = {}
+        self._ids: dict[_Key, str] = {}
+        self._todays: dict[str, str] = {}  # the id that a stage would have today, where it has an earlier one
         self._readings: dict[str, str] = {}  # what is read of the output, by id
-        self.todays: dict[str, str] = {}  # the id that a stage would have today, where it has an earlier one
-        self._seeding, self._loads, self._runs, self._setups = Seeding(seed), loads, runs, setups
-        self._ids: dict[tuple[Root, str | None, Segment, Seeds, int, int], str] = {}
+        self._seeds: dict[tuple[int, int, tuple[tuple[str, ...], ...]], list[Seeds]] = {}
+        self._setups: dict[int, tuple[Setup, Mapping[str, Json]]] = {}  # with the setup: its id() stays its own
+        self._steps: dict[tuple[tuple[StepHead, ...], ...], tuple[CellStep, ...]] = {}
 
-    def add(self, segments: Sequence[Segment], labels: Labels, root: Root) -> tuple[Repeat, ...]:
-        """The stages of a cell in each repeat."""
-        runs = self._runs if len(segments) > 1 else 1  # without a checkpoint there is nothing to fork
-        loads = self._loads.of(lambda load: self._last(segments, root, load))
+    def add(self, cell: Cell) -> PlannedCell:
+        """Plan the stages of a cell in each repeat."""
+        labels = {BUILD: cell.choice.build.name}
+        labels |= {
+            axis: point.label for axis, point in zip(self._axes, cell.choice.points, strict=True) if point is not None
+        }
+        node = CELL_PREFIX + identity.text_digest(flat(labels))
+        root, segments = self._root(cell, node), cell.segments
+        runs = self._spec.repeat.runs if len(segments) > 1 else 1  # without a checkpoint nothing can fork
+        loads = self._loads.of(lambda load: [stage for stage, _ in self._chain(segments, root, load, 0)][-1])
         indices = [(load, run) for load in range(loads) for run in range(runs)]
-        return tuple([self._repeat(segments, labels, root, load, run) for load, run in indices])
+        repeats = tuple([self._repeat(segments, labels, root, load, run) for load, run in indices])
+        return PlannedCell(node, labels, root.build, self._cell_steps(segments), repeats)
 
-    def _last(self, segments: Sequence[Segment], root: Root, load: int) -> str:
-        """The id of a load's last stage, whether or not the load is planned."""
-        node: str | None = None
-        for position, (segment, seeds) in enumerate(zip(segments, self._seeding.of(segments, load, 0), strict=True)):
-            node = self._id(root, node, segment, seeds, *_own(position, load, 0))
-        return str(node)
+    def stages(self) -> tuple[PlannedStage, ...]:
+        drafts = list(self.drafts.values())
+        rank = ranks(drafts, self._spec.order, self._spec.seed)
+        planned = (
+            PlannedStage(
+                id=draft.id,
+                title=draft.title(self._axes),
+                build=draft.build,
+                parent=draft.parent,
+                children=tuple(sorted(draft.children)),
+                load=draft.load,
+                run=draft.run,
+                hardware=draft.hardware,
+                steps=draft.steps,
+                seconds=draft.seconds,
+                rank=rank[draft.id],
+                todays=self._todays.get(draft.id, ""),
+            )
+            for draft in drafts
+        )
+        return tuple(sorted(planned, key=lambda stage: stage.id))
 
-    def _repeat(self, segments: Sequence[Segment], labels: Labels, root: Root, load: int, run: int) -> Repeat:
+    def _root(self, cell: Cell, node: str) -> _Root:
+        key = (cell.choice.build.name, id(cell.hardware), "" if self._spec.share else node)
+        if key not in self._roots:
+            machine = identity.machine(cell.hardware)
+            name = str(machine["id"])
+            # one host may stand in for several machines
+            tables = (table.get(identity.DESCRIBED) for table in (self.machines.get(name, {}), machine))
+            described = {key: facts for table in tables if isinstance(table, Mapping) for key, facts in table.items()}
+            self.machines[name] = {**machine, **({identity.DESCRIBED: described} if described else {})}
+            self._roots[key] = _Root(self._builds[cell.choice.build.name], name, key[2])
+        return self._roots[key]
+
+    def _cell_steps(self, segments: Sequence[Segment]) -> tuple[CellStep, ...]:
+        """List the steps of a cell; cells with the same steps share them."""
+        heads = tuple([tuple([step.head for step in segment.steps]) for segment in segments])
+        if heads not in self._steps:
+            self._steps[heads] = tuple(
+                CellStep(head.name, head.kind, stage, index, head.measured, head.step, head.variables)
+                for stage, segment in enumerate(heads)
+                for index, head in enumerate(segment)
+            )
+        return self._steps[heads]
+
+    def _repeat(self, segments: Sequence[Segment], labels: Labels, root: _Root, load: int, run: int) -> Repeat:
         chain: list[str] = []
-        parent: Draft | None = None
-        seeded = zip(segments, self._seeding.of(segments, load, run), strict=True)
-        for position, (segment, seeds) in enumerate(seeded):
-            above = None if parent is None else parent.id
-            node = self._id(root, above, segment, seeds, *_own(position, load, run))
+        for node, key in self._chain(segments, root, load, run):
             draft = self.drafts.get(node)
             if draft is None:
-                index = (load, run if position else 0)
-                planned = tuple([self._planned(step, seed) for step, seed in zip(segment.steps, seeds, strict=True)])
-                seconds = sum([step.settings.seconds for step in segment.steps])
-                draft = self.drafts[node] = _draft(node, parent, root, planned, seconds, index, labels)
+                self._add_draft(node, key, labels, (load, run if chain else 0))
             else:
                 draft.labels = {axis: label for axis, label in draft.labels.items() if labels.get(axis) == label}
             chain.append(node)
-            parent = draft
         return Repeat(load, run, tuple(chain))
 
-    def _id(self, root: Root, above: str | None, segment: Segment, seeds: Seeds, load: int, run: int) -> str:
-        key = (root, above, segment, seeds, load, run)
-        if key not in self._ids:
-            contents = input_checksums([step.setup.values for step in segment.steps])
-            clients = [self._setups.client(step.setup) for step in segment.steps]
-            pairs = [*zip(segment.steps, clients, strict=True)]
-            reading = "".join(step.settings.earlier_text for step in segment.steps if step.settings.is_read)
-            today, *earlier = [
-                identity.stage_id(
-                    root.parts,
-                    above,
-                    zip([step.identity(client, generation) for step, client in pairs], seeds, strict=True),
-                    load,
-                    run,
-                )
-                for generation in (GENERATIONS if contents or reading else GENERATIONS[:1])
-            ]
-            if self._readings.setdefault(today, reading) != reading:  # the output cannot be read in two ways
-                today, *earlier = earlier
-            candidates = [node for node in dict.fromkeys(reversed(earlier)) if node != today]
-            node = self._ids[key] = self._choice(today, candidates, contents) if contents or reading else today
-            if node != today:
-                self.todays[node] = today
-        return self._ids[key]
+    def _chain(self, segments: Sequence[Segment], root: _Root, load: int, run: int) -> Iterator[tuple[str, _Key]]:
+        """Yield the stages of a repeat, whether or not it is planned."""
+        parent: str | None = None
+        seeded = zip(segments, self._segment_seeds(segments, load, run), strict=True)
+        for position, (segment, seeds) in enumerate(seeded):
+            key = (root, parent, segment, seeds, *_indices(position, load, run))
+            parent = self._ids.get(key) or self._identify(key)
+            yield parent, key
 
-    def _planned(self, step: ResolvedStep, seed: int) -> PlannedStep:
+    def _segment_seeds(self, segments: Sequence[Segment], load: int, run: int) -> list[Seeds]:
+        """Derive the seeds of each segment, by repeat, what steps do, and how often they have done it before."""
+        key = (load, run, tuple([segment.seed_keys for segment in segments]))
+        if key not in self._seeds:
+            occurrences: Counter[str] = Counter()
+            self._seeds[key] = []
+            for position, kinds in enumerate(key[2]):
+                seeds = []
+                for kind in kinds:
+                    index = run if position else 0
+                    seeds.append(identity.seed(self._spec.seed, load, index, kind, occurrences[kind]))
+                    occurrences[kind] += 1
+                self._seeds[key].append(tuple(seeds))
+        return self._seeds[key]
+
+    def _identify(self, key: _Key) -> str:
+        """Compute the id of a stage: today's, or an earlier one under which its results lie."""
+        root, parent, segment, seeds, load, run = key
+        contents = input_checksums([step.setup.values for step in segment.steps])
+        reading = "".join(step.settings.earlier_text for step in segment.steps if step.settings.is_read)
+        clients = [self._client(step.setup) for step in segment.steps]
+        steps = list(zip(segment.steps, clients, seeds, strict=True))
+        today, *earlier = [
+            identity.stage_id(
+                root.parts, parent, [(step.identity(client, n), seed) for step, client, seed in steps], load, run
+            )
+            for n in (GENERATIONS if contents or reading else GENERATIONS[:1])
+        ]
+        if self._readings.setdefault(today, reading) != reading:  # the output cannot be read in two ways
+            today, *earlier = earlier
+        node = today
+        if contents or reading:
+            candidates = [stage for stage in dict.fromkeys(reversed(earlier)) if stage != today]
+            node = self._choose(today, candidates, contents)
+        if node != today:
+            self._todays[node] = today
+        self._ids[key] = node
+        return node
+
+    def _add_draft(self, node: str, key: _Key, labels: Labels, index: tuple[int, int]) -> None:
+        root, parent, segment, seeds, _, _ = key
+        steps = tuple([self._planned_step(step, seed) for step, seed in zip(segment.steps, seeds, strict=True)])
+        seconds = sum([step.settings.seconds for step in segment.steps])
+        if parent is not None:
+            self.drafts[parent].children.append(node)
+        self.drafts[node] = Draft(node, parent, root.build, root.hardware, *index, steps, seconds, labels)
+
+    def _planned_step(self, step: ResolvedStep, seed: int) -> PlannedStep:
         head = step.head
         return PlannedStep(
             head.name, head.kind, head.revision, step.settings.values, step.options, seed, head.measured, head.mutates,
-            self._setups.values(step.setup), step.setup.files,
+            self._setup_values(step.setup), step.setup.files,
         )  # fmt: skip
 
+    def _client(self, setup: Setup) -> str | None:
+        """Return the id of the build of a step's client."""
+        return None if setup.client is None else self._builds[setup.client.name]
 
-def title(draft: Draft, axes: Sequence[str]) -> str:
-    """rocksdb-7.8.3 cache=lru threads=1, load 1: readww, overwrite"""
-    labels = draft.labels
-    shared = [labels.get("build", ""), *[f"{axis}={labels[axis]}" for axis in axes if axis in labels]]
-    run = f", run {draft.run + 1}" if draft.run else ""
-    steps = stage_label([step.name for step in draft.steps])
-    place = " ".join(part for part in shared if part)
-    return f"{f'{place}, ' if place else ''}load {draft.load + 1}{run}: {steps}"
+    def _setup_values(self, setup: Setup) -> Mapping[str, Json]:
+        """Return one object for all steps that share a setup, so that it is written once."""
+        if setup.client is None:
+            return setup.values
+        if id(setup) not in self._setups:
+            self._setups[id(setup)] = setup, {**setup.values, CLIENT: self._client(setup)}
+        return self._setups[id(setup)][1]
 
 
-def _own(position: int, load: int, run: int) -> tuple[int, int]:
-    """What a stage's own id has of the indices: the parent's id has the rest."""
+def _indices(position: int, load: int, run: int) -> tuple[int, int]:
+    """Pick the indices that a stage's own id has: its parent's id has the rest."""
     return (load, 0) if position == 0 else (0, run if position == 1 else 0)
 
 
-def _draft(
-    node: str,
-    parent: Draft | None,
-    root: Root,
-    steps: tuple[PlannedStep, ...],
-    seconds: float,
-    index: tuple[int, int],
-    labels: Labels,
-) -> Draft:
-    above = None if parent is None else parent.id
-    if parent is not None:
-        parent.children.append(node)
-    return Draft(node, above, root.build, root.hardware, *index, steps, seconds, labels)
+# Verification: a plan from elsewhere is not believed. An id decides which results count for a spec; one that is not
+# made of its stage would pass results of one load or build off as those of another.
 
 
-# Steps' setups as a plan has them: a client is there by the id of its build.
+def id_faults(plan: Plan) -> Iterator[str]:
+    """Yield a sentence for each id of a plan that does not identify what it declares, with both ids."""
+    for build in plan.builds:
+        recipe = {name: value for name, value in build.recipe.items() if name != "patches"}  # pins have their contents
+        declared = identity.build_id(build.engine, build.version, build.source, build.pin, recipe)
+        if build.id != declared:
+            yield f"the build {build.id} declares what has the id {declared}"
+    chains = [(cell.id, repeat.stages) for cell in plan.cells for repeat in cell.repeats]
+    positions = {stage: position for _, chain in chains for position, stage in enumerate(chain)}
+    owners = {} if plan.share else {stage: cell for cell, chain in chains for stage in chain}
+    for stage in plan.stages:
+        ids = _possible_ids(stage, positions.get(stage.id, 0), owners.get(stage.id, ""))
+        if stage.id not in ids:
+            yield f"the stage {stage.id} declares what has the id {ids[0]}"
+        for step in stage.steps:
+            sums = step.setup.get(FILES)
+            for name, text in step.files.items():
+                if not isinstance(sums, Mapping) or sums.get(name) != sha256(text.encode()).hexdigest():
+                    yield f"the stage {stage.id} brings a file `{name}` that its checksum is not of"
 
 
-class Setups:
-    """`builds`: ids by the builds' names."""
+def _possible_ids(stage: PlannedStage, position: int, cell: str) -> Sequence[str]:
+    """Compute the ids of each generation, today's first. `cell`: where cells share nothing."""
+    root = _Root(stage.build, stage.hardware, cell).parts
+    indices = _indices(position, stage.load, stage.run)
+    omitted_keys: Sequence[tuple[str, ...]] = ((), (), (NAMED,), (NAMED, INPUTS))
+    ids = []
+    for generation, omitted in zip(GENERATIONS, omitted_keys, strict=True):
+        steps = [(_step_identity(step, omitted, generation > 0), step.seed) for step in stage.steps]
+        ids.append(identity.stage_id(root, stage.parent, steps, *indices))
+    return ids
 
-    def __init__(self, builds: Mapping[str, str]) -> None:
-        self._builds = builds
-        self._known: dict[int, tuple[Setup, Mapping[str, Json]]] = {}  # with the setup: its id() stays its own
 
-    def client(self, setup: Setup) -> str | None:
-        return None if setup.client is None else self._builds[setup.client.name]
+def _step_identity(step: PlannedStep, omitted: Sequence[str], reading: bool) -> str:
+    """Write a step as `ResolvedStep.identity` does for a spec. `omitted`: keys of a setup whose files have no part."""
+    model = driver(step.kind).settings_model().model_validate(step.settings)
+    options = [f"{encode(name)}:{option_text(option)}" for name, option in sorted(step.options.items())]
+    extras = (_setup_identity(step, omitted), encode(step.client) if step.client else "")
+    settings = identity_text(step.kind, model, reading)
+    suffix = "".join(f",{extra}" for extra in extras if extra)
+    return f"[{encode(step.kind)},{step.revision},{settings},{{{','.join(options)}}}{suffix}]"
 
-    def values(self, setup: Setup) -> Mapping[str, Json]:
-        """One object for all steps that share the setup, which is written once."""
-        if setup.client is None:
-            return setup.values
-        if id(setup) not in self._known:
-            self._known[id(setup)] = setup, {**setup.values, CLIENT: self.client(setup)}
-        return self._known[id(setup)][1]
+
+def _setup_identity(step: PlannedStep, omitted: Sequence[str]) -> str:
+    values: dict[str, Json] = {name: value for name, value in step.setup.items() if name != CLIENT}
+    names = {name for key in omitted if isinstance(table := values.get(key), Mapping) for name in table}
+    sums = values.get(FILES)
+    if names and isinstance(sums, Mapping):
+        remaining: dict[str, Json] = {name: checksum for name, checksum in sums.items() if name not in names}
+        values.pop(FILES)
+        values |= {FILES: remaining} if remaining else {}
+    values = {name: value for name, value in values.items() if name not in (INPUTS, NAMED)}
+    return setup.identity_text(values) if values else ""

@@ -18,7 +18,7 @@ from stepgrid.store.status import build_status
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
-    from stepgrid.plan.builds import ExistingBuild
+    from stepgrid.plan.assembly import ExistingBuild
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +106,12 @@ def read_catalogue(path: Path) -> dict[str, dict[str, Any]] | None:
 
 def existing_build(store: Store, build: str) -> ExistingBuild | None:
     """Read what a build was made of; a record that cannot be read says nothing."""
-    from stepgrid.plan.builds import ExistingBuild
+    from stepgrid.plan.assembly import ExistingBuild
 
     set_aside = [path for attempt in store.attempts(build) if (path := attempt / BUILD_FILE).is_file()]
     for path in (store.build(build) / BUILD_FILE, store.records() / build / BUILD_FILE, *set_aside[-1:]):
         if (record := read_input(path)) is not None:
-            return ExistingBuild(_digests(record), here=path.parent.parent != store.records())
+            return ExistingBuild(_digests(record), is_local=path.parent.parent != store.records())
     return None
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from stepgrid.collect import step_figures
 from stepgrid.host.files import make_folder
 from stepgrid.model.plan import (
+    BUILD,
     IMPORT,
     STAGE_PREFIX,
     Axis,
@@ -32,7 +33,6 @@ from stepgrid.model.plan import (
 )
 from stepgrid.model.units import counted
 from stepgrid.plan import identity, plan_file
-from stepgrid.plan.actions import BUILD
 from stepgrid.plugins.importer import Faults, FolderError, ImportedStep, ImportProblem, PublishedFigure, sort_problems
 from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.store import plans

@@ -30,7 +30,7 @@ from stepgrid.model import result_schema
 from stepgrid.model.plan import Plan, PlannedStage, is_imported
 from stepgrid.model.status import BrokenRecord
 from stepgrid.model.units import size
-from stepgrid.plan import plan_file, verification
+from stepgrid.plan import plan_file, stage_tree
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store import plans, stage_requests
@@ -341,7 +341,7 @@ def _id_faults(plan: Plan) -> Iterator[str]:
         yield from (f"the build {build.id} was not published" for build in builds)
         return
     try:
-        yield from verification.faults(plan)
+        yield from stage_tree.id_faults(plan)
     except (PluginError, *DAMAGED) as error:
         yield f"the ids of its stages cannot be verified here: {error}"
 

@@ -29,16 +29,24 @@ def compile_for_host(
     """Compile a spec; a SpecError holds everything that is wrong with it."""
     from stepgrid.build.pins import pin
     from stepgrid.language.files import reuse_checksums
-    from stepgrid.plan.compilation import compile_spec
+    from stepgrid.plan.assembly import Context, compile_spec
     from stepgrid.store.builds import existing_build
     from stepgrid.store.plans import choose_id
     from stepgrid.store.stage_requests import load_records
 
     results = store()
-    facts, is_made, choice = host_facts(results), partial(existing_build, results), partial(choose_id, results)
-    differs, loads = stand_in_differences(current_site(), facts), load_records(results)
+    facts = host_facts(results)
+    context = Context(
+        only,
+        sets,
+        differs=stand_in_differences(current_site(), facts),
+        pin_source=pin,
+        find_build=partial(existing_build, results),
+        choose_id=partial(choose_id, results),
+        loads=load_records(results),
+    )
     with reuse_checksums(results.checksums()):
-        return compile_spec(spec_name(spec), scale, facts, pin, problems, only, sets, differs, is_made, choice, loads)
+        return compile_spec(spec_name(spec), scale, facts, problems, context)
 
 
 def spec_name(spec: str) -> str:

@@ -7,9 +7,8 @@ from dataclasses import replace
 from itertools import combinations
 
 from stepgrid.expand.scope import Label
-from stepgrid.model.plan import Axis, Json
+from stepgrid.model.plan import BUILD, Axis, Json
 from stepgrid.model.status import Status
-from stepgrid.plan.actions import BUILD
 from stepgrid.plan.report_check import (
     ClaimError,
     Comparison,

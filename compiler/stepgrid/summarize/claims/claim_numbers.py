@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import TypeAlias
 
 from stepgrid.model import units
-from stepgrid.plan.actions import BUILD
+from stepgrid.model.plan import BUILD
 from stepgrid.plan.report_check import Arithmetic, Comparison, Number, Value, figures
 from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.statistics.confidence_intervals import Interval

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from stepgrid.model.plan import BUILD as BUILD
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
-from stepgrid.plan.actions import BUILD as BUILD
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from stepgrid.model.plan import Axis, PlannedCell
+from stepgrid.model.plan import BUILD, Axis, PlannedCell
 from stepgrid.model.table import NOTHING, Cell, Table, columns
 from stepgrid.plan import difference
-from stepgrid.plan.actions import BUILD
 from stepgrid.plan.difference import Input, Link, differences
 
 MOST = 12  # inputs of an axis

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
-from stepgrid.model.plan import Axis, PlannedCell
+from stepgrid.model.plan import BUILD, Axis, PlannedCell
 from stepgrid.plan import difference
-from stepgrid.plan.actions import BUILD
 from stepgrid.plan.difference import Link
 from stepgrid.summarize.notes.arm_settings import ArmSettings
 from stepgrid.summarize.notes.step_settings import telling_cells

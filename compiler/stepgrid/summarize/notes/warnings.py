@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from stepgrid.model.plan import BUILD
 from stepgrid.model.units import counted
-from stepgrid.plan.actions import BUILD
 from stepgrid.plugins.hit_rate import WARNING
 from stepgrid.summarize.comparisons import measurement_gap
 from stepgrid.summarize.comparisons.build_quality import spread

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stepgrid.model.plan import Axis
-from stepgrid.plan.actions import BUILD
+from stepgrid.model.plan import BUILD, Axis
 from stepgrid.plugins.layout import ARMS, BASE, DEFAULT_LAYOUT, STEP, Layout
 from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.summarize.data.measurements import Point

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from stepgrid.expand.scope import Label
-from stepgrid.plan.actions import BUILD
+from stepgrid.model.plan import BUILD
 from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.data.measurements import Point
 

@@ -8,10 +8,9 @@ from functools import cache, partial
 from itertools import takewhile
 from typing import Any
 
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import BUILD, Axis
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, MOST_ROWS, WITHOUT_FIGURE, Cell, Table
-from stepgrid.plan.actions import BUILD
 from stepgrid.plugins import registry
 from stepgrid.plugins.layout import DEFAULT_LAYOUT, STEP
 from stepgrid.plugins.registry import LAYOUTS
