@@ -15,7 +15,6 @@ from typing import IO
 
 from stepgrid.build.error import BuildError
 
-LOG = "build.log"
 TEMPORARY = "tmp"  # in the attempt: what a killed program leaves goes with it
 COOKIE = "STEPGRID_BUILDING"  # names the attempt that a process works for: the next run ends what a killed one left
 

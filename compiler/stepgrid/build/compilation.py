@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stepgrid.build.apt import fetch_suite, missing_tools, unpack_packages
-from stepgrid.build.commands import LOG
 from stepgrid.build.elf import SWITCHES, read_elf
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Artifact, Material, Order, require
@@ -20,6 +19,7 @@ from stepgrid.host.files import sha256
 from stepgrid.language.flags import Flags, read_flags
 from stepgrid.language.sources import TREES, source_kind
 from stepgrid.model.plan import Json, PlannedBuild
+from stepgrid.store.paths import BUILD_LOG
 
 PREFIX = "prefix"  # below the build's folder: what a build system installed
 PROGRAMS, LIBRARIES = "bin", "lib"  # likewise: single programs and their libraries
@@ -315,7 +315,7 @@ def strip(order: Order, files: Iterable[Path]) -> bool:
 
 def prune(folder: Path, names: Iterable[str]) -> None:
     """Remove all of a build's folder but these entries and its log."""
-    lasting = {*names, LOG}
+    lasting = {*names, BUILD_LOG}
     for entry in folder.iterdir():
         if entry.name in lasting:
             continue

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.build import record
-from stepgrid.build.commands import COOKIE, LOG, TEMPORARY, Commands
+from stepgrid.build.commands import COOKIE, TEMPORARY, Commands
 from stepgrid.build.error import BuildError
 from stepgrid.build.git import apply_patches
 from stepgrid.build.pins import pin
@@ -34,14 +34,12 @@ from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.registry import require_builder
 from stepgrid.store.attempts import heartbeat
-from stepgrid.store.paths import ATTEMPT_FILE as RUNNING
-from stepgrid.store.paths import now
+from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, BUILD_LOG, FAILURE_FILE, now
 from stepgrid.store.store import Store
 
-FAILURE = "failure.json"
 UNTOLD = "unknown"  # neither the binary nor the spec says which version it is
 
-_LASTING = (LOG, FAILURE)  # of a failed attempt
+_LASTING = (BUILD_LOG, FAILURE_FILE)  # of a failed attempt
 _HISTORY = ".git"
 _ANSWER_SECONDS = 60.0
 
@@ -60,7 +58,7 @@ def make(store: Store, build: PlannedBuild) -> int:
 
 def _mark_built(store: Store, build: PlannedBuild) -> bool:
     if store.has_build(build.id):
-        store.set_mark(build.id, store.build(build.id) / record.RECORD)
+        store.set_mark(build.id, store.build(build.id) / BUILD_FILE)
         return True
     return False
 
@@ -85,7 +83,7 @@ def _attempt(store: Store, build: PlannedBuild) -> int:
 def produce(build: PlannedBuild, folder: Path) -> str:
     """Obtain, check and record a build in its folder; return a line that sums it up."""
     began, folder = time.monotonic(), folder.absolute()  # commands run in several folders
-    order = Order(build, require_builder(build.engine), folder, Commands(folder / LOG, folder), current_site())
+    order = Order(build, require_builder(build.engine), folder, Commands(folder / BUILD_LOG, folder), current_site())
     source, recipe = source_of(build.source), recipe_of(build, order.engine)
     description = source.describe(build.source)
     if recipe is None:
@@ -154,11 +152,11 @@ def _print(build: PlannedBuild, text: str) -> None:
 def fail(attempt: Path, build: str, status: str, message: str) -> str:
     """Keep the log and the reason of a failed attempt, remove all else; return the end of the log."""
     kill_marked(COOKIE, attempt)  # where somebody killed the subreaper too
-    log = attempt / LOG
+    log = attempt / BUILD_LOG
     tail = end_of_log(log)
     clear(attempt)
     failure = {"node": build, "attempt": attempt.name, "status": status, "step": None, "message": message}
-    write_json(attempt / FAILURE, {**failure, "tail": tail, "log": str(log)})
+    write_json(attempt / FAILURE_FILE, {**failure, "tail": tail, "log": str(log)})
     return tail
 
 
@@ -168,7 +166,7 @@ def sweep(store: Store, build: str) -> None:
     The run may have written the failure of one that was killed during it, and left its files.
     """
     for attempt in store.attempts(build):
-        if not (attempt / FAILURE).exists():
+        if not (attempt / FAILURE_FILE).exists():
             fail(attempt, build, "interrupted", "the build was killed")
         elif any(entry.name not in _LASTING for entry in attempt.iterdir()):
             kill_marked(COOKIE, attempt)
@@ -190,12 +188,12 @@ def sign_of_life(attempt: Path) -> Iterator[None]:
         yield
         return
     job = {"started": now(), "pid": os.getpid(), "hostname": platform.node(), cluster_job.NODE: cluster_job.node()}
-    write_json(attempt / RUNNING, job, durable=False)
+    write_json(attempt / ATTEMPT_FILE, job, durable=False)
     try:
         with heartbeat(attempt):
             yield
     finally:
-        (attempt / RUNNING).unlink(missing_ok=True)  # no part of the build
+        (attempt / ATTEMPT_FILE).unlink(missing_ok=True)  # no part of the build
 
 
 def remove_history(folder: Path) -> None:
@@ -227,10 +225,10 @@ def _report_failure(attempt: Path, build: PlannedBuild, error: Exception) -> Non
     message = _explain_full_disk(attempt, error) or message
     tail = fail(attempt, build.id, "failed", message or type(error).__name__)
     if not isinstance(error, BuildError | IdentityError | OSError):  # a fault of ours: for whoever mends it
-        with (attempt / LOG).open("a", encoding="utf-8") as log:
+        with (attempt / BUILD_LOG).open("a", encoding="utf-8") as log:
             log.write(traceback.format_exc())
     lines = [f"  | {line}" for line in tail.splitlines()]
-    block = [f"failed: build {build.name}", f"  {message}", *lines, f"  log: {attempt / LOG}"]
+    block = [f"failed: build {build.name}", f"  {message}", *lines, f"  log: {attempt / BUILD_LOG}"]
     print("\n".join(block), file=sys.stderr, flush=True)
 
 
@@ -239,6 +237,6 @@ def _explain_full_disk(attempt: Path, error: Exception) -> str:
     message = str(error)
     if (isinstance(error, OSError) and is_disk_full(error)) or DISK_FULL in message:
         message = ""
-    elif DISK_FULL not in end_of_log(attempt / LOG):
+    elif DISK_FULL not in end_of_log(attempt / BUILD_LOG):
         return ""
     return "; ".join(filter(None, (message, disk_full(attempt, hint="free some, or use another disk"))))

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.host.files import sha256
 from stepgrid.model.plan import Json, PlannedBuild
+from stepgrid.store.paths import BUILD_FILE, CATALOGUE_FILE
 
 if TYPE_CHECKING:  # a stage reads a record, and writes none
     from stepgrid.build.recipe import BuiltPrograms, Material
     from stepgrid.plugins.engine import Identity, OptionInfo
-
-RECORD, CATALOGUE = "build.json", "catalogue.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +39,8 @@ class FinishedBuild:
 def write(folder: Path, build: PlannedBuild, finished: FinishedBuild) -> None:
     catalogue = finished.checked.catalogue
     if catalogue is not None:
-        _dump(folder / CATALOGUE, {option.name: _catalogue_entry(option) for option in catalogue.values()})
-    _dump(folder / RECORD, record(build, finished))  # last: it says that the rest is there
+        _dump(folder / CATALOGUE_FILE, {option.name: _catalogue_entry(option) for option in catalogue.values()})
+    _dump(folder / BUILD_FILE, record(build, finished))  # last: it says that the rest is there
 
 
 def record(build: PlannedBuild, finished: FinishedBuild) -> dict[str, Any]:
@@ -110,7 +109,7 @@ def _catalogue_entry(option: OptionInfo) -> dict[str, Json]:
 
 
 def _load(folder: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    content: dict[str, Any] = json.loads((folder / BUILD_FILE).read_text(encoding="utf-8"))
     return content
 
 

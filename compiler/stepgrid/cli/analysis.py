@@ -28,6 +28,7 @@ from stepgrid.model.plan import Plan, PlannedCell, Report
 from stepgrid.model.table import NOTHING, Table
 from stepgrid.plan.actions import arms
 from stepgrid.plugins.collector import ComparingCollector, Recording
+from stepgrid.store.paths import STEPS_TABLE
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats import FORMATS, json_format
 from stepgrid.workflow import host_plan
@@ -66,7 +67,7 @@ def _counter_tables(args: argparse.Namespace, plan: Plan, cells: Sequence[Planne
     from stepgrid.collect.step_figures import ENGINE
 
     folder = host_plan.store().tables(plan.digest)
-    if not (folder / "steps.parquet").is_file():
+    if not (folder / STEPS_TABLE).is_file():
         raise CommandError(f"{args.spec} has no tables yet: `stepgrid run {args.spec}` makes them")
     probes = query.counter_places(folder)
     for probe in args.probe:

@@ -24,6 +24,7 @@ from stepgrid.plan import plan_file
 from stepgrid.plugins.driver import StandaloneOutput
 from stepgrid.plugins.metrics import SECTIONS, unit
 from stepgrid.plugins.registry import DRIVERS, driver
+from stepgrid.store.paths import STEPS_TABLE
 from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.formats.csv_format import delimited_text
 from stepgrid.summarize.formats.text import aligned, lines, wrapped
@@ -84,7 +85,7 @@ def _tables(args: argparse.Namespace) -> Path:
     if args.plan is not None:
         return _tables_of_plan(store, args.plan)
     if args.spec is None:
-        tables = list(store.summary("_").parent.glob("*/tables/steps.parquet"))
+        tables = list(store.summary("_").parent.glob(f"*/tables/{STEPS_TABLE}"))
         if not tables:
             sentence = f"nothing was collected yet under {store.root}: `stepgrid run SPEC` does it"
             raise CommandError(sentence, PROBLEMS)
@@ -106,7 +107,7 @@ def _tables_of_plan(store: Store, prefix: str) -> Path:
         sentence = f"several plans begin with {prefix}: {', '.join(plans)}" if plans else f"there is no plan {prefix}"
         raise CommandError(f"{sentence} under {store.root}/plans", PROBLEMS)
     folder = store.tables(plans[0])
-    if not (folder / "steps.parquet").is_file():
+    if not (folder / STEPS_TABLE).is_file():
         from stepgrid.collect.job import collect
 
         collect(store, plan_file.read(store.plan(plans[0])))

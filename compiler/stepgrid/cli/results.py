@@ -20,7 +20,7 @@ from stepgrid.model.status import Action, NodeStatus
 from stepgrid.model.units import counted, duration
 from stepgrid.plan import actions, plan_file
 from stepgrid.store import paths, plans, stage_requests
-from stepgrid.store.paths import RUN_LOCK
+from stepgrid.store.paths import ATTEMPT_FILE, RESULT_FILE, RUN_LOCK
 from stepgrid.store.plans import StoredPlan
 from stepgrid.store.results import COUNTS, PastAttempt, past_attempts
 from stepgrid.store.status import StatusReader
@@ -132,7 +132,7 @@ def _disturbed_loads(store: Store, plan: Plan, stages: Sequence[str]) -> list[st
     disturbed: set[int] = set()
     for stage in stages:
         if (result := store.result(stage)) is not None:
-            noise = files.read_json(result / "attempt.json").get("noise") or {}
+            noise = files.read_json(result / ATTEMPT_FILE).get("noise") or {}
             disturbed.update({loads[stage]} if "warning" in noise else ())
     return [stage for stage in stages if loads[stage] in disturbed]
 
@@ -180,7 +180,7 @@ def run_retract(args: argparse.Namespace) -> int:
 def _named_result(store: Store, name: str) -> Path:
     """Find a result by the last two parts of its path: its stage, and when it was measured."""
     parts = Path(name).parts
-    if parts and parts[-1] == "result.json":
+    if parts and parts[-1] == RESULT_FILE:
         parts = parts[:-1]
     results = store.all_results(parts[-2]) if len(parts) > 1 and parts[-2].startswith(STAGE_PREFIX) else []
     for result in results:

@@ -15,6 +15,7 @@ from stepgrid.model.status import ENDED, NodeStatus
 from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store.active_run import DiskFull, is_system_refusal, with_reserve
+from stepgrid.store.paths import RESULT_FILE
 from stepgrid.store.store import Store, revision
 
 
@@ -45,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _collected(store: Store, plan: Plan) -> Mapping[str, NodeStatus]:
     store.drop_stamps(plan.digest)
     nodes = collect(store, plan)
-    results = [node.result.folder / "result.json" for node in nodes.values() if node.result]
+    results = [node.result.folder / RESULT_FILE for node in nodes.values() if node.result]
     store.stamp_tables(plan.digest, revision(), results)
     return nodes
 

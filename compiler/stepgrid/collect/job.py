@@ -31,8 +31,8 @@ from stepgrid.model.plan import CellStep, Option, Options, Plan, PlannedStage, P
 from stepgrid.model.status import BrokenRecord, NodeStatus, Result, Status
 from stepgrid.plugins import hit_rate
 from stepgrid.plugins.metrics import METRICS, step_metrics
-from stepgrid.store import builds, paths, stage_requests
-from stepgrid.store.paths import IMPORTED
+from stepgrid.store import builds, stage_requests
+from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, CATALOGUE_FILE, IMPORTED, RESULT_FILE
 from stepgrid.store.paths import RUN_LOCK as RUN
 from stepgrid.store.results import BrokenResult, broken_sentence, changed_file, load_result, note_sound, set_aside
 from stepgrid.store.status import StatusReader
@@ -151,7 +151,7 @@ def _explain(result: Result, position: int, step: StepFigures) -> StepFigures:
 def _is_written_later(folder: Path, result: Path) -> bool:
     """The record is written last."""
     try:
-        written = (result / paths.RESULT_FILE).stat().st_mtime_ns
+        written = (result / RESULT_FILE).stat().st_mtime_ns
         return any(path.stat().st_mtime_ns > written for path in (folder, *folder.rglob("*")))
     except OSError:  # it is being moved
         return False
@@ -236,9 +236,9 @@ def environment_rows(store: Store, plan: Plan) -> Rows:
     yield from _facts("hardware", str(plan.hardware.get("id", "")), plan.hardware)
     for build in plan.builds:
         records = store.build_record(build.id)
-        catalogue = builds.read_catalogue(records / paths.CATALOGUE_FILE) or {}
+        catalogue = builds.read_catalogue(records / CATALOGUE_FILE) or {}
         defaults = {name: str(option.get("default", "")) for name, option in catalogue.items()}
-        yield from _facts("build", build.id, {"name": build.name, **builds.read_record(records / paths.BUILD_FILE)})
+        yield from _facts("build", build.id, {"name": build.name, **builds.read_record(records / BUILD_FILE)})
         yield from _facts("default", build.id, defaults)
     for build_id, options in requested_options(plan.stages).items():
         yield from _facts("requested", build_id, options)
@@ -248,7 +248,7 @@ def environment_rows(store: Store, plan: Plan) -> Rows:
             subject = f"{stage.id}/{result.name}"
             if note := stage_requests.read_retraction(result):
                 yield from _facts("retracted", subject, note.to_json())
-            elif files and "contents" not in read_json(result / "attempt.json"):
+            elif files and "contents" not in read_json(result / ATTEMPT_FILE):
                 yield from _facts("unknown contents", subject, {"files": ", ".join(files)})
 
 
@@ -291,7 +291,7 @@ def history_rows(store: Store, plan: Plan, attempts: Mapping[str, str | None]) -
     stages = {stage.id: stage for stage in plan.stages}
     for key, steps, result in islice(_older_results(store, plan, attempts), MOST):
         figures = _older_figures(result, stages[str(key["stage"])])
-        host = (read_json(result / "attempt.json").get("host") or {}).get("hostname")
+        host = (read_json(result / ATTEMPT_FILE).get("host") or {}).get("hostname")
         for step in steps:
             value = figures[step.index].metrics.get(FIGURE) if figures else None
             if value is not None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stepgrid.collect import parquet
 from stepgrid.language.problems import nearest
 from stepgrid.model.result_schema import SCHEMA
+from stepgrid.store.paths import STEPS_TABLE
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -125,7 +126,7 @@ def _restricted(folder: Path, *written: Path) -> Iterator[DuckDBPyConnection]:
     """The tables of a folder, and no other file but those to write to."""
     with open_tables(folder, parquet.database) as connection:
         connection.execute(f"SET allowed_directories = [{parquet.quoted(str(folder.resolve()))}]")
-        paths = ", ".join(parquet.quoted(str(path)) for path in (folder / "steps.parquet", *written))
+        paths = ", ".join(parquet.quoted(str(path)) for path in (folder / STEPS_TABLE, *written))
         connection.execute(f"SET allowed_paths = [{paths}]")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")

@@ -48,6 +48,7 @@ from stepgrid.model.status import Result
 from stepgrid.plugins.driver import RateTargets
 from stepgrid.plugins.importer import ImportedStep
 from stepgrid.plugins.registry import driver, parse_step, read_settings, require_runner, runner
+from stepgrid.store.paths import ATTEMPT_FILE
 
 REVISION = 15  # of what is worked out beside the drivers' own figures
 Record = Mapping[str, Any]  # step.json
@@ -359,7 +360,7 @@ _encoded = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 
 def environment_rows(result: Result, steps: Sequence[StepFigures]) -> Iterator[EnvironmentRow]:
     """Rows of the table `environment` about a result: text as it is, everything else as JSON."""
-    attempt = read_json(f"{result.folder}/attempt.json")
+    attempt = read_json(f"{result.folder}/{ATTEMPT_FILE}")
     start, noise = attempt.get("cache") or {}, attempt.get("noise") or {}
     scopes: dict[str, Mapping[str, Any]] = {
         "host": attempt.get("host") or {},

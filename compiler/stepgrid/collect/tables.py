@@ -17,6 +17,7 @@ from stepgrid.model.figures import ClientRate
 from stepgrid.model.plan import Plan
 from stepgrid.model.result_schema import SEPARATOR
 from stepgrid.model.status import NodeStatus, Status
+from stepgrid.store.paths import STEPS_TABLE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -169,7 +170,7 @@ class ResultTables:
 
     def write_steps(self, plan: Plan, nodes: Mapping[str, NodeStatus], metrics: Sequence[str]) -> None:
         """`metrics`: the columns of the table beside those that are fixed. It comes last, and stands for all tables."""
-        path, axes = self._folder / "steps.parquet", [axis.name for axis in plan.axes]
+        path, axes = self._folder / STEPS_TABLE, [axis.name for axis in plan.axes]
         columns = result_schema.steps(axes, ())
         planned_columns = {name: kind for name, kind in columns.items() if name not in _ONLY_FIGURES}
         present = [name for name in metrics if any(name in figures for _, figures in self._figures)]

@@ -7,10 +7,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,7 +20,7 @@ from stepgrid.host.files import Tree, make_folder, modification_times, read_json
 from stepgrid.host.locks import locked
 from stepgrid.host.page_cache import resident_bytes
 from stepgrid.plan.actions import NO_IMAGE
-from stepgrid.store.paths import DATA, IMAGE_FILE, USED, VERIFIED
+from stepgrid.store.paths import DATA, IMAGE_FILE, USED, VERIFIED, subfolders
 from stepgrid.store.results import read_head
 from stepgrid.store.store import Store
 
@@ -56,21 +57,15 @@ class Image:
 def list_images(store: Store) -> list[Image]:
     """List the images of this checkout, least lately used first."""
     images = []
-    for entry in _entries(store.image("_").parent):
-        if entry.is_dir() and not entry.name.startswith("."):
-            folder = Path(entry)
-            title = str(read_image_record(folder).get("title") or folder.name)
-            images.append(Image(folder.name, folder, title, last_use(folder), _blocks(folder)))
+    for folder in subfolders(store.image("_").parent):
+        title = str(read_image_record(folder).get("title") or folder.name)
+        images.append(Image(folder.name, folder, title, last_use(folder), _stored_files(folder)))
     return sorted(images, key=lambda image: (image.used, image.stage))
 
 
 def read_image_record(folder: Path) -> dict[str, Any]:
     """Read image.json; empty when it cannot be read."""
-    try:
-        raw = json.loads((folder / IMAGE_FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return raw if isinstance(raw, dict) else {}
+    return read_json(folder / IMAGE_FILE)
 
 
 def image_bytes(store: Store, stage: str) -> int | None:
@@ -108,36 +103,19 @@ def _lock(store: Store, stage: str) -> Path:
 
 def stored_bytes(folders: Iterable[Path]) -> int:
     """Add up all files below these folders; a file with several names counts once."""
-    files: dict[File, Blocks] = {}
-    for folder in folders:
-        files |= _blocks(folder)
-    return sum(blocks.bytes for blocks in files.values())
+    return sum(blocks.bytes for blocks in _stored_files(*folders).values())
 
 
-def _blocks(folder: Path) -> dict[File, Blocks]:
+def _stored_files(*folders: Path) -> dict[File, Blocks]:
     files: dict[File, Blocks] = {}
-    for entry in _files_below(folder):
-        with suppress(OSError):  # removed meanwhile
-            status = entry.stat(follow_symlinks=False)
-            key = status.st_dev, status.st_ino
-            names = files[key].names + 1 if key in files else 1
-            files[key] = Blocks(status.st_blocks * 512, names, status.st_nlink)
+    for parent, _, names in chain.from_iterable(map(os.walk, folders)):
+        for name in names:
+            with suppress(OSError):  # removed meanwhile
+                status = os.lstat(f"{parent}/{name}")
+                key = status.st_dev, status.st_ino
+                count = files[key].names + 1 if key in files else 1
+                files[key] = Blocks(status.st_blocks * 512, count, status.st_nlink)
     return files
-
-
-def _files_below(folder: Path | str) -> Iterator[os.DirEntry[str]]:
-    for entry in _entries(folder):
-        if entry.is_dir(follow_symlinks=False):
-            yield from _files_below(entry.path)
-        else:
-            yield entry
-
-
-def _entries(folder: Path | str) -> list[os.DirEntry[str]]:
-    try:
-        return list(os.scandir(folder))
-    except OSError:
-        return []
 
 
 # Sizes that databases grew to, by the steps that made them: the next stage of such steps is expected to need as much.

@@ -125,10 +125,6 @@ class EarlierPlan:
     def axes(self) -> frozenset[str]:
         return frozenset(axis.name for axis in self.header.axes)
 
-    @property
-    def share(self) -> bool:
-        return self.header.share
-
     def axes_of(self, root: str) -> list[str]:
         """List the axes on which the first cell has a point whose stages begin with this one."""
         for cell in self.header.cells:

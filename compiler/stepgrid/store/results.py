@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -352,16 +352,9 @@ class PastAttempt:
     warnings: tuple[str, ...] = ()  # of its steps, with their names
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "folder": str(self.folder),
-            "standing": self.standing,
-            "status": self.status,
-            "started": self.started,
-            "seconds": self.seconds,
-            "host": self.host,
-            "said": self.message,
-            "warnings": list(self.warnings),
-        }
+        record = asdict(self) | {"folder": str(self.folder), "said": self.message}
+        del record["message"]
+        return record
 
 
 def past_attempts(store: Store, node: NodeStatus) -> list[PastAttempt]:

@@ -57,13 +57,8 @@ class RedoRequest:
         return f"asked for by {self.author}, {_minute(self.when)}{f': {self.why}' if self.why else ''}"
 
     def to_json(self) -> dict[str, Any]:
-        return {
-            "stage": self.stage,
-            "who": self.author,
-            "when": self.when,
-            "why": self.why,
-            "beside": list(self.results),
-        }
+        results = [*self.results]
+        return {"stage": self.stage, "who": self.author, "when": self.when, "why": self.why, "beside": results}
 
 
 def request_redo(store: Store, stage: str, why: str, by: str | None = None) -> RedoRequest:

@@ -328,30 +328,22 @@ def revision() -> str:
         return set_by_run
     from stepgrid.plugins.registry import COLLECTORS, DRIVERS, LAYOUTS, foreign_packages  # not for jobs that measure
 
-    sources = [path for part in SUMMARY_SOURCES for path in python_files(PACKAGE / part)]
-    sources += [path for path in (TEMPLATES / "report").rglob("*") if path.is_file()]
-    digest = source_digest(PACKAGE.parents[1], sources)
-    foreign = foreign_packages(DRIVERS, COLLECTORS, LAYOUTS)
-    return with_foreign_packages(digest, foreign) if foreign else digest
-
-
-def with_foreign_packages(digest: str, foreign: Mapping[str, Iterable[Path]]) -> str:
-    """Add the versions and the contents of other packages to a digest."""
-    total = hashlib.sha256(digest.encode())
-    for package, folders in foreign.items():
-        total.update(package.encode())
-        for folder in sorted(folders):
-            total.update(source_digest(folder.parent, python_files(folder)).encode())
-    return total.hexdigest()[:REVISION_LENGTH]
+    paths = [path for part in SUMMARY_SOURCES for path in python_files(PACKAGE / part)]
+    paths += [path for path in (TEMPLATES / "report").rglob("*") if path.is_file()]
+    sources = {str(path.relative_to(PACKAGE.parents[1])): path for path in paths}
+    for package, folders in foreign_packages(DRIVERS, COLLECTORS, LAYOUTS).items():  # with their versions
+        for folder in folders:
+            sources |= {f"{package}/{path.relative_to(folder.parent)}": path for path in python_files(folder)}
+    return source_digest(sources)
 
 
 def python_files(path: Path) -> list[Path]:
     return [path] if path.is_file() else [*path.rglob("*.py")]
 
 
-def source_digest(root: Path, sources: Iterable[Path]) -> str:
-    """Digest names and contents of files, in whatever order they are listed."""
+def source_digest(sources: Mapping[str, Path]) -> str:
+    """Digest names and contents of files."""
     total = hashlib.sha256()
-    for path in sorted(sources):
-        total.update(f"{path.relative_to(root)}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    for name, path in sorted(sources.items()):
+        total.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()[:REVISION_LENGTH]

@@ -10,11 +10,12 @@ from typing import Any, TypeAlias
 
 from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
-from stepgrid.build.record import RECORD, programs
+from stepgrid.build.record import programs
 from stepgrid.host.locks import locked
 from stepgrid.plan.identity import build_id
 from stepgrid.plugins.engine import IdentityError
 from stepgrid.plugins.registry import require_builder
+from stepgrid.store.paths import BUILD_FILE
 from stepgrid.store.store import Store
 from stepgrid.transfer import bundle
 from stepgrid.transfer.bundle import Manifest
@@ -29,7 +30,7 @@ _IDENTIFY_SECONDS = 60.0
 
 def export_build(folder: Path, file: Path) -> Manifest:
     """Write a build to a file, and return the manifest."""
-    record = bundle.parse_record((folder / RECORD).read_bytes(), folder, CONTENT)
+    record = bundle.parse_record((folder / BUILD_FILE).read_bytes(), folder, CONTENT)
     bundle.check_name(file)
     words = [word for argv in record["programs"].values() for word in argv]
     if path := next((word for word in words if word.startswith("/")), None):
@@ -65,7 +66,7 @@ def import_build(store: Store, file: Path, may_run: Callable[[Record], bool]) ->
     manifest = read_build_manifest(file)
     _refuse_present(store, manifest["id"])
     with bundle.unpacked(store, file, manifest, CONTENT) as content:
-        text = (content / RECORD).read_bytes() if (content / RECORD).is_file() else b""
+        text = (content / BUILD_FILE).read_bytes() if (content / BUILD_FILE).is_file() else b""
         record = bundle.parse_record(text, file, CONTENT)
         _check_id(file, record, manifest["id"])
         _check_words(file, record)
@@ -90,10 +91,10 @@ def _check_id(file: Path, record: Record, build: str) -> None:
         recipe = {name: value for name, value in declared["recipe"].items() if name != "patches"}
         declared_id = build_id(record["engine"], declared["version"], record["source"], declared["pin"], recipe)
     except (KeyError, TypeError, AttributeError):
-        raise BuildError(f"{file} is not imported: its {RECORD} does not say what its id is made of") from None
+        raise BuildError(f"{file} is not imported: its {BUILD_FILE} does not say what its id is made of") from None
     if not record.get("id") == declared_id == build:
         raise BuildError(
-            f"{file} is not imported: it says it is {build}, and what its {RECORD} declares is {declared_id}"
+            f"{file} is not imported: it says it is {build}, and what its {BUILD_FILE} declares is {declared_id}"
         )
 
 

@@ -36,7 +36,7 @@ from stepgrid.plan import identity, plan_file
 from stepgrid.plugins.importer import Faults, FolderError, ImportedStep, ImportProblem, PublishedFigure, sort_problems
 from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.store import plans
-from stepgrid.store.paths import RESULT_FILE
+from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, RESULT_FILE
 from stepgrid.store.plans import outdate_summaries
 from stepgrid.store.results import result_checksums
 from stepgrid.store.store import Store
@@ -318,7 +318,7 @@ def publish(store: Store, planned: PublishedPlan) -> ImportedPlan:
         for build in plan.builds:
             make_folder(staged / build.id)
             record = {"id": build.id, "name": build.name, "engine": build.engine, "version": build.version}
-            _write_json(staged / build.id / "build.json", {**record, "route": "published"})
+            _write_json(staged / build.id / BUILD_FILE, {**record, "route": "published"})
         for stage, steps in planned.stages.items():
             _write_result(staged / stage, stages[stage], steps, plan.digest)
         plans.publish(store, plan)
@@ -349,7 +349,7 @@ def _write_result(folder: Path, stage: PlannedStage, steps: Sequence[ImportedSte
     first = steps[0]
     attempt = {"stage": stage.id, "attempt": folder.parent.name, "build": stage.build}
     facts = {"plan": plan, "started": first.started, "host": dict(first.host)}
-    _write_json(folder / "attempt.json", {**attempt, **facts})
+    _write_json(folder / ATTEMPT_FILE, {**attempt, **facts})
     records = [{"name": step.step, "kind": stage.steps[0].kind, **_times(step)} for step in steps]
     result = {**attempt, "status": "done", **_times(first), "steps": records, "files": result_checksums(folder)}
     _write_json(folder / RESULT_FILE, result)

@@ -34,7 +34,19 @@ from stepgrid.plan import plan_file, stage_tree
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store import plans, stage_requests
-from stepgrid.store.paths import IMPORTED, RESULT_FILE, TIME_PATTERN, future_fault, now
+from stepgrid.store.paths import (
+    ATTEMPT_FILE,
+    BUILD_FILE,
+    CATALOGUE_FILE,
+    FAILURE_FILE,
+    IMPORTED,
+    RESULT_FILE,
+    SUMMARY_PAGE,
+    SUMMARY_TEXT,
+    TIME_PATTERN,
+    future_fault,
+    now,
+)
 from stepgrid.store.plans import outdate_summaries
 from stepgrid.store.results import READINGS, broken_sentence, build_fault, full_fault
 from stepgrid.store.store import Store
@@ -44,7 +56,7 @@ from stepgrid.transfer.bundle import Contents, Manifest
 KIND, FORMAT = "results", 2  # 1 had neither spec nor report
 CONTENT, PLAN, BUILDS, RESULTS, ATTEMPTS = "content", "plan", "builds", "results", "attempts"
 SPEC, REPORT = "spec", "report"
-BUILD_RECORDS = ("build.json", "catalogue.json")
+BUILD_RECORDS = (BUILD_FILE, CATALOGUE_FILE)
 
 _RESULT = re.compile(rf"s-[0-9a-f]+/(?P<time>{TIME_PATTERN})", re.ASCII)
 _PATH = re.compile(
@@ -122,7 +134,7 @@ def _list_contents(
         yield from ((f"{BUILDS}/{build.id}/{name}", (folder, folder / name)) for name in names)
     if options.only is None:
         folder = store.summary(plan.digest)
-        pages = (*folder.glob("tables/*.parquet"), *folder.glob("summary.txt"), *folder.glob("index.html"))
+        pages = (*folder.glob("tables/*.parquet"), *folder.glob(SUMMARY_TEXT), *folder.glob(SUMMARY_PAGE))
         yield from ((f"{REPORT}/{path.relative_to(folder)}", (folder, path)) for path in sorted(pages))
     yield from ((f"{SPEC}/{name}", (path.parent, path)) for name, path in options.texts.items())
 
@@ -132,7 +144,7 @@ def _attempt_folders(store: Store, plan: Plan, options: ExportOptions) -> Iterat
         yield f"{RESULTS}/{stage.id}/{result.name}", result
     for stage in plan.stages if options.attempts else ():
         for attempt in store.attempts(stage.id):
-            if (attempt / "failure.json").is_file():  # else it is running
+            if (attempt / FAILURE_FILE).is_file():  # else it is running
                 yield f"{ATTEMPTS}/{stage.id}/{attempt.name}", attempt
 
 
@@ -179,7 +191,7 @@ class HostFacts(NamedTuple):
 
 def host_facts(store: Store, plan: Plan) -> HostFacts:
     folders = [result for stage in plan.stages for result in store.all_results(stage.id)]
-    hosts = (read_json(folder / "attempt.json").get("host") for folder in folders)
+    hosts = (read_json(folder / ATTEMPT_FILE).get("host") for folder in folders)
     names = {str(host[HOSTNAME]) for host in hosts if isinstance(host, dict) and HOSTNAME in host}
     variables = set[str]()
     for path in (path for folder in folders for path in folder.glob("**/command.json")):

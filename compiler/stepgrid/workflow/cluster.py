@@ -19,6 +19,7 @@ from stepgrid.model.site import JobRequest, Slurm
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
 from stepgrid.plan.estimate import Progress, assign_nodes
+from stepgrid.store.paths import ATTEMPT_FILE
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.remaining_work import RemainingWork, work_of_job
 from stepgrid.workflow.run_request import Fault, plan_request, requested_plan, use_site
@@ -171,7 +172,7 @@ class JobResources:
         names = {}
         for stage, result in self.work.results.items():
             if self.work.stages[stage].hardware == machine:
-                attempt = files.read_json(result / "attempt.json")
+                attempt = files.read_json(result / ATTEMPT_FILE)
                 if name := attempt.get(cluster_job.NODE) or attempt.get("hostname"):
                     names[stage] = cluster_job.short(str(name))
         return names

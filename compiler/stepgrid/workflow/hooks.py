@@ -32,7 +32,7 @@ from stepgrid.run.run_end_time import in_force
 from stepgrid.store import active_run, stage_requests
 from stepgrid.store.active_run import RunRecord, active_run_record, hold_run_lock
 from stepgrid.store.attempts import read_failure, write_failure
-from stepgrid.store.paths import RUN_LOCK
+from stepgrid.store.paths import BUILD_LOG, FAILURE_FILE, RUN_LOCK
 from stepgrid.store.results import set_aside
 from stepgrid.store.status import StatusReader, job_reader, job_status
 from stepgrid.store.store import Store
@@ -277,16 +277,16 @@ def close_attempts(work: RemainingWork) -> Iterator[str]:
     for node in sorted(work.lacking):
         with suppress(LockBusy, OSError), locked(work.store.lock(node), wait=False):
             for attempt in work.store.attempts(node)[-1:]:
-                if not (attempt / "failure.json").exists():
+                if not (attempt / FAILURE_FILE).exists():
                     yield _close_attempt(work, node, attempt).block(work.title(node))
 
 
 def _close_attempt(work: RemainingWork, node: str, attempt: Path) -> StageError:
     if node.startswith(BUILD_PREFIX):
-        from stepgrid.build import commands, job  # nearly every run gets here, and few were killed in a build
+        from stepgrid.build import job  # nearly every run gets here, and few were killed in a build
 
         tail = job.fail(attempt, node, Status.FAILED, KILLED)  # its tree goes at once: it may never be tried again
-        return StageError(KILLED, log=attempt / commands.LOG, tail=tail)
+        return StageError(KILLED, log=attempt / BUILD_LOG, tail=tail)
     signals.kill_attempt(attempt / JOURNAL, (work.store.root, work.store.data))
     failure = StageError(KILLED)
     write_failure(attempt, node, failure, Status.FAILED)

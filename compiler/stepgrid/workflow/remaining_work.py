@@ -15,7 +15,7 @@ from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.status import ENDED, Action, BrokenRecord, PlanStatus, Status
 from stepgrid.model.units import counted
 from stepgrid.store import plans, stage_requests
-from stepgrid.store.paths import RUN_LOCK
+from stepgrid.store.paths import BUILD_FILE, RESULT_FILE, RUN_LOCK
 from stepgrid.store.results import note_sound
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store, SummaryFiles
@@ -120,7 +120,7 @@ class RemainingWork:
         """Files that the tables must be newer than: missing marks, and the newest result.
 
         Marks of results are left out: Snakemake would take in the jobs that make them."""
-        present = (f"{result}/result.json" for result in self.results.values())
+        present = (f"{result}/{RESULT_FILE}" for result in self.results.values())
         newest = max(present, key=lambda path: os.stat(path).st_mtime, default=None)  # noqa: PTH116 - ten thousand
         return [*self.missing, *([newest] if newest else [])]
 
@@ -153,10 +153,10 @@ class RemainingWork:
         """Make marks of results and builds again: Snakemake may delete marks at will."""
         for stage, result in self.results.items():
             if stage not in self.lacking and not self.store.mark(stage).exists():
-                self.store.set_mark(stage, result / "result.json")
+                self.store.set_mark(stage, result / RESULT_FILE)
         for build in self.builds:
             if build not in self.lacking and not self.store.mark(build).exists():
-                self.store.set_mark(build, self.store.build(build) / "build.json")
+                self.store.set_mark(build, self.store.build(build) / BUILD_FILE)
 
     # Words for people
 

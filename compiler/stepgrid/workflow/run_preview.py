@@ -18,7 +18,7 @@ from stepgrid.plan.difference import Input, Link, differences
 from stepgrid.plan.estimate import MADE_BY, AbandonedResult, Node, Preview, estimate_power, saved_seconds, shape
 from stepgrid.store.builds import build_catalogue
 from stepgrid.store.images import image_bytes
-from stepgrid.store.paths import folder_bytes
+from stepgrid.store.paths import ATTEMPT_FILE, RESULT_FILE, folder_bytes
 from stepgrid.store.plans import (
     EarlierPlan,
     Place,
@@ -62,7 +62,7 @@ class _Previewer:
         plans = reversed(plans_of_spec(self._earlier, self.plan))
         titles = {stage.id: stage.title for plan in plans for stage in plan.header.stages}
         results = {stage: self.store.result(stage) for stage in abandoned_stages(self._earlier, self.plan)}
-        heads = {stage: read_head(result / "result.json") for stage, result in sorted(results.items()) if result}
+        heads = {stage: read_head(result / RESULT_FILE) for stage, result in sorted(results.items()) if result}
         return [
             AbandonedResult(stage, titles[stage], record_seconds(record)) for stage, record in heads.items() if record
         ]
@@ -93,7 +93,7 @@ class _Previewer:
         """Look up the spec whose plan a result or build was made for."""
         folder = node.result.folder if node.result else self.store.build(node.id)
         try:
-            plan = json.loads((folder / "attempt.json").read_text(encoding="utf-8"))["plan"]
+            plan = json.loads((folder / ATTEMPT_FILE).read_text(encoding="utf-8"))["plan"]
             return plan_file.read_header(self.store.plan(plan)).spec
         except plan_file.DAMAGED:
             return None
@@ -242,8 +242,8 @@ class _Comparer:
         cell, stages = position.cell, position.repeat.stages[: position.index + 1]
         new = [Link.of(self._stages[node], self._builds.__getitem__) for node in stages]
         inputs = differences(old, new)
-        if old_plan.share != self._share:
-            inputs = (Input("share", old_plan.share, self._share), *inputs)
+        if old_plan.header.share != self._share:
+            inputs = (Input("share", old_plan.header.share, self._share), *inputs)
         elif not self._share and (axes := old_plan.axes_of(old[0].stage.id)) != sorted(cell.labels):
             # a cell that shares nothing is an input of its stages, by its labels
             inputs = (Input("axes of the cell (share: false)", axes, sorted(cell.labels)), *inputs)

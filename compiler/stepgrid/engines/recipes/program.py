@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stepgrid.build.commands import LOG
 from stepgrid.build.elf import read_elf, strings
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import BuiltPrograms, Material, Order, require
@@ -62,7 +61,7 @@ def _compile(order: Order, argv: Sequence[str], tree: Path, variables: Mapping[s
     status = order.commands.compile([program, *argv[1:]], _LONGEST, cwd=tree, env=variables)
     if status == 0:
         return
-    for name in dict.fromkeys(_MISSING.findall(end_of_log(order.folder / LOG))):
+    for name in dict.fromkeys(_MISSING.findall(end_of_log(order.commands.log))):
         require(order, name)
     ending = f"was killed by signal {-status}" if status < 0 else f"ended with exit status {status}"
     raise BuildError(f"the build's command {argv[0]} {ending}")
