@@ -17,7 +17,7 @@ def measured(store: Store, stage: str) -> None:
 
 
 def stands_for(store: Store, stage: str, checksums: dict[str, str]) -> bool:
-    return plans.choose_id(store, "s-today", [stage], checksums) == stage
+    return plans.StoredIds(store).choose("s-today", [stage], checksums) == stage
 
 
 def reading(stage: str, checksum: str | None) -> PlannedStage:
@@ -81,9 +81,9 @@ def test_a_plan_knows_that_it_looked(store: Store) -> None:
 def test_an_earlier_id_that_was_found_once_stays(store: Store) -> None:
     """A metric that is changed later gives other earlier ids, under which nothing lies."""
     measured(store, "s-1")
-    assert plans.choose_id(store, "s-today", ["s-1"], {}) == "s-1"
+    assert plans.StoredIds(store).choose("s-today", ["s-1"], {}) == "s-1"
     plans.note_contents(store, [replace(reading("s-1", None), todays="s-today")])
-    assert plans.choose_id(store, "s-today", ["s-2"], {}) == "s-1"
+    assert plans.StoredIds(store).choose("s-today", ["s-2"], {}) == "s-1"
     for path in (store.results_of("s-1") / "20260101T000000.000000Z").iterdir():
         path.unlink()
-    assert plans.choose_id(store, "s-today", ["s-2"], {}) == "s-1"
+    assert plans.StoredIds(store).choose("s-today", ["s-2"], {}) == "s-1"

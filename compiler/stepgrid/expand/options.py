@@ -226,10 +226,18 @@ def identity_text(kind: str, settings: BaseModel, reading: bool = False) -> str:
 
     `reading`: with those that decide what is read of the output, which earlier ids had.
     """
+    return _identity_texts(kind, settings)[1 if reading else 0]
+
+
+def _identity_texts(kind: str, settings: BaseModel) -> tuple[str, str]:
+    """Write settings as today's ids and as earlier ones have them."""
     omitted = {CLIENT} if client_engine(kind) else set()  # a label: its build is what decides
     omitted |= {FILES} if input_files(kind) else set()  # names: what is in the files decides
-    omitted |= set() if reading else {*reading_names(kind)}
-    return encode(settings.model_dump(mode="json", exclude_defaults=True, exclude=omitted))
+    values = settings.model_dump(mode="json", exclude_defaults=True, exclude=omitted)
+    earlier_text, reading = encode(values), reading_names(kind)
+    if values.keys().isdisjoint(reading):
+        return earlier_text, earlier_text
+    return encode({name: value for name, value in values.items() if name not in reading}), earlier_text
 
 
 def mentioned_by_settings(entry: StepEntry) -> Iterator[Name]:
@@ -271,7 +279,6 @@ class StepSettings:
         self._server_placeholders = server_placeholders
         self._driver = driver(entry.kind)
         self._model = self._driver.settings_model()
-        self._reads_output = bool(reading_names(entry.kind))
 
     def resolve(self, scope: Scope) -> Settings | None:
         entry, plugin = self._entry, self._driver
@@ -284,9 +291,9 @@ class StepSettings:
         if model is None or any(value is FAULTY for value, _ in values.values()):
             return None
         complete = PlacedValues(model.model_dump(mode="json"), locations)
-        text = identity_text(entry.kind, model)
-        earlier_text = identity_text(entry.kind, model, reading=True) if self._reads_output else text
-        return Settings(complete, text, earlier_text, plugin.seed_key(complete), plugin.estimate(complete))
+        return Settings(
+            complete, *_identity_texts(entry.kind, model), plugin.seed_key(complete), plugin.estimate(complete)
+        )
 
     def _values(self, scope: Scope) -> tuple[dict[str, tuple[Any, Location]], dict[str, str]]:
         """Find values with their locations, and the locations of all that is given, `unset` too."""

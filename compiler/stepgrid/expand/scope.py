@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,6 +17,7 @@ from stepgrid.model import units
 
 PARAMS, OPTIONS = "params", "options"
 STORAGE_ENGINE = "storage_engine"  # as a name of its own it is the param, or the engine's default
+_REFERENCE = re.compile(r"\{\{ *(params|options)\.([A-Za-z]\w*) *\}\}", re.ASCII)
 CONDITIONAL = {"when", "value", "when_unsupported"}  # the keys of a value that depends on something
 
 
@@ -51,14 +54,16 @@ class Label(str):
 
     Axes in expressions are labels: `fanout == 32`, `cache == 'lru'`, `build == 'rocksdb'` (label, value, family)."""
 
-    number: int | float | None
     also: frozenset[str]
 
     def __new__(cls, text: str, also: frozenset[str] = frozenset()) -> Label:
         self = super().__new__(cls, text)
-        self.number = units.number(text)
         self.also = also
         return self
+
+    @cached_property
+    def number(self) -> int | float | None:
+        return units.number(str(self))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, bool):
@@ -158,7 +163,7 @@ class Scope:
         """Resolve a node to Text, a native value, NOTHING or UNSET. `several`: a list of plain values is one value."""
         if isinstance(node, Text):
             if expressions.is_template(node):
-                return self._report(node, lambda: expressions.render(node, self.names))
+                return self._report(node, lambda: self._render(node))
             return UNSET if node == "unset" and not node.quoted else node
         if isinstance(node, Seq):
             if several and not any(isinstance(item, Map | Seq) for item in node):
@@ -175,6 +180,14 @@ class Scope:
     def items(self, node: Any) -> list[Any]:
         """Resolve the elements that hold here of a list, or of what is a list by nature."""
         return list(filter(is_value, report_all(node if isinstance(node, Seq) else [node], self.value)))
+
+    def _render(self, node: Text) -> Any:
+        """Render a text; most are one param or option, for which Jinja2 is not needed."""
+        match = _REFERENCE.fullmatch(node)
+        value = self.look_up(match[1], match[2])[0] if match else UNSET
+        if isinstance(value, Text):
+            value = self.names[match[1]][match[2]] if match else value
+        return value if isinstance(value, int) else expressions.render(node, self.names)
 
     def _topmost(self, layers: Sequence[Entry]) -> tuple[Any, Entry | None]:
         for entry in reversed(layers):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ from stepgrid.plugins.driver import (
     misplaced_placeholder,
     possible_file_names,
 )
-from stepgrid.plugins.registry import client_engine, engine, input_files, runs_on, step_files
+from stepgrid.plugins.registry import client_engine, driver, engine, input_files, runs_on, step_files
 
 
 class Input(NamedTuple):
@@ -132,6 +132,7 @@ class StepSetup:
             SEARCH: entry.search.to_json() if entry.search is not None else None,
         }
         self._constant = {name: value for name, value in constant.items() if value}
+        self._bases: dict[Any, tuple[Setup, Mapping[str, Input]]] = {}  # without a service
         self._setups: dict[Any, Setup] = {}  # cells with equal setups share one
 
     def axes(self, points: Iterable[tuple[int, Point]]) -> Iterator[int]:
@@ -144,32 +145,44 @@ class StepSetup:
         yield from _mentioned_by_service(self._build)
 
     def resolve(self, points: Sequence[Point], scope: Scope, settings: Settings | None) -> Setup:
-        launch = dict(self._spec_launch)
-        for point in points:
-            launch |= _launch_values(point.launch)
-        values: dict[str, Json] = {
-            "launch": launch,
-            "start": next((point.start for point in reversed(points) if point.start is not None), self._spec_start),
-            STORAGE_ENGINE: storage_engine(self._build, scope) if self._is_server else None,
-            SERVICE: _resolve_service(self._build, scope),
-        }
-        values = {**{name: value for name, value in values.items() if value}, **self._constant}
+        base, named = self._base(points, scope)
         inputs: Mapping[str, Input] = {}
         attached: Mapping[str, str] = {}
-        named = {**self._files.libraries(self._build.source), **self._files.named_by_setup(values)}
         client: Build | None = None
         if settings is not None:
             attached = self._files.attached(self._attaching, self._entry, settings) if self._attaching else {}
             inputs = self._files.inputs(self._reading, self._entry, settings) if self._reading else {}
             client = self._client(settings)
             named = {**self._files.libraries(client.source), **named} if client is not None else named
-            named |= self._files.named_by_settings(self._reading, self._entry, settings) if self._reading else {}
+            if self._reading:
+                named = {**named, **self._files.named_by_settings(self._reading, self._entry, settings)}
             named = {name: entry for name, entry in named.items() if name not in inputs and name not in attached}
-        text = identity_text(values) if values else ""
-        key = (text, client, *(tuple(table.items()) for table in (attached, inputs, named)))
+        key = (base.text, client, *(tuple(table.items()) for table in (attached, inputs, named)))
         if key not in self._setups:
-            self._setups[key] = Setup(values, text).attaching(client, attached).reading(inputs, named)
+            self._setups[key] = base.attaching(client, attached).reading(inputs, named)
         return self._setups[key]
+
+    def _base(self, points: Sequence[Point], scope: Scope) -> tuple[Setup, Mapping[str, Input]]:
+        """Resolve a setup without files of its settings, and find the files that it names."""
+        patches = tuple([point for point in points if point.launch is not None or point.start is not None])
+        engine_name = storage_engine(self._build, scope) if self._is_server else None
+        service = _resolve_service(self._build, scope)
+        key = (patches, engine_name)
+        if service is None and key in self._bases:
+            return self._bases[key]
+        launch = dict(self._spec_launch)
+        for point in patches:
+            launch |= _launch_values(point.launch)
+        values: dict[str, Json] = {
+            "launch": launch,
+            "start": next((point.start for point in reversed(patches) if point.start is not None), self._spec_start),
+            STORAGE_ENGINE: engine_name,
+            SERVICE: service,
+        }
+        values = {**{name: value for name, value in values.items() if value}, **self._constant}
+        named = {**self._files.libraries(self._build.source), **self._files.named_by_setup(values)}
+        self._bases[key] = Setup(values, identity_text(values) if values else ""), named
+        return self._bases[key]
 
     def _client(self, settings: Settings) -> Build | None:
         if self._client_engine is None:
@@ -329,11 +342,14 @@ class SpecFiles:
 
     def __init__(self, document: Document, problems: Problems) -> None:
         self._spec, self._yaml_files, self._problems = document.path, frozenset(document.files), problems
-        self._root = os.path.realpath(os.path.dirname(self._spec) or ".").rstrip("/")  # noqa: PTH120 - an import less
+        self._spec_folder = Path(self._spec).parent
+        self._root = os.path.realpath(self._spec_folder).rstrip("/")
+        self._paths: dict[str, str] = {}  # by names in the spec
         self._texts: dict[str, str] = {}
         self._checksums: dict[tuple[str, bool], str | None] = {}
         self._programs: dict[str, str | None] = {}  # of PATH
         self._libraries: dict[str, Mapping[str, Input]] = {}
+        self._folder_links: dict[str, Sequence[str]] = {}
 
     def attached(self, plugin: StepFiles, entry: StepEntry, settings: Settings) -> Mapping[str, str]:
         """Read the texts that a step brings along, by their names in its folder."""
@@ -366,15 +382,13 @@ class SpecFiles:
     def named_by_settings(self, plugin: InputFiles, entry: StepEntry, settings: Settings) -> dict[str, Input]:
         """Find programs of PATH, files that are named in any other way, and targets of links in listed folders."""
         entries: dict[str, Input] = {}
-        for setting in plugin.placeholders(()) if isinstance(plugin, Placeholders) else ():
+        for setting in _word_settings(entry.kind):
             words = settings.values.get(setting)
             if isinstance(words, list):
                 texts = [str(word) for word in words]
                 entries |= self._named_by_words(texts, lambda name: self._setting_path(name, entry, settings))
         for name in (*plugin.listed(settings.values), *entries):
-            path = self._setting_path(name, entry, settings)
-            if os.path.isdir(path):  # noqa: PTH112 - an import less
-                entries |= self._link_targets(name, path)
+            entries |= self._link_targets(name, self._setting_path(name, entry, settings))
         return entries
 
     def named_by_setup(self, values: Mapping[str, Json]) -> dict[str, Input]:
@@ -421,13 +435,19 @@ class SpecFiles:
         return self._programs[name]
 
     def _link_targets(self, name: str, folder: str) -> Mapping[str, Input]:
-        """Find the targets of links: a folder's checksum has their paths, not what is there."""
+        """Find the targets of links in a folder: its checksum has their paths, not what is there."""
         entries: dict[str, Input] = {}
-        for link in files.tree_links(Path(folder)):
+        for link in self._links(folder):
             target = os.path.realpath(os.path.join(folder, link))  # noqa: PTH118 - an import less
             if (item := self._input(target, only_files=not site.may_read(target, self._spec))) is not None:
                 entries[f"{name.rstrip('/')}/{link}"] = item
         return entries
+
+    def _links(self, folder: str) -> Sequence[str]:
+        if folder not in self._folder_links:
+            is_folder = os.path.isdir(folder)  # noqa: PTH112 - an import less
+            self._folder_links[folder] = files.tree_links(Path(folder)) if is_folder else ()
+        return self._folder_links[folder]
 
     def _listed_input(self, name: str, entry: StepEntry, settings: Settings) -> Input:
         where, quoted = _setting_location(name, entry, settings)
@@ -444,7 +464,9 @@ class SpecFiles:
         raise AlreadyReported(name)
 
     def _spec_path(self, name: str) -> str:
-        return os.path.normpath(os.path.join(os.path.dirname(self._spec), name))  # noqa: PTH118, PTH120 - of ten thousand
+        if name not in self._paths:
+            self._paths[name] = os.path.normpath(self._spec_folder / name)
+        return self._paths[name]
 
     def _setting_path(self, name: str, entry: StepEntry, settings: Settings) -> str:
         if len(self._yaml_files) <= 1:
@@ -465,6 +487,13 @@ class SpecFiles:
             self._checksums[key] = _try_checksum(path, only_files)
         value = self._checksums[key]
         return None if value is None else Input(path, value)
+
+
+@cache
+def _word_settings(kind: str) -> tuple[str, ...]:
+    """List the settings that are words of a command."""
+    plugin = driver(kind)
+    return tuple(plugin.placeholders(())) if isinstance(plugin, Placeholders) else ()
 
 
 def _setting_location(name: str, entry: StepEntry, settings: Settings) -> tuple[Location, int]:

@@ -345,7 +345,7 @@ quoted = encode_basestring  # a text as JSON
 
 def encode(value: object) -> str:
     """Compact JSON with sorted keys; a dataclass is its fields."""
-    return _ENCODER.encode(value)
+    return "".join(_ENCODE(value, 0))
 
 
 def flat(texts: Mapping[str, str]) -> str:
@@ -357,9 +357,14 @@ def fields(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
 
 
-_ENCODER = json.JSONEncoder(
-    sort_keys=True,
-    separators=(",", ":"),
-    ensure_ascii=False,
-    default=lambda value: dict(value) if isinstance(value, Mapping) else fields(value),
+def _plain(value: Any) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else fields(value)
+
+
+# json.JSONEncoder makes this encoder anew for each of the hundred thousand values of a plan
+_MAKE_ENCODER: Any = getattr(json.encoder, "c_make_encoder", None)
+_ENCODE: Callable[[Any, Any], Iterable[str]] = (
+    _MAKE_ENCODER(None, _plain, encode_basestring, None, ":", ",", True, False, True)
+    if _MAKE_ENCODER
+    else json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain).iterencode
 )

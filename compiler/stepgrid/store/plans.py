@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -247,25 +248,55 @@ def _figure(store: Store, stage: str, index: int) -> float | None:
 # stage is found under an earlier id, that is noted, so that a change of what is read of its output does not lose it.
 
 
-def choose_id(store: Store, today: str, earlier: Sequence[str], contents: Mapping[str, str]) -> str:
-    """Choose the id under which the results of a stage lie."""
-    if text := read_input(store.earlier_id(today)):
-        # a lost result keeps its id: else all that comes after it would have another one as well
-        node = text.decode(errors="replace")
-        return node if _stands_for(store, node, contents, True) else today
-    return next((node for node in earlier if _stands_for(store, node, contents, bool(store.results(node)))), today)
+class StoredIds:
+    """Ids under which the results of stages lie; the folders of the store are listed once for all stages."""
 
+    def __init__(self, store: Store) -> None:
+        self._store = store
 
-def _stands_for(store: Store, stage: str, contents: Mapping[str, str], unrecorded: bool) -> bool:
-    """Tell whether results under this id count for these contents; `unrecorded`: where nobody noted what they read."""
-    text = read_input(store.contents(stage))
-    try:
-        checksums = json.loads(text) if text is not None else None
-        if checksums is None:
+    def choose(self, today: str, earlier: Sequence[str], contents: Mapping[str, str]) -> str:
+        """Choose the id under which the results of a stage lie."""
+        if text := self._read_note(f"{today}.id"):
+            # a lost result keeps its id: else all that comes after it would have another one as well
+            node = text.decode(errors="replace")
+            return node if self._stands_for(node, contents, True) else today
+        return next((node for node in earlier if self._stands_for(node, contents, self._has_results(node))), today)
+
+    def _stands_for(self, stage: str, contents: Mapping[str, str], unrecorded: bool) -> bool:
+        """Tell whether results under this id count for these contents; `unrecorded`: where no note of them exists."""
+        text = self._read_note(f"{stage}.json")
+        try:
+            checksums = json.loads(text) if text is not None else None
+            if checksums is None:
+                return unrecorded
+            return checksums.keys() <= contents.keys() and all(contents[name] == checksums[name] for name in checksums)
+        except (ValueError, AttributeError):
             return unrecorded
-        return checksums.keys() <= contents.keys() and all(contents[name] == checksums[name] for name in checksums)
-    except (ValueError, AttributeError):
-        return unrecorded
+
+    def _has_results(self, stage: str) -> bool:
+        return stage in self._result_names and bool(self._store.results(stage))
+
+    def _read_note(self, name: str) -> bytes | None:
+        path = f"{self._store.root}/contents/{name}"  # by text, as this is done for ten thousand stages
+        if name in self._note_names:
+            return read_input(Path(path))
+        record_file(path, None)
+        return None
+
+    @cached_property
+    def _result_names(self) -> frozenset[str]:
+        return _names(f"{self._store.root}/results")
+
+    @cached_property
+    def _note_names(self) -> frozenset[str]:
+        return _names(f"{self._store.root}/contents")
+
+
+def _names(folder: str) -> frozenset[str]:
+    try:
+        return frozenset(os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return frozenset()
 
 
 def note_contents(store: Store, stages: Iterable[PlannedStage]) -> None:

@@ -31,7 +31,7 @@ def compile_for_host(
     from stepgrid.language.files import reuse_checksums
     from stepgrid.plan.assembly import Context, compile_spec
     from stepgrid.store.builds import existing_build
-    from stepgrid.store.plans import choose_id
+    from stepgrid.store.plans import StoredIds
     from stepgrid.store.stage_requests import load_records
 
     results = store()
@@ -42,7 +42,7 @@ def compile_for_host(
         differs=stand_in_differences(current_site(), facts),
         pin_source=pin,
         find_build=partial(existing_build, results),
-        choose_id=partial(choose_id, results),
+        choose_id=StoredIds(results).choose,
         loads=load_records(results),
     )
     with reuse_checksums(results.checksums()):
