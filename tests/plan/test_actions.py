@@ -1,16 +1,18 @@
-"""What the next run does with each node, from what became of it."""
+"""Actions of the next run on each node; arms and bases; the stages that a request means."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
-from stepgrid.model.plan import Plan
+from stepgrid.model.plan import Axis, Plan, PlannedStage, Report
 from stepgrid.model.status import Action, NodeStatus, Status
-from stepgrid.plan.actions import NO_IMAGE, add_replays, decide_action, leave_unsupported
-
-Compile = Callable[..., Plan]
+from stepgrid.plan import actions
+from stepgrid.plan.actions import NO_IMAGE, add_replays, arms, decide_action, leave_unsupported
+from tests.conftest import Compile
 
 SPEC = """\
 title: t
@@ -129,3 +131,120 @@ def test_on_a_server_that_runs_already_a_load_is_run_again_for_each_stage_after_
     some = found(load, first)
     assert (some.action, some.times, some.why) == (Action.REPLAY, 1, f"run once more {what}")
     assert (found(load, first, second).action, found(load, first, second).times) == (Action.KEEP, 0)
+
+
+# Arms: where an axis names the builds, they are compared by it
+
+
+AXES = (Axis("build", ("my", "ma")), Axis("server", ("innodb", "maria", "rocks")), Axis("range", ("10", "100"), ("x",)))
+CELLS = (
+    {"build": "my", "server": "innodb"},
+    {"build": "ma", "server": "maria"},
+    {"build": "ma", "server": "rocks"},
+)
+
+
+def names(cells: Any = CELLS, **said: Any) -> list[str]:
+    return [axis.name for axis in arms(AXES, cells, Report(**{"base": {"server": "innodb"}, **said}))]
+
+
+def test_an_axis_that_names_the_builds_stands_for_them() -> None:
+    assert names() == ["server", "range"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"base": {"build": "my"}},
+        {"tables": [{"rows": ["build"]}]},
+        {"tables": [{"where": {"build": "my"}}]},
+        {"claims": [{"expect": "qps(build='my') > 1"}]},
+        {"claims": [{"expect": "qps() > 1", "where": {"build": "my"}}]},
+    ],
+)
+def test_what_a_report_asks_for_stays(said: dict[str, Any]) -> None:
+    assert names(**said) == ["build", "server", "range"]
+
+
+def test_an_axis_of_its_own_stays() -> None:
+    crossed = [{"build": build, "server": server} for build in ("my", "ma") for server in ("innodb", "rocks")]
+    assert names(crossed) == ["build", "server", "range"]
+    assert names(CELLS[1:]) == ["build", "server", "range"]  # one build: nothing that could be told
+    assert names([{"build": "my"}, {"build": "ma", "server": "rocks"}]) == ["build", "server", "range"]
+
+
+# Bases, and stages that are meant
+
+
+STEPS = """\
+title: t
+builds: {rocksdb: {engine: rocksdb, versions: [6.11.4, 7.8.3], source: {debian: rocksdb-tools, suite: sid}}}
+steps:
+  - {name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true, duration: null, measured: false}
+  - checkpoint: loaded
+  - {name: readww, kind: db_bench, benchmarks: [readwhilewriting], duration: 1m}
+  - checkpoint: read
+  - {name: overwrite, kind: db_bench, benchmarks: [overwrite], duration: 1m}
+params: {keys: 200k}
+sweep:
+  cache: {option: cache_type, values: [lru_cache, hyper_clock_cache], from: loaded}
+  threads: {param: threads, values: [1, 2], from: read}
+repeat: 2
+report: {base: {cache: lru_cache}}
+compare_within: 7d
+"""
+NOW = datetime(2026, 1, 20, tzinfo=UTC)
+
+
+@pytest.fixture
+def plan(compile_text: Compile) -> Plan:
+    return compile_text(STEPS)
+
+
+def named(plan: Plan, *words: str) -> list[PlannedStage]:
+    return [stage for stage in plan.stages if all(word in stage.title for word in words)]
+
+
+def test_the_base_of_a_stage_has_the_same_step_load_and_other_axes(plan: Plan) -> None:
+    assert plan.report.within == 7 * 86400
+    titles = {stage.id: stage.title for stage in plan.stages}
+    found = {titles[stage]: {titles[each] for each in against} for stage, against in actions.base_stages(plan).items()}
+    assert found["rocksdb-7.8.3 cache=hyper_clock_cache, load 2: readww"] == {
+        "rocksdb-7.8.3 cache=lru_cache, load 2: readww"
+    }
+    assert found["rocksdb-6.11.4 cache=hyper_clock_cache threads=2, load 1: overwrite"] == {
+        "rocksdb-6.11.4 cache=lru_cache threads=2, load 1: overwrite"
+    }
+    assert not any("fillseq" in title or "lru" in title for title in found)  # no figure, or the base itself
+
+
+def test_a_base_is_due_when_it_is_too_old_for_what_runs(plan: Plan) -> None:
+    (new,), (old,) = named(plan, "7.8.3", "hyper", "load 1: readww"), named(plan, "7.8.3", "lru", "load 1: readww")
+    measured = {stage.id: NOW - timedelta(days=9) for stage in plan.stages if stage.id != new.id}
+    why = "compare_within: the base was measured more than 7d00h ago"
+    assert actions.outdated_bases(plan, {new.id}, measured, NOW) == {old.id: why}
+    assert actions.outdated_bases(plan, (), measured, NOW) == {}
+    assert actions.outdated_bases(plan, {new.id, old.id}, measured, NOW) == {}  # it runs anyway
+    fresh = measured | {old.id: NOW - timedelta(days=6)}
+    assert actions.outdated_bases(plan, {new.id}, fresh, NOW) == {}
+    assert actions.outdated_bases(plan, {old.id}, measured, NOW) == {}  # a base has none itself
+
+
+def test_without_the_word_nothing_is_due(compile_text: Compile) -> None:
+    plan = compile_text(STEPS.replace("compare_within: 7d\n", ""))
+    measured = dict.fromkeys((stage.id for stage in plan.stages), NOW - timedelta(days=99))
+    assert actions.outdated_bases(plan, set(measured), measured, NOW) == {}
+
+
+def test_the_stages_that_are_meant(plan: Plan) -> None:
+    titles = {stage.id: stage.title.rsplit(": ")[-1] for stage in plan.stages}
+
+    def meant(*steps: str, load: bool = False) -> list[str]:
+        return [titles[stage] for stage in actions.select_stages(plan.cells[:1], steps, load)]
+
+    assert meant() == ["readww", "overwrite"] * 2
+    assert meant("overwrite") == ["overwrite"] * 2
+    assert meant("overwrite", load=True) == ["fillseq", "readww", "overwrite"] * 2
+    assert meant("fillseq") == ["fillseq"] * 2
+    assert meant(load=True) == ["fillseq", "readww", "overwrite"] * 2
+    assert actions.step_names(plan) == ["fillseq", "readww", "overwrite"]

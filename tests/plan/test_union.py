@@ -1,16 +1,26 @@
-"""A grid's plan is that of its cells, each compiled alone: no value is taken from a cell where it is another."""
+"""A grid's plan is that of its cells, each compiled alone, and a cell written out as a spec is the same cell.
 
+No value is taken from a cell where it is another, and none depends on layers, axes or expressions that it came by."""
+
+from __future__ import annotations
+
+import json
 import re
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stepgrid.language.problems import SpecError
-from stepgrid.model.plan import Plan, PlannedStage
-
-Compile = Callable[..., Plan]
+from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedCell, PlannedStage, PlannedStep
+from stepgrid.plan.assembly import compile_spec
+from stepgrid.plugins.registry import driver
+from stepgrid.plugins.settings import Quantity
+from tests.conftest import HOST, Compile
+from tests.plan.test_identity import ROOT, WHOLE
 
 OPTIONS, PARAMS, AXES = ("a", "b", "c", "d"), ("threads", "reads", "x"), ("one", "two", "three")
 SCOPES: list[dict[str, Any]] = [{}, {"from": "loaded"}, {"steps": ["read"]}, {"steps": ["load", "write"]}]
@@ -37,7 +47,6 @@ plain = number.map(str)
 conditional = st.tuples(condition, st.one_of(plain, template)).map(lambda drawn: {"when": drawn[0], "value": drawn[1]})
 value = st.one_of(plain, template, block, st.just("unset"), st.lists(conditional, min_size=1, max_size=2))
 layer = st.dictionaries(st.sampled_from(OPTIONS), value, max_size=3)
-param = st.one_of(plain, number.map(lambda n: f"{{{{ hardware.cores * {n} }}}}"))
 
 
 @st.composite
@@ -121,3 +130,99 @@ def picks(sweep: dict[str, Any]) -> Iterator[dict[str, str]]:
     for axis, points in sweep.items():
         found = [{**pick, axis: label} for pick in found for label in points["points"]]
     yield from found
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(spec())
+def test_a_cell_written_out_is_the_same_cell(compile_text: Compile, drawn: dict[str, Any]) -> None:
+    whole = outcome(compile_text, text(drawn, VERSIONS, drawn["sweep"], None))
+    if isinstance(whole, Plan):
+        for cell in whole.cells[:6]:
+            came_back(compile_text, whole, cell)
+
+
+def test_every_cell_of_what_an_id_is_made_of(compile_text: Compile) -> None:
+    plan = compile_text(WHOLE.replace("hardware: {cores: 4, memory: 16GiB}\n", ""))
+    assert len(plan.cells) > 10
+    for cell in plan.cells:
+        came_back(compile_text, plan, cell, seed=7)
+
+
+@pytest.mark.parametrize("post", sorted((ROOT / "specs" / "posts").glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_cell_of_each_published_experiment(
+    compile_text: Compile, post: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    plan = compile_spec(str(post.relative_to(ROOT)), "smoke", HOST)
+    for cell in (plan.cells[0], plan.cells[-1]):
+        came_back(compile_text, plan, cell)
+
+
+def came_back(compile_text: Compile, plan: Plan, cell: Any, seed: int = 1) -> None:
+    again = compile_text(cell_text(plan, cell, seed))
+    assert [repeat.stages for repeat in again.cells[0].repeats] == [repeat.stages for repeat in cell.repeats]
+    assert len(again.cells) == 1
+
+
+# A cell of a plan as a spec of its own: every value written out, nothing left to layers, axes or expressions
+
+SETUP = ("launch", "start")  # of the whole spec; of a step in a plan
+
+
+def cell_text(plan: Plan, cell: PlannedCell, seed: int = 1) -> str:
+    """YAML, as JSON; the machine is left out, so the host must be the same."""
+    build = next(build for build in plan.builds if build.id == cell.build)
+    by_id = {stage.id: stage for stage in plan.stages}
+    chain = [by_id[stage] for stage in cell.repeats[0].stages]
+    first = chain[0].steps[0]
+    spec = {
+        "title": "one cell",
+        "builds": {build.name: _build(build)},
+        "steps": [item for stage in chain for item in ({"checkpoint": stage.id}, *map(_step, stage.steps))][1:],
+        "repeat": {"loads": 1 + max(r.load for r in cell.repeats), "runs": 1 + max(r.run for r in cell.repeats)},
+        "seed": seed,
+        "params": {"storage_engine": first.setup["storage_engine"]} if "storage_engine" in first.setup else {},
+        "probes": _probes(chain),
+        "define": {"builds": _clients(plan, chain)},
+        **{name: first.setup[name] for name in SETUP if name in first.setup},
+    }
+    return json.dumps(spec, indent=1, ensure_ascii=False)
+
+
+def _build(build: PlannedBuild) -> dict[str, Any]:
+    recipe = dict(build.recipe)
+    if patches := cast(list[dict[str, Any]], recipe.get("patches", [])):
+        recipe["patches"] = [str(ROOT / patch["path"]) for patch in patches]
+    return {"engine": build.engine, "version": build.version, "source": dict(build.source), **recipe}
+
+
+def _clients(plan: Plan, chain: list[PlannedStage]) -> dict[str, Any]:
+    builds = {build.id: build for build in plan.builds}
+    steps = [step for stage in chain for step in stage.steps]
+    return {str(step.settings["client"]): _build(builds[step.client]) for step in steps if step.client}
+
+
+def _probes(chain: list[PlannedStage]) -> list[dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for step in (step for stage in chain for step in stage.steps):
+        for when in ("before", "after"):
+            for probe in cast(list[dict[str, Any]], step.setup.get(when, [])):
+                found.setdefault(probe["name"], dict(probe)).setdefault(when, []).append(step.name)
+    return list(found.values())
+
+
+def _step(step: PlannedStep) -> dict[str, Any]:
+    settings = {name: _setting(step.kind, name, value) for name, value in step.settings.items()}
+    options = {name: _option(option) for name, option in step.options.items()}
+    flags = {"measured": step.measured, "mutates": step.mutates}
+    return {"name": step.name, "kind": step.kind, **flags, "options": options, "params": settings}
+
+
+def _setting(kind: str, name: str, value: Any) -> Any:
+    metadata = driver(kind).settings_model().model_fields[name].metadata
+    seconds = any(isinstance(item, Quantity) and item.kind == "duration" for item in metadata)
+    return f"{value}s" if seconds and value is not None else value
+
+
+def _option(option: Option) -> Any:
+    return {"value": option.value, "when_unsupported": "drop"} if option.unsupported == "drop" else option.value

@@ -1,3 +1,7 @@
+"""Plans on disk: what is written is read, and each job finds its line."""
+
+from __future__ import annotations
+
 from dataclasses import replace
 from pathlib import Path
 

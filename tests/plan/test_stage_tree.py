@@ -1,23 +1,27 @@
-"""Files that commands read: what is in them is part of the identity, where they lie is not."""
+"""Ids of stages: files that commands read count by their content, what is read of output does not; ids are checked."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from stepgrid.expand.setup import Setup
 from stepgrid.language import files as files_module
 from stepgrid.language.files import shared_libraries
 from stepgrid.language.problems import SpecError
-from stepgrid.model.plan import FILES, INPUTS, Plan
-from stepgrid.plan.assembly import Context, compile_spec
+from stepgrid.model.plan import FILES, INPUTS, Option, Plan, PlannedStage
+from stepgrid.plan import plan_file
+from stepgrid.plan.assembly import Context, compile_spec, scales
 from stepgrid.plan.difference import differences
 from stepgrid.plan.stage_tree import id_faults
 from stepgrid.plugins.driver import find_on_path
-from tests.conftest import HOST
-from tests.plan.difference.test_stage_difference import Compile, chain, named
+from tests.cli import samples
+from tests.conftest import HOST, Compile
+from tests.plan.test_difference import chain, named
 
 SPEC = """\
 title: t
@@ -275,3 +279,172 @@ def test_python_s_own_modules_need_libraries_too(tmp_path: Path) -> None:
     (tmp_path / "script").write_text("#!/bin/sh\n")
     (tmp_path / "cut").write_bytes(b"\x7fELF\x02\x01")
     assert [shared_libraries(str(tmp_path / name)) for name in ("script", "cut", "absent")] == [{}, {}, {}]
+
+
+# What is read of output
+
+
+METRICS = """\
+title: t
+builds: {mine: {engine: program, version: "1.0", source: {system: sh}}}
+steps:
+  - {name: put, kind: command, argv: ["{program:sh}", -c, "echo put"]}
+  - {checkpoint: loaded}
+  - {name: get, kind: command, argv: ["{program:sh}", -c, "echo 7 in %s"], metrics: {rate: %s}}
+%s"""
+PLAIN = "{pattern: '(\\d+) in'}"
+
+
+def stage_ids(plan: Plan) -> list[str]:
+    return sorted(stage.id for stage in plan.stages)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "{pattern: 'took (\\d+)'}",
+        "{pattern: '(\\d+) in', unit: s}",
+        "{pattern: '(\\d+) in', better: lower}",
+        "{pattern: '(\\d+) in', times: 0.001}",
+        "{pattern: '(\\d+) in', required: true}",
+        "{pattern: '(\\d+) in'}, more: {pattern: '(\\d+)'}",
+    ],
+)
+def test_metrics_are_no_part_of_the_identity(compile_text: Compile, metric: str) -> None:
+    assert stage_ids(compile_text(METRICS % ("s", metric, ""))) == stage_ids(compile_text(METRICS % ("s", PLAIN, "")))
+
+
+def test_series_is_none_either_and_the_command_is(compile_text: Compile) -> None:
+    plain = compile_text(METRICS % ("s", PLAIN, ""))
+    series = f"{PLAIN}}}, series: {{file: a.csv, time: t, rate: r"
+    assert stage_ids(compile_text(METRICS % ("s", series, ""))) == stage_ids(plain)
+    assert stage_ids(compile_text(METRICS % ("ms", PLAIN, ""))) != stage_ids(plain)
+
+
+AXIS = "params: {scale: 1}\nsweep: {scale: {param: scale, values: [1, 2], from: loaded}}\n"
+
+
+def test_output_that_two_cells_read_in_two_ways_is_measured_twice(compile_text: Compile) -> None:
+    plan = compile_text(METRICS % ("s", "{pattern: '(\\d+) in', times: '{{ params.scale }}'}", AXIS))
+    assert len([stage for stage in plan.stages if stage.parent]) == 2
+    assert list(id_faults(plan)) == []
+
+
+class Earlier:
+    """A store with results under the stage_ids of before."""
+
+    def __init__(self) -> None:
+        self.stage_ids: list[str] = []
+
+    def __call__(self, today: str, earlier: Sequence[str], contents: Mapping[str, str]) -> str:
+        self.stage_ids += earlier[:1]
+        return earlier[0] if earlier else today
+
+
+def test_results_under_an_id_of_before_stay(compile_text: Compile) -> None:
+    today = compile_text(METRICS % ("s", PLAIN, ""))
+    store = Earlier()
+    plan = compile_spec("a.yaml", None, HOST, context=Context(choose_id=store))
+    assert {stage.id for stage in plan.stages if stage.todays} == {*store.stage_ids}
+    assert all(stage.todays for stage in plan.stages if stage.parent)
+    assert list(id_faults(plan)) == []
+    assert "".join("".join(lines) for _, lines in plan_file.texts(today)).count("todays") == 0
+
+
+# Setups
+
+
+CLIENTS = """\
+title: t
+builds: {mariadb: {engine: mariadb, version: 11.8.1, source: {system: mariadbd}}}
+define: {builds: {one: {engine: sysbench, version: 1.0.20, source: {debian: sysbench, suite: bookworm}}}}
+steps:
+  - {name: point, kind: sysbench, lua: point_query, duration: 1s, rows: 10, client: one}
+sweep: {size: {option: max_connections, values: [1, 2]}}
+"""
+
+
+def test_a_client_is_the_id_of_its_build_in_one_object_for_all_stages(compile_text: Compile) -> None:
+    plan = compile_text(CLIENTS)
+    (client,) = [build.id for build in plan.builds if build.engine == "sysbench"]
+    points = [stage.steps[0] for stage in plan.stages]
+    assert [step.client for step in points] == [client] * 2
+    assert points[0].setup is points[1].setup
+
+
+def test_files_are_checksums_in_it() -> None:
+    brought = Setup({}, "").attaching(None, {"a.lua": "text"})
+    checksum = "982d9e3eb996f559e633f4d194def3761d909f5a3b647d1a851fead67c32c9d1"
+    assert brought.values == {"files": {"a.lua": checksum}}
+    assert brought.text == f'{{"files":{{"a.lua":"{checksum}"}}}}'
+
+
+# Ids checked again
+
+
+SPECS = Path(__file__).resolve().parents[2] / "specs"
+COMPILED = [*SPECS.glob("*.yaml"), *SPECS.glob("posts/*.yaml")]
+OPTIONS = "start: cold\nseed: 7\noptions: [{a: 1, b: {value: x, when_unsupported: drop}}]\n"
+OWN = "share: false\nrepeat: {loads: 2, runs: 2}\nlaunch: {cpus: '0-1'}\n"
+
+
+@pytest.mark.parametrize("path", sorted(COMPILED), ids=lambda path: path.stem)
+def test_the_ids_of_every_shipped_spec(path: Path) -> None:
+    plan = compile_spec(str(path), "smoke" if "smoke" in scales(str(path)) else None, HOST)
+    assert list(id_faults(plan)) == []
+
+
+@pytest.mark.parametrize(
+    "more", ["", OWN, "start: cold\nseed: 7\noptions: [{a: 1, b: {value: x, when_unsupported: drop}}]\n"]
+)
+def test_cells_of_their_own_and_repeats(more: str, compile_text: Compile) -> None:
+    assert list(id_faults(compile_text(samples.SPEC + more))) == []
+
+
+def test_files_that_a_command_reads(compile_text: Compile, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("text")
+    text = (
+        "title: t\nbuilds: {a: {engine: program, version: 1, source: {system: sh}}}\n"
+        "steps: [{name: s, kind: command, argv: [cat, in.txt]}]\n"
+    )
+    assert list(id_faults(compile_text(text))) == []
+
+
+def _steps(stage: PlannedStage, **other: object) -> PlannedStage:
+    return replace(stage, steps=(replace(stage.steps[0], **other), *stage.steps[1:]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda stage: _steps(stage, seed=stage.steps[0].seed + 1),
+        lambda stage: _steps(stage, settings={**stage.steps[0].settings, "keys": 1}),
+        lambda stage: _steps(stage, options={"block_size": Option(1)}),
+        lambda stage: _steps(stage, revision=99),
+        lambda stage: _steps(stage, setup={"launch": {"cpus": "1"}}),
+        lambda stage: replace(stage, load=1),
+        lambda stage: replace(stage, hardware="h-0"),
+        lambda stage: replace(stage, build="b-0"),
+    ],
+)
+def test_a_stage_that_is_another_one(change: Callable[[PlannedStage], PlannedStage], compile_text: Compile) -> None:
+    plan = compile_text(samples.SPEC)
+    root = next(stage for stage in plan.stages if stage.parent is None)
+    forged = replace(plan, stages=tuple(change(each) if each is root else each for each in plan.stages))
+    (said,) = id_faults(forged)
+    assert said.startswith(f"the stage {root.id} declares what has the id s-")
+    assert not said.endswith(root.id)
+
+
+def test_a_build_that_is_another_one(compile_text: Compile) -> None:
+    plan = compile_text(samples.SPEC)
+    forged = replace(plan, builds=(replace(plan.builds[0], source={"system": "db_bench"}), *plan.builds[1:]))
+    (said,) = id_faults(forged)
+    assert said.startswith(f"the build {plan.builds[0].id} declares what has the id b-")
+
+
+def test_a_file_that_is_another_one(compile_text: Compile) -> None:
+    plan = compile_text(samples.SPEC)
+    root = plan.stages[0]
+    forged = replace(plan, stages=(_steps(root, files={"a.lua": "x"}), *plan.stages[1:]))
+    assert list(id_faults(forged)) == [f"the stage {root.id} brings a file `a.lua` that its checksum is not of"]

@@ -1,8 +1,9 @@
-"""What holds a build still, in its id and for its job."""
+"""Builds in a plan: what holds them still, and the ids that they keep."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.plan import identity
 from stepgrid.plan.assembly import Context, ExistingBuild, FindBuild, check_scales, compile_spec
 from stepgrid.plan.difference import differences
-from tests.plan.difference.test_stage_difference import chain
+from tests.plan.test_difference import chain
 
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33}
 REST = """\
@@ -174,3 +175,83 @@ def test_another_program_of_a_system_counts_and_earlier_ids_stay(folder: Path) -
 
     assert planned(made).builds[0].id == earlier
     assert planned(made, two="4").builds[0].id not in (earlier, new.id)
+
+
+# Pins that say what was built change nothing
+
+
+MAVEN = """\
+title: t
+builds: {r: {engine: rocksdb, version: 1.0.1, source: {maven: "org.rocksdb:rocksdbjni"}}}
+steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}]
+params: {keys: 1M}
+"""
+JAR_PIN = "maven org.rocksdb:rocksdbjni:1.0.1 linux64"
+TREE = "git https://github.com/facebook/rocksdb.git v1.0.1"
+CHECKSUM, COMMIT, OTHER = "5ec0ffee" * 8, "5ec0ffee" * 5, "0ddba11a" * 5
+LOCKED = {JAR_PIN: f"sha256:{CHECKSUM}", TREE: COMMIT}
+GFLAGS = "c0ffee00" * 8  # an artifact that no pin is about
+
+PlanBuild = Callable[..., PlannedBuild]
+
+
+@pytest.fixture
+def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlanBuild:
+    monkeypatch.chdir(tmp_path)
+    Path("a.yaml").write_text(MAVEN)
+
+    def planned(pins: Mapping[str, str], made: Mapping[str, ExistingBuild] | None = None) -> PlannedBuild:
+        lock_file.path("a.yaml").write_text(lock_file.text(pins))
+        return compile_spec("a.yaml", None, HOST, context=Context(find_build=(made or {}).get)).builds[0]
+
+    return planned
+
+
+def made(*digests: str, here: bool = True) -> ExistingBuild:
+    return ExistingBuild(frozenset({GFLAGS, *digests}), here)
+
+
+def test_pins_of_what_was_built_are_the_build_that_there_is(planned: PlanBuild) -> None:
+    was = planned({})
+    now = planned(LOCKED, {was.id: made(CHECKSUM, COMMIT)})
+    assert (now.id, now.pin) == (was.id, "")
+    assert now.pins == {JAR_PIN: CHECKSUM, TREE: COMMIT}  # made again, it is made of these
+
+
+def test_pins_of_something_else_are_another_build(planned: PlanBuild) -> None:
+    was = planned({})
+    pinned = planned(LOCKED)
+    assert pinned.id != was.id
+    for digests in ((), (CHECKSUM,), (CHECKSUM, OTHER), (OTHER, COMMIT)):
+        assert planned(LOCKED, {was.id: made(*digests)}) == pinned
+    assert planned({**LOCKED, TREE: OTHER}, {was.id: made(CHECKSUM, COMMIT)}).id not in (was.id, pinned.id)
+
+
+def test_a_pin_that_joins_another_is_the_build_of_the_other(planned: PlanBuild) -> None:
+    jar = planned({JAR_PIN: LOCKED[JAR_PIN]})
+    now = planned(LOCKED, {jar.id: made(CHECKSUM, COMMIT)})
+    assert (now.id, now.pin) == (jar.id, CHECKSUM)
+    assert planned(LOCKED, {jar.id: made(CHECKSUM, OTHER)}) == planned(LOCKED)
+
+
+def test_a_build_with_all_pins_comes_first(planned: PlanBuild) -> None:
+    was, pinned = planned({}), planned(LOCKED)
+    same = made(CHECKSUM, COMMIT)
+    assert planned(LOCKED, {was.id: same, pinned.id: made()}).id == pinned.id
+
+
+def test_a_build_of_this_checkout_comes_before_one_that_was_made_elsewhere(planned: PlanBuild) -> None:
+    was, pinned = planned({}), planned(LOCKED)
+    here, there = made(CHECKSUM, COMMIT), made(CHECKSUM, COMMIT, here=False)
+    assert planned(LOCKED, {was.id: here, pinned.id: there}).id == was.id
+    assert planned(LOCKED, {was.id: there, pinned.id: here}).id == pinned.id
+    assert planned(LOCKED, {was.id: there, pinned.id: there}).id == pinned.id
+    assert planned(LOCKED, {was.id: there}).id == was.id
+
+
+def test_without_a_lock_file_no_store_is_asked(planned: PlanBuild) -> None:
+    def refuse(node: str) -> ExistingBuild | None:
+        raise AssertionError(node)
+
+    planned({})
+    assert compile_spec("a.yaml", None, HOST, context=Context(find_build=refuse)).builds[0].pins == {}

@@ -1,0 +1,297 @@
+"""Time, power, previews, schedules, and which node of a cluster measures what."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from stepgrid.model.plan import Plan, Report
+from stepgrid.model.status import NodeStatus, Status
+from stepgrid.plan import estimate, plan_file
+from stepgrid.plan.actions import decide_action
+from stepgrid.plan.estimate import (
+    Group,
+    Job,
+    Node,
+    Preview,
+    Progress,
+    Schedule,
+    assign_nodes,
+    preview_json,
+    schedule,
+)
+from stepgrid.store import plans
+from tests.conftest import Compile
+
+SPEC = """\
+title: t
+builds: {rocksdb: {engine: rocksdb, version: 7.8.3, source: {debian: rocksdb-tools, suite: sid}}}
+steps:
+  - {name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true, duration: null}
+  - checkpoint: loaded
+  - {name: readww, kind: db_bench, benchmarks: [readwhilewriting], duration: 60s}
+params: {keys: 200k}
+sweep: {cache: {option: cache_size, values: [1, 2, 3], from: loaded}}
+repeat: 2
+"""
+
+
+def test_sharing_saves_the_loads_that_cells_have_in_common(compile_text: Compile) -> None:
+    plan = compile_text(SPEC)
+    each = {stage.id: 100.0 if stage.parent is None else 60.0 for stage in plan.stages}
+    assert estimate.saved_seconds(plan, each) == 2 * 2 * 100.0  # of three cells, twice, one load runs
+
+
+def test_stages_of_other_options_have_the_same_shape(compile_text: Compile, tmp_path: Path) -> None:
+    plan = compile_text(SPEC)
+    plans.write(plan, tmp_path / "plan")
+    for stages in (plan.stages, plan_file.outline(tmp_path / "plan").stages):
+        assert len({estimate.shape(stage) for stage in stages if stage.parent is None}) == 1
+        assert len({estimate.shape(stage) for stage in stages}) == 2
+
+
+def test_no_repeats_no_power(compile_text: Compile) -> None:
+    assert estimate.estimate_power({"readww": [[100.0], [120.0]]}, compile_text(SPEC), 100.0) is None
+    assert estimate.estimate_power({}, compile_text(SPEC), 100.0) is None
+
+
+def test_the_noisiest_step_decides(compile_text: Compile) -> None:
+    figures = {"readww": [[100.0, 102.0], [200.0, 204.0]], "quiet": [[100.0, 100.1]]}
+    found = estimate.estimate_power(figures, compile_text(SPEC), 1000.0)
+    assert found is not None
+    spread = math.log(1.02) / math.sqrt(2)
+    assert (found.step, found.spread) == ("readww", pytest.approx(spread))
+    assert found.loads == estimate.needed_loads(spread, 0.03) == 6
+    assert found.seconds == 1000.0 / 2 * 6
+    assert found.verdict == estimate.needed_loads(spread, 0.03, 0.02) == 35
+
+
+def test_no_number_of_loads_gives_a_verdict_of_what_counts_as_the_same(compile_text: Compile) -> None:
+    plan = compile_text(SPEC + "report: {smallest_effect: 0.03}\n")
+    found = estimate.estimate_power({"readww": [[100.0, 102.0]]}, plan, None)
+    assert found is not None
+    assert found.verdict is None
+
+
+@pytest.mark.parametrize("spread", [0.01, 0.02, 0.05, 0.1])
+def test_it_is_what_the_noncentral_t_says(spread: float) -> None:
+    def power(loads: int) -> float:
+        edge = stats.t.ppf(0.975, loads - 1)
+        return float(stats.nct.sf(edge, loads - 1, math.log(1.03) / (spread * math.sqrt(2 / loads))))
+
+    loads = estimate.needed_loads(spread, 0.03)
+    assert power(loads) >= 0.75
+    assert loads == 2 or power(loads - 2) < 0.8
+
+
+def test_a_cell_of_which_a_load_did_nothing_tells_no_noise(compile_text: Compile) -> None:
+    """Without its 0 it would be the quietest."""
+    plan = compile_text(SPEC)
+    noisy, idle = [100.0, 110.0, 95.0], [0.0, 100.0, 100.0]
+    assert estimate.estimate_power({"readww": [noisy, idle]}, plan, None) == estimate.estimate_power(
+        {"readww": [noisy]}, plan, None
+    )
+
+
+# Previews
+
+
+PLAN = Plan("p", "title", "x.yaml", None, (), (), (), (), {}, Report())
+
+
+def outlook(*nodes: Node) -> Preview:
+    return Preview(PLAN, nodes, 0.0, None)
+
+
+def stage(seconds: float | None, size: int | None, load: bool = True) -> Node:
+    return Node(decide_action(NodeStatus("s-1", "a stage", Status.MISSING, seconds=seconds)), load, (), bytes=size)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "seconds", "size"),
+    [
+        ((), 0, 0),
+        ((stage(None, None),), None, None),
+        ((stage(60.0, 7), stage(None, None)), 60.0, 7),
+        ((stage(60.0, None, load=False),), 60.0, 0),
+    ],
+)
+def test_what_is_not_known_is_no_zero(nodes: tuple[Node, ...], seconds: float | None, size: int | None) -> None:
+    totals = preview_json(outlook(*nodes))["totals"]
+    assert (totals["seconds"], totals["bytes"]) == (seconds, size)
+    assert totals["hours"] == (None if seconds is None else seconds / 3600)
+
+
+# Schedules: what is compared with each other stays on one machine
+
+
+def tree(loads: int, rows: int, load: float, row: float) -> tuple[list[Job], list[Group]]:
+    """Each row of a load begins from it."""
+    jobs = [Job(f"load{at}", f"load {at}", load, None, False, at * (rows + 1)) for at in range(loads)]
+    jobs += [
+        Job(f"{at}-{each}", f"row {each}", row, f"load{at}", False, at * (rows + 1) + each + 1)
+        for at in range(loads)
+        for each in range(rows)
+    ]
+    groups = [Group(f"{at}-{each}", (f"load{at}", f"{at}-{each}")) for at in range(loads) for each in range(rows)]
+    return jobs, groups
+
+
+def where(found: Schedule) -> list[list[str]]:
+    return [[each.job.id for each in found.placed if each.machine == at] for at in range(found.machines)]
+
+
+def test_a_load_stays_with_what_begins_from_it_where_that_is_faster() -> None:
+    found = schedule(*tree(2, 3, load=100, row=10), 2)
+    assert sorted(where(found)) == [["load0", "0-0", "0-1", "0-2"], ["load1", "1-0", "1-1", "1-2"]]
+    assert (found.seconds, found.bound, found.again) == (130, 130, [])
+
+
+def test_a_load_is_made_again_where_that_is_faster() -> None:
+    found = schedule(*tree(1, 4, load=10, row=100), 2)
+    assert sorted(map(len, where(found))) == [3, 3]
+    assert (found.seconds, [each.job.id for each in found.again]) == (210, ["load0"])
+    assert found.bound == 210
+
+
+def test_builds_come_first_and_are_shared() -> None:
+    builds = [Job("b-1", "b-1", 30, is_build=True), Job("b-2", "b-2", 20, is_build=True)]
+    jobs, groups = tree(2, 1, load=5, row=5)
+    found = schedule([*builds, *jobs], groups, 2)
+    assert found.seconds == 40
+    assert min(each.start for each in found.placed if not each.job.is_build) == 30
+
+
+def test_nothing_to_do() -> None:
+    assert schedule([], [], 3) == Schedule(3, (), 0.0)
+
+
+@given(
+    st.lists(st.lists(st.integers(1, 50), min_size=1, max_size=4), min_size=1, max_size=6),
+    st.integers(0, 60),
+    st.integers(1, 9),
+)
+def test_every_group_is_whole_on_one_machine_and_no_machine_does_two_things(
+    rows: list[list[int]], load: int, machines: int
+) -> None:
+    jobs, groups, rank = [], [], 0
+    for at, own in enumerate(rows):
+        jobs.append(Job(f"l{at}", "", load, None, False, rank))
+        for each, seconds in enumerate(own):
+            rank += 1
+            jobs.append(Job(f"{at}-{each}", "", seconds, f"l{at}", False, rank))
+            groups.append(Group("", (f"l{at}", f"{at}-{each}")))
+        rank += 1
+    found = schedule(jobs, groups, machines)
+    there = where(found)
+    assert all(any({*group.jobs} <= {*each} for each in there) for group in groups)
+    for at in range(machines):
+        line = sorted((each for each in found.placed if each.machine == at), key=lambda each: each.start)
+        assert all(one.end <= other.start + 1e-9 for one, other in pairwise(line))
+        done = {each.job.id: each.end for each in line}
+        assert all(done[each.job.parent] <= each.start + 1e-9 for each in line if each.job.parent)
+    assert {each.job.id for each in found.placed if not each.again} == {job.id for job in jobs}
+    assert found.bound <= found.seconds + 1e-9
+    assert found.seconds <= schedule(jobs, groups, 1).seconds + 1e-9
+
+
+# Nodes of a cluster
+
+
+GRID = """\
+title: t
+builds: {rocksdb: {engine: rocksdb, versions: [6.11.4, 7.8.3], source: {debian: rocksdb-tools, suite: sid}}}
+steps:
+  - {name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true, duration: 100s}
+  - checkpoint: loaded
+  - {name: readww, kind: db_bench, benchmarks: [readwhilewriting], duration: 30s}
+params: {keys: 200k}
+sweep:
+  cache: {option: cache_type, values: [lru_cache, hyper_clock_cache], from: loaded}
+  threads: {param: threads, values: [1, 2], from: loaded}
+repeat: 3
+report: {base: {cache: lru_cache}}
+"""
+NODES = ("n1", "n2", "n3")
+
+
+@pytest.fixture
+def plan(compile_text: Compile) -> Plan:
+    return compile_text(GRID)
+
+
+def running(plan: Plan, but: Mapping[str, str] | None = None) -> dict[str, float]:
+    return {stage.id: stage.seconds for stage in plan.stages if stage.id not in (but or {})}
+
+
+def titled(plan: Plan, found: Mapping[str, str]) -> dict[str, str]:
+    titles = {stage.id: stage.title for stage in plan.stages}
+    return {titles[stage]: node for stage, node in found.items()}
+
+
+def of(plan: Plan, *words: str) -> list[str]:
+    return [stage.id for stage in plan.stages if all(word in stage.title for word in words)]
+
+
+def test_each_load_is_on_a_node_of_its_own_with_all_that_begins_from_it(plan: Plan) -> None:
+    found = titled(plan, assign_nodes(plan, Progress(running(plan), {}), NODES))
+    by_load = {load: {node for title, node in found.items() if f"load {load}" in title} for load in (1, 2, 3)}
+    assert sorted(by_load.values()) == [{"n1"}, {"n2"}, {"n3"}]
+
+
+def test_what_was_begun_stays_where_it_is(plan: Plan) -> None:
+    loads, (read, *_) = of(plan, "load 1: fillseq"), of(plan, "6.11.4 cache=lru_cache threads=1, load 1: readww")
+    others = dict.fromkeys([*of(plan, "load 2"), *of(plan, "load 3")], "n1")
+    measured = {**others, **dict.fromkeys(loads, "n3"), read: "n2"}  # that one was moved by somebody
+    found = titled(plan, assign_nodes(plan, Progress(running(plan, measured), measured), NODES))
+    compared = {node for title, node in found.items() if "threads=1, load 1: readww" in title}
+    assert compared == {"n2"}
+    images = {node for title, node in found.items() if "threads=2, load 1: readww" in title}
+    assert images == {"n3"}
+
+
+def test_results_of_a_node_that_is_gone_hold_nothing(plan: Plan) -> None:
+    measured = dict.fromkeys(of(plan, "threads=1, load 1: readww")[:1], "n9")
+    found = assign_nodes(plan, Progress(running(plan, measured), measured), NODES[:1])
+    assert {*found.values()} == {"n1"}
+
+
+def test_loads_that_are_compared_are_made_on_one_node(plan: Plan) -> None:
+    one, other = of(plan, "load 2: fillseq")
+    found = assign_nodes(plan, Progress(running(plan, {one: "n2"}), {one: "n2"}), NODES)
+    assert found[other] == "n2"
+
+
+def test_the_base_of_a_table_is_a_comparison_too(compile_text: Compile) -> None:
+    """With one load only, cells that nothing compares are spread over nodes."""
+    one = GRID.replace("repeat: 3", "repeat: 1").replace("30s", "600s")
+    table = "tables: [{title: t, rows: threads, columns: cache, metrics: qps, base: {threads: 1}}]"
+    for spec, expected in ((one, 2), (one.replace("report: {", f"report: {{{table}, "), 1)):
+        plan = compile_text(spec)
+        found = assign_nodes(plan, Progress(running(plan), {}), NODES)
+        assert len({found[stage] for stage in of(plan, "readww")}) == expected
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@given(data=st.data(), nodes=st.integers(1, 5))
+def test_a_run_that_goes_on_at_any_point_divides_no_comparison(plan: Plan, data: st.DataObject, nodes: int) -> None:
+    """Whatever was measured by then, in the order of the first run."""
+    names = [f"n{number}" for number in range(nodes)]
+    first = assign_nodes(plan, Progress(running(plan), {}), names)
+    order = sorted(plan.stages, key=lambda stage: stage.rank)
+    done = data.draw(st.integers(0, len(order)))
+    measured = {stage.id: first[stage.id] for stage in order[:done]}
+    whole = {**measured, **assign_nodes(plan, Progress(running(plan, measured), measured), names)}
+    assert whole.keys() == first.keys()
+    for threads in ("threads=1", "threads=2"):
+        for load in (1, 2, 3):
+            assert len({whole[stage] for stage in of(plan, f"{threads}, load {load}: readww")}) == 1
+    for load in (1, 2, 3):
+        assert len({whole[stage] for stage in of(plan, f"load {load}: fillseq")}) == 1

@@ -1,0 +1,118 @@
+"""Tables and claims: what they may say, and claims as trees. What they may not is in tests/language/bad."""
+
+from __future__ import annotations
+
+import pytest
+
+from stepgrid.plan.report_check import (
+    GRAMMAR,
+    ClaimError,
+    Comparison,
+    Figure,
+    Junction,
+    Number,
+    comparisons,
+    evaluate,
+    parse_claim,
+)
+from tests.conftest import Compile, Complaints
+from tests.language.bad import BASE, SWEEP
+
+STEPS = """\
+  - {name: settle, kind: command, argv: [sync], measured: false, duration: 1h}
+  - {name: own, kind: command, argv: [echo, "3"], duration: null, metrics: {threes: {pattern: "([0-9])"}}}
+  - {name: grid, kind: db_bench, benchmarks: [readrandom], for: {threads: [1, 2]}, duration: 5m}
+params: {keys: 1k, duration: 10m}
+probes: [{name: count_seconds, before: [own], command: [ls]}]
+"""
+SPEC = BASE.replace("params: {keys: 1k, duration: 1s}\n", STEPS) + SWEEP
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "window: 5m",
+        "window: [5m]",
+        "window: [0s, 10m]",
+        "window: 90.5s",
+        "window: [2m, 5m], where: {step: grid}",
+        "window: 5m, where: {step: [grid, own]}",
+        "window: 2h, where: {step: own}",  # it does not say how long it lasts
+        "base: {build: rocksdb-7.8.3, cache: lru}",
+        "base: {threads: 1}, where: {step: grid}",
+        "labels: {rocksdb-7.8.3: '7', lru: LRU, hyper: LRU 2, cache: block cache}",
+        "labels: {grid: reads, 'grid[threads=1]': alone, readww: reads, step: what is run}",
+        "labels: {qps: operations/s, ops_sec: operations/s, threes: '3', count_seconds: counting}",
+        "metrics: [qps, threes, count_seconds]",
+    ],
+)
+def test_what_a_table_may_say(said: str, compile_text: Compile) -> None:
+    plan = compile_text(f"{SPEC}report: {{tables: [{{title: a, rows: step, {said}}}]}}\n")
+    assert [*plan.report.tables[0]][:2] == ["title", "rows"]
+
+
+def test_a_claim_over_the_figure_of_a_command(compile_text: Compile) -> None:
+    plan = compile_text(f"{SPEC}claims: [{{claim: c, expect: threes() == 3, where: {{step: own}}}}]\n")
+    assert plan.report.claims[0]["expect"] == "threes() == 3"
+
+
+def test_a_window_is_in_the_plan_as_it_is_said(compile_text: Compile) -> None:
+    plan = compile_text(f"{SPEC}report: {{tables: [{{title: a, rows: step, window: 300s}}]}}\n")
+    assert plan.report.tables[0]["window"] == ["300s"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        ("qsp(cache='lru') > 1", "there is no metric `qsp`"),
+        ("qps(cach='lru') > 1", "there is no axis `cach`"),
+        ("qps(cache='lrru') > 1", "axis `cache` has no cell at `lrru`"),
+        ("qps('lru') > 1", "the arguments of a figure have names"),
+        ("qps > 1", "`qps` is not a figure"),
+        ("qps(cache='lru') >", "`qps(cache='lru') >` is not an expression"),
+    ],
+)
+def test_faults_of_claims(complaints: Complaints, claim: str, said: str) -> None:
+    text = f'claims: [{{claim: c, expect: "{claim}", where: {{step: readww}}}}]\n'
+    assert said in complaints(BASE + SWEEP + text)
+
+
+def test_claims_and_tables_are_in_the_plan(compile_text: Compile, complaints: Complaints) -> None:
+    report = "report: {base: {cache: lru}, tables: [{title: x, rows: %s, columns: build, where: {step: readww}}]}\n"
+    claims = "claims: [{claim: c, expect: \"qps(cache='hyper', build='rocksdb') > 0.5 * qps(cache='lru')\"}]\n"
+    plan = compile_text(BASE + SWEEP + report % "cache" + claims)
+    assert plan.report.tables[0]["rows"] == ["cache"]
+    assert plan.report.claims[0]["claim"] == "c"
+    assert "a table has no axis `cahce` to show" in complaints(BASE + SWEEP + report % "cahce")
+
+
+# Claims as trees
+
+
+def test_a_ratio() -> None:
+    found = parse_claim("qps(cache='best', threads=40) / qps() >= 2.5")
+    assert isinstance(found, Comparison)
+    assert (found.sign, found.rhs) == (">=", Number(2.5))
+    best, plain = Figure("qps", (("cache", "best"), ("threads", 40))), Figure("qps", ())
+    assert evaluate(found.lhs, {best: 30.0, plain: 10.0}) == 3
+
+
+@pytest.mark.parametrize(("expression", "value"), [("1 + 2 * 3", 7), ("2 ** 3", 8), ("(1 - 4) / 2", -1.5), ("+3", 3)])
+def test_arithmetic(expression: str, value: float) -> None:
+    found = parse_claim(f"{expression} > 0")
+    assert isinstance(found, Comparison)
+    assert evaluate(found.lhs, {}) == value
+
+
+def test_a_chain_is_all_of_its_comparisons() -> None:
+    found = parse_claim("1 < qps() <= 2 or not p50_us() != 3")
+    assert isinstance(found, Junction)
+    assert [each.sign for each in comparisons(found)] == ["<", "<=", "!="]
+
+
+@pytest.mark.parametrize(
+    "expression", ["qps()", "qps() > 'a'", "qps()|abs > 1", "1 if qps() else 2", "qps() in [1]", "[qps()] > 1"]
+)
+def test_no_claim(expression: str) -> None:
+    with pytest.raises(ClaimError, match=GRAMMAR.replace("+", r"\+").replace("*", r"\*")):
+        parse_claim(expression)
