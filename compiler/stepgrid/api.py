@@ -27,13 +27,13 @@ class Experiment:
     sets: tuple[str, ...] = ()
 
     def plan(self) -> Plan:
-        """Cells, stages and builds on this host. SpecError has every problem of the spec or the site file."""
-        if wrong := host_plan.use_site_file(None):
-            raise SpecError(wrong)
+        """Compile it for this host: cells, stages, builds. SpecError has every problem of the spec or the site file."""
+        if problems := host_plan.use_site_file(None):
+            raise SpecError(problems)
         return host_plan.compile_for_host(self.spec, self.scale, only=self.only, sets=self.sets)
 
     def results(self, query: str = "SELECT * FROM steps") -> DuckDBPyRelation:
-        """What a query of its tables gives. NoTables says why there are none, such as that it was not run."""
+        """Query its tables. NoTables says why there are none, such as that it was not run."""
         connection = parquet.connect()
         create_views(connection, host_plan.store().tables(self.plan().digest))
         return connection.sql(query)

@@ -22,7 +22,7 @@ from stepgrid.summarize.formats import html, text
 from stepgrid.summarize.page import content_policy
 
 TEXT, PAGE = "summary.txt", "index.html"
-_FAR = 3.5  # standard errors from its level: it may belong to neither
+_MOST_ERRORS = 3.5  # standard errors from its level: it may belong to neither
 _ALMOST = 0.999
 
 
@@ -84,7 +84,7 @@ class Findings:
         middle = change.most_probable()
         for index, logs in sorted(self.evidence.samples.items()):
             level = float((change.after if index > middle else change.before)[middle])
-            if abs(fmean(logs) - level) > _FAR * change.noise_of_load / math.sqrt(len(logs)):
+            if abs(fmean(logs) - level) > _MOST_ERRORS * change.noise_of_load / math.sqrt(len(logs)):
                 yield self.candidates[index].name
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from stepgrid.model.plan import Json
 
 SWITCHES = ".GCC.command.line"  # of -frecord-gcc-switches
-UNKNOWN = "unknown"
+UNREADABLE = "unknown"
 _MACHINES = {3: "i386", 21: "ppc64", 22: "s390x", 40: "arm", 62: "amd64", 183: "arm64", 243: "riscv64", 258: "loong64"}
 _INTERPRETER = 3  # PT_INTERP
 
@@ -27,7 +27,7 @@ class Elf:
 
     @property
     def compiler(self) -> str:
-        return " + ".join(self.compilers) or UNKNOWN
+        return " + ".join(self.compilers) or UNREADABLE
 
 
 def read_elf(path: Path) -> Elf | None:
@@ -55,8 +55,8 @@ def codegen(path: Path) -> dict[str, Json]:
     elf = read_elf(path)
     lines = strings(path, SWITCHES) if elf else ()
     return {
-        "architecture": elf.architecture if elf else UNKNOWN,
-        "compiler": elf.compiler if elf else UNKNOWN,
+        "architecture": elf.architecture if elf else UNREADABLE,
+        "compiler": elf.compiler if elf else UNREADABLE,
         "optimisation": _last_option(lines, r"-O(?:[0-3gsz]|fast)?"),
         "march": _last_option(lines, r"-march=(\S+)"),
     }
@@ -68,8 +68,8 @@ def published_codegen(path: Path) -> dict[str, Json]:
     versions = [match[1] for text in elf.compilers if (match := re.search(r"(\d+\.\d+\.\d+)", text))] if elf else []
     newest = max(versions, key=lambda text: [int(part) for part in text.split(".")], default=None)
     return {
-        "architecture": elf.architecture if elf else UNKNOWN,
-        "compiler": f"GCC {newest}" if newest else UNKNOWN,
+        "architecture": elf.architecture if elf else UNREADABLE,
+        "compiler": f"GCC {newest}" if newest else UNREADABLE,
         "optimisation": "as published",
         "march": "as published",
     }
@@ -78,7 +78,7 @@ def published_codegen(path: Path) -> dict[str, Json]:
 def _last_option(lines: Sequence[str], pattern: str) -> str:
     """Return the option that counts in each unit's line, which is its last; units may differ."""
     values = {words[-1] for line in lines if (words := re.findall(rf"(?<=\s){pattern}(?=\s|$)", line))}
-    return " + ".join(sorted(values)) or UNKNOWN
+    return " + ".join(sorted(values)) or UNREADABLE
 
 
 def _section_strings(data: bytes, order: str, section: bytes) -> tuple[str, ...]:

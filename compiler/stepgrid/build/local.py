@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from stepgrid.build.elf import UNKNOWN, read_elf
+from stepgrid.build.elf import UNREADABLE, read_elf
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Artifact, Material, Order
 from stepgrid.host.files import sha256
@@ -43,7 +43,7 @@ class System:
             programs=paths,
             quality={
                 "route": self.route,
-                "compiler": first.compiler if first else UNKNOWN,
+                "compiler": first.compiler if first else UNREADABLE,
                 "architecture": first.architecture if first else platform.machine(),
                 # its optimisation is not known: only the same file compares without a caveat
                 "sha256": {name: facts["sha256"] for name, facts in files.items()},

@@ -13,7 +13,7 @@ from stepgrid.cli.spec_arguments import add_spec, compile_spec, explain_words, l
 from stepgrid.errors import FINE
 from stepgrid.language.site import current_site
 from stepgrid.language.sources import network_sources
-from stepgrid.model.plan import BUILD
+from stepgrid.model.plan import BUILD, MOST_LOADS
 from stepgrid.model.status import Action, Status
 from stepgrid.model.units import counted, duration, percent, size
 from stepgrid.plan import difference, estimate
@@ -27,7 +27,6 @@ from stepgrid.workflow.run_preview import preview_run
 SHOWN_STAGES = 5  # of a group
 SHOWN_INPUTS = 6  # of a group's reason
 MOST_MACHINES = 1000
-MOST_LOADS = 100  # more than anyone would run
 
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:

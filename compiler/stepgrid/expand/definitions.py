@@ -10,6 +10,7 @@ from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.spec_file import Document, definition_location
 from stepgrid.language.validation import describe, validate
 from stepgrid.language.yaml import Map, Text, node_location
+from stepgrid.model.site import HERE
 
 
 class ResolvedDefinitions(NamedTuple):
@@ -96,7 +97,6 @@ def _report_cycle(names: list[str], extended: Sequence[Text | None], problems: P
 
 # Machines
 
-HERE = "here"
 
 Differs: TypeAlias = Callable[[Mapping[str, Any]], Sequence[str]]
 

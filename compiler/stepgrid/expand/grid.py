@@ -12,13 +12,14 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from stepgrid.expand.axes import UNLABELLED, Axis, Choice, Point
 from stepgrid.expand.builds import Build, builds_named
-from stepgrid.expand.definitions import HERE, Machines
+from stepgrid.expand.definitions import Machines
 from stepgrid.expand.scope import AlreadyReported, Dependencies, Label, Scope, mentioned_names
 from stepgrid.language.expressions import ExpressionError
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.scalars import Version
 from stepgrid.language.yaml import Text, key_location
 from stepgrid.model.plan import BUILD
+from stepgrid.model.site import HERE
 from stepgrid.plugins.registry import engine
 
 MOST_CELLS = 200_000  # with their repeats

@@ -25,7 +25,7 @@ from stepgrid.language.validation import (
 )
 from stepgrid.language.yaml import Map, Node
 from stepgrid.model import units
-from stepgrid.model.plan import AdaptiveRepeat
+from stepgrid.model.plan import SMALLEST_EFFECT, AdaptiveRepeat
 
 
 def accepts(forms: Any) -> BeforeValidator:
@@ -398,7 +398,7 @@ class Claim(Model):
 
 class Report(Model):
     base: dict[str, Label] = {}
-    smallest_effect: Annotated[float, Field(ge=0, lt=1)] = 0.02
+    smallest_effect: Annotated[float, Field(ge=0, lt=1)] = SMALLEST_EFFECT
     tables: tuple[Annotated[Table, accepts(Table | Label)], ...] = ()
 
 

@@ -12,7 +12,7 @@ from pydantic import Field
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.validation import Duration, Label, Model, Size, validate
 from stepgrid.language.yaml import Map, Text, load
-from stepgrid.model.site import JobRequest, Site, SiteServer, Slurm
+from stepgrid.model.site import LEAVE, JobRequest, Site, SiteServer, Slurm
 
 DEVICES = Path("/sys/class/block")
 Bytes = Annotated[int, Field(gt=0), *Size.__metadata__]
@@ -69,7 +69,7 @@ class SiteFile(Model):
     tools: dict[str, Label] = Field({}, description="programs that are not on PATH: name -> path")
     mirrors: dict[str, Label] = Field({}, description="a git URL, or a beginning ending in / -> what is used instead")
     noise: Literal["fix", "leave"] = Field(
-        "leave", description="`fix`: settings that make noise are set while a stage is measured"
+        LEAVE, description="`fix`: settings that make noise are set while a stage is measured"
     )
     disk: Bytes | None = Field(None, description="what databases and images of a checkout may take, as 200GiB")
     image_checksums: bool = Field(False, description="record checksums of all files of an image, however large")

@@ -176,10 +176,14 @@ class Axis:
     steps: tuple[str, ...] | None = None  # the steps that it changes; None = all
 
 
+SMALLEST_EFFECT = 0.02  # that a report tells from no effect, as long as a spec says no other
+MOST_LOADS = 100  # that a plan or report counts as needed: more than anyone would run
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     base: Mapping[str, str] = field(default_factory=dict)
-    smallest_effect: float = 0.02
+    smallest_effect: float = SMALLEST_EFFECT
     tables: tuple[Mapping[str, Any], ...] = ()  # as the spec says them
     claims: tuple[Mapping[str, Any], ...] = ()
     within: float | None = None  # seconds: figures that were measured further apart are no fair comparison

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
+LEAVE: Final = "leave"  # a noisy host as it is: `noise` of a site file without a word of it
 HERE = "here"  # a machine that the spec does not describe
 
 
@@ -64,7 +66,7 @@ class Site:
     allow_other_hardware: bool = False
     tools: Mapping[str, str] = field(default_factory=dict)
     mirrors: Mapping[str, str] = field(default_factory=dict)
-    noise: str = "leave"
+    noise: str = LEAVE
     disk: int | None = None  # bytes that databases and images of a checkout may take; None: what the device has
     image_checksums: bool = False
     servers: Mapping[str, SiteServer] = field(default_factory=dict)  # that already run, by name

@@ -52,8 +52,8 @@ def quantity(text: str, kind: str) -> int | float:
         raise UnitError(f"expected {expected}, found `{text}`{_unit_hint(match[2] if match else None, kind)}")
     number = float(match[1]) * units[match[2]]
     if abs(number) > most:
-        shown = text if len(text) <= 40 else f"{text[:40]}…"
-        raise UnitError(f"expected {expected}, found `{shown}`: too large (at most {bound})")
+        excerpt = text if len(text) <= 40 else f"{text[:40]}…"
+        raise UnitError(f"expected {expected}, found `{excerpt}`: too large (at most {bound})")
     if kind in ("duration", "percent"):
         return number
     if number != int(number):
@@ -211,13 +211,13 @@ def span(low: float, high: float) -> str:
 
 def telling(low: float, high: float, usual: Callable[[float], str] = ratio) -> Callable[[float], str]:
     """Choose `usual`, or more digits, until the ends of an interval are told apart, and an end from a 1 outside it."""
+
+    def with_digits(count: int, value: float) -> str:
+        """Show so many decimals, or digits where that would be none or too many."""
+        return f"{value:.{count}f}" if 0.05 <= value < 99.995 and count < 6 else f"{value:#.{count}g}"
+
     near = [end for end in (low, high) if low > 1 or high < 1]
     forms = [usual]
     if low > 0:
-        forms += [partial(_digits, count) for count in range(3, 13)]
+        forms += [partial(with_digits, count) for count in range(3, 13)]
     return next((form for form in forms if form(low) != form(high) and form(1.0) not in map(form, near)), usual)
-
-
-def _digits(count: int, value: float) -> str:
-    """Show so many decimals, or digits where that would be none or too many."""
-    return f"{value:.{count}f}" if 0.05 <= value < 99.995 and count < 6 else f"{value:#.{count}g}"

@@ -73,7 +73,7 @@ class Importer(Protocol[Records]):
 
 # What is wrong with a folder of published results, and what is not understood: where, what was expected there.
 
-LONGEST = 100  # characters that are shown of a line
+LONGEST_LINE = 100  # characters that are shown of a line
 
 
 class ImportProblem(NamedTuple):
@@ -91,7 +91,7 @@ class ImportProblem(NamedTuple):
         if not self.text.strip():
             return self.sentence
         plain = "".join(character if character.isprintable() else " " for character in self.text.strip("\n"))
-        return f"{self.sentence}\n  | {plain if len(plain) <= LONGEST else f'{plain[: LONGEST - 1]}…'}"
+        return f"{self.sentence}\n  | {plain if len(plain) <= LONGEST_LINE else f'{plain[: LONGEST_LINE - 1]}…'}"
 
 
 def sort_problems(problems: Iterable[ImportProblem]) -> tuple[ImportProblem, ...]:

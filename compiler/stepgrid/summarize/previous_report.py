@@ -17,7 +17,7 @@ from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, 
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.report import Report
 
-MOST = 5  # that are named
+MOST_CHANGES = 5  # that are named
 Statements = Mapping[str, Mapping[str, str]]  # what it is about -> {results: their digest, said: in words}
 
 
@@ -71,7 +71,8 @@ def _sentences(before: Any, now: Statements) -> list[str]:
         return []
     several = counted(len(same), "statement")
     head = f"another version of stepgrid made this report before: {len(found)} of {several} differ"
-    return [head, *found[:MOST], *([f"and {len(found) - MOST} more"] if len(found) > MOST else [])]
+    omitted = len(found) - MOST_CHANGES
+    return [head, *found[:MOST_CHANGES], *([f"and {omitted} more"] if omitted > 0 else [])]
 
 
 def _of_the_same_results(before: Any, now: Statements) -> Iterator[tuple[str, str]]:

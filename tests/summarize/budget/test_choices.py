@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from stepgrid.summarize.budget.choices import MOST_LOADS, Costs, choices
+from stepgrid.model.plan import MOST_LOADS
+from stepgrid.summarize.budget.choices import Costs, choices
 from stepgrid.summarize.budget.width_forecast import NoiseParts, WidthForecast
 from tests.summarize.statistics.test_stopping_rule import interval
 

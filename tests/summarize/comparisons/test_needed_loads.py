@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import math
 
-from stepgrid.summarize.comparisons.needed_loads import MOST, too_wide, wanted
+from stepgrid.model.plan import MOST_LOADS
+from stepgrid.summarize.comparisons.needed_loads import too_wide, wanted
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
 
@@ -27,7 +28,7 @@ def test_what_loads_do_not_help() -> None:
     floor, series, wide = interval(1.5, 0.1), Interval(1.0, 0.9, 1.1, 1), interval(1.01, 0.05)
     assert too_wide([floor, series, wide], 0.02) == [wide], "the noise floor, or one load, keeps them from a verdict"
     assert wanted([]) is None
-    assert wanted([interval(1.01, 0.05, MOST)]) is None
+    assert wanted([interval(1.01, 0.05, MOST_LOADS)]) is None
 
 
 def test_no_more_loads_are_wanted_than_there_are_where_these_do() -> None:

@@ -123,7 +123,7 @@ def test_the_summary_of_github_is_appended_where_there_is_one(
 
 
 def test_a_summary_is_no_longer_than_github_takes(report: Report, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(github_summary, "MOST", 600)
+    monkeypatch.setattr(github_summary, "MOST_BYTES", 600)
     text = github_summary.text(report)
     assert len(text.encode()) <= 600
     assert text.endswith("\n…\n")

@@ -7,7 +7,7 @@ from typing import Any
 
 from stepgrid.model.plan import Axis, Option, PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.plan.difference import Link
-from stepgrid.summarize.notes.arm_settings import MOST, ArmSettings, arm_settings
+from stepgrid.summarize.notes.arm_settings import MOST_INPUTS, ArmSettings, arm_settings
 from tests.summarize import made
 
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -83,8 +83,8 @@ def test_a_point_without_a_cell_has_no_value() -> None:
 
 
 def test_of_many_inputs_the_first_are_shown_and_the_rest_counted() -> None:
-    rows = tuple((f"option{index}", ("1", "2")) for index in range(MOST + 3))
+    rows = tuple((f"option{index}", ("1", "2")) for index in range(MOST_INPUTS + 3))
     found = ArmSettings("preset", ("small", "large"), rows)
-    assert len(found.table.rows) == MOST
+    assert len(found.table.rows) == MOST_INPUTS
     assert found.table.notes == ("and 3 more: `stepgrid explain SPEC` has all",)
     assert [said.rpartition("; ")[2] for _, said in found.sentences] == ["and 3 more", "and 3 more"]

@@ -8,7 +8,7 @@ from typing import Any
 from stepgrid.model.plan import Axis, Option, PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.plan.difference import Link
 from stepgrid.summarize.notes.arm_settings import ArmSettings
-from stepgrid.summarize.notes.common_settings import MOST, common_settings
+from stepgrid.summarize.notes.common_settings import MOST_OPTIONS, common_settings
 from tests.summarize import made
 
 AXES = (Axis("build", ("my", "pg")), Axis("cache", ("all", "half")))
@@ -51,7 +51,7 @@ def test_what_an_axis_changes_is_no_part_of_it() -> None:
 
 
 def test_of_many_the_rest_is_counted() -> None:
-    many = {f"option_{at:02}": at for at in range(MOST + 3)}
+    many = {f"option_{at:02}": at for at in range(MOST_OPTIONS + 3)}
     ((_, said),) = _found({"my": many, "pg": many})
     assert said.endswith("; option_23 23; and 3 more: `stepgrid explain SPEC` has all")
 

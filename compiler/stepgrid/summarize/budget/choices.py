@@ -8,13 +8,13 @@ from itertools import product
 from statistics import median
 from typing import NamedTuple
 
+from stepgrid.model.plan import MOST_LOADS
 from stepgrid.plan.estimate import Preview
 from stepgrid.summarize.budget.width_forecast import WidthForecast, best, forecast
 from stepgrid.summarize.comparisons.comparison import RATIO
 from stepgrid.summarize.report import Report
 
 RUNS, LONGER, SHARES = (1, 2, 3, 5), (0.5, 1.0, 2.0, 4.0), (1.0, 0.5, 0.25)
-MOST_LOADS = 100
 
 
 class Choice(NamedTuple):

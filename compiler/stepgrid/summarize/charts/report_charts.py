@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from stepgrid.collect.step_figures import HOLDS
 from stepgrid.model.search import SIZED
 from stepgrid.summarize.charts import forms
 from stepgrid.summarize.charts.forms import MapCell, Mark, Plane, Ratio
@@ -11,7 +12,7 @@ from stepgrid.summarize.charts.step_charts import Picture
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry
 from stepgrid.summarize.comparisons.overview import Overview
-from stepgrid.summarize.data.searches import HOLDS, Searched, SearchedAxis, mean
+from stepgrid.summarize.data.searches import Searched, SearchedAxis, mean
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES, VERDICTS
 from stepgrid.summarize.tables import search_tables

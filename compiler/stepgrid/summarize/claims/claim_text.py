@@ -13,7 +13,7 @@ from stepgrid.summarize.claims.claim_judgement import FAILS, HOLDS, UNDECIDED
 
 VERBS = {FAILS: ("fails", "fail"), UNDECIDED: ("is undecided", "are undecided"), HOLDS: ("holds", "hold")}
 NONE = "This spec makes no claims."
-MOST = 3  # cases of a claim that are shown in the text: the page has all
+MOST_CASES = 3  # cases of a claim that are shown in the text: the page has all
 NAMED = 6  # points of another outcome that are named
 
 
@@ -55,12 +55,12 @@ def notes(claim: Claim) -> list[str]:
 
 
 def shown(claim: Claim) -> tuple[Case, ...]:
-    return claim.worst[:MOST]
+    return claim.worst[:MOST_CASES]
 
 
 def rest(claim: Claim) -> Iterator[str]:
     """What is not shown: how many more, and where it came out otherwise."""
-    if (more := len(claim.worst) - MOST) > 0:
+    if (more := len(claim.worst) - MOST_CASES) > 0:
         yield f"and {more} more, on the page"
     for result in ORDER:
         where = [case.where for case in claim.cases if case.result == result and result != claim.result]

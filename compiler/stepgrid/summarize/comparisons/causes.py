@@ -16,12 +16,12 @@ from stepgrid.summarize.data.measurements import QPS, Point
 
 LEAST = 1.1  # times more or less: a smaller change is no cause
 SHARE = 0.05  # of the time that an operation takes longer, or less long
-MOST = 3  # that are named
+MOST_CAUSES = 3  # that are named
 SWITCH = 5.0  # microseconds that a context switch costs, with the caches that it leaves cold
 CONTENTION, MISSES = 1.5, 1.0  # times more context switches; percentage points more misses
 PRESSURE = 10.0  # percentage points of the time
 MAINLY = 0.5  # of that time: what is left and less is no cause
-SHOWN = 0.995  # of the time: what is more than all of it is not told
+WHOLE = 0.995  # of the time: what is more than all of it is not told
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ def causes(arm: Point, base: Point) -> list[str]:
     least = SHARE * abs(pair.longer or 0.0)
     kept = [each for each in found if each.first or abs(each.microseconds) >= least]
     ranked = sorted(kept, key=lambda each: (not each.first, -abs(each.microseconds)))
-    return [f"{each.text}{_share(each, pair.longer)}" for each in ranked[:MOST]]
+    return [f"{each.text}{_share(each, pair.longer)}" for each in ranked[:MOST_CAUSES]]
 
 
 def _share(each: Cause, longer: float | None) -> str:
     if each.first or not longer or each.microseconds / longer <= 0:
         return ""
     share = each.microseconds / longer
-    return f", {units.percent(round(share, 2))} of the time" if share < SHOWN else ", all of the time"
+    return f", {units.percent(round(share, 2))} of the time" if share < WHOLE else ", all of the time"
 
 
 def _misses(pair: Pair) -> Iterator[Cause]:

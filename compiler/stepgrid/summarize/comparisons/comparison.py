@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import ALPHA, Axis
 from stepgrid.model.status import Status
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout
@@ -13,7 +13,7 @@ from stepgrid.summarize.comparisons.comparison_cell import ABSENT, BASE, NO_BASE
 from stepgrid.summarize.comparisons.comparison_verdict import Evidence, judged
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics import confidence_intervals
-from stepgrid.summarize.statistics.confidence_intervals import ALPHA, Interval, PastVariance, Sample, Table
+from stepgrid.summarize.statistics.confidence_intervals import Interval, PastVariance, Sample, Table
 from stepgrid.summarize.statistics.outliers import outliers
 
 __all__ = [

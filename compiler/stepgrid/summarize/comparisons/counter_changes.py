@@ -13,7 +13,7 @@ from stepgrid.summarize.comparisons.resource_use import Used
 from stepgrid.summarize.data.counters import FUNCTIONS, Place
 from stepgrid.summarize.data.measurements import QPS, Point
 
-MOST = 3  # of functions, and of counters, that are named
+MOST_COUNTERS = 3  # of functions, and of counters, that are named
 TIMES = 1.5  # a counter that moved less is not named
 SMALL = 0.01  # of a counter per operation: what is below it counts as little
 ALIKE = 0.02  # counters whose ratios are so near to each other count one thing
@@ -38,7 +38,7 @@ class CounterChanges:
         sign = math.copysign(1.0, whole.more)
         least = LEAST * max(whole, default=0.0)
         ranked = sorted(found.items(), key=lambda item: -sign * item[1].more)
-        for name, each in ranked[:MOST]:
+        for name, each in ranked[:MOST_COUNTERS]:
             if sign * each.more >= least > 0:
                 yield f"`{name}` {_change(each)} µs of CPU per operation"
 
@@ -90,7 +90,7 @@ def _unlike(ranked: Sequence[tuple[str, Used]]) -> Iterator[tuple[str, Used]]:
     taken: list[float] = []
     for name, each in ranked:
         moved = _moved(each)
-        if len(taken) == MOST or abs(moved) < math.log(TIMES):
+        if len(taken) == MOST_COUNTERS or abs(moved) < math.log(TIMES):
             return
         if all(abs(moved - other) > ALIKE for other in taken):
             taken.append(moved)

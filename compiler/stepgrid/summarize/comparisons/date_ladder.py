@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import ALPHA, Axis
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.version_ladder import FEWEST, Ladder, Pair, VersionChange, point_text
+from stepgrid.summarize.comparisons.version_ladder import FEWEST_VERSIONS, Ladder, Pair, VersionChange, point_text
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.data.parquet_reader import PastFigure, Place, Tables
 from stepgrid.summarize.statistics.change_points import changes
-from stepgrid.summarize.statistics.confidence_intervals import ALPHA
 
 DATE = "date"
 Days = Mapping[str, Mapping[int, Sequence[float]]]  # day -> load -> logarithms of QPS
@@ -39,13 +38,13 @@ def date_ladder(axes: Sequence[Axis], points: Iterable[Point], past: Past, effec
     idle_days = [(point, _idle_days(point, past)) for point in points]
     measured = [(point, _days(point, past)) for point, idle in idle_days if not idle]
     days = [figures for _, figures in measured]
-    if max(map(len, days), default=0) < FEWEST:
+    if max(map(len, days), default=0) < FEWEST_VERSIONS:
         return None
-    alpha = ALPHA / sum(len(each) >= FEWEST for each in days)
+    alpha = ALPHA / sum(len(each) >= FEWEST_VERSIONS for each in days)
     found = [
         change
         for point, each in measured
-        if len(each) >= FEWEST
+        if len(each) >= FEWEST_VERSIONS
         for change in _changes(point, each, names, (effect, alpha), floor)
     ]
     idle = tuple(

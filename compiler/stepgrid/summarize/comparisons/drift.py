@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
+from stepgrid.collect.series import CHANCE
 from stepgrid.model.units import duration, percent
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.statistics.scipy_functions import special
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-FEWEST = 8  # degrees of freedom
-CHANCE = 0.01  # of a trend without a cause, of all steps together
+FEWEST_FREEDOMS = 8  # degrees of freedom
 ROUNDS = 50  # of taking out means in turn: one is exact where no run is missing
 
 
@@ -56,7 +56,7 @@ def of(step: str, points: Iterable[Point]) -> Drift | None:
     rows = [] if any(point.idle_loads for point in points) else list(_rows(points))
     arms, loads = ({row[at] for row in rows} for at in (0, 1))
     freedom = len(rows) - len(arms) - len(loads)
-    if freedom < FEWEST:
+    if freedom < FEWEST_FREEDOMS:
         return None
     import numpy as np
 

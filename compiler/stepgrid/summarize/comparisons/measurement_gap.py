@@ -12,7 +12,7 @@ from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run
 
 FAR_APART = timedelta(days=7)  # where the spec does not say `compare_within`
-SHOWN = 3
+MOST_GAPS = 3
 
 
 def whole(runs: Sequence[Run]) -> Iterator[str]:
@@ -35,7 +35,7 @@ def compared(tables: Iterable[Comparison], within: float) -> Iterator[str]:
                     row = comparison_axes.words(line.labels, table.layout.down)
                     far[", ".join(part for part in (table.step, row, arm) if part)] = gap
     if far:
-        named = f"{'; '.join([*far][:SHOWN])}{f'; and {len(far) - SHOWN} more' if len(far) > SHOWN else ''}"
+        named = f"{'; '.join([*far][:MOST_GAPS])}{f'; and {len(far) - MOST_GAPS} more' if len(far) > MOST_GAPS else ''}"
         yield (
             f"measured up to {duration(max(far.values()))} from the base, more than `compare_within` "
             f"({duration(within)}): {named}"

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 from statistics import median
 
+from stepgrid.model.plan import MOST_LOADS
 from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.stopping_rule import StoppingRule, is_decided, shrunk
 
-MOST = 100  # loads; `stepgrid plan` counts no more either
 PATIENCE = 30  # loads that somebody may wait for
 
 
@@ -21,13 +21,13 @@ def too_wide(intervals: Iterable[Interval], effect: float) -> list[Interval]:
 
 def wanted(some: Sequence[Interval]) -> int | None:
     """The fewest with which half of them reach no farther than DIFFERENCE, those that there are if these do; None where
-    MOST would not do.
+    MOST_LOADS would not do.
     """
     if not some:
         return None
     known = max(each.loads for each in some)
     aim = math.log1p(DIFFERENCE)
-    return next((n for n in range(known, MOST + 1) if median(_reach(each, n) for each in some) <= aim), None)
+    return next((n for n in range(known, MOST_LOADS + 1) if median(_reach(each, n) for each in some) <= aim), None)
 
 
 def _reach(interval: Interval, loads: int) -> float:

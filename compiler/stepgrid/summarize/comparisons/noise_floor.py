@@ -20,10 +20,10 @@ from stepgrid.summarize.comparisons.block_effects import Residual, residuals
 from stepgrid.summarize.data.measurements import QPS, Point
 from stepgrid.summarize.data.parquet_reader import PastFigure, Place, Run
 from stepgrid.summarize.statistics.confidence_intervals import PastVariance, exp
+from stepgrid.summarize.statistics.medians import SURE
 from stepgrid.summarize.statistics.scipy_functions import special
 from stepgrid.summarize.statistics.variance import FLOOR as ROUNDED
 
-SURE = 0.95
 FEWEST_GROUPS, FEWEST = 3, 6  # groups of equal things; degrees of freedom in all
 Kind = tuple[bool, str, str, str]  # again, step, kind of the step, engine
 

@@ -9,6 +9,7 @@ from stepgrid.model import units
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
 from stepgrid.model.table import Cell, Column, Table
+from stepgrid.plugins.layout import MARK
 from stepgrid.summarize.comparisons import builds, comparison_axes, phrases
 from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, Comparison, Entry
 from stepgrid.summarize.comparisons.comparison_axes import Labels
@@ -57,7 +58,7 @@ class Overview:
         if self.is_first and any(each.point and each.point.loads[0] > 1 for row in self.rows for each in row.entries):
             yield PAIRED
         caveats = dict.fromkeys(found.caveat for row in self.rows for found in row.entries if found.caveat)
-        yield from (f"{phrases.MARK} {builds.NO_VERDICT}: {caveat}" for caveat in caveats)
+        yield from (f"{MARK} {builds.NO_VERDICT}: {caveat}" for caveat in caveats)
         shipped = dict.fromkeys(found.as_shipped for row in self.rows for found in row.entries if found.as_shipped)
         yield from (f"{phrases.SHIPPED} {builds.AS_SHIPPED}: {unlike}" for unlike in shipped)
         yield from (f"{phrases.DOUBT} {doubt}" for doubt in self._doubts())

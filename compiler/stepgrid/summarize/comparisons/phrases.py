@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from stepgrid.model import units
 from stepgrid.model.table import Cell
+from stepgrid.plugins.layout import MARK
+from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Entry
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
-NO_VERDICT = "no verdict"
-MARK = "*"  # on a ratio that gets no verdict; the reason stands below
 DOUBT = "†"  # on a ratio that more is to be known of; that stands below
 SHIPPED = "‡"  # on a verdict across builds of different quality, which the spec allows
 Weight = tuple[bool, float]

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from stepgrid.host.counters import KIB
 from stepgrid.summarize.data.measurements import QPS, Point
 
 IDLE = 10.0  # percent of the host's CPU: with less of it operations wait for a processor
-KIB = 1024
 OWN_BYTES = {
     "read": ("process_read_bytes", "server_read_bytes"),
     "write": ("process_write_bytes", "server_write_bytes"),

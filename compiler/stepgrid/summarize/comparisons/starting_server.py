@@ -18,7 +18,7 @@ from stepgrid.model.figures import (
     VACUUMS,
 )
 
-SIZE = 0.02  # of tables and indexes together, relative
+SIZE = 0.02  # of tables, indexes and files, relative
 FILL = 0.10  # of their bytes per row, relative
 WARM = 0.10  # of what fits into the cache
 LEFT = 1000.0  # transactions in the history list; fewer are what an idle server may have

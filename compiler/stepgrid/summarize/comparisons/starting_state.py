@@ -11,10 +11,11 @@ from typing import Any
 from stepgrid.model import units
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import starting_server, starting_tree
+from stepgrid.summarize.comparisons.starting_server import SIZE
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run
 
-SIZE, CACHED = 0.02, 0.10  # from which a difference is told: of size and files relative, of what is cached in the whole
+CACHED = 0.10  # from which a difference of what is cached is told, in the whole
 _NOTHING: Mapping[str, str] = {}
 
 

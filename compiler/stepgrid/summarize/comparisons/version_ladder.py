@@ -11,16 +11,15 @@ from typing import TypeVar
 
 import numpy as np
 
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import ALPHA, Axis
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import ratio_with_interval
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics.change_points import Change, changes
-from stepgrid.summarize.statistics.confidence_intervals import ALPHA
 
-FEWEST = 3  # versions
-MOST = 8  # sentences
+FEWEST_VERSIONS = 3  # versions
+MOST_TEXTS = 8  # sentences
 _VERSION = re.compile(r"(.*?\D)v?(\d+(?:\.\d+)+)")
 _Key = TypeVar("_Key")
 Pair = Callable[[Point, Point], object]
@@ -56,9 +55,10 @@ class Ladder:
             f"from `{version}` on: {'; '.join(map(self._said, group))}"
             for version, group in groupby(self.changes, key=lambda each: each.version)
         ]
-        more = [f"and at {len(found) - MOST} more {self.noun}s: `{self.title}`"] if len(found) > MOST else []
-        changes = [*found[:MOST], *more] or [f"no change from one {self.noun} to the next in {self._range}"]
-        return [*changes, *(f"not judged: {each}" for each in self.idle[:MOST])]
+        omitted = len(found) - MOST_TEXTS
+        more = [f"and at {omitted} more {self.noun}s: `{self.title}`"] if omitted > 0 else []
+        changes = [*found[:MOST_TEXTS], *more] or [f"no change from one {self.noun} to the next in {self._range}"]
+        return [*changes, *(f"not judged: {each}" for each in self.idle[:MOST_TEXTS])]
 
     @property
     def title(self) -> str:
@@ -90,7 +90,7 @@ class Ladder:
 
 def ladder(axes: Sequence[Axis], points: Sequence[Point], effect: float, apart: Pair, floor: Pair) -> Ladder | None:
     """`apart`: why two points may not be compared; `floor`: how far apart equal arms come out in this experiment."""
-    axis = next((each for each in axes if len(versions(each.labels)) >= FEWEST), None)
+    axis = next((each for each in axes if len(versions(each.labels)) >= FEWEST_VERSIONS), None)
     if axis is None:
         return None
     order = versions(axis.labels)
@@ -128,7 +128,7 @@ def versions(labels: Iterable[str]) -> tuple[str, ...]:
 
 def _compares(axis: str, points: Iterable[Point]) -> bool:
     """Two loads of three versions, at least: else there is nothing to tell, not even that nothing changed."""
-    return len({point.labels.get(axis) for point in points if len(point.values()) > 1}) >= FEWEST
+    return len({point.labels.get(axis) for point in points if len(point.values()) > 1}) >= FEWEST_VERSIONS
 
 
 def _grouped(points: Iterable[Point], key: Callable[[Point], _Key]) -> dict[_Key, list[Point]]:
@@ -161,7 +161,7 @@ def _found(
     limits: tuple[float, float],
     floor: Pair,
 ) -> Iterator[VersionChange]:
-    if len(points) < FEWEST:
+    if len(points) < FEWEST_VERSIONS:
         return
     names = [str(point.labels[axis]) for point in points]
     for each in changes(_grid(points), *limits):

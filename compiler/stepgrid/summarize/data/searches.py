@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
 
+from stepgrid.collect.step_figures import HOLDS, TRIED
 from stepgrid.language.expressions import Objective, parse_objective
 from stepgrid.model.plan import Header
 from stepgrid.model.search import Trial, boundary, knee, peak
 from stepgrid.summarize.data.parquet_reader import Run
-
-VALUE, HOLDS = "tried_value", "tried_holds"
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class Searched:
         return [self._trial(run) for run in runs]
 
     def _trial(self, run: Run) -> Trial:
-        value, name = run.metrics[VALUE], self.axis.objective.name
+        value, name = run.metrics[TRIED], self.axis.objective.name
         figure = value if self.axis.is_boundary else run.metrics.get(name, 0.0)
         return Trial(int(value), run.metrics.get(HOLDS) == 1.0, figure)
 
@@ -94,7 +93,7 @@ class Searched:
         found: dict[int, list[Run]] = defaultdict(list)
         for runs in self.loads.values():
             for run in runs:
-                found[int(run.metrics[VALUE])].append(run)
+                found[int(run.metrics[TRIED])].append(run)
         yield from sorted(found.items())
 
 
@@ -112,7 +111,7 @@ def _of(axis: SearchedAxis, runs: Sequence[Run]) -> Iterator[Searched]:
     for run in runs:
         others = tuple((name, label) for name, label in run.labels.items() if name != axis.variable)
         loads = arms.setdefault(others, {})
-        if VALUE in run.metrics:
+        if TRIED in run.metrics:
             loads.setdefault((run.load, run.run), []).append(run)
     for others, loads in arms.items():
         yield Searched(axis, dict(others), loads)

@@ -12,14 +12,14 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import SLOWER
 
 LEVELS = {FAILS: "error", UNDECIDED: "warning", HOLDS: "notice"}
-MOST = 10  # of each level GitHub shows so many of a step
+MOST_ANNOTATIONS = 10  # of each level GitHub shows so many of a step
 
 
 def text(report: Report) -> str:
     told: dict[str, list[str]] = {}
     for level, line in _all(report):
         told.setdefault(level, []).append(line)
-    return "".join(f"{line}\n" for lines in told.values() for line in lines[:MOST])
+    return "".join(f"{line}\n" for lines in told.values() for line in lines[:MOST_ANNOTATIONS])
 
 
 def _all(report: Report) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from stepgrid.summarize.page import answer, origin
 from stepgrid.summarize.report import Report
 
 VARIABLE = "GITHUB_STEP_SUMMARY"  # the file that a step appends it to
-MOST = 900_000  # bytes; GitHub takes a MiB
+MOST_BYTES = 900_000  # bytes; GitHub takes a MiB
 
 
 def append(report: Report) -> None:
@@ -24,7 +24,7 @@ def append(report: Report) -> None:
 
 def text(report: Report) -> str:
     whole = "\n".join(_parts(report))
-    while len(whole.encode()) > MOST:
+    while len(whole.encode()) > MOST_BYTES:
         whole = whole[: len(whole) // 2] + "\n\n…\n"
     return whole
 

@@ -10,7 +10,7 @@ from stepgrid.model.table import NOTHING, Cell, Table, columns
 from stepgrid.plan import difference
 from stepgrid.plan.difference import Input, Link, differences
 
-MOST = 12  # inputs of an axis
+MOST_INPUTS = 12  # inputs of an axis
 # what a repetition or a version of this program changes
 _OTHERS = ("load", "run", "checkpoints before it")
 
@@ -29,8 +29,8 @@ class ArmSettings:
     @property
     def table(self) -> Table:
         heads = columns((), (self.axis, *self.labels))
-        rows = tuple(tuple(map(Cell, (name, *values))) for name, values in self.rows[:MOST])
-        more = len(self.rows) - MOST
+        rows = tuple(tuple(map(Cell, (name, *values))) for name, values in self.rows[:MOST_INPUTS])
+        more = len(self.rows) - MOST_INPUTS
         notes = (f"and {more} more: `stepgrid explain SPEC` has all",) if more > 0 else ()
         return Table(f"what {self.axis} sets", heads, rows, notes=notes)
 
@@ -38,8 +38,8 @@ class ArmSettings:
     def sentences(self) -> Iterator[tuple[str, str]]:
         """gc=sd8k; rocksdb_compaction_sequential_deletes 8191, …"""
         for index, label in enumerate(self.labels):
-            said = [f"{name} {values[index]}" for name, values in self.rows[:MOST] if values[index] != NOTHING]
-            more = len(self.rows) - MOST
+            said = [f"{name} {values[index]}" for name, values in self.rows[:MOST_INPUTS] if values[index] != NOTHING]
+            more = len(self.rows) - MOST_INPUTS
             yield f"{self.axis}={label}", "; ".join([*said, *([f"and {more} more"] if more > 0 else [])])
 
 

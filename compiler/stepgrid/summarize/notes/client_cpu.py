@@ -10,7 +10,7 @@ from stepgrid.summarize.data.client_cpu import CLIENT, SERVER
 from stepgrid.summarize.data.measurements import Point
 
 MESSAGE = "the client used more CPU than its server, in µs per operation"
-MOST = 4  # that are named of a step
+MOST_ARMS = 4  # that are named of a step
 Section = tuple[str, Sequence[str], Sequence[Point]]  # step, the axes that vary, points
 
 
@@ -19,8 +19,8 @@ def sentences(sections: Iterable[Section]) -> Iterator[str]:
     for step, names, points in sections:
         busy = [f"{_arm(point, names)}{said}" for point in points if (said := _busy(point))]
         if busy:
-            more = f", and {len(busy) - MOST} more" if len(busy) > MOST else ""
-            yield f"{step}: {MESSAGE}: {', '.join(busy[:MOST])}{more}"
+            more = f", and {len(busy) - MOST_ARMS} more" if len(busy) > MOST_ARMS else ""
+            yield f"{step}: {MESSAGE}: {', '.join(busy[:MOST_ARMS])}{more}"
 
 
 def _arm(point: Point, names: Sequence[str]) -> str:

@@ -11,8 +11,8 @@ from stepgrid.plan.difference import Link
 from stepgrid.summarize.notes.arm_settings import ArmSettings
 from stepgrid.summarize.notes.step_settings import telling_cells
 
-MOST = 24  # options of a build
-FEW = 2  # steps that are named
+MOST_OPTIONS = 24  # options of a build
+MOST_STEPS = 2  # steps that are named
 
 
 @dataclass(slots=True)
@@ -35,8 +35,10 @@ def common_settings(
         alike.setdefault(told, []).append(build)
     for told, builds in alike.items():
         if told:
-            more = [f"and {len(told) - MOST} more: `stepgrid explain SPEC` has all"] if len(told) > MOST else []
-            yield "all arms" if len(alike) == 1 else f"all of {', '.join(builds)}", "; ".join([*told[:MOST], *more])
+            omitted = len(told) - MOST_OPTIONS
+            more = [f"and {omitted} more: `stepgrid explain SPEC` has all"] if omitted > 0 else []
+            texts = "; ".join([*told[:MOST_OPTIONS], *more])
+            yield "all arms" if len(alike) == 1 else f"all of {', '.join(builds)}", texts
 
 
 def _by_build(cells: Sequence[PlannedCell]) -> dict[str, list[PlannedCell]]:
@@ -65,4 +67,4 @@ def _where(steps: Collection[str], every: Collection[str]) -> str:
     """An option of the load alone would otherwise be taken for one of what is compared."""
     if len(steps) == len(every):
         return ""
-    return f" ({', '.join(steps)})" if len(steps) <= FEW else f" ({len(steps)} of {len(every)} steps)"
+    return f" ({', '.join(steps)})" if len(steps) <= MOST_STEPS else f" ({len(steps)} of {len(every)} steps)"

@@ -10,9 +10,9 @@ from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.data.measurements import Point
 
 METRIC = "write_amplification"
-FAR, LEAST = 5.0, 5.0  # times the median, and at least
-FEWEST = 3  # points that have a median worth the name
-MOST = 3  # that are named
+FARTHEST, LEAST = 5.0, 5.0  # times the median, and at least
+FEWEST_POINTS = 3  # points that have a median worth the name
+MOST_ARMS = 3  # that are named
 Section = tuple[str, Sequence[str], Sequence[Point]]  # step, the axes that vary, points
 
 
@@ -20,12 +20,12 @@ def sentences(sections: Iterable[Section]) -> Iterator[str]:
     """q500: write amplification 123 (gc=base), of the others 0.954 to 1.92: …"""
     for step, names, points in sections:
         known = [(point, spread[0]) for point in points if (spread := point.spread(METRIC))]
-        middle = median(value for _, value in known) if len(known) >= FEWEST else 0.0
-        far = [each for each in known if middle and each[1] >= max(FAR * middle, LEAST)]
+        middle = median(value for _, value in known) if len(known) >= FEWEST_POINTS else 0.0
+        far = [each for each in known if middle and each[1] >= max(FARTHEST * middle, LEAST)]
         if far:
             rest = [value for point, value in known if (point, value) not in far]
-            named = ", ".join(f"{rate(value)} ({_words(point, names)})" for point, value in far[:MOST])
-            more = f" and {len(far) - MOST} more" if len(far) > MOST else ""
+            named = ", ".join(f"{rate(value)} ({_words(point, names)})" for point, value in far[:MOST_ARMS])
+            more = f" and {len(far) - MOST_ARMS} more" if len(far) > MOST_ARMS else ""
             yield (
                 f"{step}: write amplification {named}{more}, of the others {rate(min(rest))} to {rate(max(rest))}: "
                 "compactions of what earlier steps left ran beside it in some arms only"

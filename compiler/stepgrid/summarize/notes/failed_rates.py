@@ -8,7 +8,7 @@ from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.missed_rates import missed
 from stepgrid.summarize.data.measurements import Point
 
-MOST = 4  # that are named of a step
+MOST_CASES = 4  # that are named of a step
 Section = tuple[str, Sequence[str], Sequence[Point]]  # step, the axes that vary, points
 
 
@@ -17,8 +17,8 @@ def sentences(sections: Iterable[Section]) -> Iterator[str]:
     for step, names, points in sections:
         failed = [f"{_arm(point, names)}{said}" for point in points if (said := missed(point))]
         if failed:
-            more = f", and {len(failed) - MOST} more" if len(failed) > MOST else ""
-            yield f"{step}: less than 95 % of the rate that was asked for: {', '.join(failed[:MOST])}{more}"
+            more = f", and {len(failed) - MOST_CASES} more" if len(failed) > MOST_CASES else ""
+            yield f"{step}: less than 95 % of the rate that was asked for: {', '.join(failed[:MOST_CASES])}{more}"
 
 
 def _arm(point: Point, names: Sequence[str]) -> str:

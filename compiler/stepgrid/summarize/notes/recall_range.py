@@ -10,7 +10,7 @@ from stepgrid.summarize.data.measurements import Point
 
 RECALL = "recall"
 ALL_FOUND = 0.999
-FEWEST = 2  # searches of a build that are a curve
+FEWEST_SEARCHES = 2  # searches of a build that are a curve
 Section = tuple[str, Sequence[str], Sequence[Point]]  # step, the axes that vary, points
 
 
@@ -23,7 +23,7 @@ def sentences(sections: Iterable[Section]) -> Iterator[str]:
         for build, group in groupby(known, lambda each: each[0]):
             searches = list(group)
             _, lowest, point = searches[0]
-            if len(searches) >= FEWEST and lowest >= ALL_FOUND:
+            if len(searches) >= FEWEST_SEARCHES and lowest >= ALL_FOUND:
                 arm = comparison_axes.words(comparison_axes.key(point, names), names)
                 yield (
                     f"{step} of {build}: recall is {lowest:.4f} or more in all {len(searches)} searches, the lowest at "

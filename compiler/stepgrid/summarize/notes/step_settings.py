@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
 UNITS = {"duration": " s", "rate": "/s", "percent": " %"}
-MOST = 3  # values of a setting that are named
+MOST_VALUES = 3  # values of a setting that are named
 BRIEF = 10  # steps
 
 Values = dict[str, dict[str, Any]]  # setting -> each value that it has somewhere
@@ -128,8 +128,8 @@ def _said(fields: Mapping[str, FieldInfo], known: Values) -> Iterator[tuple[str,
         usual = field.get_default(call_default_factory=True) if field else None
         told = [value for value in values.values() if value not in (None, [], "")]
         if name != FILES and any(value != usual for value in told):
-            shown = [_value(name, value, field) for value in told[:MOST]]
-            more = [f"{len(told) - MOST} more"] if len(told) > MOST else []
+            shown = [_value(name, value, field) for value in told[:MOST_VALUES]]
+            more = [f"{len(told) - MOST_VALUES} more"] if len(told) > MOST_VALUES else []
             yield name, f"{name} {' or '.join([*shown, *more])}"
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from stepgrid.model import units
+from stepgrid.model.plan import MOST_LOADS
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
@@ -33,7 +34,7 @@ from stepgrid.summarize.statistics.verdicts import (
     VERDICTS,
 )
 
-MOST = 12  # arms
+MOST_ARMS = 12  # arms
 NAMED = 2  # different numbers of failed loads
 NONE, BOTH = "none", "both"
 IDLE = "idle"
@@ -104,7 +105,7 @@ class Arm:
 def lines(report: Report) -> list[str]:
     """The heaviest arms in the order of the tables, then what would help where there is no verdict."""
     found = list(answers(report))
-    heaviest = sorted(range(len(found)), key=lambda at: found[at].weight, reverse=True)[:MOST]
+    heaviest = sorted(range(len(found)), key=lambda at: found[at].weight, reverse=True)[:MOST_ARMS]
     more = len(found) - len(heaviest)
     rest = [f"and {counted(more, 'arm')} more, which differ less: the tables have them"] if more else []
     claimed = claimed_metrics.sentences(report.claims, report.overviews)
@@ -134,7 +135,7 @@ def _more_loads(report: Report) -> str:
             f"Inconclusive: these loads show {seen} at half of these points; what differs by less needs more of them."
         )
     if wanted is None or wanted > needed_loads.PATIENCE:
-        loads = f"over {needed_loads.MOST}" if wanted is None else wanted
+        loads = f"over {MOST_LOADS}" if wanted is None else wanted
         return f"Inconclusive: to see {seen}, half of these points need {loads} loads, {HELP}."
     return f"Inconclusive: {wanted} loads (`repeat: {wanted}`) would show {seen} at half of these points."
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from stepgrid.collect.step_figures import TARGET
 from stepgrid.model import units
 from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.comparisons import comparison_axes
@@ -15,13 +16,12 @@ from stepgrid.summarize.data.measurements import QPS
 
 _CALL = re.compile(r"\b([a-z]\w*)\(")  # of the expression of a claim
 SMALL = 0.1
-_TARGET = "target_"  # what was asked for is no finding
 
 
 def sentences(claims: Sequence[Claim], overviews: Sequence[Overview]) -> list[str]:
     """`min_trx` / that of `gc=base`: `gc=sd8k` 0.01× to 3.31×, `gc=sd32k` 0.01× to 1.40×"""
     metrics = dict.fromkeys(name for claim in claims for name in _CALL.findall(claim.expect))
-    wanted = [name for name in metrics if name != QPS and not name.startswith(_TARGET)]
+    wanted = [name for name in metrics if name != QPS and not name.startswith(TARGET)]
     return [said for name in wanted for overview in overviews for said in _sentence(name, overview)]
 
 

@@ -76,7 +76,7 @@ def _context(report: Report) -> dict[str, Any]:
         "answer": list(answer.answers(report)),
         "claimed": claimed_metrics.sentences(report.claims, report.overviews),
         "hints": answer.hints(report),
-        "most_answers": answer.MOST,
+        "most_answers": answer.MOST_ARMS,
         "columns": absolute_figures.meanings(report),
         "figures_title": absolute_figures.title(report),
         "many_commands": command_lines.MANY,

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stepgrid.model.plan import is_imported
+from stepgrid.model.plan import MOST_LOADS, is_imported
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.summarize.claims.claim_judgement import UNDECIDED
@@ -16,8 +16,7 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import INCONCLUSIVE, ONE_LOAD
 
 COST = "; `stepgrid plan` in place of `stepgrid run` says how long it takes"
-MOST = needed_loads.MOST
-FEWEST = 3  # loads that give verdicts, as a rule
+USUAL_LOADS = 3  # loads that give verdicts, as a rule
 
 
 class NextStep(NamedTuple):
@@ -45,10 +44,10 @@ def _runs(report: Report, spec: str) -> Iterator[tuple[str, str]]:
     if report.status.incomplete:
         yield f"run {spec}", "measures what has no figures yet, and nothing twice"
     loads, words = report.loads[1], answer.words(report)
-    if loads < FEWEST and (ONE_LOAD in words or _undecided(report)):
-        more = f"{FEWEST} loads of each cell: one gives no verdict, two seldom do{COST}"
-        yield f"run {spec} --set repeat={FEWEST}", more
-    elif not report.until and INCONCLUSIVE in words and ((wanted := answer.loads_wanted(report)) or MOST) > loads:
+    if loads < USUAL_LOADS and (ONE_LOAD in words or _undecided(report)):
+        more = f"{USUAL_LOADS} loads of each cell: one gives no verdict, two seldom do{COST}"
+        yield f"run {spec} --set repeat={USUAL_LOADS}", more
+    elif not report.until and INCONCLUSIVE in words and ((wanted := answer.loads_wanted(report)) or MOST_LOADS) > loads:
         yield _more(spec, wanted)
     elif not report.until and _undecided(report):
         more = f"twice the loads: intervals narrow, nothing is measured twice{COST}"

@@ -17,7 +17,7 @@ from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES
 
-FEW = 2  # defaults that are named: of more each alone is no cause
+MOST_DEFAULTS = 2  # defaults that are named: of more each alone is no cause
 NOTHING = "no cause among CPU, device, context switches, misses and stalls"
 TITLE = "why"
 
@@ -95,7 +95,8 @@ def of(report: Report, compared: Comparison, line: Line, entry: Entry) -> list[s
     if entry.point is None or base is None:
         return []
     named = list(_builds(report, compared, entry))
-    return [*named, *causes(entry.point, base)] if len(named) <= FEW else [*causes(entry.point, base), _many(named)]
+    inputs = causes(entry.point, base)
+    return [*named, *inputs] if len(named) <= MOST_DEFAULTS else [*inputs, _many(named)]
 
 
 def _many(named: list[str]) -> str:

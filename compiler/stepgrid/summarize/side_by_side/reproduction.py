@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from stepgrid.model import units
 from stepgrid.model.units import counted
+from stepgrid.summarize.claims.claim_judgement import UNDECIDED
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Line
 from stepgrid.summarize.statistics import verdicts
 
-REPRODUCED, NOT, UNDECIDED = "reproduced", "not reproduced", "undecided"
-SHOWN = 3  # points that are named
+REPRODUCED, NOT = "reproduced", "not reproduced"
+MOST_POINTS = 3  # points that are named
 
 
 def sentences(tables: Iterable[Comparison], effect: float) -> Iterator[str]:
@@ -44,5 +45,5 @@ def _where(table: Comparison, line: Line) -> str:
 
 
 def _named(points: list[str]) -> str:
-    more = f"; and {len(points) - SHOWN} more" if len(points) > SHOWN else ""
-    return f"{len(points)}: {'; '.join(points[:SHOWN])}{more}"
+    more = f"; and {len(points) - MOST_POINTS} more" if len(points) > MOST_POINTS else ""
+    return f"{len(points)}: {'; '.join(points[:MOST_POINTS])}{more}"

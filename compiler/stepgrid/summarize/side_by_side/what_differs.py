@@ -12,23 +12,23 @@ from stepgrid.plan.difference import differences
 from stepgrid.summarize.side_by_side.matching_cells import Match
 from stepgrid.summarize.side_by_side.result_set import ResultSet
 
-MOST, LOOKED_AT = 12, 200  # differences that are told, cells that are looked at
+MOST_DIFFERENCES, MOST_CELLS = 12, 200  # differences that are told, cells that are looked at
 
 
 def sentences(first: ResultSet, second: ResultSet, match: Match) -> Iterator[str]:
     """`params.keys: 1000 -> 2000 (4 of 6 cells)`"""
     yield from match.differs
-    keys = match.common[:LOOKED_AT]
+    keys = match.common[:MOST_CELLS]
     chains = [_chains(side.header) for side in (first, second)]
     found: Counter[str] = Counter()
     for key in keys:
         old, new = chains[0][match.first[key]], chains[1][match.second[key]]
         if old != new:
             found.update(map(difference.input_text, differences(first.links(old), second.links(new))))
-    for text, cells in list(found.items())[:MOST]:
+    for text, cells in list(found.items())[:MOST_DIFFERENCES]:
         yield text if cells == len(keys) else f"{text} ({cells} of {counted(len(keys), 'cell')})"
-    if len(found) > MOST:
-        yield f"and {len(found) - MOST} more inputs"
+    if len(found) > MOST_DIFFERENCES:
+        yield f"and {len(found) - MOST_DIFFERENCES} more inputs"
 
 
 def _chains(header: Header) -> dict[str, Sequence[str]]:

@@ -14,7 +14,7 @@ from stepgrid.summarize.page import answer, host, origin
 from stepgrid.summarize.page.answer import Answer
 from stepgrid.summarize.report import Report
 
-MOST = 3  # sentences of an entry
+MOST_SENTENCES = 3  # sentences of an entry
 NOT_PUBLISHED = ("environment.parquet", "history.parquet")  # they name the host and its paths
 LETTERS = 8  # of a plan's digest, where two experiments would have one name
 
@@ -29,7 +29,7 @@ class Experiment:
     def answers(self) -> list[Answer]:
         """The heaviest, in the order of the page."""
         found = list(answer.answers(self.report))
-        heaviest = sorted(range(len(found)), key=lambda at: found[at].weight, reverse=True)[:MOST]
+        heaviest = sorted(range(len(found)), key=lambda at: found[at].weight, reverse=True)[:MOST_SENTENCES]
         return [found[at] for at in sorted(heaviest)]
 
     @property

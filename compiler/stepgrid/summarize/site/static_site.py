@@ -13,7 +13,7 @@ from stepgrid.package import TEMPLATES, __version__
 from stepgrid.summarize.page import content_policy, html, summary_text
 from stepgrid.summarize.site.experiment import Experiment
 
-MARK = ".stepgrid-site"  # in a folder that is a site: what is in it may be replaced
+SITE_MARK = ".stepgrid-site"  # in a folder that is a site: what is in it may be replaced
 INDEX, FEED, TABLES = "index.html", "feed.xml", "tables"
 
 
@@ -33,10 +33,10 @@ def write(folder: Path, title: str, url: str | None, experiments: Sequence[Exper
 
 
 def claim(folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / MARK).is_file())):
+    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / SITE_MARK).is_file())):
         raise NotASite(f"{folder} is no site, and not empty: nothing is written over it")
     make_folder(folder)
-    (folder / MARK).touch()
+    (folder / SITE_MARK).touch()
 
 
 def _experiment(folder: Path, each: Experiment) -> None:

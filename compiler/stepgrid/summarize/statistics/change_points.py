@@ -20,7 +20,7 @@ from stepgrid.summarize.statistics.confidence_intervals import exp
 from stepgrid.summarize.statistics.scipy_functions import special
 
 Array = NDArray[np.float64]
-SWEEPS = 4
+PASSES = 4
 
 
 class Change(NamedTuple):
@@ -79,7 +79,7 @@ def _levels(grid: Array, alpha: float) -> _Levels | None:
 
 def _without_loads(grid: Array) -> Array:
     """What a load has in common is no change of a version that lacks it; of a complete grid one sweep is enough."""
-    for _ in range(SWEEPS):
+    for _ in range(PASSES):
         left = grid - np.nanmean(grid, axis=1)[:, None]
         grid = grid - np.nanmean(left, axis=0)
     return grid

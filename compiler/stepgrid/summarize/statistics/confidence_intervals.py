@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stepgrid.model.plan import ALPHA
 from stepgrid.summarize.statistics.dunnett import criticals
 from stepgrid.summarize.statistics.scipy_functions import special
 from stepgrid.summarize.statistics.variance import Array, Moderated, Noise, Spreads, moderated
 
-ALPHA = 0.05  # of a table: the chance that any of its intervals misses
 Values = Mapping[int, Sequence[float]]  # load -> its runs
 
 

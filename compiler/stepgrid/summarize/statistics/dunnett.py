@@ -18,7 +18,7 @@ from stepgrid.summarize.statistics.scipy_functions import arrays, special
 Array = NDArray[np.float64]
 
 HALF = math.sqrt(0.5)
-MOST = 200  # degrees of freedom: more change nothing that is printed
+MOST_FREEDOMS = 200  # degrees of freedom: more change nothing that is printed
 NEAR = 0.01  # of a step
 STEPS = 2  # of a degree of freedom: rounded down to halves, so that few values are worked out
 
@@ -26,7 +26,7 @@ STEPS = 2  # of a degree of freedom: rounded down to halves, so that few values 
 def criticals(arms: Sequence[int], freedom: Array, common: Array, alpha: float) -> Array:
     """`arms`: how many are compared with each base of the table; `common`: of the errors of the variances, the share
     that is the same for all of them."""
-    rounded = np.maximum(np.floor(np.minimum(freedom, MOST) * STEPS + NEAR) / STEPS, 1 / STEPS)
+    rounded = np.maximum(np.floor(np.minimum(freedom, MOST_FREEDOMS) * STEPS + NEAR) / STEPS, 1 / STEPS)
     values, where = np.unique(rounded, return_inverse=True)
     sizes = tuple(sorted(arms))
     apart, alike = (np.array([critical(sizes, float(each), way, alpha) for each in values]) for way in (False, True))

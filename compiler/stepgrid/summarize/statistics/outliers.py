@@ -13,8 +13,8 @@ from statistics import fmean, median
 from stepgrid.summarize.statistics.confidence_intervals import Sample, exp
 from stepgrid.summarize.statistics.scipy_functions import special
 
-FAR = 3.5  # their advice
-FEWEST = 3  # loads: of two, either may be the odd one
+FARTHEST = 3.5  # their advice
+FEWEST_LOADS = 3  # loads: of two, either may be the odd one
 ENOUGH = 6  # distances that the unit is taken from
 NOTED = 0.02  # a load that is no farther from the others than this does no harm
 
@@ -29,7 +29,7 @@ class Outlier:
 
 def outliers(samples: Sequence[Sample]) -> list[tuple[Outlier, ...]]:
     """One tuple per sample; nothing is said where the table has too few loads to know what is far."""
-    far = [[log - median(each.logs) for log in each.logs] if len(each.logs) >= FEWEST else [] for each in samples]
+    far = [[log - median(each.logs) for log in each.logs] if len(each.logs) >= FEWEST_LOADS else [] for each in samples]
     unit = _unit([distance for distances in far for distance in distances])
     if not unit:
         return [()] * len(samples)
@@ -40,7 +40,7 @@ def _of(sample: Sample, distances: Sequence[float], unit: float) -> tuple[Outlie
     return tuple(
         Outlier(sample.loads[at], distance / unit, exp(sample.logs[at]), exp(_others(sample, at)))
         for at, distance in enumerate(distances)
-        if abs(distance) > max(FAR * unit, NOTED)
+        if abs(distance) > max(FARTHEST * unit, NOTED)
     )
 
 

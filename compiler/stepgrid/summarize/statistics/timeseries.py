@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stepgrid.summarize.statistics.confidence_intervals import ALPHA, Interval, exp
+from stepgrid.model.plan import ALPHA
+from stepgrid.summarize.statistics.confidence_intervals import Interval, exp
 from stepgrid.summarize.statistics.scipy_functions import special
 
 FEWEST_BATCHES, MOST_BATCHES = 5, 10

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median_low
 
+from stepgrid.collect.step_figures import HOLDS
 from stepgrid.model import units
 from stepgrid.model.search import SIZED
 from stepgrid.model.table import NOTHING, Cell, Column, Table
-from stepgrid.summarize.data.searches import HOLDS, Searched, SearchedAxis, mean
+from stepgrid.summarize.data.searches import Searched, SearchedAxis, mean
 
 
 def tables(found: Sequence[Searched]) -> Iterator[Table]:
