@@ -18,7 +18,7 @@ from bench.spent import ROOT
 from stepgrid.host.processes.supervision import environment
 from stepgrid.plugins.driver import Context, PackageRunner
 from stepgrid.plugins.server import Access
-from stepgrid.run.step_files import attach
+from stepgrid.run.attempt import attach
 
 Lines = Sequence[Mapping[str, Any]]
 

@@ -16,7 +16,7 @@ from stepgrid.host.processes.supervision import environment
 from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.server import Access
-from stepgrid.run.step_files import attach
+from stepgrid.run.attempt import attach
 
 TABLES = 2
 BUILDS: Mapping[str, str] = {

@@ -14,10 +14,9 @@ from stepgrid.host.processes.supervision import Program, User, environment, give
 from stepgrid.model.plan import Command
 from stepgrid.plugins import registry
 from stepgrid.plugins.server import Access, ServerEngine, ServerHome
-from stepgrid.run.server import readiness
-from stepgrid.run.server.process import Server
-from stepgrid.run.server.sockets import sockets
-from stepgrid.run.step_files import attach
+from stepgrid.run.attempt import attach
+from stepgrid.run.server import connect
+from stepgrid.run.server_process import Server, socket_folder
 
 PATIENCE, SET_UP = 60.0, 300.0
 
@@ -35,12 +34,12 @@ def serving(
     for place in (data, own, folder / "scratch"):
         place.mkdir(parents=True, exist_ok=True)
     user = server_user([data / "x", own / "x", *(Path(prefix[0]) for prefix in known.values())])
-    with sockets(engine.socket, user) as place:
+    with socket_folder(engine.socket, user) as place:
         home = _home(engine, build, record, known, data, own, place, user, storage)
         _set_up(engine, home, user, options, new)
         server = _started(engine, home, user)
         try:
-            readiness.connected(engine, server).close()
+            connect(engine, server).close()
             yield home.access
         finally:
             supervision.stop(server.pid, engine.stop, PATIENCE)
@@ -83,7 +82,7 @@ def _set_up(engine: ServerEngine, home: ServerHome, user: User | None, options: 
 def _started(engine: ServerEngine, home: ServerHome, user: User | None) -> Server:
     argv, env = _command(engine.serve(home), home, home.folder, user)
     child = supervision.spawn(Program(argv, env, home.folder, user))
-    return Server(home.access, child, home.folder, home.data)
+    return Server(home.access, home.folder, child, home.data)
 
 
 def _command(

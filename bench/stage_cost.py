@@ -107,13 +107,13 @@ def _job(arguments: list[str]) -> int:
 
 def _marks_of_stage(marks: dict[str, float]) -> None:
     from stepgrid.host import noise
-    from stepgrid.run import stage, steps
+    from stepgrid.run import stage, step
     from stepgrid.run.attempt import Attempt
 
-    _mark(marks, "told", stage.progress, "started")
+    _mark(marks, "told", stage.progress, "show_start")
     _mark(marks, "quiet", noise, "look")
-    _mark(marks, "ready", steps._Step, "_statistics")
-    _mark(marks, "ran", steps._Step, "_supervised")
+    _mark(marks, "ready", step.Step, "_keep_statistics")
+    _mark(marks, "ran", step.Step, "_supervise")
     _mark(marks, "published", Attempt, "publish")
 
 

@@ -252,14 +252,14 @@ def test_images_are_listed_verified_and_removed(plan: Plan, capsys: Capture) -> 
 
 
 def test_a_damaged_image_is_planned_with_why(plan: Plan, capsys: Capture) -> None:
-    from stepgrid.run.images.image import save
+    from stepgrid.run.images import SavingRules, save
 
     load = next(stage for stage in plan.stages if stage.parent is None and "7.8.3" in stage.title)
     assert main(["redo", "a.yaml", "build=rocksdb-7.8.3,threads=2"]) == 0
     live = Path("live")
     live.mkdir()
     (live / "a").write_text("xx")
-    save(Store(), load.id, load.id, live, ())
+    save(Store(), load.id, load.id, live, SavingRules())
     capsys.readouterr()
     assert "replay" not in out(capsys, "plan", "a.yaml")
     (Store().image(load.id) / "data" / "a").write_text("yy")

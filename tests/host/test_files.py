@@ -30,7 +30,7 @@ from stepgrid.host.files import (
     write_json,
     write_text,
 )
-from stepgrid.run.images.clone import clone
+from stepgrid.run.images import clone_tree
 from stepgrid.store.store import Store
 from stepgrid.workflow import run_request
 from tests.needs import needs
@@ -132,7 +132,7 @@ def test_a_list_of_files_survives_json_and_a_copy_equals_it(entries):
         again = Tree.from_json(json.loads(json.dumps(tree.to_json())))
         assert again == tree
         assert tree.difference(scan(root / "data")) is None
-        clone(root / "data", root / "copy", again, ["*.sst", "a*"])
+        clone_tree(root / "data", root / "copy", again, ["*.sst", "a*"])
         assert scan(root / "copy") == tree
         assert _content(root / "copy", tree) == _content(root / "data", tree)
         assert tree_size(root / "copy") == tree.bytes

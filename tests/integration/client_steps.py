@@ -15,7 +15,7 @@ from typing import Any
 from stepgrid.host.processes.supervision import environment
 from stepgrid.model.figures import Figures
 from stepgrid.plugins.driver import Context, PackageRunner
-from stepgrid.run.step_files import attach
+from stepgrid.run.attempt import attach
 from tests.integration.sysbench import Bench
 
 LONG = 60.0

@@ -19,7 +19,7 @@ from stepgrid.host.processes.supervision import environment
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import driver, server_engine
 from stepgrid.plugins.server import Access, Connection
-from stepgrid.run.step_files import attach
+from stepgrid.run.attempt import attach
 
 TABLES, ROWS = 2, 20_000
 OPTIONS: Mapping[str, Mapping[str, Any]] = {

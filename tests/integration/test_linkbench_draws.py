@@ -15,7 +15,7 @@ from stepgrid.build.record import programs
 from stepgrid.drivers.linkbench.settings import MIX
 from stepgrid.drivers.sysbench.lua_client import SEARCH, client_files
 from stepgrid.package import TEMPLATES
-from stepgrid.run.step_files import attach
+from stepgrid.run.attempt import attach
 from tests.integration.sysbench import record
 
 DRAWS = 300_000

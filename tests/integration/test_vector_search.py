@@ -27,7 +27,7 @@ from stepgrid.model.figures import Figures
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access
-from stepgrid.run.step_files import attach
+from stepgrid.run.attempt import attach
 from tests.integration.conftest import Lab
 from tests.integration.sysbench import record
 from tests.needs import require

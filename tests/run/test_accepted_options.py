@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.model.plan import Option, PlannedBuild
-from stepgrid.run import accepted_options
-from stepgrid.run.job_context import Job
+from stepgrid.run.attempt import Job
+from stepgrid.run.options import check
 
 SHOW = "import sys; print(sys.argv[2:])"
 
@@ -169,8 +169,8 @@ def with_mysql(checkout, stage, step):
 def test_a_server_takes_its_options_with_a_prefix(checkout, with_mysql, monkeypatch):
     monkeypatch.chdir(checkout.folder)
     with_mysql({"skip_log_bin": Option("ON"), "loose_whatever": Option(5), "performance_schema": Option("OFF")})
-    job = Job.of(checkout.store, "p", "s-load")
-    assert [each.options for each in accepted_options.check(job, job.stage)] == [
+    job = Job.load(checkout.store, "p", "s-load")
+    assert [each.options for each in check(job, job.stage)] == [
         {"skip_log_bin": "ON", "loose_whatever": 5, "performance_schema": "OFF"}
     ]
 

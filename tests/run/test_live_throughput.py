@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.run.live_throughput import current, readings
+from stepgrid.run.progress import current_throughput, read_throughput
 
 
 @pytest.mark.parametrize(
@@ -21,19 +21,19 @@ from stepgrid.run.live_throughput import current, readings
 )
 def test_whole_lines_of_the_report_by_name(tmp_path: Path, text: str, expected: list[tuple[float, float]]) -> None:
     (tmp_path / "report.csv").write_text(text)
-    assert list(readings("db_bench", tmp_path)) == expected
-    assert current("db_bench", tmp_path) == (expected[-1][1] if expected else None)
+    assert list(read_throughput("db_bench", tmp_path)) == expected
+    assert current_throughput("db_bench", tmp_path) == (expected[-1][1] if expected else None)
 
 
 def test_of_a_long_report_the_end_is_read(tmp_path: Path) -> None:
     lines = (f"{second},{second * 10}" for second in range(1, 20_000))
     (tmp_path / "report.csv").write_text("\n".join(["secs_elapsed,interval_qps", *lines]) + "\n")
-    found = readings("db_bench", tmp_path)
-    assert current("db_bench", tmp_path) == 199_990.0
+    found = read_throughput("db_bench", tmp_path)
+    assert current_throughput("db_bench", tmp_path) == 199_990.0
     assert 300 < len(found) < 1000
     assert [second for second, _ in found] == list(range(20_000 - len(found), 20_000))
 
 
 @pytest.mark.parametrize("kind", ["db_bench", "command", "of another version"])
 def test_nothing_is_said_before_there_is_a_report_and_by_kinds_that_cannot_tell(tmp_path: Path, kind: str) -> None:
-    assert current(kind, tmp_path) is None
+    assert current_throughput(kind, tmp_path) is None

@@ -200,11 +200,11 @@ def test_in_a_log_a_line_when_a_stage_starts_and_when_it_ends(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     finish(store, LOAD, 100.0)
-    progress.started(store, "d1", PARTS[0])
-    with progress.step(PARTS[0], 0, tmp_path):
+    progress.show_start(store, "d1", PARTS[0])
+    with progress.show_step(PARTS[0], 0, tmp_path):
         pass
     finish(store, PARTS[0], 10.0)
-    progress.finished(store, "d1", PARTS[0], "done")
+    progress.show_end(store, "d1", PARTS[0], "done")
     title = "rocksdb-7.8.3 cache=a, load 1: readww, overwrite"
     assert capsys.readouterr().err.splitlines() == [
         f"[1/5 done] running 1, missing 3, ETA ~40s | {title}",
@@ -224,47 +224,47 @@ def test_after_a_wait_the_line_is_of_what_runs(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("STEPGRID_HOST_LOCK", str(tmp_path / "host.lock"))
-    monkeypatch.setitem(progress.EVERY, False, 0.05)
+    monkeypatch.setitem(progress.INTERVAL, False, 0.05)
     finish(store, LOAD, 100.0)
     with running(store, "s-a"), subprocess.Popen([sys.executable, "-c", HOLD], stdin=PIPE, stdout=PIPE) as other:
         assert other.stdout
         assert other.stdout.readline()
-        progress.started(store, "d1", PARTS[0])
+        progress.show_start(store, "d1", PARTS[0])
         assert capsys.readouterr().err.startswith("[1/5 done] waiting 1, missing 3, ETA ~40s | ")
         other.communicate(b"\n")
         assert progress._current is not None
         progress._current.read_at -= 3600  # an hour of waiting
         (store.attempts("s-a")[-1] / "journal.jsonl").write_text('{"t": 1.0, "event": "begun"}\n')
-        progress.begun()
-        with progress.step(PARTS[0], 0, tmp_path):
+        progress.refresh()
+        with progress.show_step(PARTS[0], 0, tmp_path):
             line = until(lambda: capsys.readouterr().err)
-    progress.finished(store, "d1", PARTS[0], "failed")
-    assert re.fullmatch(r"\[1/5 done\] running 1, missing 3, ETA ~(30|40)s \| .*: readww \d/30 s", line.splitlines()[0])
+    progress.show_end(store, "d1", PARTS[0], "failed")
+    assert re.fullmatch(r"\[1/5 done\] running 1, missing 3, ETA ~[34]\ds \| .*: readww \d/30 s", line.splitlines()[0])
 
 
 def test_a_stage_that_we_have_just_ended_runs_no_more(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     """Its job still holds its lock when it says so."""
     with locked(store.lock("s-load")):
         fail(store, "s-load")
-        progress.finished(store, "d1", LOAD, "failed")
+        progress.show_end(store, "d1", LOAD, "failed")
     assert capsys.readouterr().err == f"[0/5 done] failed 1, blocked 4, ETA ~2m20s | {LOAD.title}: failed\n"
 
 
 def test_in_a_log_a_line_now_and_then(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(progress.EVERY, False, 0.05)
+    monkeypatch.setitem(progress.INTERVAL, False, 0.05)
     (tmp_path / "report.csv").write_text("secs_elapsed,interval_qps\n1,54321\n")
-    progress.started(store, "d1", PARTS[0])
+    progress.show_start(store, "d1", PARTS[0])
     said = io.StringIO()
 
     def of_the_step() -> bool:
         said.write(capsys.readouterr().err)
         return "ops/s" in said.getvalue()
 
-    with progress.step(PARTS[0], 0, tmp_path):
+    with progress.show_step(PARTS[0], 0, tmp_path):
         until(of_the_step)
-    progress.finished(store, "d1", PARTS[0], "failed")
+    progress.show_end(store, "d1", PARTS[0], "failed")
     _, *lines, last = (said.getvalue() + capsys.readouterr().err).splitlines()
     head = "[0/5 done] running 1, missing 4, ETA ~2m20s"
     assert {re.sub(r"readww \d", "readww N", line) for line in lines} == {
@@ -278,18 +278,18 @@ def test_at_a_terminal_one_line_is_rewritten(store: Store, tmp_path: Path, monke
     os.set_blocking(ours, False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", os.fdopen(theirs, "w"))
-    monkeypatch.setitem(progress.EVERY, True, 0.05)
+    monkeypatch.setitem(progress.INTERVAL, True, 0.05)
     monkeypatch.setattr(progress, "_width", lambda: 60)
-    progress.started(store, "d1", PARTS[0])
+    progress.show_start(store, "d1", PARTS[0])
     pieces: list[str] = []
 
     def often() -> bool:
         pieces.append(_all_of(ours))
         return "".join(pieces).count("\r") >= 3
 
-    with progress.step(PARTS[0], 0, tmp_path):
+    with progress.show_step(PARTS[0], 0, tmp_path):
         until(often)
-    progress.finished(store, "d1", PARTS[0], "done")
+    progress.show_end(store, "d1", PARTS[0], "done")
     written = "".join(pieces) + _all_of(ours)
     status, cleared, last = written.rpartition("\r\x1b[K\r\x1b[K")
     assert cleared
@@ -318,10 +318,10 @@ def test_a_terminal_that_went_away_costs_no_measurement(
     os.close(reader)
     stream = os.fdopen(writer, "w")
     monkeypatch.setattr(sys, "stderr", stream)
-    progress.started(store, "d1", PARTS[0])
-    with progress.step(PARTS[0], 0, tmp_path):
+    progress.show_start(store, "d1", PARTS[0])
+    with progress.show_step(PARTS[0], 0, tmp_path):
         pass
-    progress.finished(store, "d1", PARTS[0], "done")
+    progress.show_end(store, "d1", PARTS[0], "done")
     monkeypatch.undo()
     with pytest.raises(BrokenPipeError):  # it really was broken: closing flushes what could not be written
         stream.close()

@@ -39,14 +39,13 @@ sys.exit(status)
 """
 PUBLISH = """
 import sys
-from stepgrid.run.attempt import Attempt
-from stepgrid.run.job_context import Job
+from stepgrid.run.attempt import Attempt, Job
 from stepgrid.store.store import Store
 import glob, os, shutil
 
 store = Store()
 os.unlink("outputs/filler")
-attempt = Attempt(Job.of(store, "p", "s-load"))
+attempt = Attempt(Job.load(store, "p", "s-load"))
 file = os.open("outputs/filler", os.O_WRONLY | os.O_CREAT)
 size = 1 << 20
 while size:

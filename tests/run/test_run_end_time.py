@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from stepgrid.run import run_end_time
+from stepgrid.run import progress
 
 NOON = datetime(2026, 3, 1, 12, 0, 0).timestamp()
 
@@ -14,7 +14,7 @@ NOON = datetime(2026, 3, 1, 12, 0, 0).timestamp()
 @pytest.fixture(autouse=True)
 def no_deadline(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     with monkeypatch.context() as patch:
-        patch.setenv(run_end_time.VARIABLE, "")
+        patch.setenv(progress.VARIABLE, "")
         yield
 
 
@@ -34,30 +34,30 @@ def no_deadline(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ],
 )
 def test_a_duration_or_the_next_such_time_of_day(text: str, seconds: float) -> None:
-    found = run_end_time.read(text, NOON)
-    assert found == run_end_time.RunEndTime(NOON + seconds, text.strip())
+    found = progress.parse_end_time(text, NOON)
+    assert found == progress.RunEndTime(NOON + seconds, text.strip())
 
 
 @pytest.mark.parametrize("text", ["", "6", "0h", "-1h", "run", "24:00", "12:60", "1h 30", "6 parsecs", "h", "12:30:00"])
 def test_anything_else_is_neither(text: str) -> None:
-    assert run_end_time.read(text, NOON) is None
+    assert progress.parse_end_time(text, NOON) is None
 
 
 def test_the_first_time_counts() -> None:
-    run_end_time.use("6h")
-    first = run_end_time.in_force()
-    run_end_time.use("6h")
-    assert run_end_time.in_force() == first
-    run_end_time.use("5h")
-    second = run_end_time.in_force()
+    progress.set_end_time("6h")
+    first = progress.end_time()
+    progress.set_end_time("6h")
+    assert progress.end_time() == first
+    progress.set_end_time("5h")
+    second = progress.end_time()
     assert first is not None
     assert second is not None
     assert first.at - second.at == pytest.approx(3600, abs=5)
-    run_end_time.use(None)
-    assert run_end_time.in_force() is None
+    progress.set_end_time(None)
+    assert progress.end_time() is None
 
 
 def test_what_was_expected() -> None:
     expected = "until=3600: expected a duration such as 6h, 90m or 1h30m, or a time of day such as 07:30"
     with pytest.raises(ValueError, match=re.escape(expected)):
-        run_end_time.use(3600)
+        progress.set_end_time(3600)

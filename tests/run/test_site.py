@@ -14,7 +14,7 @@ from stepgrid.host.facts import hardware_contradiction
 from stepgrid.language.problems import Problems, SpecError
 from stepgrid.model.plan import Plan
 from stepgrid.model.site import Site
-from stepgrid.run.images.live_databases import live
+from stepgrid.run.images import live_database
 from stepgrid.store import trash
 from stepgrid.store.store import Store
 from stepgrid.store.trash import NeededNames, list_entries, unreferenced_entries
@@ -61,7 +61,7 @@ def test_databases_and_images_are_in_the_data_folder_by_checkout(folder: Path) -
     own, other = (Store(folder / name / "outputs", folder / "fast") for name in ("checkout", "other"))
     for store in (own, other):
         store.root.mkdir(parents=True)
-        with live(store, "s-1") as data:
+        with live_database(store, "s-1") as data:
             assert data.is_relative_to(store.data)
             assert [path for _, path in store.leftovers()] == [store.live("s-1")]
         store.publish_image("s-1", store.new_image("s-1"))
@@ -75,7 +75,7 @@ def test_what_was_left_below_outputs_before_is_swept_too(folder: Path) -> None:
     old, new = Store("outputs"), Store("outputs", folder / "fast")
     left = [old.new_live("s-1"), new.new_live("s-2"), old.new_image("s-1").parent, new.new_image("s-2").parent]
     assert sorted(path.resolve() for _, path in new.leftovers()) == sorted(path.resolve() for path in left)
-    with live(new, "s-3"):
+    with live_database(new, "s-3"):
         pass
     assert not any(path.exists() for path in left)
 

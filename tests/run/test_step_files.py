@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from stepgrid.run.step_files import attach, keep
+from stepgrid.run.attempt import attach, keep_database_files
 
 
 def test_nobody_else_may_read_what_may_hold_a_password(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_a_log_is_kept_from_a_file_and_into_a_file_alone(tmp_path: Path) -> None
     (step / "LOG").symlink_to(elsewhere)
     (data / "linked").symlink_to(elsewhere)
     os.mkfifo(data / "pipe")
-    keep(step, data, ["LOG", "linked", "pipe", "missing"])
+    keep_database_files(step, data, ["LOG", "linked", "pipe", "missing"])
     assert (step / "LOG").read_text() == "said"
     assert elsewhere.read_text() == "of someone else"
     assert [path.name for path in step.iterdir()] == ["LOG"]

@@ -13,11 +13,9 @@ from pathlib import Path
 from stepgrid.build.elf import UNREADABLE, read_elf
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Artifact, Material, Order
-from stepgrid.host.files import sha256
+from stepgrid.host.files import FICLONE, sha256
 from stepgrid.language.files import tree_checksum
 from stepgrid.model.plan import Json
-
-_FICLONE = 0x40049409  # shares the blocks, where the file system can
 
 
 class System:
@@ -109,7 +107,7 @@ def _select_ignored(folder: str, names: Sequence[str]) -> set[str]:
 def _copy(old: str, new: str) -> str:
     with Path(old).open("rb") as source, Path(new).open("xb") as target:
         with suppress(OSError):
-            fcntl.ioctl(target.fileno(), _FICLONE, source.fileno())
+            fcntl.ioctl(target.fileno(), FICLONE, source.fileno())
             shutil.copystat(old, new)
             return new
         while os.sendfile(target.fileno(), source.fileno(), None, 1 << 26):

@@ -66,7 +66,7 @@ def run_images(args: argparse.Namespace) -> int:
 
 
 def _image_lines(store: Store, listed: Sequence[Image]) -> Iterator[str]:
-    from stepgrid.run.images.disk_usage import room
+    from stepgrid.run.disk import room
 
     now = time.time()
     rows = [(image.stage, size(image.bytes), f"used {duration(now - image.used)} ago", image.title) for image in listed]
@@ -77,15 +77,15 @@ def _image_lines(store: Store, listed: Sequence[Image]) -> Iterator[str]:
             shared = f", {size(image.bytes - image.unshared)} shared" if is_shared else ""
             yield f"  {size(image.unshared)} its own{shared}{', replayed' if is_replayed else ''}"
     total = size(stored_bytes(image.folder for image in listed))
-    yield f"{counted(len(listed), 'image')}, {total}; {room(store, current_site().disk).said}"
+    yield f"{counted(len(listed), 'image')}, {total}; {room(store, current_site().disk).sentence}"
 
 
 def _verify_images(store: Store, listed: Sequence[Image]) -> int:
-    from stepgrid.run.images.image import verified
+    from stepgrid.run.images import verify
 
     damaged = 0
     for image in listed:
-        fault, method = verified(store, image.stage)
+        fault, method = verify(store, image.stage)
         damaged += fault is not None
         print(f"{image.stage}  {fault or f'sound: {method}'}  {image.title}", flush=True)
     hint = "`--evict` removes one, and what starts from it runs the load again"
@@ -257,7 +257,7 @@ class References:
         return NeededNames(self.plans, self.builds, self.stages, self.shapes)
 
     def add(self, plan: Plan) -> None:
-        from stepgrid.run.images.disk_space import shapes
+        from stepgrid.run.disk import shapes
 
         self.plans.add(plan.digest)
         self.builds.update(build.id for build in plan.builds)

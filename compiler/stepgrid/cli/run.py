@@ -44,7 +44,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _end_time(text: str) -> str:
-    from stepgrid.run.run_end_time import EXPECTED
+    from stepgrid.run.progress import EXPECTED
 
     if not _is_end_time(text):
         raise argparse.ArgumentTypeError(f"expected {EXPECTED}, found {text!r}")
@@ -52,9 +52,9 @@ def _end_time(text: str) -> str:
 
 
 def _is_end_time(text: str) -> bool:
-    from stepgrid.run.run_end_time import read
+    from stepgrid.run.progress import parse_end_time
 
-    return read(text, 0.0) is not None
+    return parse_end_time(text, 0.0) is not None
 
 
 def run_run(args: argparse.Namespace) -> int:
@@ -116,7 +116,7 @@ def _take_until(words: Sequence[str]) -> tuple[str | None, list[str]]:
 
 def _check_until(words: Sequence[str]) -> None:
     """Refuse a value that is neither a time nor a rule: Snakemake would search for it among its files."""
-    from stepgrid.run.run_end_time import EXPECTED
+    from stepgrid.run.progress import EXPECTED
 
     for word, following in zip(words, [*words[1:], ""], strict=False):
         name, equals, value = word.partition("=")

@@ -28,7 +28,7 @@ from stepgrid.model.status import (
 )
 from stepgrid.model.units import duration, short_rate
 from stepgrid.plan.actions import NO_IMAGE
-from stepgrid.run.live_throughput import current
+from stepgrid.run.progress import current_throughput
 from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.formats.text import cut, wrapped
 
@@ -230,7 +230,7 @@ def node_title(node: NodeStatus) -> str:
 
 def _progress(step: Step, now: float) -> str:
     """readww (1 of 2): 120/1800 s, 54k ops/s"""
-    speed = current(step.kind, step.folder) if step.kind else None
+    speed = current_throughput(step.kind, step.folder) if step.kind else None
     seconds = f"{max(now - step.since, 0.0):.0f}"
     length = seconds if step.declared is None else f"{seconds}/{step.declared:.0f}"
     return f"{step_title(step)}: {length} s{'' if speed is None else f', {short_rate(speed)} ops/s'}"
@@ -316,7 +316,7 @@ def _work_json(work: ActiveWork, now: float) -> dict[str, Any]:
             "since": _iso_time(step.since),
             "seconds": round(max(now - step.since, 0.0), 3),
             "folder": str(step.folder),
-            "qps": current(step.kind, step.folder) if step.kind else None,
+            "qps": current_throughput(step.kind, step.folder) if step.kind else None,
         },
     }
 

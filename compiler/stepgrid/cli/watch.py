@@ -42,7 +42,7 @@ from stepgrid.host.terminal_output import raw, visible
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import NodeStatus, PlanStatus, Status, Step
 from stepgrid.model.units import duration, percent, short_rate, size
-from stepgrid.run.live_throughput import readings
+from stepgrid.run.progress import read_throughput
 from stepgrid.store.status import StatusReader
 from stepgrid.summarize.formats.text import cut
 
@@ -329,7 +329,7 @@ class Page:
             share, columns = max(now - step.since, 0.0) / step.declared, width - 4
             full = round(min(share, 1.0) * columns)
             yield f"  [{'#' * full}{'.' * (columns - full)}]"
-        series = readings(step.kind, step.folder) if step.kind else ()
+        series = read_throughput(step.kind, step.folder) if step.kind else ()
         spark = sparkline([value for _, value in series], width - 2, self.blocks)
         if spark is not None:
             began = series[-spark.used - 1][0] if spark.used < len(series) else 0.0

@@ -20,6 +20,8 @@ T = TypeVar("T")
 IRREGULAR = (errno.ELOOP, errno.EINVAL, errno.ENXIO)  # of `open_regular`: a link, a pipe or device, a socket
 BLOCK = 2**16  # bytes that are read at once
 
+FICLONE = 0x40049409  # ioctl: share the blocks of a file, where the file system can
+
 
 def read_bytes(path: Path | str, most: int | None = None) -> bytes:
     """Read a file in half of open's time: a collect reads tens of thousands. `most`: bytes of its beginning."""

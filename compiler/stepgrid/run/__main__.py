@@ -34,8 +34,7 @@ def _run(plan: str, stage: str) -> int:
     first = activity.first_reading_of_job()
     from stepgrid.language.problems import SpecError
     from stepgrid.language.site import current_site
-    from stepgrid.run.attempt import refuse
-    from stepgrid.run.job_context import Job
+    from stepgrid.run.attempt import Job, refuse
     from stepgrid.run.stage import run
     from stepgrid.store.store import Store
 
@@ -47,7 +46,7 @@ def _run(plan: str, stage: str) -> int:
         print(f"the site file cannot be used: {error}", file=sys.stderr)
         return 1
     try:
-        job = Job.of(Store(data=site.data), plan, stage, site, first)
+        job = Job.load(Store(data=site.data), plan, stage, site, first)
     except (OSError, KeyError) as error:
         print(f"the plan {plan} has no stage {stage} here: {error.args[-1]}", file=sys.stderr)
         return 2

@@ -1,36 +1,112 @@
-"""One run of a stage, from the first line of its journal to a result or a failure."""
+"""The job of a stage, its attempt from the first line of the journal to a result or a failure, and files of steps."""
 
 from __future__ import annotations
 
 import json
 import os
 import platform
+import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, NamedTuple
 
+from stepgrid.build.record import absolute
 from stepgrid.host import cluster_job, facts
-from stepgrid.host.disk import is_disk_full
-from stepgrid.host.failure import StageError
-from stepgrid.host.files import write_json
+from stepgrid.host.activity import FirstReading
+from stepgrid.host.disk import PROBE, is_disk_full
+from stepgrid.host.failure import StageError, end_of_log, explaining_log
+from stepgrid.host.files import open_regular, write_json
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import MARK
+from stepgrid.host.processes.supervision import ProcessEnd, describe_exit
+from stepgrid.model.plan import Header, PlannedBuild, PlannedStage
+from stepgrid.model.site import Site
 from stepgrid.model.status import Status
-from stepgrid.run.job_context import Job
+from stepgrid.plan import plan_file
 from stepgrid.store import active_run, results
 from stepgrid.store.active_run import DiskFull, full_disk_sentence, with_reserve
 from stepgrid.store.attempts import write_failure
-from stepgrid.store.paths import now
+from stepgrid.store.paths import JOURNAL, now
 from stepgrid.store.store import Store
 
-JOURNAL = "journal.jsonl"
 BEGUN = "begun"  # its first event; before it the attempt waits for the host
 
 
+class InstalledBuild(NamedTuple):
+    record: Mapping[str, Any]  # build.json
+    programs: Mapping[str, tuple[str, ...]]  # program -> argv prefix, with absolute paths
+
+    @property
+    def version(self) -> str:
+        return str(self.record["version"])
+
+
+@dataclass(frozen=True)  # no slots: cached_property needs a dict
+class Job:
+    """A stage of a plan with its builds, to be run on this host."""
+
+    store: Store
+    plan: str
+    stage: PlannedStage
+    site: Site = field(default_factory=Site)
+    first: FirstReading | None = None  # of the host's activity
+    _builds: dict[str, InstalledBuild] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def load(
+        cls, store: Store, plan: str, stage: str, site: Site | None = None, first: FirstReading | None = None
+    ) -> Job:
+        return cls(store, plan, plan_file.stage(store.plan(plan), stage), site or Site(), first)
+
+    @cached_property
+    def header(self) -> Header:
+        return plan_file.read_header(self.store.plan(self.plan))
+
+    @cached_property
+    def build(self) -> PlannedBuild:
+        return plan_file.build(self.store.plan(self.plan), self.stage.build)
+
+    @property
+    def engine(self) -> InstalledBuild:
+        return self.installed_build(self.stage.build)
+
+    def installed_build(self, build: str) -> InstalledBuild:
+        """Read the engine's build, or that of a step's client."""
+        if build not in self._builds:
+            record, folder = self._read_record(build), self.store.build(build).resolve()
+            programs = {name: absolute(folder, prefix) for name, prefix in record.get("programs", {}).items()}
+            self._builds[build] = InstalledBuild(record, programs)
+        return self._builds[build]
+
+    def _read_record(self, build: str) -> Mapping[str, Any]:
+        path = self.store.build(build) / "build.json"
+        try:
+            record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            name = plan_file.build(self.store.plan(self.plan), build).name
+            raise StageError(f"the build {name} is not there ({path}); make it first") from None
+        except ValueError:
+            raise StageError(f"{path} is damaged; run the same command again, which makes the build again") from None
+        return record
+
+    def ancestors(self) -> list[PlannedStage]:
+        """Read the stages before this one, root first."""
+        chain: list[PlannedStage] = []
+        parent = self.stage.parent
+        while parent is not None:
+            chain.append(plan_file.stage(self.store.plan(self.plan), parent))
+            parent = chain[-1].parent
+        return chain[::-1]
+
+
 class Attempt:
+    """A run of a stage."""
+
     def __init__(self, job: Job) -> None:
         self.job = job
         self.folder = job.store.new_attempt(job.stage.id)
@@ -50,10 +126,10 @@ class Attempt:
             "hostname": platform.node(),
             **({cluster_job.NODE: cluster_job.node()} if cluster_job.active() else {}),
         }
-        write_json(self.folder / "attempt.json", self._record, durable=False)
+        self.note()
 
     def note(self, **fields: Any) -> None:
-        """Adds to attempt.json."""
+        """Add to attempt.json."""
         self._record |= fields
         write_json(self.folder / "attempt.json", self._record, durable=False)
 
@@ -64,7 +140,7 @@ class Attempt:
         return hardware
 
     def begin(self) -> None:
-        """The waiting is over: what is timed begins."""
+        """Start the clock: waiting for the host is over."""
         self._waited = time.monotonic() - self._began
         self.started, self._began = now(), time.monotonic()
         self.note(started=self.started)
@@ -102,7 +178,7 @@ class Attempt:
 
 
 def refuse(job: Job, error: OSError) -> StageError:
-    """A stage whose attempt could not begin, or end, gets one that says why, with the space kept in reserve."""
+    """Write a failure, with the space kept in reserve, for a stage whose attempt could not begin, or end."""
     node, full = job.stage.id, is_disk_full(error)
     failure = StageError(full_disk_sentence(job.store) if full else f"the system refused: {error}")
     if full:
@@ -115,8 +191,105 @@ def refuse(job: Job, error: OSError) -> StageError:
 
 
 def close_abandoned(store: Store, stage: str) -> None:
-    """Attempts whose runner was killed: call it with the stage's lock held, so that none of them can be running."""
+    """Close attempts whose runner was killed. Call it with the stage's lock held, so that none can be running."""
     for folder in store.attempts(stage):
         if not (folder / "failure.json").exists():
             signals.kill_attempt(folder / JOURNAL, (store.root, store.data))
             write_failure(folder, stage, StageError("the process that ran it was killed"), Status.INTERRUPTED)
+
+
+# Programs beside a step: how one ended
+
+
+def describe_failure(ended: ProcessEnd, deadline: float) -> str | None:
+    """Say how a program failed; None if it ended well."""
+    if ended.overdue:
+        return f"did not end within {deadline:g} s"
+    return describe_exit(ended.exit) if ended.exit else None
+
+
+def last_line(folder: Path) -> str:
+    """Quote the last line that a program wrote, as the end of a sentence."""
+    line = end_of_log(explaining_log(folder)).rpartition("\n")[2]
+    return f": {line}" if line else ""
+
+
+# The folder of a step: files that its command needs, that are kept, and that its program may not replace
+
+FILES = ("command.json", "stdout", "stderr", "samples.jsonl", "step.json", PROBE)
+FOLDERS = COLLECTORS_FOLDER, PROBES_FOLDER, STATISTICS_FOLDER = "collectors", "probes", "statistics"
+BEFORE, AFTER = "before", "after"  # a step: when probes run, and when statistics are read
+MOST_BYTES = 2 * 2**20  # of a kept file; of a larger one the first half of that and the last
+
+
+def is_real(folder: Path) -> bool:
+    """Check that no link leads to a folder that exists, or is about to be made."""
+    return os.path.realpath(folder) == os.path.abspath(folder)  # noqa: PTH100 - resolve() follows links
+
+
+class StepFolder:
+    """A step's folder as it was when its program started: nothing is written or read through what that put there."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._path = os.path.realpath(folder)
+        self._identity = self._read_identity()
+
+    def fault(self) -> str | None:
+        """Name what the program put in the way of the runner, in a sentence."""
+        folder, record = self._read_identity()
+        if os.path.realpath(self._folder) != self._path or folder not in (None, self._identity[0]):
+            return "it replaced its folder, where its output is kept: let it write into that folder"
+        for names, is_type, expected in ((FILES, stat.S_ISREG, "a file"), (FOLDERS, stat.S_ISDIR, "a folder")):
+            for path in (self._folder / name for name in names):
+                if os.path.lexists(path) and not is_type(path.lstat().st_mode):
+                    return f"it put something else in place of {path.name}, {expected} of stepgrid: use another name"
+        if folder and record != self._identity[1]:
+            return "it changed command.json, a file of stepgrid: use another name"
+        return None
+
+    def _read_identity(self) -> tuple[tuple[int, int] | None, tuple[int, int, int] | None]:
+        """Identify the folder, and the record of the command in it."""
+        try:
+            folder = self._folder.lstat()
+        except OSError:
+            return None, None
+        try:
+            record = (self._folder / "command.json").lstat()
+        except OSError:
+            return (folder.st_dev, folder.st_ino), None
+        return (folder.st_dev, folder.st_ino), (record.st_ino, record.st_size, record.st_mtime_ns)
+
+
+def attach(folder: Path, files: Mapping[str, str], mode: int = 0o600) -> None:
+    """Write files that a command needs."""
+    for name, text in files.items():
+        descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def forget(folder: Path, names: Iterable[str]) -> None:
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+
+
+def keep_database_files(folder: Path, data: Path, names: Iterable[str]) -> None:
+    """Copy files of the live database that a step's command names, an engine's own log, as far as they exist."""
+    for name in names:
+        target = folder / Path(name).name
+        with suppress(OSError), os.fdopen(open_regular(data / name), "rb") as source:  # figures stand without it
+            target.unlink(missing_ok=True)  # of an earlier program, maybe a link
+            with target.open("xb") as copy:
+                _copy_ends(source, copy)
+
+
+def _copy_ends(source: IO[bytes], copy: IO[bytes]) -> None:
+    size, half = os.fstat(source.fileno()).st_size, MOST_BYTES // 2
+    if size <= MOST_BYTES:
+        copy.write(source.read(MOST_BYTES))
+    else:
+        copy.write(source.read(half))
+        copy.write(f"\n… {size - MOST_BYTES} bytes are left out here …\n".encode())
+        source.seek(size - half)
+        copy.write(source.read(half))

@@ -1,8 +1,10 @@
-"""Collectors of a step: started after its engine, ended with it. What fails of them is a warning, never the step."""
+"""Collectors beside a step, which end with it and then draw; and probes, run and timed before and after it."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -12,64 +14,81 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from stepgrid.host.failure import end_of_log, explaining_log
+from stepgrid.host.failure import StageError, end_of_log, explaining_log
 from stepgrid.host.files import write_json
 from stepgrid.host.processes import supervision
-from stepgrid.host.processes.supervision import Program, Watch, environment
+from stepgrid.host.processes.supervision import MissingError, Program, Watch, describe_exit, environment, supervise
 from stepgrid.host.sampling import ProcessGroup
+from stepgrid.model.plan import Command
 from stepgrid.model.site import Site
-from stepgrid.plugins.collector import AttachingCollector, Collector, Target
+from stepgrid.plugins import driver
+from stepgrid.plugins.collector import AttachingCollector, Collector, DrawingCollector, Target
 from stepgrid.plugins.driver import Context, command_words
 from stepgrid.plugins.registry import COLLECTORS
-from stepgrid.run.step_files import is_real
+from stepgrid.plugins.server import counter_differences
+from stepgrid.run.attempt import COLLECTORS_FOLDER, PROBES_FOLDER, attach, describe_failure, is_real, last_line
+from stepgrid.run.server_process import LAST_WORDS, ReachedServer
 
-FOLDER, RECORD = "collectors", "collector.json"
+RECORD = "collector.json"
 TO_END = 30.0  # seconds between SIGINT and worse: what was counted is still to be written
-TO_ATTACH = 5.0  # seconds that the step's program waits for those that follow its threads
+TO_ATTACH = 5.0  # seconds that the step's program waits for collectors that follow its threads
+TO_DRAW = 600.0  # seconds for one drawing
 PERIOD = 0.002
 GOOD = (0, -signal.SIGINT, -signal.SIGTERM, 128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 
-class CollectorError(Exception):
-    """Why there is nothing of it."""
+@contextmanager
+def collecting(
+    setup: Mapping[str, Any], context: Context, site: Site, server: int | None, journal: Callable[[str, int], None]
+) -> Iterator[ActiveCollectors]:
+    """Provide a step's collectors. Whatever fails of them is a warning, never the step's failure."""
+    declarations = cast(Sequence[Mapping[str, Any]], setup.get("collectors") or ())
+    collectors = ActiveCollectors(declarations, context, site, server, journal)
+    try:
+        yield collectors
+    finally:
+        collectors.kill()
 
 
 @dataclass(slots=True)
 class ActiveCollectors:
-    """Around one step. `server`: the process group of the engine, where the step is only its client."""
+    """Collectors of one step. `server`: the process group of the engine, where the step is only its client."""
 
-    asked: Sequence[Mapping[str, Any]]
+    declarations: Sequence[Mapping[str, Any]]
     context: Context
     site: Site
     server: int | None
-    journal: Callable[[str, int], None]  # of a name, a process group
+    journal: Callable[[str, int], None]  # takes a name and a process group
     waited: float = 0.0  # seconds that the step's program waited for them
     _running: list[_Running] = field(default_factory=list)
 
     @property
     def attach(self) -> bool:
-        """Whether the step's program must wait for them: one that follows threads misses those that began before it."""
-        return self.server is None and any(isinstance(_kind(each), AttachingCollector) for each in self.asked)
+        """Tell whether the step's program must wait: who follows threads misses those that began before it."""
+        return self.server is None and any(isinstance(_kind(entry), AttachingCollector) for entry in self.declarations)
 
     def start(self, pid: int) -> None:
-        """`pid`: of the step's program."""
+        """Start them beside the step's program."""
         engine = pid if self.server is None else self.server
-        for each in self.asked:
-            self._start(each, engine)
+        for declaration in self.declarations:
+            self._start(declaration, engine)
 
     def start_and_attach(self, pid: int) -> None:
         began = time.monotonic()
         self.start(pid)
         until = began + TO_ATTACH
-        while time.monotonic() < until and not all(each.attached() for each in self._running):
+        while time.monotonic() < until and not all(collector.attached() for collector in self._running):
             time.sleep(PERIOD)
         self.waited = time.monotonic() - began
 
     def ending(self, watch: Watch) -> Watch:
+        """Extend a watch of the program's end: all are interrupted at once, so that the next step need not wait."""
+
         def end(pid: int) -> None:
             watch(pid)
-            for running in self._running:
-                running.interrupt()
+            for collector in self._running:
+                with suppress(ProcessLookupError):
+                    os.killpg(collector.process.pid, signal.SIGINT)
             while self._running:
                 self._running[0].end()
                 del self._running[0]
@@ -77,55 +96,45 @@ class ActiveCollectors:
         return end
 
     def kill(self) -> None:
-        for running in self._running:
-            supervision.kill(running.process.pid)
+        for collector in self._running:
+            supervision.kill(collector.process.pid)
             with suppress(ChildProcessError):  # stopped while it was being fetched
-                supervision.reap(running.process)
+                supervision.reap(collector.process)
 
-    def _start(self, asked: Mapping[str, Any], engine: int) -> None:
-        folder = self.context.folder / FOLDER / str(asked["name"])
+    def _start(self, declaration: Mapping[str, Any], engine: int) -> None:
+        folder = self.context.folder / COLLECTORS_FOLDER / str(declaration["name"])
         if not is_real(folder):  # the step's program began before: the step fails when it has ended
             return
         folder.mkdir(parents=True)
-        env = environment({})
+        env, kind = environment({}), _kind(declaration)
         try:
-            words = self._argv(
-                asked, Target(tuple(sorted(ProcessGroup(engine).members())) or (engine,), folder), engine
-            )
+            if kind is not None:
+                target = Target(tuple(sorted(ProcessGroup(engine).members())) or (engine,), folder)
+                words = kind.argv(self.site.tool(kind.tool), declaration, target)
+            else:
+                context = self.context._replace(folder=folder)
+                words = command_words(declaration["command"], {}, context, {"pid": str(engine)})
             write_json(folder / "command.json", {"argv": list(words), "environment": env}, durable=False)
             process = supervision.spawn(Program(words, env, folder))
-        except (CollectorError, supervision.MissingError) as error:
-            note(folder, asked, str(error))
-            return
-        self.journal(str(asked["name"]), process.pid)
-        self._running.append(_Running(asked, folder, process))
-
-    def _argv(self, asked: Mapping[str, Any], target: Target, engine: int) -> Sequence[str]:
-        if (found := _kind(asked)) is not None:
-            return found.argv(self.site.tool(found.tool), asked, target)
-        try:
-            return command_words(
-                asked["command"], {}, self.context._replace(folder=target.folder), {"pid": str(engine)}
-            )
         except LookupError as error:
-            raise CollectorError(str(error.args[0])) from None
+            note(folder, declaration, str(error.args[0]))
+        except MissingError as error:
+            note(folder, declaration, str(error))
+        else:
+            self.journal(str(declaration["name"]), process.pid)
+            self._running.append(_Running(declaration, folder, process))
 
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    asked: Mapping[str, Any]
+    declaration: Mapping[str, Any]
     folder: Path
     process: subprocess.Popen[bytes]
 
     def attached(self) -> bool:
-        kind: object = _kind(self.asked)
+        kind: object = _kind(self.declaration)
         ended = supervision.exit_status(self.process.pid) is not None
         return ended or not isinstance(kind, AttachingCollector) or kind.attached(self.process.pid)
-
-    def interrupt(self) -> None:
-        """It writes down what it has: all of them at once, so that the next step need not wait for each."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGINT)
 
     def end(self) -> None:
         pid = self.process.pid
@@ -134,34 +143,136 @@ class _Running:
         status, _ = supervision.reap(self.process)
         if not is_real(self.folder):
             return
-        note(self.folder, self.asked, self._complaint(status, overdue), status)
-
-    def _complaint(self, status: int, overdue: bool) -> str | None:
+        warning = None if status in GOOD else f"it {describe_exit(status)}{last_line(self.folder)}"
         if overdue:
-            return f"it did not end within {TO_END:g} s of SIGINT, and was killed"
-        if status in GOOD:
-            return None
-        said = end_of_log(explaining_log(self.folder)).splitlines()[-1:]
-        return f"it {supervision.describe_exit(status)}{f': {said[0]}' if said else ''}"
+            warning = f"it did not end within {TO_END:g} s of SIGINT, and was killed"
+        note(self.folder, self.declaration, warning, status)
 
 
-def _kind(asked: Mapping[str, Any]) -> Collector | None:
-    """None of a command of the spec's own."""
-    return None if (name := asked.get("collector")) is None else COLLECTORS.get(str(name))
+def _kind(declaration: Mapping[str, Any]) -> Collector | None:
+    """Look up the plug-in; None for a command of the spec."""
+    return None if (name := declaration.get("collector")) is None else COLLECTORS.get(str(name))
 
 
-@contextmanager
-def collecting(
-    setup: Mapping[str, Any], context: Context, site: Site, server: int | None, journal: Callable[[str, int], None]
-) -> Iterator[ActiveCollectors]:
-    asked = cast(Sequence[Mapping[str, Any]], setup.get("collectors") or ())
-    found = ActiveCollectors(asked, context, site, server, journal)
+def note(folder: Path, declaration: Mapping[str, Any], warning: str | None, status: int | None = None) -> None:
+    """Write what became of a collector: collect reads its warning."""
+    write_json(folder / RECORD, {**declaration, "exit": status, "warning": warning}, durable=False)
+
+
+# Drawings of what collectors wrote, made when the steps of a stage are over: they take time that belongs to none
+
+
+def draw(folder: Path, site: Site) -> None:
+    """Draw for the collectors of an attempt that ended well."""
+    for path in sorted(folder.resolve().glob(f"steps/*/{COLLECTORS_FOLDER}/*/{RECORD}")):
+        record = json.loads(path.read_text(encoding="utf-8"))
+        collector = None if record["warning"] else _kind(record)
+        kind: object = collector
+        if collector is not None and isinstance(kind, DrawingCollector):
+            warning = _draw(kind, site.tool(collector.tool), path.parent)
+            shutil.rmtree(path.parent / "script", ignore_errors=True)
+            if warning:
+                write_json(path, {**record, "warning": warning}, durable=False)
+
+
+def _draw(kind: DrawingCollector, tool: str, folder: Path) -> str | None:
+    """Return why there is no drawing."""
+    script = folder / "script"
+    script.mkdir()
+    words = kind.script(tool, folder)
     try:
-        yield found
-    finally:
-        found.kill()
+        ended = supervise(Program(words, environment({}), script), TO_DRAW)
+    except MissingError as error:
+        return str(error)
+    if failure := describe_failure(ended, TO_DRAW):
+        return f"{' '.join(words[:2])} {failure}{last_line(script)}"
+    return kind.draw(script / "stdout", folder)
 
 
-def note(folder: Path, asked: Mapping[str, Any], warning: str | None, status: int | None = None) -> None:
-    """What became of it: collect reads its warning."""
-    write_json(folder / RECORD, {**asked, "exit": status, "warning": warning}, durable=False)
+# Probes of a step: commands and SQL, run and timed before or after it; what they saw is kept in the step's record
+
+SQL = "stepgrid.drivers.sql"
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReading:
+    seconds: float
+    counters: Mapping[str, float] = field(default_factory=dict)  # by how much they grew
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRunner:
+    step: str
+    context: Context
+    deadline: float
+    server: ReachedServer | None = None
+
+    def run(self, setup: Mapping[str, Any], when: str) -> dict[str, ProbeReading]:
+        """Run the probes of one step in their order: name -> what it saw."""
+        return {probe["name"]: self._run(probe, when) for probe in setup.get(when) or ()}
+
+    def _run(self, probe: Mapping[str, Any], when: str) -> ProbeReading:
+        name, folder = str(probe["name"]), self.context.folder / PROBES_FOLDER / f"{when}-{probe['name']}"
+        counters = probe.get("counters") or ()
+        names = (counters,) if isinstance(counters, str) else counters
+        if "sql" in probe:
+            reading = self._run_sql(probe["sql"], names, name, folder)
+        else:
+            reading = self._run_command(probe["command"], names, name, folder)
+        if not is_real(folder):
+            raise StageError(f"probe {name}: it replaced its folder by a link", self.step)
+        record = {"seconds": reading.seconds, **({"counters": dict(reading.counters)} if counters else {})}
+        write_json(folder / "probe.json", {"name": name, "when": when, **record}, durable=False)
+        return reading
+
+    def _run_sql(self, statement: str, counters: Sequence[str], name: str, folder: Path) -> ProbeReading:
+        """Time the statement, without the connection."""
+        answer = self._ask_server([statement], counters, name, folder)
+        differences = counter_differences(answer.get("before", {}), answer.get("after", {}))
+        return ProbeReading(float(answer["seconds"]), differences)
+
+    def _run_command(self, words: Sequence[str], counters: Sequence[str], name: str, folder: Path) -> ProbeReading:
+        try:
+            command = Command(command_words(words, {}, self.context))
+        except LookupError as error:
+            raise StageError(f"probe {name}: {error.args[0]}", self.step) from None
+        if not counters:
+            return ProbeReading(self._supervise(command, name, folder))
+        before = self._ask_server([], counters, name, folder / "counters-before").get("before", {})
+        seconds = self._supervise(command, name, folder)
+        after = self._ask_server([], counters, name, folder / "counters-after").get("before", {})
+        return ProbeReading(seconds, counter_differences(before, after))
+
+    def _ask_server(
+        self, statements: Sequence[str], counters: Sequence[str], name: str, folder: Path
+    ) -> dict[str, Any]:
+        """Run statements between two readings of counters; return all that the client printed, by name."""
+        request = {"sql": list(statements), "timeout": self.deadline, "counters": list(counters)}
+        self._supervise(driver.server_request(SQL, self.context, request), name, folder)
+        answer: dict[str, Any] = {}
+        for line in (folder / "stdout").read_text(encoding="utf-8").splitlines():
+            answer |= json.loads(line)
+        for counter in answer.get("missing", ()) if self.server else ():
+            warning = f"probe {name}: the server has no counter and no table `{counter}`"
+            if self.server and warning not in self.server.warnings:
+                self.server.warnings.append(warning)
+        return answer
+
+    def _supervise(self, command: Command, name: str, folder: Path) -> float:
+        """Run a program to its end; return its wall time."""
+        folder.mkdir(parents=True)
+        env = environment(command.env)
+        write_json(folder / "command.json", {"argv": list(command.argv), "environment": env}, durable=False)
+        attach(folder, command.files)
+        companion = self.server.companion if self.server else None
+        try:
+            ended = supervise(Program(command.argv, env, folder), self.deadline, companion=companion)
+        except MissingError as error:
+            raise StageError(f"probe {name}: {error}", self.step) from None
+        failure = describe_failure(ended, self.deadline)
+        if failure is None:
+            return ended.seconds
+        if self.server and self.server.gone(LAST_WORDS):
+            raise self.server.failure(f" while the probe {name} ran", self.step)
+        log = explaining_log(folder)
+        raise StageError(f"probe {name} {failure}", self.step, log, end_of_log(log))

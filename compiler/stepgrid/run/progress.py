@@ -1,27 +1,33 @@
-"""What a person sees while a plan runs: done, running, left, and when it will be over."""
+"""Progress of a plan as its jobs show it, live figures of a step, and the time when a run is to stop (`--until`)."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from stepgrid.host.terminal_output import raw, visible
 from stepgrid.model.plan import PlannedStage, PlannedStep
-from stepgrid.model.status import Eta, PlanStatus, Status
-from stepgrid.model.units import duration as duration  # as it is shown everywhere
-from stepgrid.model.units import short_rate
-from stepgrid.run.live_throughput import current, wait
+from stepgrid.model.status import PlanStatus, Status
+from stepgrid.model.units import UnitError, duration, quantity, short_rate
+from stepgrid.plan.actions import replays
+from stepgrid.plan.plan_file import outline
+from stepgrid.plugins.driver import LiveThroughput, LiveWait
+from stepgrid.plugins.registry import driver
+from stepgrid.store.active_run import note_skipped_stage
+from stepgrid.store.images import ImageVerifier
 from stepgrid.store.status import StatusReader, job_reader
 from stepgrid.store.store import Store
 
-EVERY = {True: 1.0, False: 30.0}  # seconds between two lines: at a terminal, elsewhere
+INTERVAL = {True: 1.0, False: 30.0}  # seconds between two lines: at a terminal, elsewhere
 
 
 @dataclass(slots=True)
@@ -33,28 +39,31 @@ class _Current:
     stage: PlannedStage
     read_at: float  # by time.monotonic
 
+    def head(self) -> str:
+        return head(self.status, time.monotonic() - self.read_at)
+
 
 _current: _Current | None = None
 
 
-def started(store: Store, plan: str, stage: PlannedStage) -> None:
-    """The stage is next, and may wait for the host: says how far the plan is."""
+def show_start(store: Store, plan: str, stage: PlannedStage) -> None:
+    """Say how far the plan is: the stage is next, and may wait for the host."""
     global _current
     reader = job_reader(store, plan, stage.id)
     _current = _Current(reader, reader.read(), stage, time.monotonic())
-    if not _terminal():
-        _line(f"{_head(_current)} | {stage.title}")
+    if not _is_terminal():
+        write_line(f"{_current.head()} | {stage.title}")
 
 
-def begun() -> None:
-    """The wait for the host is over: what is shown while steps run is of now."""
+def refresh() -> None:
+    """Read the status anew when the wait for the host is over, to show the present while steps run."""
     if _current:
         _current.status, _current.read_at = _current.reader.read(), time.monotonic()
 
 
 @contextmanager
-def step(stage: PlannedStage, index: int, folder: Path) -> Iterator[None]:
-    """Around one step of a stage: a status line that is rewritten at a terminal, one now and then in a log."""
+def show_step(stage: PlannedStage, index: int, folder: Path) -> Iterator[None]:
+    """Show a status line around one step: rewritten at a terminal, one now and then in a log."""
     over = threading.Event()
     watcher = threading.Thread(target=_watch, args=(stage, index, folder, over), daemon=True)
     watcher.start()
@@ -63,71 +72,62 @@ def step(stage: PlannedStage, index: int, folder: Path) -> Iterator[None]:
     finally:
         over.set()
         watcher.join(timeout=1.0)
-        if _terminal():
+        if _is_terminal():
             _write("\r\x1b[K")
 
 
-def finished(store: Store, plan: str, stage: PlannedStage, status: str) -> None:
-    """The stage is over: done, unsupported, failed or interrupted."""
+def show_end(store: Store, plan: str, stage: PlannedStage, status: str) -> None:
+    """Say that the stage is over: done, unsupported, failed or interrupted."""
     global _current
     reader, _current = _current.reader if _current else job_reader(store, plan), None
     reader.own_stage = ""
-    now = reader.read()
-    _line(f"{head(now)} | {stage.title}: {status}{now.nodes[stage.id].time_taken if status == 'done' else ''}")
+    plan_status = reader.read()
+    time_taken = plan_status.nodes[stage.id].time_taken if status == Status.DONE else ""
+    write_line(f"{head(plan_status)} | {stage.title}: {status}{time_taken}")
 
 
-def say(text: str) -> None:
-    """A line of its own."""
-    _line(text)
-
-
-def head(found: PlanStatus, elapsed: float = 0.0) -> str:
-    """[12/45 done] running 1, missing 32, ETA 3m10s: `elapsed` seconds after the status was read."""
-    counts = {status: len(found.of(status)) for status in Status}
-    done, total = counts.pop(Status.DONE), len(found.stages) - counts[Status.ELSEWHERE]
-    shown = "".join(f"{status} {count}, " for status, count in counts.items() if count)
-    return f"[{done}/{total} done] {shown}{_eta(found.eta, elapsed)}"
-
-
-def _eta(eta: Eta, elapsed: float) -> str:
+def head(plan_status: PlanStatus, elapsed: float = 0.0) -> str:
+    """Render `[12/45 done] running 1, missing 32, ETA 3m10s`, `elapsed` seconds after the status was read."""
+    counts = {status: len(plan_status.of(status)) for status in Status}
+    done_count, total = counts.pop(Status.DONE), len(plan_status.stages) - counts[Status.ELSEWHERE]
+    shares = "".join(f"{status} {count}, " for status, count in counts.items() if count)
+    eta = plan_status.eta
     if eta.seconds is None or 0 < eta.seconds <= elapsed:  # all that was foreseen is over, and it goes on
-        return "ETA ?"
-    return f"ETA {'~' if eta.is_rough else ''}{duration(max(eta.seconds - elapsed, 0.0))}"
+        time_left = "?"
+    else:
+        time_left = f"{'~' if eta.is_rough else ''}{duration(max(eta.seconds - elapsed, 0.0))}"
+    return f"[{done_count}/{total} done] {shares}ETA {time_left}"
 
 
 def _watch(stage: PlannedStage, index: int, folder: Path, over: threading.Event) -> None:
-    began, terminal = time.monotonic(), _terminal()
-    if terminal:
-        _status(stage, stage.steps[index], folder, 0.0)
-    while not over.wait(EVERY[terminal]):
-        _status(stage, stage.steps[index], folder, time.monotonic() - began)
+    start, is_terminal = time.monotonic(), _is_terminal()
+    if is_terminal:
+        _show_status(stage, stage.steps[index], folder, 0.0)
+    while not over.wait(INTERVAL[is_terminal]):
+        _show_status(stage, stage.steps[index], folder, time.monotonic() - start)
 
 
-def _status(stage: PlannedStage, planned: PlannedStep, folder: Path, elapsed: float) -> None:
-    where = (_current.stage if _current else stage).title.rsplit(": ", 1)[0]
-    before = f"{_head(_current)} | " if _current else ""
-    speed = current(planned.kind, folder)
-    text = f"{before}{where}: {planned.name} {_elapsed(planned, elapsed)}"
-    text += "" if speed is None else f", {short_rate(speed)} ops/s"
-    text += f", waits for {reason}" if (reason := wait(planned.kind, folder)) else ""
-    if _terminal():
+def _show_status(stage: PlannedStage, step: PlannedStep, folder: Path, elapsed: float) -> None:
+    title = (_current.stage if _current else stage).title.rsplit(": ", 1)[0]
+    total = declared_seconds(step)
+    text = f"{_current.head()} | " if _current else ""
+    text += f"{title}: {step.name} {elapsed:.0f}{f'/{total:.0f}' if total else ''} s"
+    throughput = current_throughput(step.kind, folder)
+    text += "" if throughput is None else f", {short_rate(throughput)} ops/s"
+    text += f", waits for {reason}" if (reason := current_wait(step.kind, folder)) else ""
+    if _is_terminal():
         _write(f"\r{visible(text)[: _width() - 1]}\x1b[K")
     else:
-        _line(text)
+        write_line(text)
 
 
-def _head(current: _Current) -> str:
-    return head(current.status, time.monotonic() - current.read_at)
+def declared_seconds(step: PlannedStep) -> float | None:
+    """Read how long the step says that it takes."""
+    seconds = step.settings.get("duration")
+    return float(seconds) if isinstance(seconds, int | float) and seconds > 0 else None
 
 
-def _elapsed(planned: PlannedStep, elapsed: float) -> str:
-    declared = planned.settings.get("duration")
-    if isinstance(declared, int | float) and declared > 0:
-        return f"{elapsed:.0f}/{declared:.0f} s"
-    return f"{elapsed:.0f} s"
-
-
-def _terminal() -> bool:
+def _is_terminal() -> bool:
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
@@ -138,14 +138,13 @@ def _width() -> int:
         return 80
 
 
-def _line(text: str) -> None:
-    _write(f"\r\x1b[K{visible(_fitted(text))}\n" if _terminal() else f"{visible(text)}\n")
-
-
-def _fitted(text: str) -> str:
-    """A terminal would break a long line in the middle of a word."""
+def write_line(text: str) -> None:
+    """Write a line of its own, folded at a terminal, which would break it in the middle of a word."""
+    if not _is_terminal():
+        _write(f"{visible(text)}\n")
+        return
     lines = textwrap.wrap(text, max(_width() - 1, 20), subsequent_indent="  ", break_on_hyphens=False)
-    return "\n".join(lines)
+    _write(f"\r\x1b[K{visible(chr(10).join(lines))}\n")
 
 
 def _write(text: str) -> None:
@@ -154,3 +153,115 @@ def _write(text: str) -> None:
         sys.stderr.flush()
     except OSError:  # a terminal that went away is no reason to lose a measurement
         pass
+
+
+# Live figures of a running step, where its kind can tell while it runs
+
+
+def read_throughput(kind: str, folder: Path) -> Sequence[tuple[float, float]]:
+    """Read (seconds since the step's start, operations per second) of its newest intervals, oldest first."""
+    try:
+        reader = driver(kind)
+    except LookupError:  # of another version
+        return ()
+    return reader.live(folder) if isinstance(reader, LiveThroughput) else ()
+
+
+def current_throughput(kind: str, folder: Path) -> float | None:
+    """Read the newest whole interval; None while there is none, and for kinds that cannot tell."""
+    readings = read_throughput(kind, folder)
+    return readings[-1][1] if readings else None
+
+
+def current_wait(kind: str, folder: Path) -> str:
+    """Name what it waits for; empty for kinds that do not wait."""
+    try:
+        reader = driver(kind)
+    except LookupError:  # of another version
+        return ""
+    return reader.waits_for(folder) if isinstance(reader, LiveWait) else ""
+
+
+# The time when a run is to stop, `--until 6h` or `--until 07:30`, as its jobs find it in their environment
+
+VARIABLE = "STEPGRID_UNTIL"  # "<unix time> <text of the request>"
+EXPECTED = "a duration such as 6h, 90m or 1h30m, or a time of day such as 07:30"
+_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)", re.ASCII)
+_PART = r"\d+(?:\.\d+)?\s*[a-z]+"
+
+
+class DeadlineError(Exception):
+    """A stage has waited until it was too late to start."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunEndTime:
+    at: float  # unix time
+    text: str  # of the request
+
+
+def parse_end_time(text: str, now: float) -> RunEndTime | None:
+    """Parse a duration or a time of day, which is the next one; None for anything else."""
+    request = text.strip()
+    if clock := _CLOCK.fullmatch(request):
+        today = datetime.fromtimestamp(now).replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
+        end = today if today.timestamp() > now else today + timedelta(days=1)
+        return RunEndTime(end.timestamp(), request)
+    if not re.fullmatch(f"(?:{_PART})+", request, re.ASCII):
+        return None
+    try:
+        seconds = float(sum(quantity(part, "duration") for part in re.findall(_PART, request, re.ASCII)))
+    except UnitError:
+        return None
+    return RunEndTime(now + seconds, request) if seconds else None
+
+
+def set_end_time(until: object) -> None:
+    """Set it for every job that this process starts; ValueError says what was expected.
+
+    When it is requested twice in one process, or again by a job of a cluster, the first time counts.
+    """
+    if until is None:
+        os.environ.pop(VARIABLE, None)
+        return
+    end, current = parse_end_time(str(until), time.time()), end_time()
+    if end is None:
+        raise ValueError(f"until={until}: expected {EXPECTED}")
+    if current is None or current.text != end.text:
+        os.environ[VARIABLE] = f"{end.at} {end.text}"
+
+
+def end_time() -> RunEndTime | None:
+    at, _, text = os.environ.get(VARIABLE, "").partition(" ")
+    try:
+        return RunEndTime(float(at), text)
+    except ValueError:
+        return None
+
+
+def skip_if_late(store: Store, plan: str, stage: PlannedStage) -> bool:
+    """Note a stage that would end too late. One of unknown length is started as long as there is time at all."""
+    until = end_time()
+    if until is None:
+        return False
+    seconds = _expected_seconds(store, plan, stage.id)
+    if time.time() + (seconds or 0.0) <= until.at:
+        return False
+    note_skipped_stage(store, stage.id, seconds)
+    return True
+
+
+def refuse_late(store: Store, plan: str, stage: PlannedStage) -> None:
+    """Raise DeadlineError if it has become too late during a wait for the host."""
+    if skip_if_late(store, plan, stage):
+        raise DeadlineError("when the host was free it was too late to start before the run is to stop")
+
+
+def _expected_seconds(store: Store, plan: str, stage: str) -> float | None:
+    """Estimate the stage, with those that are run again first."""
+    plan_outline = outline(store.plan(plan))
+    nodes = StatusReader(store, plan_outline).read().nodes
+    parents = {node.id: node.parent for node in plan_outline.stages}
+    again = replays(stage, parents, lambda node: nodes[node].result is not None, ImageVerifier(store).damage)
+    parts = [nodes[node].seconds for node in (stage, *(node for node, _ in again))]
+    return None if None in parts else sum(part or 0.0 for part in parts)

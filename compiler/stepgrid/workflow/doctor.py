@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from stepgrid.build.recipe import PACKAGES as TOOL_PACKAGES
 from stepgrid.host import activity, disk, facts, locks, sysfs
+from stepgrid.host.files import FICLONE
 from stepgrid.host.host_check import OK, STOPS, WARNING, Finding, unknown
 from stepgrid.host.noise import look
 from stepgrid.host.processes import cgroup, launch
@@ -21,7 +22,6 @@ from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.site import Site
 from stepgrid.model.units import percent, size
 from stepgrid.plugins.registry import COLLECTORS, engine
-from stepgrid.run.images.clone import FICLONE
 from stepgrid.store.store import Store
 
 LEAST_FREE = 0.1  # of a device: below that, flash slows down

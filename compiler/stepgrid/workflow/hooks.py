@@ -26,13 +26,11 @@ from stepgrid.model.plan import BUILD_PREFIX, PlannedStage
 from stepgrid.model.site import Site
 from stepgrid.model.status import NodeStatus, PlanStatus, Status
 from stepgrid.model.units import counted, duration
-from stepgrid.run.attempt import JOURNAL
-from stepgrid.run.progress import head
-from stepgrid.run.run_end_time import in_force
+from stepgrid.run.progress import end_time, head
 from stepgrid.store import active_run, stage_requests
 from stepgrid.store.active_run import RunRecord, active_run_record, hold_run_lock
 from stepgrid.store.attempts import read_failure, write_failure
-from stepgrid.store.paths import BUILD_LOG, FAILURE_FILE, RUN_LOCK
+from stepgrid.store.paths import BUILD_LOG, FAILURE_FILE, JOURNAL, RUN_LOCK
 from stepgrid.store.results import set_aside
 from stepgrid.store.status import StatusReader, job_reader, job_status
 from stepgrid.store.store import Store
@@ -89,7 +87,7 @@ class Hooks:
             raise
 
     def _take_lock(self) -> None:
-        store, plan, until = self.work.store, self.work.plan, in_force()
+        store, plan, until = self.work.store, self.work.plan, end_time()
         try:
             text, at = (until.text, until.at) if until else ("", None)
             self.lock.enter_context(hold_run_lock(store, plan.spec, text, at, plan.digest))
@@ -177,9 +175,9 @@ class Hooks:
 
     def _sweep_databases(self) -> None:
         if any(self.work.store.leftovers()):  # seldom: of a runner that was killed
-            from stepgrid.run.images import live_databases
+            from stepgrid.run import images
 
-            live_databases.clear_up(self.work.store)
+            images.clear_up(self.work.store)
 
     def _run_module(self, verb: str) -> bool:
         argv = [sys.executable, "-m", f"stepgrid.{verb}", self.work.plan.digest, "--partial"]
@@ -300,7 +298,7 @@ class UnstartedStages(NamedTuple):
 
 def unstarted_stages(work: RemainingWork) -> UnstartedStages | None:
     """Describe the stages that a run left out because they would not have ended in time."""
-    until, skipped = in_force(), active_run.skipped_stages(work.store)
+    until, skipped = end_time(), active_run.skipped_stages(work.store)
     if until is None or not skipped:
         return None
     status = job_status(work.store, work.plan.digest)

@@ -18,7 +18,7 @@ from stepgrid.host.files import STALE_HINT, is_stale
 from stepgrid.language.site import VARIABLE, current_site
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, runs_already
 from stepgrid.model.site import HERE
-from stepgrid.run import run_end_time
+from stepgrid.run import progress
 from stepgrid.store.active_run import disk_refusal, full_disk_sentence, is_full_disk_error
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, plan_cache
@@ -49,7 +49,7 @@ def requested_work(config: Mapping[str, Any], dry_run: bool = False, on_cluster:
         raise Fault(message, USAGE)
     cluster_job.use(on_cluster)
     try:
-        run_end_time.use(config.get("until"))  # the run's jobs start nothing that would end later
+        progress.set_end_time(config.get("until"))  # the run's jobs start nothing that would end later
     except ValueError as error:
         raise Fault(str(error), USAGE) from None
     use_site(config)

@@ -12,7 +12,7 @@ from stepgrid.drivers.quiesce.parser import AMOUNTS, END, START
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import require_runner
-from stepgrid.run.live_throughput import wait
+from stepgrid.run.progress import current_wait
 
 DUMP = """\
 ** Compaction Stats [default] **
@@ -154,8 +154,13 @@ MORE = look(2.0, thing("dirty pages", 12000), thing("device busy", 20.0, 5.0, "%
 )
 def test_it_is_what_the_last_whole_look_did_not_find_idle(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "stdout").write_text(text)
-    assert wait("quiesce", tmp_path) == said
+    assert current_wait("quiesce", tmp_path) == said
 
 
 def test_before_the_first_look_and_of_other_kinds_there_is_nothing(tmp_path: Path) -> None:
-    assert wait("quiesce", tmp_path) == wait("db_bench", tmp_path) == wait("nosuch", tmp_path) == ""
+    assert (
+        current_wait("quiesce", tmp_path)
+        == current_wait("db_bench", tmp_path)
+        == current_wait("nosuch", tmp_path)
+        == ""
+    )

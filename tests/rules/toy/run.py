@@ -11,7 +11,7 @@ from pathlib import Path
 
 from stepgrid.plan import plan_file
 from stepgrid.run import progress
-from stepgrid.run.late_start import late
+from stepgrid.run.progress import skip_if_late
 from stepgrid.store.stage_requests import pending_redo
 from stepgrid.store.store import Store
 
@@ -35,22 +35,22 @@ if (result := store.result(stage.id)) is not None and not pending_redo(store, st
     store.set_mark(stage.id, result / "result.json")
     sys.exit()
 
-if late(store, plan, stage):
+if skip_if_late(store, plan, stage):
     sys.exit(1)
 note(f"measure {stage.id}")
 began, attempt = datetime.now(UTC), store.new_attempt(stage.id)
-progress.started(store, plan, stage)
+progress.show_start(store, plan, stage)
 if Path(f"kill-{stage.id}").exists():
     os.kill(os.getpid(), signal.SIGKILL)
-with progress.step(stage, 0, attempt):
+with progress.show_step(stage, 0, attempt):
     time.sleep(stage.seconds)
 if Path(f"fail-{stage.id}").exists():
     (attempt / "failure.json").write_text("{}")
-    progress.finished(store, plan, stage, "failed")
+    progress.show_end(store, plan, stage, "failed")
     sys.exit(f"{stage.title}: the step failed")
 times = {"started": began.isoformat(), "ended": datetime.now(UTC).isoformat()}
 (attempt / "steps" / "0-step").mkdir(parents=True)
 record = {"stage": stage.id, "status": "done", **times, "steps": [{}]}
 (attempt / "result.json").write_text(json.dumps(record))
 store.publish_result(stage.id, attempt)
-progress.finished(store, plan, stage, "done")
+progress.show_end(store, plan, stage, "done")

@@ -4,8 +4,8 @@ import stat
 import pytest
 
 from stepgrid.host.files import scan
-from stepgrid.run.images import clone as clone_module
-from stepgrid.run.images.clone import clone
+from stepgrid.run import images
+from stepgrid.run.images import clone_tree
 
 
 @pytest.fixture
@@ -19,13 +19,13 @@ def source(tmp_path):
 
 
 def test_immutable_files_share_and_the_others_do_not(source, tmp_path):
-    done = clone(source, tmp_path / "target", scan(source), ["*.sst"])
-    assert done.method in (clone_module.HARDLINK, clone_module.REFLINK)
+    done = clone_tree(source, tmp_path / "target", scan(source), ["*.sst"])
+    assert done.method in (images.HARDLINK, images.REFLINK)
     assert (done.bytes, done.copied) == (110, 10)
     target = tmp_path / "target"
     assert (target / "CURRENT").stat().st_ino != (source / "CURRENT").stat().st_ino
     assert stat.S_IMODE((target / "CURRENT").stat().st_mode) == 0o640
-    if done.method == clone_module.HARDLINK:
+    if done.method == images.HARDLINK:
         assert (target / "cf" / "1.sst").stat().st_ino == (source / "cf" / "1.sst").stat().st_ino
 
 
@@ -34,14 +34,14 @@ def test_a_file_system_without_links_gets_copies(source, tmp_path, monkeypatch):
         raise OSError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refuse)
-    monkeypatch.setattr(clone_module, "_reflink", lambda *_: False)
-    done = clone(source, tmp_path / "target", scan(source), ["*.sst"])
-    assert (done.method, done.copied) == (clone_module.COPY, 110)
+    monkeypatch.setattr(images, "_reflink", lambda *_: False)
+    done = clone_tree(source, tmp_path / "target", scan(source), ["*.sst"])
+    assert (done.method, done.copied) == (images.COPY, 110)
     assert (tmp_path / "target" / "cf" / "1.sst").read_bytes() == b"s" * 100
 
 
 def test_nothing_immutable_is_a_copy(source, tmp_path):
-    assert clone(source, tmp_path / "target", scan(source), []).method == clone_module.COPY
+    assert clone_tree(source, tmp_path / "target", scan(source), []).method == images.COPY
 
 
 def test_some_links_and_some_copies_are_mixed(source, tmp_path, monkeypatch):
@@ -55,5 +55,5 @@ def test_some_links_and_some_copies_are_mixed(source, tmp_path, monkeypatch):
         link(old, new)
 
     monkeypatch.setattr(os, "link", once)
-    monkeypatch.setattr(clone_module, "_reflink", lambda *_: False)
-    assert clone(source, tmp_path / "target", scan(source), ["*.sst"]).method == clone_module.MIXED
+    monkeypatch.setattr(images, "_reflink", lambda *_: False)
+    assert clone_tree(source, tmp_path / "target", scan(source), ["*.sst"]).method == images.MIXED

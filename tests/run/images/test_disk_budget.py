@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from stepgrid.run.images.disk_usage import room
+from stepgrid.run.disk import room
 from stepgrid.store import images, paths
 from stepgrid.store.store import Store
 from tests.needs import needs
@@ -135,8 +135,8 @@ def test_without_a_budget_it_is_what_the_device_has_less_a_reserve(tmp_path, mon
     monkeypatch.setattr(os, "statvfs", lambda path: Device)
     found = room(Store(tmp_path / "outputs"), None)
     assert found.free == 300 * 4096 - 1000 * 4096 // 50
-    assert found.said == "1.094 MiB free"
-    assert room(Store(tmp_path / "outputs"), 1 << 20).said == "1 MiB free of 1 MiB (`disk` in the site file)"
+    assert found.sentence == "1.094 MiB free"
+    assert room(Store(tmp_path / "outputs"), 1 << 20).sentence == "1 MiB free of 1 MiB (`disk` in the site file)"
 
 
 def _whole(text):

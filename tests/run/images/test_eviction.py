@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.run.images.eviction import Candidate, chosen, freed, order
+from stepgrid.run.disk import Candidate, choose, freed_bytes, order
 from stepgrid.store.images import Blocks, Image
 
 
@@ -28,27 +28,27 @@ OLD, NEW, NEEDED = image("old", 1, (1, 10, 1)), image("new", 2, (2, 10, 1)), ima
 
 def test_the_least_lately_used_goes_first_and_what_the_run_needs_last() -> None:
     assert names(order([NEEDED, NEW, OLD])) == ["old", "new", "needed"]
-    assert names(chosen([NEEDED, NEW, OLD], 0)) == []
-    assert names(chosen([NEEDED, NEW, OLD], 10)) == ["old"]
-    assert names(chosen([NEEDED, NEW, OLD], 11)) == ["old", "new"]
-    assert names(chosen([NEEDED, NEW, OLD], 30)) == ["old", "new", "needed"]
+    assert names(choose([NEEDED, NEW, OLD], 0)) == []
+    assert names(choose([NEEDED, NEW, OLD], 10)) == ["old"]
+    assert names(choose([NEEDED, NEW, OLD], 11)) == ["old", "new"]
+    assert names(choose([NEEDED, NEW, OLD], 30)) == ["old", "new", "needed"]
 
 
 def test_nothing_goes_where_all_would_not_do() -> None:
-    assert chosen([NEEDED, NEW, OLD], 31) is None
+    assert choose([NEEDED, NEW, OLD], 31) is None
 
 
 def test_a_file_counts_when_the_last_image_that_has_it_goes() -> None:
     load, aged = image("load", 1, (1, 100, 2), (2, 5, 1)), image("aged", 2, (1, 100, 2))
-    assert freed([load]) == 5
-    assert freed([load, aged]) == 105
-    assert names(chosen([load, aged], 6)) == ["load", "aged"]
-    assert freed([image("live", 1, (1, 100, 2))]) == 0  # a database in use has the other link
+    assert freed_bytes([load]) == 5
+    assert freed_bytes([load, aged]) == 105
+    assert names(choose([load, aged], 6)) == ["load", "aged"]
+    assert freed_bytes([image("live", 1, (1, 100, 2))]) == 0  # a database in use has the other link
 
 
 def test_one_that_frees_nothing_is_spared() -> None:
     shared = image("shared", 0, (9, 50, 2))
-    assert names(chosen([shared, OLD], 10)) == ["old"]
+    assert names(choose([shared, OLD], 10)) == ["old"]
 
 
 CANDIDATES = st.lists(
@@ -75,16 +75,16 @@ def test_what_is_chosen_frees_enough_no_more_than_it_must_and_in_order(
     drawn: list[tuple[int, bool, dict[int, int]]], wanted: int
 ) -> None:
     candidates = made(drawn)
-    found = chosen(candidates, wanted)
+    found = choose(candidates, wanted)
     if found is None:
-        assert freed(candidates) < wanted
+        assert freed_bytes(candidates) < wanted
         return
-    assert freed(found) >= wanted
-    assert all(freed([other for other in found if other is not each]) < wanted for each in found)
+    assert freed_bytes(found) >= wanted
+    assert all(freed_bytes([other for other in found if other is not each]) < wanted for each in found)
     ordered = order(candidates)
     assert [ordered.index(each) for each in found] == sorted(ordered.index(each) for each in found)
     idle = [each for each in candidates if not each.needed]
-    if freed(idle) >= wanted:
+    if freed_bytes(idle) >= wanted:
         assert not any(each.needed for each in found)
 
 
@@ -92,4 +92,4 @@ def test_what_is_chosen_frees_enough_no_more_than_it_must_and_in_order(
 def test_more_images_never_free_less(drawn: list[tuple[int, bool, dict[int, int]]]) -> None:
     candidates = made(drawn)
     for one, other in combinations(candidates, 2):
-        assert freed([one, other]) >= freed([one]) + freed([other])
+        assert freed_bytes([one, other]) >= freed_bytes([one]) + freed_bytes([other])

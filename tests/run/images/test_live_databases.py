@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host.locks import host_lock, locked
-from stepgrid.run.images.live_databases import clear_up
+from stepgrid.run.images import clear_up
 from stepgrid.store.store import Store
 
 

@@ -7,9 +7,8 @@ import pytest
 
 from stepgrid.host.failure import StageError
 from stepgrid.model.plan import Option
-from stepgrid.run.attempt import Attempt
-from stepgrid.run.images.trust import distrusting
-from stepgrid.run.job_context import Job
+from stepgrid.run.attempt import Attempt, Job
+from stepgrid.run.images import distrusting
 
 READ = """
 import sys
@@ -124,7 +123,7 @@ def test_a_server_that_does_not_come_up_on_it(checkout, stage, step, monkeypatch
         stage("s-b", step("read", READ, options), parent="s-a"),
     )
     assert checkout.run("s-a").returncode == 0
-    attempt = Attempt(Job.of(checkout.store, "p", "s-b"))
+    attempt = Attempt(Job.load(checkout.store, "p", "s-b"))
     with pytest.raises(StageError) as caught, distrusting(attempt, "s-a", attempt.job.stage):
         raise StageError("no such page size", starting=True, tail=tail)
     assert checkout.store.image("s-a").exists() == (not tail)
@@ -144,7 +143,7 @@ def test_a_server_that_could_not_even_be_asked_to_start(checkout, stage, monkeyp
     monkeypatch.chdir(checkout.folder)
     checkout.plan(stage("s-a", children=["s-b"]), stage("s-b", parent="s-a"))
     (checkout.store.image("s-a") / "data").mkdir(parents=True)
-    attempt = Attempt(Job.of(checkout.store, "p", "s-b"))
+    attempt = Attempt(Job.load(checkout.store, "p", "s-b"))
     with pytest.raises(StageError, match="no socket"), distrusting(attempt, "s-a", attempt.job.stage):
         raise StageError("no socket")
     assert checkout.store.image("s-a").exists()

@@ -7,7 +7,7 @@ import pytest
 
 from stepgrid.host.files import scan
 from stepgrid.host.page_cache import residency
-from stepgrid.run.images import image
+from stepgrid.run.images import SavingRules, save, verify
 from stepgrid.store import images, paths
 from stepgrid.store.images import DamagedError, image_damage, verify_image
 from stepgrid.store.store import Store
@@ -108,14 +108,14 @@ def test_all_files_have_checksums_where_the_site_file_asks_for_them(tmp_path, mo
     (tmp_path / "db").mkdir()
     (tmp_path / "db" / "a").write_text("a" * 500)
     store = Store(tmp_path / "outputs")
-    image.save(store, "s-a", "s-a", tmp_path / "db", (), checksums=asked)
+    save(store, "s-a", "s-a", tmp_path / "db", SavingRules(checksums=asked))
     assert images.read_image_record(store.image("s-a"))["checksums"].keys() == whole
     said = (
         "files, sizes and checksums"
         if asked
         else "files, sizes and checksums (0 of 1 file in full, samples of the rest)"
     )
-    assert image.verified(store, "s-a") == (None, said)
+    assert verify(store, "s-a") == (None, said)
 
 
 @pytest.mark.parametrize("at", [0, 166_700, 499_999])

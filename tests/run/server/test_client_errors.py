@@ -6,13 +6,12 @@ from typing import Any, cast
 
 import pytest
 
-from stepgrid.run.server.client_errors import refused
-from stepgrid.run.server.process import Server
+from stepgrid.run.server_process import Server, explain_refusal
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Server:
-    return Server(cast(Any, None), cast(Any, None), tmp_path / "server", tmp_path)
+    return Server(cast(Any, None), tmp_path / "server", cast(Any, None), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +27,7 @@ def test_no_connection_is_free(said: str, server: Server, tmp_path: Path) -> Non
     (tmp_path / "stderr").write_text(f"{said}\n")
     server.folder.mkdir()
     (server.folder / "effective.json").write_text(json.dumps({"values": {"max_connections": "8"}, "differs": {}}))
-    assert refused(server, tmp_path) == (
+    assert explain_refusal(server, tmp_path) == (
         "the server had no free connection (it has 8): raise `max_connections`, or lower the number of the "
         "step's clients"
     )
@@ -36,11 +35,11 @@ def test_no_connection_is_free(said: str, server: Server, tmp_path: Path) -> Non
 
 def test_its_limit_is_not_known(server: Server, tmp_path: Path) -> None:
     (tmp_path / "stdout").write_text("Too many connections\n")
-    assert refused(server, tmp_path) == (
+    assert explain_refusal(server, tmp_path) == (
         "the server had no free connection: raise `max_connections`, or lower the number of the step's clients"
     )
 
 
 def test_another_reason(server: Server, tmp_path: Path) -> None:
     (tmp_path / "stderr").write_text("ERROR 1064: You have an error in your SQL syntax\n")
-    assert refused(server, tmp_path) is None
+    assert explain_refusal(server, tmp_path) is None

@@ -15,11 +15,10 @@ import pytest
 
 from stepgrid.host.failure import StageError
 from stepgrid.model.plan import PlannedBuild
-from stepgrid.run.accepted_options import AcceptedOptions
-from stepgrid.run.attempt import Attempt
-from stepgrid.run.job_context import Job
-from stepgrid.run.server.server_handle import ReachedServer
-from stepgrid.run.server.service import serving
+from stepgrid.run.attempt import Attempt, Job
+from stepgrid.run.options import AcceptedOptions
+from stepgrid.run.server import serving
+from stepgrid.run.server_process import ReachedServer
 
 LISTEN = """
 import os, signal, socket, sys, time
@@ -51,7 +50,7 @@ def serve(checkout: Any, stage: Any, step: Any, monkeypatch: pytest.MonkeyPatch,
     def served(code: str = WAIT, *words: str, ready: Mapping[str, Any] = PORT, **said: Any) -> Any:
         service = {"argv": [sys.executable, "-c", code, *(words or ("{port}",))], "ready": dict(ready), **said}
         checkout.plan(stage("s-load", replace(step(), setup={"service": service})), builds=(OWN,))
-        attempt = Attempt(Job.of(checkout.store, "p", "s-load"))
+        attempt = Attempt(Job.load(checkout.store, "p", "s-load"))
         return serving(attempt, attempt.job.stage, attempt.folder, data, [AcceptedOptions({"a": 1, "b": True})])
 
     return served
@@ -75,7 +74,7 @@ def test_its_words_and_how_clients_find_it(serve: Serve, gone: Callable[[int], b
         assert sorted(found) == ["host", "port", "socket", "sockets"]
         with closing(socket.create_connection((found["host"], int(found["port"])))):
             pass
-        data, pid = server.folder.parents[4] / "live" / "data", server.ours
+        data, pid = server.folder.parents[4] / "live" / "data", server.companion
         assert _told(server) == f"127.0.0.1 {data} --a 1 --b true {server.folder}/log\n"
     assert pid is not None
     assert gone(pid)
@@ -125,7 +124,7 @@ def test_a_program_that_is_not_there(serve: Serve) -> None:
 def test_one_that_does_not_end_has_no_whole_database(serve: Serve, gone: Callable[[int], bool]) -> None:
     seen: list[int] = []
     with pytest.raises(StageError) as caught, serve(DEAF, stop={"timeout": 0.5}) as server:
-        seen.append(server.ours)  # type: ignore[union-attr,arg-type]
+        seen.append(server.companion)  # type: ignore[union-attr,arg-type]
     assert caught.value.message == (
         "the server did not end within 0.5 s, and was killed: its database may be incomplete"
     )

@@ -22,12 +22,11 @@ from stepgrid.model.site import Site, SiteServer
 from stepgrid.plugins.engine import Identity, IdentityError
 from stepgrid.plugins.registry import ENGINES
 from stepgrid.plugins.server import Access, Connection, Effective, ServerDescription, ServerStart
-from stepgrid.run.accepted_options import AcceptedOptions
-from stepgrid.run.attempt import Attempt
-from stepgrid.run.job_context import Job
-from stepgrid.run.server import external_server, local_process
-from stepgrid.run.server.server_handle import ReachedServer
-from stepgrid.run.server.service import serving
+from stepgrid.run import external_server
+from stepgrid.run.attempt import Attempt, Job
+from stepgrid.run.options import AcceptedOptions
+from stepgrid.run.server import serving
+from stepgrid.run.server_process import ReachedServer
 from tests.run.server.asking import Asking
 
 BUILD = PlannedBuild("b-1", "prod", "trial", "1.0", {"server": "prod"}, "a.yaml:2:9")
@@ -95,7 +94,7 @@ def attempt(checkout: Any, stage: Any, tmp_path: Path, toy: Toy, monkeypatch: py
     checkout.plan(stage(), builds=[BUILD])
     checkout.build(BUILD)
     site = Site("site.yaml", servers={"prod": SiteServer("u", "d", socket=str(tmp_path / "s"))})
-    return Attempt(Job.of(checkout.store, "p", "s-load", site))
+    return Attempt(Job.load(checkout.store, "p", "s-load", site))
 
 
 @pytest.fixture
@@ -116,11 +115,11 @@ def test_it_is_reached_and_left(serve: Serve, attempt: Attempt, listening: socke
     with serve(a=1, b=2) as server:
         assert server is not None
         assert (server.access.running, server.access.user, server.access.storage_engine) == (True, "u", "toys")
-        assert (server.pid, server.ours) == (os.getpid(), None)
+        assert (server.pid, server.companion) == (os.getpid(), None)
         assert not server.gone()
         assert server.crash("a") is None
     assert server.warnings == ["`b`: it is 1"]
-    assert server.noted({}) == {"warnings": ["`b`: it is 1"]}
+    assert server.add_warnings({}) == {"warnings": ["`b`: it is 1"]}
     own = attempt.folder / "server"
     assert json.loads((own / "effective.json").read_text()) == {"values": {"a": "1"}, "differs": {"b": "it is 1"}}
     (event,) = map(json.loads, (attempt.folder / "journal.jsonl").read_text().splitlines())
@@ -131,7 +130,7 @@ def test_it_is_reached_and_left(serve: Serve, attempt: Attempt, listening: socke
 def test_of_one_that_is_not_here_little_is_known(
     serve: Serve, listening: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_process, "process", lambda _access, _said: None)
+    monkeypatch.setattr(external_server, "find_process", lambda _access, _said: None)
     with serve() as server:
         assert isinstance(server, external_server.ExternalServer)
         assert (server.pid, server.device, server.halted) == (None, None, False)

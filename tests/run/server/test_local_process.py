@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from stepgrid.plugins.server import Access
-from stepgrid.run.server import local_process
+from stepgrid.run import external_server
 
 
 def _access(place: Path, host: str = "", port: int = 1) -> Access:
@@ -14,18 +14,18 @@ def _access(place: Path, host: str = "", port: int = 1) -> Access:
 
 
 def test_who_listens_at_a_socket(tmp_path: Path) -> None:
-    assert local_process.process(_access(tmp_path), None) is None
+    assert external_server.find_process(_access(tmp_path), None) is None
     with closing(socket.socket(socket.AF_UNIX)) as listening:
         listening.bind(str(tmp_path / "s"))
         listening.listen()
-        assert local_process.process(_access(tmp_path), 1) == os.getpid()
+        assert external_server.find_process(_access(tmp_path), 1) == os.getpid()
 
 
 def test_who_listens_at_a_port(tmp_path: Path) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
         access = _access(tmp_path, "127.0.0.1", listening.getsockname()[1])
-        assert local_process.process(access, os.getpid()) == os.getpid()
-        assert local_process.process(access, None) is None
+        assert external_server.find_process(access, os.getpid()) == os.getpid()
+        assert external_server.find_process(access, None) is None
         told, tell = os.pipe()
         child = os.fork()
         if not child:
@@ -34,16 +34,16 @@ def test_who_listens_at_a_port(tmp_path: Path) -> None:
             os.read(os.pipe()[0], 1)
         try:
             os.read(told, 1)  # a busy host lets it close its end later
-            assert local_process.process(access, child) == os.getpid(), "a backend's parent listens"
+            assert external_server.find_process(access, child) == os.getpid(), "a backend's parent listens"
         finally:
             os.kill(child, 9)
             os.waitpid(child, 0)
             os.close(told)
             os.close(tell)
-    assert local_process.process(access, os.getpid()) is None
+    assert external_server.find_process(access, os.getpid()) is None
 
 
 def test_what_is_here() -> None:
-    assert local_process.is_here("127.0.0.1", 5)
-    assert local_process.is_here("127.9.8.7", 5)
-    assert not local_process.is_here("192.0.2.1", 5)
+    assert external_server.is_here("127.0.0.1", 5)
+    assert external_server.is_here("127.9.8.7", 5)
+    assert not external_server.is_here("192.0.2.1", 5)

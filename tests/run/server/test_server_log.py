@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.run.server.server_log import Crash, crashed, first_complaint
+from stepgrid.run.server_process import Crash, first_complaint, read_crash
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,6 @@ def test_a_process_that_crashed(tmp_path: Path) -> None:
         "fault\n"
         "2026-11-21 15:00:00.000 UTC [7] LOG:  terminating any other active server processes\n"
     )
-    assert crashed(log) == Crash("server", 11)
+    assert read_crash(log) == Crash("server", 11)
     log.write_text("2026-11-21 15:00:00.000 UTC [7] LOG:  checkpoint complete\n")
-    assert crashed(log) is None
+    assert read_crash(log) is None

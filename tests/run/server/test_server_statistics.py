@@ -9,8 +9,9 @@ from typing import Any, cast
 import pytest
 
 from stepgrid.plugins.server import ObjectSize, ServerStatistics, StatisticsReader
-from stepgrid.run.server import server_statistics
-from stepgrid.run.server.process import Server
+from stepgrid.run.attempt import AFTER, BEFORE
+from stepgrid.run.server import keep_statistics
+from stepgrid.run.server_process import Server
 
 
 class Engine:
@@ -29,7 +30,7 @@ class Engine:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Server:
-    return Server(cast(Any, None), cast(Any, None), tmp_path / "server", tmp_path)
+    return Server(cast(Any, None), tmp_path / "server", cast(Any, None), tmp_path)
 
 
 @pytest.fixture
@@ -44,8 +45,8 @@ Keep = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def keep(server: Server, step: Path) -> Keep:
-    def kept(engine: Engine, when: str = server_statistics.BEFORE) -> dict[str, Any]:
-        server_statistics.keep(cast(Any, engine), server, step, when)
+    def kept(engine: Engine, when: str = BEFORE) -> dict[str, Any]:
+        keep_statistics(cast(Any, engine), server, step, when)
         found: dict[str, Any] = json.loads((step / "statistics" / f"{when}.json").read_text())
         return {name: value for name, value in found.items() if name != "seconds"}
 
@@ -81,7 +82,7 @@ def test_rows_of_tables_and_levels_are_kept_without_what_is_not_known(keep: Keep
 def test_what_a_step_has_left_is_not_read_before_it(keep: Keep) -> None:
     engine = Engine([StatisticsReader("left", lambda: ServerStatistics(garbage={"dead_rows": 3.0}), after_only=True)])
     assert keep(engine)["garbage"] == {}
-    assert keep(engine, server_statistics.AFTER)["garbage"] == {"dead_rows": 3.0}
+    assert keep(engine, AFTER)["garbage"] == {"dead_rows": 3.0}
 
 
 def test_a_view_that_is_missing_is_said_once(keep: Keep, server: Server, step: Path) -> None:
@@ -90,7 +91,7 @@ def test_a_view_that_is_missing_is_said_once(keep: Keep, server: Server, step: P
 
     engine = Engine([StatisticsReader("tombs", lack)])
     keep(engine)
-    assert keep(engine, server_statistics.AFTER)["refused"] == {"tombs": "the server has no view `tombs`"}
+    assert keep(engine, AFTER)["refused"] == {"tombs": "the server has no view `tombs`"}
     assert server.warnings == ["the server has no view `tombs`"]
 
 
@@ -106,7 +107,7 @@ def test_after_a_step_they_are_read_in_the_opposite_order(keep: Keep) -> None:
 
     engine = Engine([look("tables"), look("status")])
     keep(engine)
-    keep(engine, server_statistics.AFTER)
+    keep(engine, AFTER)
     assert order == ["tables", "status", "status", "tables"]
 
 
@@ -128,7 +129,7 @@ def test_a_server_that_lets_nobody_in(keep: Keep, server: Server, monkeypatch: p
 
     engine = Engine([])
     monkeypatch.setattr(engine, "connect", refuse)
-    assert keep(engine, server_statistics.AFTER)["counters"] == {}
+    assert keep(engine, AFTER)["counters"] == {}
     assert server.warnings == ["read: the server's statistics after it could not be read: Too many connections"]
 
 

@@ -18,11 +18,10 @@ from stepgrid.host.processes.supervision import User
 from stepgrid.model.plan import Command
 from stepgrid.plugins.registry import ENGINES
 from stepgrid.plugins.server import Access, Connection, Effective, IdleReading, ServerHome, StatisticsReaders
-from stepgrid.run.accepted_options import AcceptedOptions
-from stepgrid.run.attempt import Attempt
-from stepgrid.run.job_context import Job
-from stepgrid.run.server.process import Server
-from stepgrid.run.server.service import serving
+from stepgrid.run.attempt import Attempt, Job
+from stepgrid.run.options import AcceptedOptions
+from stepgrid.run.server import serving
+from stepgrid.run.server_process import Server
 from tests.run.server.asking import Asking
 
 LISTEN = """
@@ -101,7 +100,7 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
 def attempt(checkout: Any, stage: Any, monkeypatch: pytest.MonkeyPatch) -> Attempt:
     monkeypatch.chdir(checkout.folder)
     checkout.plan(stage())
-    return Attempt(Job.of(checkout.store, "p", "s-load"))
+    return Attempt(Job.load(checkout.store, "p", "s-load"))
 
 
 @pytest.fixture
@@ -147,7 +146,7 @@ def test_a_server_from_its_start_to_its_end(serve: Serve, attempt: Attempt, gone
     assert (own / "toy.cnf").read_text() == "a=1\nb=2\n"
     assert json.loads((own / "effective.json").read_text()) == {"values": {"a": "1"}, "differs": {"b": "it is 1"}}
     assert server.warnings == ["`b`: it is 1"]
-    assert server.noted({"name": "x"}) == {"name": "x", "warnings": ["`b`: it is 1"]}
+    assert server.add_warnings({"name": "x"}) == {"name": "x", "warnings": ["`b`: it is 1"]}
     assert not [*own.rglob("secret")]
 
 
@@ -286,7 +285,7 @@ def test_a_server_is_looked_at_before_it_starts(
 ) -> None:
     monkeypatch.chdir(checkout.folder)
     checkout.plan(stage("s-load", replace(step("load", "pass"), setup={"launch": {"cpus": cpus}})))
-    attempt = Attempt(Job.of(checkout.store, "p", "s-load"))
+    attempt = Attempt(Job.load(checkout.store, "p", "s-load"))
     (tmp_path / "data").mkdir()
     toy.code = f"import pathlib; pathlib.Path({str(tmp_path / 'began')!r}).touch()\n{UNTIL_TERM}"
     failing = pytest.raises(StageError, match=f"^`cpus: {cpus}` {said}") if said else nullcontext()

@@ -1,0 +1,385 @@
+"""A step: its command, its program with a sampler and collectors beside it, what is wrong with it, and its record."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from stepgrid.host.disk import disk_full, is_disk_full, met_full_disk, read_only
+from stepgrid.host.failure import FOUND_NOTHING, StageError, end_of_log, explaining_log
+from stepgrid.host.files import write_json
+from stepgrid.host.processes.cgroup import ControlGroup, caged
+from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch, plan_launch, unloaded_allocator
+from stepgrid.host.processes.signals import STARTED
+from stepgrid.host.processes.supervision import (
+    MissingError,
+    ProcessEnd,
+    Program,
+    Watch,
+    describe_signal,
+    environment,
+    supervise,
+)
+from stepgrid.host.sampling import Sampler
+from stepgrid.language.files import holds_data
+from stepgrid.model.figures import ParseError
+from stepgrid.model.plan import INPUTS, Command, PlannedStage, PlannedStep, input_paths
+from stepgrid.model.search import SEARCH, with_value
+from stepgrid.model.units import duration, exact_size
+from stepgrid.plugins import hit_rate
+from stepgrid.plugins.driver import Context, FailureExplainer, RefusedError, Runner, forget_password
+from stepgrid.plugins.engine import TreeReader
+from stepgrid.plugins.registry import engine, input_files, parse_step, require_runner, runner, server_engine
+from stepgrid.plugins.server import ClientEnvironment
+from stepgrid.run.attempt import (
+    AFTER,
+    BEFORE,
+    STATISTICS_FOLDER,
+    Attempt,
+    StepFolder,
+    attach,
+    forget,
+    is_real,
+    keep_database_files,
+)
+from stepgrid.run.collectors import ActiveCollectors, ProbeReading, ProbeRunner, collecting
+from stepgrid.run.external_server import ExternalServer
+from stepgrid.run.options import AcceptedOptions
+from stepgrid.run.server import keep_statistics
+from stepgrid.run.server_process import LAST_WORDS, ReachedServer, explain_refusal
+
+PACKAGE = Path(__file__).resolve().parents[2]  # of this program, with what it brings along
+SHOWN_FILES = 3  # names of a sentence
+SYSTEM = tuple(
+    f"/{name}/"
+    for name in ("bin", "dev", "etc", "lib", "lib32", "lib64", "proc", "run", "sbin", "sys", "usr", "var/cache")
+)
+
+# The timeout of a step: after it the step is stopped, and failed (host/processes/supervision.py)
+
+GRACE = 600.0
+FLOOR, FACTOR = 600.0, 10.0  # of a step that does not say how long it takes
+
+
+def seconds_allowed(command: Command, estimate: float) -> float:
+    """The declared duration, or generously more than the estimate, and a grace on top."""
+    grace = float(os.environ.get("STEPGRID_GRACE") or GRACE)
+    return grace + (max(FLOOR, FACTOR * estimate) if command.duration is None else command.duration)
+
+
+def refuse_unknown_kinds(stage: PlannedStage) -> None:
+    """Refuse a plan of another version; the run that starts the jobs refuses what this one cannot run."""
+    for step in stage.steps:
+        if runner(step.kind) is None:
+            message = f"this version checks and plans steps of kind {step.kind}; it cannot run them yet"
+            raise StageError(message, step.name)
+
+
+class StepEnd(NamedTuple):
+    """End of a step's program, and what was observed of it."""
+
+    process: ProcessEnd
+    deadline: float
+    message: str | None  # what is wrong with it
+    probes: Mapping[str, ProbeReading]
+    launch: Mapping[str, Any]  # how the program was found to run
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a stage in a folder of its own, with everything about it."""
+
+    attempt: Attempt
+    planned: PlannedStep
+    folder: Path
+    data: Path
+    accepted: AcceptedOptions
+    server: ReachedServer | None
+    value: int | None  # of a search
+    replay: bool  # replayed steps are not measured
+    history: Callable[[], Sequence[PlannedStep]]  # all steps of its database, from an empty one on, with this one
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        return (self.planned if self.value is None else with_value(self.planned, self.value)).settings
+
+    @property
+    def launch(self) -> Mapping[str, Any]:
+        return cast(Mapping[str, Any], self.planned.setup.get("launch") or {})
+
+    def run(self) -> Mapping[str, Any]:
+        """Run it; return its record. StageError if it failed."""
+        try:
+            return self._run()
+        except OSError as error:
+            if is_disk_full(error):  # ours was the write that found no room
+                raise self._failure(disk_full(self.data, self.folder)) from None
+            raise
+
+    def _run(self) -> Mapping[str, Any]:
+        kind, launch = require_runner(self.planned.kind), dict[str, Any]()
+        plan = self._write_command(kind)
+        deadline = seconds_allowed(plan.command, kind.estimate(self.settings))
+        probes = self._run_probes(BEFORE)
+        self._keep_statistics(BEFORE)
+        data = None if isinstance(self.server, ExternalServer) else self.data
+        sampler = Sampler(self.folder / "samples.jsonl", data, self._device, self.server.pid if self.server else None)
+        step_folder = StepFolder(self.folder)
+        process = self._supervise(plan, deadline, sampler, launch)
+        self._refuse_planted(step_folder)
+        keep_database_files(self.folder, self.data, plan.command.keep)
+        if not process.exit:
+            self._keep_statistics(AFTER)
+        message = self._explain(kind, process, deadline, plan.command.keep)
+        lost = self._lost_server(bool(message))
+        if not (message or lost):
+            probes |= self._run_probes(AFTER)
+        self._refuse_planted(step_folder)
+        end = StepEnd(process, deadline, lost.message if lost else message, probes, launch)
+        record = describe(self.planned, end, self.accepted.dropped, self.value)
+        if sampler.open_files and (warning := self._unnamed_files(sampler.open_files.paths)):
+            record = {**record, "warnings": [*record.get("warnings", ()), warning]}
+        write_json(self.folder / "step.json", record, durable=False)
+        self.attempt.journal("step ended", **record, sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error)
+        if lost:
+            raise lost
+        if message:
+            raise self._failure(message, exited_well=not process.exit)
+        return record
+
+    def _write_command(self, kind: Runner) -> LaunchPlan:
+        """Make the command; write its record, in which secrets are hidden, and its files."""
+        try:
+            plan = plan_launch(kind.command(self.settings, self.accepted.options, self._context()), self.launch)
+        except (RefusedError, LaunchError) as error:
+            raise StageError(str(error), self.planned.name) from None
+        except (LookupError, ValueError) as error:
+            message = f"no {self.planned.kind} command can be made: {error}"
+            raise StageError(message, self.planned.name) from None
+        command = plan.command
+        client: object = engine(self.server.access.engine) if self.server else None
+        secrets = client.secret_variables if isinstance(client, ClientEnvironment) else ()
+        env = {name: "***" if name in secrets else value for name, value in command.env.items()}
+        record = {"argv": list(command.argv), "env": env, "environment": environment(env)}
+        write_json(self.folder / "command.json", {**record, "launch": dict(plan.record)}, durable=False)
+        attach(self.folder, {**self.planned.files, **command.files})
+        return plan
+
+    def _context(self) -> Context:
+        job, planned = self.attempt.job, self.planned
+        client = job.installed_build(planned.client) if planned.client else None
+        inputs = cast(Mapping[str, str], planned.setup.get(INPUTS) or {})
+        return Context(
+            programs={**job.engine.programs, **client.programs} if client else job.engine.programs,
+            version=job.engine.version,
+            data=self.data,
+            folder=self.folder.resolve(),
+            seed=planned.seed,
+            server=self.server.access if self.server else None,
+            device=self._device,
+            client_version=client.version if client else None,
+            inputs={name: str(Path(path).absolute()) for name, path in inputs.items()},  # it runs in another folder
+            cache=job.store.cache(planned.kind),
+        )
+
+    @property
+    def _device(self) -> str | None:
+        """The database's device where something names it; that of a server that ran before is not our own files'."""
+        external = self.server.device if isinstance(self.server, ExternalServer) else None
+        return self.attempt.job.site.device or external
+
+    def _run_probes(self, when: str) -> dict[str, ProbeReading]:
+        return ProbeRunner(self.planned.name, self._context(), FLOOR, self.server).run(self.planned.setup, when)
+
+    def _keep_statistics(self, when: str) -> None:
+        """Keep those of the server, or of the files of an engine that is none."""
+        if self.replay:
+            return
+        if self.server:
+            if server := server_engine(self.server.access.engine):
+                keep_statistics(server, self.server, self.folder, when)
+            return
+        embedded = engine(self.attempt.job.build.engine)
+        if when == BEFORE and isinstance(embedded, TreeReader):
+            # what cannot be read or kept fails no step: it is missing
+            with suppress(OSError, ValueError):
+                if levels := embedded.levels(self.data):
+                    (self.folder / STATISTICS_FOLDER).mkdir()
+                    write_json(self.folder / STATISTICS_FOLDER / f"{BEFORE}.json", {"levels": levels}, durable=False)
+
+    def _supervise(self, plan: LaunchPlan, deadline: float, sampler: Sampler, launch: dict[str, Any]) -> ProcessEnd:
+        """Run the program to its end; `launch` gets how it was found to run."""
+        env, companion = environment(plan.command.env), self.server.companion if self.server else None
+        try:
+            with caged(plan.memory) as cage, self._collecting() as collectors:
+                started = self._watch_start(sampler, launch, collectors, cage if plan.scoped else None)
+                argv = replace(plan, gate=plan.gate or collectors.attach).argv
+                program = Program(argv, env, self.folder, cage=cage)
+                process = supervise(program, deadline, started, collectors.ending(sampler.stop), companion)
+                return replace(process, seconds=process.seconds - collectors.waited)
+        except (MissingError, LaunchError) as error:
+            raise StageError(str(error), self.planned.name) from None
+        finally:
+            sampler.close()
+            if is_real(self.folder):  # else nothing of ours is there
+                forget(self.folder, plan.command.secrets)
+                forget_password(self.folder)
+
+    def _watch_start(
+        self, sampler: Sampler, launch: dict[str, Any], collectors: ActiveCollectors, scope: ControlGroup | None
+    ) -> Watch:
+        def started(pid: int) -> None:
+            self.attempt.journal(STARTED, name=self.planned.name, pid=pid)  # its group: see survivors
+            sampler.start(pid)
+            first = partial(collectors.start_and_attach, pid) if collectors.attach else None
+            try:
+                launch.update(check_launch(pid, self.launch, first))
+            except LaunchError:
+                sampler.stop(pid)
+                raise
+            if scope:
+                scope.follow(pid)
+            if first is None:
+                collectors.start(pid)
+
+        return started
+
+    def _collecting(self) -> AbstractContextManager[ActiveCollectors]:
+        setup: Mapping[str, Any] = {} if self.replay else self.planned.setup
+        server = self.server.pid if self.server else None
+        if setup.get("collectors") and self.server and server is None:
+            warning = f"{self.planned.name}: no collector looked on: the server's process is not known"
+            self.server.warnings.append(warning)
+            setup = {}
+
+        def journal(name: str, pid: int) -> None:
+            self.attempt.journal(STARTED, name=f"collector {name}", pid=pid)
+
+        return collecting(setup, self._context(), self.attempt.job.site, server, journal)
+
+    def _refuse_planted(self, step_folder: StepFolder) -> None:
+        """Show no log: it may be any file by now."""
+        if fault := step_folder.fault():
+            raise StageError(fault, self.planned.name)
+
+    def _explain(self, kind: Runner, process: ProcessEnd, deadline: float, logs: Sequence[str]) -> str | None:
+        """Say what is wrong. The parser is a check: output that cannot be read later is a failure now."""
+        if process.out_of_memory:  # a shell may go on when its child was killed, and end with exit status 0
+            limit = self.launch.get("memory")
+            allowed = f"`launch.memory` allows {exact_size(limit)}" if limit else None
+            cause = allowed or "no `launch.memory`: the host's memory counts"
+            return f"it ran out of memory, and the kernel killed one of its processes: {cause}"
+        if process.exit or process.overdue:
+            return explain_end(self, kind, process, deadline, logs)
+        return unloaded_allocator(self.launch, self.folder / "stderr") or self._refuse_output(kind)
+
+    def _refuse_output(self, kind: Runner) -> str | None:
+        """Say why it cannot be read, or measures something else."""
+        try:
+            metrics = parse_step(kind, self.folder, self.settings).metrics
+        except ParseError as error:
+            return disk_full(self.data, self.folder) if met_full_disk(self.folder, self.data) else str(error)
+        except OSError as error:
+            if is_disk_full(error):
+                raise
+            return f"its output cannot be read: {error}"
+        if metrics.get(hit_rate.FOUND) != 0:
+            return None
+        expected = hit_rate.expected_percent(self.history())[-1]
+        step = replace(self.planned, settings=self.settings)
+        return FOUND_NOTHING.format(expected) if expected and hit_rate.is_zero(metrics, expected, step) else None
+
+    def _lost_server(self, failed: bool) -> StageError | None:
+        """Blame the server that its client lost: the client says so in its own way, often before the server is gone."""
+        if self.server and self.server.gone(LAST_WORDS if failed else 0.0):
+            return self.server.failure(" while the step ran", self.planned.name)
+        return self.server.crash(self.planned.name) if self.server else None
+
+    def _unnamed_files(self, paths: Iterable[str]) -> str | None:
+        """Name files outside the build, the database, the store and this program."""
+        job, programs = self.attempt.job, self._context().programs
+        words = [word for argv in programs.values() for word in argv if word.startswith("/")]
+        folders = [job.store.root, self.data, PACKAGE, sys.prefix, sys.base_prefix]
+        return warn_of_unnamed_files(paths, self.planned, [*words, *map(str, folders)])
+
+    def _failure(self, message: str, exited_well: bool = False) -> StageError:
+        log = explaining_log(self.folder)
+        return StageError(message, self.planned.name, log, end_of_log(log), exited_well=exited_well)
+
+
+def explain_end(step: Step, kind: Runner, process: ProcessEnd, deadline: float, logs: Sequence[str]) -> str:
+    """Say why a program failed. `logs`: files in its folder that came out of its database."""
+    folder, data, server = step.folder, step.data, step.server
+    # a client may only be told that its table is full
+    if met_full_disk(folder, data, logs) or (server and met_full_disk(server.folder, data)):
+        return disk_full(data, folder)
+    if message := read_only(folder, data):
+        return message
+    if process.overdue:
+        halted = "its program" if process.halted else "the server" if server and server.halted else ""
+        cause = f"; {halted} was halted (state T), by SIGSTOP or a debugger" if halted else ""
+        return f"it did not end within {deadline:g} s, and was stopped{cause}"
+    if server and (message := explain_refusal(server, folder)):
+        return message
+    if process.exit < 0:
+        return f"it was killed by {describe_signal(-process.exit)}"
+    complaint = kind.complaint(folder) if isinstance(kind, FailureExplainer) else None
+    return complaint or f"it ended with exit status {process.exit}"
+
+
+def describe(step: PlannedStep, end: StepEnd, dropped: Iterable[str], value: int | None = None) -> Mapping[str, Any]:
+    """Make the record of a step, step.json; `value` was tried by a search."""
+    process, counters = (
+        end.process,
+        {name: dict(probe.counters) for name, probe in end.probes.items() if probe.counters},
+    )
+    warning = (
+        f"the host was suspended for {duration(process.suspended)} while the step ran: "
+        "`stepgrid redo` measures it again"
+    )
+    return {
+        "name": step.name,
+        "kind": step.kind,
+        "status": "failed" if end.message else "done",
+        "exit": process.exit,
+        "overdue": process.overdue,
+        "started": process.started,
+        "ended": process.ended,
+        "seconds": process.seconds,
+        "user": process.user,
+        "system": process.system,
+        "max_rss": process.max_rss,
+        "deadline": end.deadline,
+        "dropped": list(dropped),
+        **({"probes": {name: probe.seconds for name, probe in end.probes.items()}} if end.probes else {}),
+        **({"counters": counters} if counters else {}),
+        **({"launch": dict(end.launch)} if end.launch else {}),
+        **({"client": step.client} if step.client else {}),
+        **({SEARCH: value} if value is not None else {}),
+        **({"suspended": process.suspended, "warnings": [warning]} if process.suspended else {}),
+    }
+
+
+def warn_of_unnamed_files(paths: Iterable[str], step: PlannedStep, known_paths: Iterable[str]) -> str | None:
+    """Warn of files that a step had open and that are no part of its identity."""
+    named = [Path(path) for path in (*input_paths(step.setup).values(), *known_paths)]
+    roots = [os.path.realpath(path).rstrip("/") for path in named]  # with what is below a folder
+    files = sorted(
+        path
+        for path in paths
+        if not path.startswith(SYSTEM)
+        and not any(path == root or path.startswith(f"{root}/") for root in roots)
+        and holds_data(path)
+    )
+    if not files:
+        return None
+    names = ", ".join(files[:SHOWN_FILES])
+    names += f" and {len(files) - SHOWN_FILES} more" if len(files) > SHOWN_FILES else ""
+    hint = "; list them under `files:`" if input_files(step.kind) else ""
+    return f"it had files open that nothing names, whose changes go unnoticed: {names}{hint}"
