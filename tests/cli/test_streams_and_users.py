@@ -40,7 +40,9 @@ def test_a_full_output_is_named(here: Path, command: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed", ["<&- >&- 2>&-", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("<&-", ">&-", "<&- >&-"))]
+)
 def test_a_run_with_closed_streams_measures_and_reports(here: Path, closed: str) -> None:
     done = shell(here, f"{STEPGRID} run a.yaml {closed}")
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,15 +19,17 @@ allow: {no-repeats: a test}
 """
 PROBE = "probes: [{name: size, before: [put], command: [sh, FOLDER/probe.sh]}]"
 
+at_night = partial(pytest.param, marks=pytest.mark.nightly)
+
 
 @pytest.mark.parametrize(
     ("argv", "more", "file", "reason"),
     [
         ('"{program:one}", --config=c1.ini', "", "c1.ini", "files.c1.ini"),
-        ("mytool, x", "", "bin/mytool", "files.mytool"),
-        ('"{program:one}"', "launch: {env: {CONF: env.ini}}", "env.ini", "files.env.ini"),
         ('"{program:one}"', PROBE, "probe.sh", "files.FOLDER/probe.sh"),
-        ('"{program:two}"', "", "bin/two", "build.pin.FOLDER/bin/two"),
+        at_night("mytool, x", "", "bin/mytool", "files.mytool"),
+        at_night('"{program:one}"', "launch: {env: {CONF: env.ini}}", "env.ini", "files.env.ini"),
+        at_night('"{program:two}"', "", "bin/two", "build.pin.FOLDER/bin/two"),
     ],
 )
 def test_a_change_is_measured_and_named(tmp_path: Path, argv: str, more: str, file: str, reason: str) -> None:
