@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -60,14 +60,6 @@ def test_a_pin_is_of_one_source_and_in_the_id_of_its_build_alone() -> None:
     assert {build.pin for build in held({}).builds} == {""}
 
 
-def test_a_companion_has_a_pin_of_its_own() -> None:
-    jar, tree = "maven org.rocksdb:rocksdbjni:1.0.1 linux64", "git https://github.com/facebook/rocksdb.git v1.0.1"
-    lock_file.path("a.yaml").write_text(lock_file.text({jar: f"sha256:{CHECKSUM}", tree: COMMIT}))
-    build = built(of(JAR))
-    assert build.pins == {jar: CHECKSUM, tree: COMMIT}
-    assert build.pin == f"{CHECKSUM} {COMMIT}"
-
-
 def test_what_says_itself_what_it_is_takes_no_pin() -> None:
     lock_file.path("a.yaml").write_text(lock_file.text({f"git https://example.org/r.git {COMMIT}": OTHER}))
     assert built(of(f'{{git: "https://example.org/r.git", ref: {COMMIT}}}')).pins == {}
@@ -96,27 +88,20 @@ def test_patches_are_their_contents_in_order(folder: Path, monkeypatch: pytest.M
 
 
 def test_a_local_tree_is_its_content(folder: Path) -> None:
-    for name in ("one", "x"):
-        (folder / name).mkdir()
-    (folder / "x" / "other").mkdir()
     for name in ("one", "x/other"):
+        (folder / name).mkdir(parents=True)
         (folder / name / "a.c").write_text("int a;")
     first, second = built(of("{path: one}")), built(of("{path: other}"), "x/b.yaml")
     assert (first.source, second.source) == ({"path": "one"}, {"path": "x/other"})
     assert first.pins == {"path one": tree_checksum(folder / "one")}
     assert first.id == second.id
-    (folder / "one" / "a.c").write_text("int b;")
+    source = '{maven: "org.rocksdb:rocksdbjni", tree: {path: other}}'
+    joined = built(of(source), "x/b.yaml")  # beside an artifact
+    assert joined.pins == {"path x/other": tree_checksum(folder / "x" / "other")}
+    for name in ("one", "x/other"):
+        (folder / name / "a.c").write_text("int b;")
     assert built(of("{path: one}")).id != first.id
-
-
-def test_a_local_tree_beside_an_artifact_is_its_content(folder: Path) -> None:
-    (folder / "x" / "one").mkdir(parents=True)
-    (folder / "x" / "one" / "a.c").write_text("int a;")
-    source = '{maven: "org.rocksdb:rocksdbjni", tree: {path: one}}'
-    first = built(of(source), "x/b.yaml")
-    assert first.pins == {"path x/one": tree_checksum(folder / "x" / "one")}
-    (folder / "x" / "one" / "a.c").write_text("int b;")
-    assert built(of(source), "x/b.yaml").id != first.id
+    assert built(of(source), "x/b.yaml").id != joined.id
 
 
 def test_an_entry_that_no_scale_uses() -> None:
@@ -179,77 +164,60 @@ def test_another_program_of_a_system_counts_and_earlier_ids_stay(folder: Path) -
 
 # Pins that say what was built change nothing
 
-
-MAVEN = """\
-title: t
-builds: {r: {engine: rocksdb, version: 1.0.1, source: {maven: "org.rocksdb:rocksdbjni"}}}
-steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}]
-params: {keys: 1M}
-"""
-JAR_PIN = "maven org.rocksdb:rocksdbjni:1.0.1 linux64"
-TREE = "git https://github.com/facebook/rocksdb.git v1.0.1"
-CHECKSUM, COMMIT, OTHER = "5ec0ffee" * 8, "5ec0ffee" * 5, "0ddba11a" * 5
+JAR_PIN, TREE = "maven org.rocksdb:rocksdbjni:1.0.1 linux64", "git https://github.com/facebook/rocksdb.git v1.0.1"
 LOCKED = {JAR_PIN: f"sha256:{CHECKSUM}", TREE: COMMIT}
 GFLAGS = "c0ffee00" * 8  # an artifact that no pin is about
 
-PlanBuild = Callable[..., PlannedBuild]
+
+def planned(pins: Mapping[str, str], existing: Mapping[str, ExistingBuild] | None = None) -> PlannedBuild:
+    lock_file.path("a.yaml").write_text(lock_file.text(pins))
+    Path("a.yaml").write_text(f"title: t\nbuilds: {{{of(JAR)}}}\n{REST}")
+    return compile_spec("a.yaml", None, HOST, context=Context(find_build=(existing or {}).get)).builds[0]
 
 
-@pytest.fixture
-def planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlanBuild:
-    monkeypatch.chdir(tmp_path)
-    Path("a.yaml").write_text(MAVEN)
-
-    def planned(pins: Mapping[str, str], made: Mapping[str, ExistingBuild] | None = None) -> PlannedBuild:
-        lock_file.path("a.yaml").write_text(lock_file.text(pins))
-        return compile_spec("a.yaml", None, HOST, context=Context(find_build=(made or {}).get)).builds[0]
-
-    return planned
+def made(*digests: str, is_local: bool = True) -> ExistingBuild:
+    return ExistingBuild(frozenset({GFLAGS, *digests}), is_local)
 
 
-def made(*digests: str, here: bool = True) -> ExistingBuild:
-    return ExistingBuild(frozenset({GFLAGS, *digests}), here)
+def test_a_companion_has_a_pin_of_its_own() -> None:
+    build = planned(LOCKED)
+    assert build.pins == {JAR_PIN: CHECKSUM, TREE: COMMIT}
+    assert build.pin == f"{CHECKSUM} {COMMIT}"
 
 
-def test_pins_of_what_was_built_are_the_build_that_there_is(planned: PlanBuild) -> None:
+def test_pins_of_what_was_built_are_the_build_that_there_is() -> None:
     was = planned({})
     now = planned(LOCKED, {was.id: made(CHECKSUM, COMMIT)})
     assert (now.id, now.pin) == (was.id, "")
     assert now.pins == {JAR_PIN: CHECKSUM, TREE: COMMIT}  # made again, it is made of these
 
 
-def test_pins_of_something_else_are_another_build(planned: PlanBuild) -> None:
-    was = planned({})
-    pinned = planned(LOCKED)
+def test_pins_of_something_else_are_another_build() -> None:
+    was, pinned = planned({}), planned(LOCKED)
     assert pinned.id != was.id
     for digests in ((), (CHECKSUM,), (CHECKSUM, OTHER), (OTHER, COMMIT)):
         assert planned(LOCKED, {was.id: made(*digests)}) == pinned
     assert planned({**LOCKED, TREE: OTHER}, {was.id: made(CHECKSUM, COMMIT)}).id not in (was.id, pinned.id)
 
 
-def test_a_pin_that_joins_another_is_the_build_of_the_other(planned: PlanBuild) -> None:
+def test_a_pin_that_joins_another_is_the_build_of_the_other() -> None:
     jar = planned({JAR_PIN: LOCKED[JAR_PIN]})
     now = planned(LOCKED, {jar.id: made(CHECKSUM, COMMIT)})
     assert (now.id, now.pin) == (jar.id, CHECKSUM)
     assert planned(LOCKED, {jar.id: made(CHECKSUM, OTHER)}) == planned(LOCKED)
 
 
-def test_a_build_with_all_pins_comes_first(planned: PlanBuild) -> None:
+def test_a_local_build_comes_first_then_one_with_all_pins() -> None:
     was, pinned = planned({}), planned(LOCKED)
-    same = made(CHECKSUM, COMMIT)
-    assert planned(LOCKED, {was.id: same, pinned.id: made()}).id == pinned.id
+    local, imported = made(CHECKSUM, COMMIT), made(CHECKSUM, COMMIT, is_local=False)
+    assert planned(LOCKED, {was.id: local, pinned.id: made()}).id == pinned.id
+    assert planned(LOCKED, {was.id: local, pinned.id: imported}).id == was.id
+    assert planned(LOCKED, {was.id: imported, pinned.id: local}).id == pinned.id
+    assert planned(LOCKED, {was.id: imported, pinned.id: imported}).id == pinned.id
+    assert planned(LOCKED, {was.id: imported}).id == was.id
 
 
-def test_a_build_of_this_checkout_comes_before_one_that_was_made_elsewhere(planned: PlanBuild) -> None:
-    was, pinned = planned({}), planned(LOCKED)
-    here, there = made(CHECKSUM, COMMIT), made(CHECKSUM, COMMIT, here=False)
-    assert planned(LOCKED, {was.id: here, pinned.id: there}).id == was.id
-    assert planned(LOCKED, {was.id: there, pinned.id: here}).id == pinned.id
-    assert planned(LOCKED, {was.id: there, pinned.id: there}).id == pinned.id
-    assert planned(LOCKED, {was.id: there}).id == was.id
-
-
-def test_without_a_lock_file_no_store_is_asked(planned: PlanBuild) -> None:
+def test_without_a_lock_file_no_store_is_asked() -> None:
     def refuse(node: str) -> ExistingBuild | None:
         raise AssertionError(node)
 

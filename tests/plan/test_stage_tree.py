@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,11 @@ from stepgrid.expand.setup import Setup
 from stepgrid.language import files as files_module
 from stepgrid.language.files import shared_libraries
 from stepgrid.language.problems import SpecError
-from stepgrid.model.plan import FILES, INPUTS, Option, Plan, PlannedStage
+from stepgrid.model.plan import INPUTS, Option, Plan, PlannedStage
 from stepgrid.plan import plan_file
 from stepgrid.plan.assembly import Context, compile_spec, scales
 from stepgrid.plan.difference import differences
-from stepgrid.plan.stage_tree import id_faults
+from stepgrid.plan.stage_tree import StageChoice, id_faults, newest_id
 from stepgrid.plugins.driver import find_on_path
 from tests.cli import samples
 from tests.conftest import HOST, Compile
@@ -31,9 +32,15 @@ steps:
   - checkpoint: loaded
   - {name: get, kind: command, argv: ["{program:my-tool}", "{data}/x"]}
 """
-
-
 SH = '"{program:my-tool}"'  # of the build, and not here: one of PATH would count by its content
+
+
+def stages(plan: Plan) -> list[str]:
+    return [link.stage.id for link in chain(plan)]
+
+
+def recompiled(choose: StageChoice = newest_id) -> Plan:
+    return compile_spec("a.yaml", None, HOST, context=Context(choose_id=choose))
 
 
 @pytest.fixture
@@ -43,7 +50,7 @@ def ids(compile_text: Compile, tmp_path: Path) -> Callable[..., list[str]]:
     def compiled(argv: str, more: str = "", **files: str) -> list[str]:
         for name, text in files.items():
             (tmp_path / name.replace("_", ".")).write_text(text)
-        return [link.stage.id for link in chain(compile_text(SPEC % (argv, more)))]
+        return stages(compile_text(SPEC % (argv, more)))
 
     return compiled
 
@@ -51,10 +58,16 @@ def ids(compile_text: Compile, tmp_path: Path) -> Callable[..., list[str]]:
 @pytest.mark.parametrize("argv", ["sh, ./my.sh", "./my.sh", "sh, my.sh", "sh, {folder}/my.sh"])
 def test_what_is_in_a_file_that_a_word_names_counts(ids: Callable[..., list[str]], tmp_path: Path, argv: str) -> None:
     argv = argv.replace("{folder}", str(tmp_path))
-    first, second = ids(argv, my_sh="one"), ids(argv, my_sh="two")
+    first, old = ids(argv, my_sh="one"), chain(recompiled())
+    second, new = ids(argv, my_sh="two"), chain(recompiled())
     assert first[0] != second[0]
     assert first[1] != second[1]  # what comes after it, too
-    assert ids(argv, my_sh="one") == first
+    ((field, before, after),) = named(differences(old, new))
+    assert field.endswith("my.sh")
+    assert (before, after) == tuple(sha256(text.encode()).hexdigest()[:12] for text in ("one", "two"))
+    (tmp_path / "my.sh").write_text("one")
+    os.utime(tmp_path / "my.sh", (1, 1))
+    assert stages(recompiled()) == first
 
 
 def test_what_names_no_file_leaves_the_id_alone(ids: Callable[..., list[str]], tmp_path: Path) -> None:
@@ -64,12 +77,6 @@ def test_what_names_no_file_leaves_the_id_alone(ids: Callable[..., list[str]], t
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "a").write_text("1")
     assert ids(words, sh="1", my_sh="1") == before
-
-
-def test_a_touched_file_is_the_same_file(ids: Callable[..., list[str]], tmp_path: Path) -> None:
-    first = ids("sh, my.sh", my_sh="one")
-    os.utime(tmp_path / "my.sh", (1, 1))
-    assert ids("sh, my.sh") == first
 
 
 def test_listed_files_and_folders_count(ids: Callable[..., list[str]], tmp_path: Path) -> None:
@@ -82,25 +89,30 @@ def test_listed_files_and_folders_count(ids: Callable[..., list[str]], tmp_path:
     assert len({one for one, _ in found}) == 3
 
 
-def test_a_listed_file_must_be_there(compile_text: Compile, tmp_path: Path) -> None:
-    (tmp_path / "my.cnf").write_text("1")
-    with pytest.raises(SpecError) as caught:
-        compile_text(SPEC % ("sh", ", files: [my.cn]"))
-    (problem,) = (each for each in caught.value.problems if each.severity == "error")
-    assert (str(problem.where), problem.code) == ("a.yaml:4:66", "file-not-found")
-    assert (problem.message, problem.hint) == ("there is no file `my.cn`", "did you mean `my.cnf`?")
+ELSEWHERE = "copy it there, or list a folder that holds it under `roots` in the site file"
 
 
-@pytest.mark.parametrize("name", ["/usr", "../secret", "link", "/proc/self/environ"])
-def test_nothing_is_listed_outside_of_the_spec_s_folder(compile_text: Compile, tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "code", "message", "hint"),
+    [
+        ("my.cn", "file-not-found", "there is no file `my.cn`", "did you mean `my.cnf`?"),
+        *(
+            (name, "file-outside", f"the file `{name}` is outside the spec's folder", ELSEWHERE)
+            for name in ("/usr", "../secret", "link", "/proc/self/environ")
+        ),
+    ],
+)
+def test_what_is_listed_must_be_there_and_nothing_is_listed_outside(
+    compile_text: Compile, tmp_path: Path, name: str, code: str, message: str, hint: str
+) -> None:
     """`files: [/]` would be all of a disk: check of five lines took more than 40 s."""
+    (tmp_path / "my.cnf").write_text("1")
     (tmp_path / "link").symlink_to("/usr")
     with pytest.raises(SpecError) as caught:
         compile_text(SPEC % ("sh", f", files: [{name}]"))
     (problem,) = (each for each in caught.value.problems if each.severity == "error")
-    assert (str(problem.where), problem.code) == ("a.yaml:4:66", "file-outside")
-    assert problem.message == f"the file `{name}` is outside the spec's folder"
-    assert problem.hint == "copy it there, or list a folder that holds it under `roots` in the site file"
+    assert (str(problem.where), problem.code) == ("a.yaml:4:66", code)
+    assert (problem.message, problem.hint) == (message, hint)
 
 
 @pytest.mark.parametrize("name", ["/proc/kmsg", "/proc/self/environ", "link"])
@@ -122,15 +134,6 @@ def test_a_file_is_meant_from_the_one_that_names_it(tmp_path: Path, monkeypatch:
     assert step.setup[INPUTS] == {"my.sh": "specs/my.sh"}
 
 
-def test_the_reason_is_the_file(compile_text: Compile, tmp_path: Path) -> None:
-    (tmp_path / "my.sh").write_text("one")
-    old = chain(compile_text(SPEC % ("sh, my.sh", "")))
-    (tmp_path / "my.sh").write_text("two")
-    new = chain(compile_text(SPEC % ("sh, my.sh", "")))
-    sums = [str(each[0].stage.steps[0].setup[FILES]["my.sh"])[:12] for each in (old, new)]  # type: ignore[index, call-overload]
-    assert named(differences(old, new)) == [("files.my.sh", *sums)]
-
-
 class Kept:
     """A store with results under some ids without contents."""
 
@@ -147,30 +150,20 @@ def test_an_earlier_id_stays_where_the_store_has_it(ids: Callable[..., list[str]
     now = ids(f"{SH}, my.sh", my_sh="one")
     assert not set(earlier) & set(now)
 
-    def planned(*kept: str) -> list[str]:
-        return [
-            link.stage.id for link in chain(compile_spec("a.yaml", None, HOST, context=Context(choose_id=Kept(*kept))))
-        ]
-
-    assert planned() == now
-    assert planned(*earlier) == earlier
-    assert planned(earlier[0]) == earlier  # the second reads nothing of its own
+    assert stages(recompiled(Kept())) == now
+    assert stages(recompiled(Kept(*earlier))) == earlier
+    assert stages(recompiled(Kept(earlier[0]))) == earlier  # the second reads nothing of its own
 
 
-def test_the_store_is_asked_with_the_checksums(ids: Callable[..., list[str]]) -> None:
-    ids(f"{SH}, my.sh", my_sh="")
-    kept = Kept()
-    compile_spec("a.yaml", None, HOST, context=Context(choose_id=kept))
+def test_the_store_is_asked_with_the_checksums_if_there_are_some(ids: Callable[..., list[str]]) -> None:
+    asked = []
+    for argv in (f"{SH}, my.sh", f"{SH}, -c, 'true'"):
+        ids(argv, my_sh="")
+        kept = Kept()
+        inputs = [INPUTS in step.setup for stage in recompiled(kept).stages for step in stage.steps]
+        asked.append((any(inputs), kept.asked))
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    assert kept.asked == [{"0/my.sh": empty}]
-
-
-def test_without_files_the_store_is_not_asked(compile_text: Compile) -> None:
-    compile_text(SPEC % (f"{SH}, -c, 'true'", ""))
-    kept = Kept()
-    plan: Plan = compile_spec("a.yaml", None, HOST, context=Context(choose_id=kept))
-    assert kept.asked == []
-    assert all(INPUTS not in step.setup for stage in plan.stages for step in stage.steps)
+    assert asked == [(True, [{"0/my.sh": empty}]), (False, [])]
 
 
 HIDDEN = """\
@@ -235,8 +228,8 @@ def test_results_of_before_stay_until_what_is_named_changes(ids: Callable[..., l
     now = ids(f"{SH}, my.sh, --config=c1.ini", c1_ini="1")
     assert earlier[0] != now[0]
     kept = Kept(*earlier)
-    plan = compile_spec("a.yaml", None, HOST, context=Context(choose_id=kept))
-    assert [link.stage.id for link in chain(plan)] == earlier
+    plan = recompiled(kept)
+    assert stages(plan) == earlier
     assert [sorted(contents) for contents in kept.asked][-1] == ["0/c1.ini", "0/my.sh"]
     assert list(id_faults(plan)) == []
 
@@ -258,17 +251,15 @@ def upgraded_libc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
 
 def test_a_shared_library_of_a_system_s_program_counts(compile_text: Compile, upgraded_libc: Path) -> None:
     text = SPEC.replace("my-tool", "sh") % ("'{program:sh}'", "")
-    first = [link.stage.id for link in chain(compile_text(text))]
-    old = chain(compile_spec("a.yaml", None, HOST))
+    first = stages(compile_text(text))
+    old = chain(recompiled())
     with upgraded_libc.open("ab") as file:
         file.write(b"upgraded")
-    new = chain(compile_spec("a.yaml", None, HOST))
-    assert {link.stage.id for link in new}.isdisjoint(first)
-    assert [field for field, *_ in named(differences(old, new))] == ["files.libc.so.6"]
+    new = recompiled()
+    assert {*stages(new)}.isdisjoint(first)
+    assert [field for field, *_ in named(differences(old, chain(new)))] == ["files.libc.so.6"]
     kept = Kept(*first)
-    assert [
-        link.stage.id for link in chain(compile_spec("a.yaml", None, HOST, context=Context(choose_id=kept)))
-    ] != first
+    assert stages(recompiled(kept)) != first
     assert "0/libc.so.6" in kept.asked[0]
 
 
@@ -295,10 +286,6 @@ steps:
 PLAIN = "{pattern: '(\\d+) in'}"
 
 
-def stage_ids(plan: Plan) -> list[str]:
-    return sorted(stage.id for stage in plan.stages)
-
-
 @pytest.mark.parametrize(
     "metric",
     [
@@ -308,17 +295,13 @@ def stage_ids(plan: Plan) -> list[str]:
         "{pattern: '(\\d+) in', times: 0.001}",
         "{pattern: '(\\d+) in', required: true}",
         "{pattern: '(\\d+) in'}, more: {pattern: '(\\d+)'}",
+        f"{PLAIN}}}, series: {{file: a.csv, time: t, rate: r",
     ],
 )
 def test_metrics_are_no_part_of_the_identity(compile_text: Compile, metric: str) -> None:
-    assert stage_ids(compile_text(METRICS % ("s", metric, ""))) == stage_ids(compile_text(METRICS % ("s", PLAIN, "")))
-
-
-def test_series_is_none_either_and_the_command_is(compile_text: Compile) -> None:
-    plain = compile_text(METRICS % ("s", PLAIN, ""))
-    series = f"{PLAIN}}}, series: {{file: a.csv, time: t, rate: r"
-    assert stage_ids(compile_text(METRICS % ("s", series, ""))) == stage_ids(plain)
-    assert stage_ids(compile_text(METRICS % ("ms", PLAIN, ""))) != stage_ids(plain)
+    plain = stages(compile_text(METRICS % ("s", PLAIN, "")))
+    assert stages(compile_text(METRICS % ("s", metric, ""))) == plain
+    assert stages(compile_text(METRICS % ("ms", metric, ""))) != plain  # of another command
 
 
 AXIS = "params: {scale: 1}\nsweep: {scale: {param: scale, values: [1, 2], from: loaded}}\n"
@@ -330,22 +313,16 @@ def test_output_that_two_cells_read_in_two_ways_is_measured_twice(compile_text: 
     assert list(id_faults(plan)) == []
 
 
-class Earlier:
-    """A store with results under the stage_ids of before."""
-
-    def __init__(self) -> None:
-        self.stage_ids: list[str] = []
-
-    def __call__(self, today: str, earlier: Sequence[str], contents: Mapping[str, str]) -> str:
-        self.stage_ids += earlier[:1]
-        return earlier[0] if earlier else today
-
-
 def test_results_under_an_id_of_before_stay(compile_text: Compile) -> None:
     today = compile_text(METRICS % ("s", PLAIN, ""))
-    store = Earlier()
-    plan = compile_spec("a.yaml", None, HOST, context=Context(choose_id=store))
-    assert {stage.id for stage in plan.stages if stage.todays} == {*store.stage_ids}
+    asked: list[str] = []
+
+    def choose(newest: str, earlier: Sequence[str], contents: Mapping[str, str]) -> str:
+        asked.extend(earlier[:1])
+        return earlier[0] if earlier else newest
+
+    plan = recompiled(choose)
+    assert {stage.id for stage in plan.stages if stage.todays} == {*asked}
     assert all(stage.todays for stage in plan.stages if stage.parent)
     assert list(id_faults(plan)) == []
     assert "".join("".join(lines) for _, lines in plan_file.texts(today)).count("todays") == 0
@@ -394,20 +371,9 @@ def test_the_ids_of_every_shipped_spec(path: Path) -> None:
     assert list(id_faults(plan)) == []
 
 
-@pytest.mark.parametrize(
-    "more", ["", OWN, "start: cold\nseed: 7\noptions: [{a: 1, b: {value: x, when_unsupported: drop}}]\n"]
-)
+@pytest.mark.parametrize("more", ["", OWN, OPTIONS])
 def test_cells_of_their_own_and_repeats(more: str, compile_text: Compile) -> None:
     assert list(id_faults(compile_text(samples.SPEC + more))) == []
-
-
-def test_files_that_a_command_reads(compile_text: Compile, tmp_path: Path) -> None:
-    (tmp_path / "in.txt").write_text("text")
-    text = (
-        "title: t\nbuilds: {a: {engine: program, version: 1, source: {system: sh}}}\n"
-        "steps: [{name: s, kind: command, argv: [cat, in.txt]}]\n"
-    )
-    assert list(id_faults(compile_text(text))) == []
 
 
 def _steps(stage: PlannedStage, **other: object) -> PlannedStage:

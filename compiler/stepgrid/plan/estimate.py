@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import variance
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from stepgrid.model.plan import BUILD, Json, Plan, PlannedCell, PlannedStage
@@ -257,13 +258,6 @@ class Group(NamedTuple):
     jobs: tuple[str, ...]
 
 
-class Decisions(NamedTuple):
-    """Earlier decisions, by machine from 0."""
-
-    groups: Mapping[str, int] = {}  # by name: begun there, so they stay
-    databases: Mapping[str, int] = {}  # of jobs that are done: what begins from them need not repeat them there
-
-
 class Placed(NamedTuple):
     job: Job
     machine: int  # from 0
@@ -297,19 +291,21 @@ class _Machine:
     uses: Counter[str] = field(default_factory=Counter)  # job -> groups here that have it
     groups: list[Group] = field(default_factory=list)  # that may move
 
-    def seconds_with(self, group: Group) -> float:
-        return self.busy + sum(self.jobs[job].seconds for job in group.jobs if not self.uses[job])
+    def seconds_with(self, jobs: Iterable[str]) -> float:
+        return self.busy + sum(self.jobs[job].seconds for job in jobs if not self.uses[job])
 
-    def seconds_without(self, group: Group) -> float:
-        return self.busy - sum(self.jobs[job].seconds for job in group.jobs if self.uses[job] == 1)
+    def seconds_without(self, jobs: Iterable[str]) -> float:
+        return self.busy - sum(self.jobs[job].seconds for job in jobs if self.uses[job] == 1)
 
     def add(self, group: Group) -> None:
-        self.busy = self.seconds_with(group)
+        self.busy = self.seconds_with(group.jobs)
         self.uses.update(group.jobs)
+        self.groups.append(group)
 
     def remove(self, group: Group) -> None:
-        self.busy = self.seconds_without(group)
+        self.busy = self.seconds_without(group.jobs)
         self.uses.subtract(group.jobs)
+        self.groups.remove(group)
 
 
 def schedule(jobs: Sequence[Job], groups: Sequence[Group], machines: int) -> Schedule:
@@ -322,7 +318,7 @@ def schedule(jobs: Sequence[Job], groups: Sequence[Group], machines: int) -> Sch
         placed.append(Placed(job, machine, free[machine]))
         free[machine] += job.seconds
     started: set[str] = set()
-    for position, machine_jobs in enumerate(distribute(jobs, groups, machines, Decisions())):
+    for position, machine_jobs in enumerate(distribute(jobs, groups, machines)):
         now = max(free)
         for job in sorted((jobs_by_id[job] for job in machine_jobs), key=lambda job: job.rank):
             placed.append(Placed(job, position, now, job.id in started))
@@ -332,50 +328,57 @@ def schedule(jobs: Sequence[Job], groups: Sequence[Group], machines: int) -> Sch
 
 
 def distribute(
-    jobs: Sequence[Job], groups: Sequence[Group], machines: int, decisions: Decisions
+    jobs: Sequence[Job],
+    groups: Sequence[Group],
+    machines: int,
+    begun: Mapping[str, int] = MappingProxyType({}),
+    databases: Mapping[str, int] = MappingProxyType({}),
 ) -> list[dict[str, int]]:
     """Distribute groups over machines: for each machine its jobs, and how many of its groups have each.
 
     Groups may begin from the same load, which is then made on each of their machines. So there are two beginnings,
-    of which the better counts: each group by itself, and those that share a load together."""
+    of which the better counts: each group by itself, and those that share a load together.
+    `begun`: the machines of groups that stay there, by name. `databases`: the machines of jobs that are done: what
+    begins from them need not repeat them there."""
     jobs_by_id = {job.id: job for job in jobs}
-    free = [group for group in groups if group.name not in decisions.groups]
-    fixed = [group for group in groups if group.name in decisions.groups]
-    ways = []
-    for parts in ([[group] for group in free], _families(free)):
+    free = [group for group in groups if group.name not in begun]
+    families: dict[frozenset[str], list[Group]] = {}
+    joined = _join(group.jobs for group in free)
+    for group in free:
+        families.setdefault(joined[group.jobs[0]], []).append(group)
+    fleets = []
+    for parts in ([[group] for group in free], list(families.values())):
         fleet = [_Machine(jobs_by_id) for _ in range(machines)]
-        for job, position in decisions.databases.items():
+        for job, position in databases.items():
             fleet[position].uses[job] = 1
-        for group in fixed:
-            fleet[decisions.groups[group.name]].add(group)
+        for group in groups:
+            if group.name in begun:
+                fleet[begun[group.name]].add(group)
+        for machine in fleet:
+            machine.groups.clear()  # these stay
         _arrange(fleet, parts)
-        ways.append(fleet)
-    best = min(ways, key=lambda fleet: max(machine.busy for machine in fleet))
-    databases = decisions.databases
+        fleets.append(fleet)
+    best = min(fleets, key=lambda fleet: max(machine.busy for machine in fleet))
     return [{job: uses for job, uses in machine.uses.items() if uses and job not in databases} for machine in best]
 
 
-def _families(groups: Sequence[Group]) -> list[list[Group]]:
-    """Join groups that have a job in common."""
-    families: list[tuple[set[str], list[Group]]] = []
-    for group in groups:
-        family: tuple[set[str], list[Group]] = {*group.jobs}, [group]
-        for other in [joined for joined in families if not joined[0].isdisjoint(family[0])]:
-            families.remove(other)
-            family = family[0] | other[0], [*other[1], *family[1]]
-        families.append(family)
-    return [members for _, members in families]
+def _join(sets: Iterable[Collection[str]]) -> dict[str, frozenset[str]]:
+    """Join sets that overlap, by however many steps: each member with all that it is joined with."""
+    joined: dict[str, frozenset[str]] = {}
+    for members in sets:
+        union = frozenset(members).union(*(joined[member] for member in members if member in joined))
+        joined |= dict.fromkeys(union, union)
+    return joined
 
 
 def _arrange(fleet: Sequence[_Machine], parts: Sequence[Sequence[Group]]) -> None:
     """Place the longest part first, where it ends first; then move groups, as long as the last machine ends earlier."""
     jobs = fleet[0].jobs
-    joined = [(Group("", tuple({job: None for group in part for job in group.jobs})), part) for part in parts]
-    for whole_part, part in sorted(joined, key=lambda pair: -sum(jobs[job].seconds for job in pair[0].jobs)):
-        machine = min(fleet, key=lambda machine: machine.seconds_with(whole_part))
+    joined = [(dict.fromkeys(job for group in part for job in group.jobs), part) for part in parts]
+    for part_jobs, part in sorted(joined, key=lambda pair: -sum(jobs[job].seconds for job in pair[0])):
+        machine = min(fleet, key=lambda machine: machine.seconds_with(part_jobs))
         for group in part:
             machine.add(group)
-            machine.groups.append(group)
     for _ in range(SWEEPS):
         if not _move_group(fleet):
             break
@@ -384,21 +387,17 @@ def _arrange(fleet: Sequence[_Machine], parts: Sequence[Sequence[Group]]) -> Non
 def _move_group(fleet: Sequence[_Machine]) -> bool:
     """Move a group from the machine that ends last to one that ends earlier with it than that machine did."""
     last = max(fleet, key=lambda machine: machine.busy)
-    best: tuple[float, Group, _Machine] | None = None
-    for group in last.groups:
-        remaining = last.seconds_without(group)
-        for machine in fleet:
-            if machine is not last:
-                end = max(remaining, machine.seconds_with(group))
-                if end < last.busy - 1e-9 and (best is None or end < best[0]):
-                    best = end, group, machine
-    if best is None:
+    moves = [
+        (max(last.seconds_without(group.jobs), machine.seconds_with(group.jobs)), group, machine)
+        for group in last.groups
+        for machine in fleet
+        if machine is not last
+    ]
+    end, group, machine = min(moves, key=lambda move: move[0], default=(last.busy, None, last))
+    if group is None or end >= last.busy - 1e-9:
         return False
-    _, group, machine = best
     last.remove(group)
-    last.groups.remove(group)
     machine.add(group)
-    machine.groups.append(group)
     return True
 
 
@@ -496,14 +495,14 @@ def assign_nodes(plan: Plan, progress: Progress, nodes: Sequence[str]) -> dict[s
     where it ends first. Results of other nodes than these hold nothing."""
     positions = {stage: nodes.index(node) for stage, node in progress.measured.items() if node in nodes}
     jobs, groups = _work(plan, progress)
-    joined = _joined_stages(plan)
+    joined = _join(_compared_stages(plan))
     begun: dict[str, int] = {}
     for stage in progress.running:  # where most of the results are of what it is compared with
         counts = Counter(positions[member] for member in sorted(joined[stage]) if member in positions)
         if counts:
             begun[stage] = counts.most_common(1)[0][0]
     databases = {job.id: positions[job.id] for job in jobs if job.id in positions}
-    machines = distribute(jobs, groups, len(nodes), Decisions(_begun_groups(groups, begun), databases))
+    machines = distribute(jobs, groups, len(nodes), _begun_groups(groups, begun), databases)
 
     def busiest(stage: str) -> int:
         return max(range(len(nodes)), key=lambda at: sum(machines[at].get(member, 0) for member in joined[stage]))
@@ -527,18 +526,14 @@ def _ancestors(stages: Mapping[str, PlannedStage], stage: str) -> Iterator[str]:
         parent = stages[parent].parent
 
 
-def _joined_stages(plan: Plan) -> dict[str, frozenset[str]]:
-    """Join each stage with all that the report compares it with, by however many steps."""
+def _compared_stages(plan: Plan) -> Iterable[set[str]]:
+    """Collect stages at one place in their cells, of one load, which the report compares."""
     compared: dict[tuple[_Key, int, int], set[str]] = defaultdict(set)
     for key, cell in _keyed_cells(plan):
         for repeat in cell.repeats:
             for position, stage in enumerate(repeat.stages):
                 compared[key, repeat.load, position].add(stage)
-    joined: dict[str, set[str]] = {}
-    for stages in compared.values():
-        union = stages.union(*(joined[stage] for stage in stages if stage in joined))
-        joined |= dict.fromkeys(union, union)
-    return {stage: frozenset(union) for stage, union in joined.items()}
+    return compared.values()
 
 
 def _begun_groups(groups: Sequence[Group], begun: Mapping[str, int]) -> dict[str, int]:
