@@ -1,14 +1,15 @@
-"""Faults of a build's own lines."""
+"""Builds of a spec: faults of their lines, sources for each version, clients of steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import pytest
 
 from stepgrid.expand.builds import Families
-from stepgrid.model.plan import Plan
-from tests.expand.samples import Complaints
+from stepgrid.model.plan import Plan, PlannedBuild
+from tests.expand.samples import Compile, Complaints
 
 STEPS = "steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], keys: 1k}]\n"
 SOURCE = "source: {system: db_bench}"
@@ -31,7 +32,7 @@ SOURCE = "source: {system: db_bench}"
         ),
     ],
 )
-def test_it_is_said(complaints: Complaints, listed: str, said: str) -> None:
+def test_faults_of_builds(complaints: Complaints, listed: str, said: str) -> None:
     found = complaints(f"title: t\nbuilds: {{{listed}}}\n{STEPS}")
     assert said in found
     assert found.count(": error[") == 1
@@ -49,3 +50,214 @@ def test_names_for_hints_are_gathered_for_faults_alone(
 def _names(*_: object) -> Iterator[str]:
     raise AssertionError("nobody needs them")
     yield
+
+
+# A build's source as it is for its version: names, lists of names, values with conditions
+
+
+def builds(compile_text: Compile, source: str, versions: str = "versions: [7.8.3, 9.10.0]") -> list[PlannedBuild]:
+    text = f"title: t\nbuilds: {{rocksdb: {{engine: rocksdb, {versions}, source: {source}}}}}\n"
+    return sorted(compile_text(text + STEPS).builds, key=lambda build: build.version)
+
+
+@pytest.mark.parametrize(
+    ("debian", "expected"),
+    [
+        ("a1", ["a1", "a1"]),
+        ("[a1, b1]", [["a1", "b1"], ["a1", "b1"]]),
+        ("[a1]", ["a1", "a1"]),
+        ("[{when: \"version < '8'\", value: [a1, b1]}, {value: c1}]", [["a1", "b1"], "c1"]),
+        ("[{when: \"version < '8'\", value: a1}, {value: [b1, c1]}]", ["a1", ["b1", "c1"]]),
+        ('["a{{ version }}", b1]', [["a7.8.3", "b1"], ["a9.10.0", "b1"]]),
+    ],
+)
+def test_packages(compile_text: Compile, debian: str, expected: list[Any]) -> None:
+    found = builds(compile_text, f"{{debian: {debian}, suite: trixie}}")
+    assert [build.source["debian"] for build in found] == expected
+
+
+def test_a_list_of_one_is_that_one(compile_text: Compile) -> None:
+    one, listed, two = (builds(compile_text, f"{{debian: {d}, suite: sid}}")[0].id for d in ("a1", "[a1]", "[a1, b1]"))
+    assert one == listed != two
+
+
+def test_a_value_that_is_a_number_is_text(compile_text: Compile) -> None:
+    assert builds(compile_text, '{debian: a1, suite: "{{ 10 + 2 }}"}')[0].source == {"debian": "a1", "suite": "12"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{system: db_bench}", "{debian: a1, suite: sid}", "{path: x}", '{maven: "org.rocksdb:rocksdbjni:9.10.0"}',
+        "{crate: x, version: 1.0}", '{git: "https://example.org/x.git", ref: main}',
+    ],
+)  # fmt: skip
+def test_a_source_that_says_what_is_built_needs_no_version(compile_text: Compile, source: str) -> None:
+    assert [build.version for build in builds(compile_text, source, "options: []")] == [""]
+
+
+@pytest.mark.parametrize("version", ["version: 9.10.0", "versions: [9.10.0]"])
+def test_the_version_of_a_build_is_that_of_its_artifact(compile_text: Compile, version: str) -> None:
+    assert builds(compile_text, '{maven: "org.rocksdb:rocksdbjni"}', version)[0].version == "9.10.0"
+
+
+# The client of a step is a build of its own: found by name, made once, part of what a stage is
+
+
+SERVER_BUILD = "builds: {mariadb: {engine: mariadb, version: 11.8.1, source: {system: mariadbd}}}\n"
+CLIENT_BASE = "title: t\n" + SERVER_BUILD
+CLIENT_STEPS = "steps: [{name: point, kind: sysbench, lua: point_query, duration: 1s, rows: 10}]\n"
+SYSBENCH = "engine: sysbench, version: 1.0.20"
+DEFINED = f"""\
+define:
+  builds:
+    sysbench: {{{SYSBENCH}, source: {{debian: sysbench, suite: bookworm}}}}
+    sysbench.source: {{{SYSBENCH}, source: {{git: "https://example.org/s.git", ref: "{{{{ version }}}}"}}}}
+    sysbench.many: {{engine: sysbench, versions: [1.0.19, 1.0.20], source: {{system: sysbench}}}}
+    sysbench.one: {{engine: sysbench, versions: [1.0.18], source: {{system: sysbench}}}}
+    rocksdb: {{engine: rocksdb, version: 9.9.3, source: {{system: db_bench}}}}
+"""
+
+
+def _clients(plan: Plan) -> dict[str, PlannedBuild]:
+    """By step."""
+    builds = {build.id: build for build in plan.builds}
+    return {step.name: builds[step.client] for stage in plan.stages for step in stage.steps if step.client}
+
+
+def _sources(plan: Plan) -> Mapping[str, object]:
+    return {name: build.source for name, build in _clients(plan).items()}
+
+
+def test_the_drivers_own_name_is_the_default(compile_text: Compile) -> None:
+    plan = compile_text(CLIENT_BASE + CLIENT_STEPS + DEFINED)
+    assert _sources(plan) == {"point": {"debian": "sysbench", "suite": "bookworm"}}
+    assert sorted(build.engine for build in plan.builds) == ["mariadb", "sysbench"]
+    assert [cell.build for cell in plan.cells] == [build.id for build in plan.builds if build.engine == "mariadb"]
+
+
+def test_a_param_names_another(compile_text: Compile) -> None:
+    plan = compile_text(CLIENT_BASE + CLIENT_STEPS + DEFINED + "params: {client: sysbench.source}\n")
+    assert _sources(plan) == {"point": {"git": "https://example.org/s.git", "ref": "1.0.20"}}
+
+
+def test_a_step_names_its_own(compile_text: Compile) -> None:
+    steps = """\
+steps:
+  - {name: one, kind: sysbench, lua: point_query, duration: 1s, rows: 10}
+  - {name: two, kind: sysbench, lua: point_query, duration: 1s, rows: 10, client: sysbench.many-1.0.19}
+  - {name: three, kind: sysbench, lua: point_query, duration: 1s, rows: 10, client: sysbench.one}
+"""
+    found = _clients(compile_text(CLIENT_BASE + steps + DEFINED))
+    assert {step: build.version for step, build in found.items()} == {
+        "one": "1.0.20",
+        "two": "1.0.19",
+        "three": "1.0.18",
+    }
+    assert [build.name for build in found.values()] == ["sysbench", "sysbench.many-1.0.19", "sysbench.one-1.0.18"]
+
+
+def test_an_axis_of_clients(compile_text: Compile) -> None:
+    axis = "sweep: {client: {param: client, values: [sysbench, sysbench.source]}}\n"
+    plan = compile_text(CLIENT_BASE + CLIENT_STEPS + DEFINED + axis)
+    assert [cell.labels["client"] for cell in plan.cells] == ["sysbench", "sysbench.source"]
+    assert len({stage.id for stage in plan.stages}) == 2
+    assert len(plan.builds) == 3
+
+
+def test_clients_that_are_one_build_are_one_point(complaints: Complaints) -> None:
+    again = f"    again: {{{SYSBENCH}, source: {{debian: sysbench, suite: bookworm}}}}\n"
+    axis = "sweep: {client: {param: client, values: [sysbench, again]}}\n"
+    assert "error[points-alike]" in complaints(CLIENT_BASE + CLIENT_STEPS + DEFINED + again + axis)
+
+
+def test_the_name_is_a_label(compile_text: Compile) -> None:
+    renamed = DEFINED.replace("    sysbench:", "    mine:") + "params: {client: mine}\n"
+    one, other = compile_text(CLIENT_BASE + CLIENT_STEPS + DEFINED), compile_text(CLIENT_BASE + CLIENT_STEPS + renamed)
+    assert [stage.id for stage in one.stages] == [stage.id for stage in other.stages]
+    assert one.stages[0].builds == (one.stages[0].build, one.stages[0].clients[0])
+
+
+def test_the_build_is_none(compile_text: Compile) -> None:
+    other = DEFINED.replace("suite: bookworm", "suite: trixie")
+    one, two = (compile_text(CLIENT_BASE + CLIENT_STEPS + defined).stages[0] for defined in (DEFINED, other))
+    assert (one.id != two.id, one.build == two.build, one.clients != two.clients) == (True, True, True)
+
+
+def test_a_build_of_the_spec_that_is_abstract(compile_text: Compile) -> None:
+    own = SERVER_BUILD.rstrip("}\n") + "}}, mine: {extends: sysbench, version: 1.0.17, abstract: true}}\n"
+    plan = compile_text("title: t\n" + own + CLIENT_STEPS + DEFINED + "params: {client: mine}\n")
+    assert [build.version for build in _clients(plan).values()] == ["1.0.17"]
+    assert [cell.labels["build"] for cell in plan.cells] == ["mariadb"]
+
+
+def test_what_no_step_runs_needs_no_client(compile_text: Compile) -> None:
+    steps = "steps: [{name: one, kind: sql, sql: SELECT 1}, {name: two, kind: sysbench, lua: point_query, duration: 1s,"
+    never = " rows: 10, client: none, when: \"build == 'other'\"}]\n"
+    assert [build.engine for build in compile_text(CLIENT_BASE + steps + never).builds] == ["mariadb"]
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (
+            DEFINED + "params: {client: sysbench.sourec}\n",
+            "a.yaml:11:18: error[undefined-name]: there is no build `sysbench.sourec`\n"
+            "  11 | params: {client: sysbench.sourec}\n"
+            "     |                  ^^^^^^^^^^^^^^^\n"
+            "   = did you mean `sysbench.source`?",
+        ),
+        (
+            DEFINED + "params: {client: rocksdb}\n",
+            "a.yaml:11:18: error[wrong-setting]: `rocksdb` is a build of rocksdb; the client of step `point` is one of "
+            "sysbench\n"
+            "  11 | params: {client: rocksdb}\n"
+            "     |                  ^^^^^^^\n"
+            "   = known here: sysbench, sysbench.many-1.0.19, sysbench.many-1.0.20, sysbench.one-1.0.18, "
+            "sysbench.source",
+        ),
+        (
+            DEFINED + "params: {client: sysbench.many}\n",
+            "a.yaml:11:18: error[wrong-setting]: `sysbench.many` is 2 builds, and a step has one client\n"
+            "  11 | params: {client: sysbench.many}\n"
+            "     |                  ^^^^^^^^^^^^^\n"
+            "   = one of: sysbench.many-1.0.19, sysbench.many-1.0.20",
+        ),
+        (
+            "",
+            "a.yaml:3:16: error[undefined-name]: step `point` needs a client: there is no build `sysbench`\n"
+            "   3 | steps: [{name: point, kind: sysbench, lua: point_query, duration: 1s, rows: 10}]\n"
+            "     |                ^^^^^\n"
+            "   = include or `define:` a build of the engine sysbench",
+        ),
+        (
+            DEFINED.replace("    sysbench:", "    mine:"),
+            "a.yaml:3:16: error[undefined-name]: step `point` needs a client: there is no build `sysbench`\n"
+            "   3 | steps: [{name: point, kind: sysbench, lua: point_query, duration: 1s, rows: 10}]\n"
+            "     |                ^^^^^\n"
+            "   = give `client: NAME`; did you mean `sysbench.source`?",
+        ),
+        (
+            DEFINED.replace("suite: bookworm}", "suite: bookworm}, options: {threads: 2}"),
+            "a.yaml:6:5: error[unknown-key]: build `sysbench` is a client, which takes no `options`\n"
+            "   6 |     sysbench: {engine: sysbench, version: 1.0.20, source: {debian: sysbench, suite: bookworm}, "
+            "optio…\n"
+            "     |     ^^^^^^^^\n"
+            "   = say them in the step",
+        ),
+        (
+            DEFINED.replace("debian: sysbench, ", ""),
+            "a.yaml:6:60: error[no-source]: `suite` is no kind of source\n",
+        ),
+    ],
+)  # fmt: skip
+def test_faults_of_clients(complaints: Complaints, more: str, expected: str) -> None:
+    said = complaints(CLIENT_BASE + CLIENT_STEPS + more)
+    assert said.startswith(expected), said
+    assert said.count("error[") == 1, said
+
+
+def test_a_client_that_goes_round(complaints: Complaints) -> None:
+    round_ = "define: {builds: {sysbench: {extends: other}, other: {extends: sysbench}}}\n"
+    said = complaints(CLIENT_BASE + CLIENT_STEPS + round_)
+    assert said.startswith("a.yaml:4:64: error[extends-cycle]: definitions go round: sysbench → other → sysbench"), said

@@ -17,7 +17,7 @@ from stepgrid.plan.difference import UNSET, Input, Link, differences, input_text
 from stepgrid.summarize.comparisons import build_quality
 from stepgrid.summarize.notes.step_settings import _value
 from tests.conftest import Compile
-from tests.expand.steps.test_service import SERVICE
+from tests.expand.test_setup import SERVICE
 
 SPEC = """\
 title: t

@@ -91,7 +91,7 @@ def _resolve_axis(name: str, model: models.Axis, sweep: Map, problems: Problems)
     if "values" in nodes.at and "values" not in nodes:
         return None  # they were of a wrong type, which is reported
     errors_before = len(problems.errors)
-    if _has_one_form(name, model, [other for other in sweep if other != name], where, problems):
+    if _has_one_form(name, model, [axis for axis in sweep if axis != name], where, problems):
         points = tuple(_value_points(model, problems) if model.values is not None else _points(model, nodes, problems))
         if points:
             return Axis(name, where, points, model.from_, model.steps)
@@ -109,14 +109,16 @@ def _check_name(name: str, model: models.Axis, where: Location, problems: Proble
         problems.add("reserved-name", where, message, hint, len(name))
 
 
-def _has_one_form(name: str, model: models.Axis, others: Sequence[str], where: Location, problems: Problems) -> bool:
+def _has_one_form(
+    name: str, model: models.Axis, axis_names: Sequence[str], where: Location, problems: Problems
+) -> bool:
     has_points = model.points is not None or bool(model.groups)
     forms = [has_points, model.option is not None, model.param is not None]
     if sum(forms) == 1 and (model.values is None) == has_points:
         return True
     message = f"axis `{name}` must be of one form"
     hint = "a map of points, `{option: NAME, values: […]}`, `{param: NAME, values: […]}` or a list of values"
-    close = [] if any(forms) else close_names(name, others)  # a scale's axis, which misspells it
+    close = [] if any(forms) else close_names(name, axis_names)  # a scale's axis, which misspells it
     problems.add("axis-form", where, message, f"did you mean `{close[0]}`?" if close else hint, len(name))
     return False
 
@@ -178,16 +180,16 @@ def _render_label(group: models.Group, variables: Mapping[str, Any], problems: P
 
 def _value_points(model: models.Axis, problems: Problems) -> Iterator[Point]:
     """Make a point of each value of an option or a param."""
-    seen: set[str] = set()
+    labels: set[str] = set()
     for value in model.values or ():
-        if value in seen:
+        if value in labels:
             problems.add("point-twice", value.where, f"the value `{value}` is given twice", width=len(value))
         elif model.option is not None:
             name = str(model.option)
             yield Point(str(value), value.where, options=(Map({name: value}, value.where, {name: model.option.where}),))
         else:
             yield Point(str(value), value.where, params={str(model.param): value})
-        seen.add(value)
+        labels.add(value)
 
 
 # Conflicts between axes

@@ -34,7 +34,7 @@ _COORDINATES = 3  # GROUP:ARTIFACT:VERSION
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Build:
-    """One build of the spec; its source may still depend on the version."""
+    """A build of the spec; its source may still depend on the version."""
 
     name: str
     family: str
@@ -102,7 +102,11 @@ class Families:
         engine = self._engine(family, links, where)
         if engine is None:
             return []
-        recipe = {kind: texts for kind in ("flags", "extensions") if (texts := _merge_texts(links, kind))}
+        tables = {
+            kind: {name: str(value) for link in links for name, value in getattr(link, kind).items()}
+            for kind in ("flags", "extensions")
+        }
+        recipe = {kind: table for kind, table in tables.items() if table}
         self._check_recipe(family, links, engine, recipe, where)
         template = Build(
             name=family,
@@ -179,10 +183,6 @@ def _versions(family: str, links: Sequence[models.Build]) -> list[tuple[str, str
     return [(family, "")]
 
 
-def _merge_texts(links: Sequence[models.Build], field: str) -> dict[str, str]:
-    return {name: str(value) for link in links for name, value in getattr(link, field).items()}
-
-
 def _merge_sources(links: Sequence[models.Build]) -> dict[str, Any]:
     """Merge sources: one of another kind replaces those before it, one of the same kind or of no kind adds to them."""
     source: dict[str, Any] = {}
@@ -237,8 +237,12 @@ class _SourceResolution:
         if kind is None:
             self._report_kind(source)
         texts = (kind, *SOURCES[kind].required, *SOURCES[kind].optional) if kind else tuple(source)
-        wrong_keys = [key for key, value in source.items() if key in texts and not _is_text(key, value)]
-        for key in wrong_keys:
+        wrong_keys: list[str] = []
+        for key in [key for key in source if key in texts]:
+            parts = source[key] if isinstance(source[key], list) and key in LISTED else [source[key]]
+            if parts and all(isinstance(part, str | int | float) for part in parts):
+                continue
+            wrong_keys.append(key)
             expected = "a name or a list of names" if key in LISTED else "text"
             message = f"`{key}`: expected {expected}, found {describe_value(source[key])}"
             self._problems.add("wrong-type", self._value_location(key), message)
@@ -322,11 +326,6 @@ def _locate(source: dict[str, Any], nodes: Any, where: Location) -> dict[str, An
         elif key == "path" and isinstance(value, str):  # any other value is reported as no text
             source[key] = os.path.normpath(Path(around.file).parent / value)
     return source
-
-
-def _is_text(key: str, value: Any) -> bool:
-    parts = value if isinstance(value, list) and key in LISTED else [value]
-    return bool(parts) and all(isinstance(part, str | int | float) for part in parts)
 
 
 def _kinds_without_version(source: Any) -> Iterator[str]:

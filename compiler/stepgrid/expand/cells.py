@@ -80,7 +80,9 @@ def expand(
         intended_settings=unknown.intended_settings,
         misspelt_params=unknown.misspelt,
     )
-    cells = _cells(choices, Sequences(choices, entries, step_range, context), names)
+    sequences = Sequences(choices, entries, step_range, context)
+    pairs = ((choice, sequences.segments(choice)) for choice in choices)
+    cells = [Cell(choice, segments, names.machine(choice.points)) for choice, segments in pairs if segments]
     segment_checks = checks.SegmentChecks(entries, problems)
     for cell in cells:
         segment_checks.check(cell.choice, cell.segments)
@@ -106,11 +108,6 @@ def _choices(document: Document, grid: Grid, only: str | None) -> list[Choice]:
     also: list[Also] = [(entry, node_location(node, document.nodes.where)) for entry, node in pairs]
     wanted = Text(only, Location("--only", 1, 1)) if only else None
     return grid.choices(spec.exclude, also, wanted, spec.repeat.highest * spec.repeat.runs)
-
-
-def _cells(choices: Sequence[Choice], sequences: Sequences, names: Names) -> list[Cell]:
-    pairs = ((choice, sequences.segments(choice)) for choice in choices)
-    return [Cell(choice, segments, names.machine(choice.points)) for choice, segments in pairs if segments]
 
 
 def _sweep_location(document: Document) -> Location:

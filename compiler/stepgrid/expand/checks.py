@@ -80,7 +80,7 @@ def check_collectors(document: Document, steps: Iterable[StepEntry], problems: P
     """Check that each collector has one form, settings that it takes, a name of its own, and steps that exist."""
     step_names = {name for step in steps for name in (step.name, step.base)}
     nodes = document.nodes.get("collectors")
-    seen: set[str] = set()
+    names: set[str] = set()
     for collector, node in zip(document.spec.collectors, nodes if isinstance(nodes, Seq) else (), strict=True):
         at = node.at if isinstance(node, Map) else {}
         name = collector.name
@@ -98,10 +98,10 @@ def check_collectors(document: Document, steps: Iterable[StepEntry], problems: P
         placeholders = (*PLACEHOLDERS, PID_PLACEHOLDER)
         owner = f"collector `{name}`: `command`"
         check_placeholders(owner, collector.command or (), name.where, placeholders, problems)
-        if name in seen:
+        if name in names:
             message = f"there is a collector `{name}` already"
             problems.add("defined-twice", name.where, message, "each has a folder of its name", len(name))
-        seen.add(name)
+        names.add(name)
 
 
 def _collector_fault(name: str, collector: Collector, keys: Collection[str]) -> str | None:

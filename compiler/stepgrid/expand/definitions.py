@@ -67,20 +67,21 @@ def chain(
 ) -> list[D]:
     """List a definition and those that it extends, the farthest first. `parent(child, name)` finds the next one."""
     links, link_names = [first], [name]
-    while (above := links[0].extends) is not None:
-        definition = parent(link_names[0], above)
+    while (parent_name := links[0].extends) is not None:
+        definition = parent(link_names[0], parent_name)
         if definition is None:
             if not problems.unread:
-                itself = f"its own name means an include's, and none defines `{above}`"
-                hint = itself if above == link_names[0] else nearest(above, names)
-                problems.add("undefined-name", above.where, f"`{above}` is not defined", hint, len(above))
+                itself = f"its own name means an include's, and none defines `{parent_name}`"
+                hint = itself if parent_name == link_names[0] else nearest(parent_name, names)
+                message = f"`{parent_name}` is not defined"
+                problems.add("undefined-name", parent_name.where, message, hint, len(parent_name))
             break
         if any(definition is link for link in links):
             last = next(number for number, link in enumerate(links) if link is definition)
             _report_cycle(link_names[: last + 1], [link.extends for link in links[: last + 1]], problems)
             break
         links.insert(0, definition)
-        link_names.insert(0, above)
+        link_names.insert(0, parent_name)
     return links
 
 

@@ -59,7 +59,7 @@ class StepHead:
         measured, mutates = entry.flag("measured", True), entry.flag("mutates", False)
         variables = {name: str(value) for name, value in entry.variables.items()}
         revision = driver(entry.kind).revision
-        return cls(entry.name, entry.shown, variables, entry.kind, revision, measured, mutates, options)
+        return cls(entry.name, entry.table_name, variables, entry.kind, revision, measured, mutates, options)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,14 +231,19 @@ class StepEvaluation:
         return settings
 
     def _resolve_setup(self, choice: Choice) -> Setup:
-        scope = self._scope(choice)
-        settings = self._settings(choice) if self._step_setup.needs_settings else None
-        return self._step_setup.resolve(choice.on(self._axes), scope, settings)
+        setup, scope, settings = self._step_setup, self._scope(choice), None
+        if setup.needs_settings:
+            settings = self._settings(choice)
+        return setup.resolve(choice.on(self._axes), scope, settings)
 
     def _option_part(self, axes: Iterable[int], names: Sequence[str]) -> EvaluationCache[OptionPart]:
         own_names: Mapping[str, str] = getattr(driver(self._entry.kind), "reserved", {})
         reserved, problems = {**engine(self._build.engine).reserved, **own_names}, self._context.problems
-        return EvaluationCache(axes, lambda choice: resolve_options(names, reserved, self._scope(choice), problems))
+
+        def resolve(choice: Choice) -> OptionPart:
+            return resolve_options(names, reserved, self._scope(choice), problems)
+
+        return EvaluationCache(axes, resolve)
 
     def _scope(self, choice: Choice) -> Scope:
         """Make the scope of a choice; its values are computed one after the other, so the latest scope is kept."""

@@ -122,7 +122,9 @@ class Grid:
     def _holds(self, position: int, choice: Choice) -> bool:
         """Evaluate the `when` of a choice's point on an axis."""
         point = choice.points[position]
-        return point is None or point.when is None or self._matches(point.when, choice)
+        if point is None or point.when is None:
+            return True
+        return self._matches(point.when, choice)
 
     def _matches(self, expression: Text, choice: Choice, default: bool = True) -> bool:
         """Evaluate an expression; the default of a wrong one keeps the cell, so that faults of its steps are found."""

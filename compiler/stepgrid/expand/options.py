@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_origin
 
 from stepgrid.expand.definitions import chain
@@ -27,7 +27,7 @@ from stepgrid.language.problems import Location, Problem, Problems, nearest
 from stepgrid.language.validation import describe, fault_sentence, fields, validate
 from stepgrid.language.yaml import Map, Text, key_location, node_location, width
 from stepgrid.model import units
-from stepgrid.model.plan import CLIENT, FILES, Json, Option, encode
+from stepgrid.model.plan import CLIENT, FILES, Json, Option, encode, quoted
 from stepgrid.plugins.driver import Placeholders, unknown_placeholders
 from stepgrid.plugins.registry import ENGINES, client_engine, driver, input_files, reading_names
 from stepgrid.plugins.settings import Quantity
@@ -79,15 +79,15 @@ class OptionSets:
         model = validate(OptionSet, layer, self._problems)[0]
         if model is None or not self._has_known_engines(model) or not _is_for(model, engine):
             return ()
-        above = self._set_entries(model.extends, engine, unsupported) if model.extends is not None else []
-        return [*above, *self._own_entries(model, (model.when,) if model.when is not None else (), unsupported)]
+        inherited = self._set_entries(model.extends, engine, unsupported) if model.extends is not None else []
+        return [*inherited, *self._own_entries(model, (model.when,) if model.when is not None else (), unsupported)]
 
     def _set_entries(self, name: Text, engine: str, unsupported: str) -> list[tuple[str, Entry]]:
         if name not in self._sets:
             self._problems.undefined("option set", name, name.where, self._sets)
             return []
         self._requested.setdefault(str(name), name)
-        links = chain(name, self._sets[name], lambda _, above: self._sets.get(above), self._sets, self._problems)
+        links = chain(name, self._sets[name], lambda _, parent: self._sets.get(parent), self._sets, self._problems)
         unknown_links = [link for link in links if not self._has_known_engines(link)]
         is_used = not unknown_links and all(_is_for(link, engine) for link in links)
         if is_used or unknown_links:  # of one for an unknown engine nobody can tell
@@ -160,7 +160,7 @@ def resolve_options(names: Iterable[str], reserved: Mapping[str, str], scope: Sc
     """Resolve some options of a step; `reserved` are those that the engine or the driver sets itself."""
     pairs = report_all(names, lambda name: (name, _resolve_option(name, reserved, scope, problems)))
     options: dict[str, Option] = {name: option for name, option in pairs if option is not None}
-    return OptionPart(options, {name: f"{_quoted(name)}:{option_text(option)}" for name, option in options.items()})
+    return OptionPart(options, {name: f"{quoted(name)}:{option_text(option)}" for name, option in options.items()})
 
 
 def _resolve_option(name: str, reserved: Mapping[str, str], scope: Scope, problems: Problems) -> Option | None:
@@ -182,12 +182,6 @@ def _resolve_option(name: str, reserved: Mapping[str, str], scope: Scope, proble
         message = f"option `{name}`: a value is one line"
         problems.add("control-character", entry.where, message, width=len(name))
     return Option(str(native) if isinstance(native, str) else native, entry.unsupported, str(entry.where))
-
-
-@cache
-def _quoted(name: str) -> str:
-    """Encode a name once: the same names come in every step."""
-    return encode(name)
 
 
 def option_text(option: Option) -> str:

@@ -216,8 +216,8 @@ class Scope:
             self.problems.add("missing-key", node.where, "this has a condition, but no value", hint)
         policy = node.get("when_unsupported")
         if policy is not None and policy != "drop":
-            shown = f"`{policy}`" if isinstance(policy, str) else "a list or a map"
-            message = f"`when_unsupported`: expected `drop`, found {shown}"
+            text = f"`{policy}`" if isinstance(policy, str) else "a list or a map"
+            message = f"`when_unsupported`: expected `drop`, found {text}"
             hint = "without it an option that the binary lacks is an error"
             where = node_location(policy, Location("", 1, 1))
             self.problems.add("not-a-choice", where, message, hint, width(policy))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import cache, lru_cache
-from hashlib import sha256
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,13 +79,13 @@ class Setup(NamedTuple):
         values = {**self.values, FILES: {**(attached if isinstance(attached, dict) else {}), **checksums}, key: paths}
         return self._replace(values=values, text=identity_text(values))
 
-    def attaching(self, client: Build | None, files: Mapping[str, str]) -> Setup:
+    def attaching(self, client: Build | None, texts: Mapping[str, str]) -> Setup:
         """Add what the step brings along: identity has the checksums of files."""
-        if not files:
+        if not texts:
             return self._replace(client=client)
-        checksums: dict[str, Json] = {name: _text_checksum(text) for name, text in files.items()}
+        checksums: dict[str, Json] = {name: files.digest(text.encode()) for name, text in texts.items()}
         values = {**self.values, FILES: checksums}
-        return Setup(values, identity_text(values), client, files)
+        return Setup(values, identity_text(values), client, texts)
 
 
 def identity_text(values: Mapping[str, Json]) -> str:
@@ -94,18 +93,12 @@ def identity_text(values: Mapping[str, Json]) -> str:
     identifying = {name: value for name, value in values.items() if name not in (INPUTS, NAMED)}
     service = identifying.get(SERVICE)
     if isinstance(service, dict):
-        parts = {name: _without_timeout(value) for name, value in service.items()}
+        parts = {
+            name: {key: part for key, part in value.items() if key != TIMEOUT} if isinstance(value, dict) else value
+            for name, value in service.items()
+        }
         identifying[SERVICE] = {name: value for name, value in parts.items() if value != {}}
     return encode(identifying)
-
-
-def _without_timeout(value: Json) -> Json:
-    return {key: part for key, part in value.items() if key != TIMEOUT} if isinstance(value, dict) else value
-
-
-@lru_cache(maxsize=1024)  # many steps have the same
-def _text_checksum(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
 
 
 def storage_engine(build: Build, scope: Scope) -> str:
@@ -493,7 +486,9 @@ class SpecFiles:
 def _word_settings(kind: str) -> tuple[str, ...]:
     """List the settings that are words of a command."""
     plugin = driver(kind)
-    return tuple(plugin.placeholders(())) if isinstance(plugin, Placeholders) else ()
+    if not isinstance(plugin, Placeholders):
+        return ()
+    return tuple(plugin.placeholders(()))
 
 
 def _setting_location(name: str, entry: StepEntry, settings: Settings) -> tuple[Location, int]:

@@ -36,7 +36,7 @@ class StepEntry:
     links: tuple[Step, ...]
     options: tuple[Any, ...]  # of all links, nearest last
     base: str = ""  # the name without what `times` and `for` add to it
-    shown: str = ""  # the name in tables, where the variables of a live grid have columns of their own
+    table_name: str = ""  # the name in tables, where the variables of a live grid have columns of their own
     variables: Mapping[str, Text] = field(default_factory=dict)  # of a live grid
     search: AxisSearch | None = None  # of which it is one point
     search_at: Location | None = None  # of the search's objective
@@ -127,8 +127,8 @@ class _EntryReader:
         if kind is None:
             return unknown
         options = tuple(layer for link in links for layer in link.options)
-        shown = str(step.as_ or name)
-        return StepEntry(shown, kind, position, name.where, links, options, shown, shown)
+        label = str(step.as_ or name)
+        return StepEntry(label, kind, position, name.where, links, options, label, label)
 
     def _report_form(self, step: Step, forms: Mapping[str, Text], where: Location) -> None:
         for key in step.model_extra or {}:
@@ -145,10 +145,10 @@ class _EntryReader:
         self._problems.add("step-form", where, "a step has one of `use`, `name` and `checkpoint`", hint)
 
     def _check_checkpoint_keys(self, step: Step, name: Text) -> None:
-        for key in sorted({*step.model_fields_set, *(step.model_extra or {})} - {"checkpoint"}):
-            shown = key.rstrip("_")
-            message, where = f"a checkpoint takes no `{shown}`", step.key_location(shown, name.where)
-            self._problems.add("unknown-key", where, message, "it is a place between steps", len(shown))
+        for attribute in sorted({*step.model_fields_set, *(step.model_extra or {})} - {"checkpoint"}):
+            key = attribute.rstrip("_")
+            message, where = f"a checkpoint takes no `{key}`", step.key_location(key, name.where)
+            self._problems.add("unknown-key", where, message, "it is a place between steps", len(key))
 
     def _workload_name(self, use: Text, workload: Mapping[str, Step]) -> str | None:
         """Find a step of the workload; a misspelt one stands for the nearest, so that more faults are found."""
@@ -194,7 +194,9 @@ def _write_out(entry: StepEntry, problems: Problems) -> Iterator[StepEntry | Che
         if isinstance(model, Search) and (search := _read_search(name, model, problems)) is not None
     }
     values = {
-        name: value if not isinstance(value, Search) else _point_numbers(searches[name], value)
+        name: [Text(f"#{number + 1}", value.for_.where) for number in range(searches[name].points)]
+        if isinstance(value, Search)
+        else value
         for name, value in variables.items()
         if not isinstance(value, Search) or name in searches  # a search with a fault has no points
     }
@@ -209,14 +211,10 @@ def _write_out(entry: StepEntry, problems: Problems) -> Iterator[StepEntry | Che
     for combination in product(*(dict.fromkeys(texts) for texts in values.values())):
         bound = _bind(entry, dict(zip(values, combination, strict=True)), searches)
         for ending in [f".{number + 1}" for number in range(times)] or [""]:
-            step = replace(bound, name=bound.name + ending, shown=bound.base + ending)
+            step = replace(bound, name=bound.name + ending, table_name=bound.base + ending)
             if warmup is not None:
                 yield _warming_step(step, warmup)
             yield step
-
-
-def _point_numbers(search: AxisSearch, model: Search) -> Sequence[Text]:
-    return [Text(f"#{number + 1}", model.for_.where) for number in range(search.points)]
 
 
 def _is_sound(entry: StepEntry, values: Values, times: int, problems: Problems) -> bool:
@@ -284,7 +282,7 @@ def _warming_step(step: StepEntry, duration: Text) -> StepEntry:
     """Make the same step, not measured: the measured one after it finds what it has done, and nothing else."""
     link = Step.model_validate({DURATION: duration, "measured": Text("false", duration.where)})
     name, base = f"{step.name}.{WARMUP}", f"{step.base}.{WARMUP}"
-    return replace(step, name=name, base=base, shown=f"{step.shown}.{WARMUP}", links=(*step.links, link))
+    return replace(step, name=name, base=base, table_name=f"{step.table_name}.{WARMUP}", links=(*step.links, link))
 
 
 # Searches on a live grid: each stands for a number of steps whose value is chosen while they run
@@ -355,7 +353,7 @@ class StepRange:
         if axis.start is None and axis.steps is None:
             return None
         changed = self._changed[axis.name]
-        return tuple(dict.fromkeys(step.shown for step in self._steps if step.position in changed))
+        return tuple(dict.fromkeys(step.table_name for step in self._steps if step.position in changed))
 
     def _positions(self, axis: Axis) -> frozenset[int]:
         if axis.start is not None:
@@ -374,7 +372,7 @@ class StepRange:
         return frozenset(step.position for step in self._steps if step.position > start)
 
     def _named(self, name: Text) -> list[int]:
-        positions = [step.position for step in self._steps if name in (step.name, step.shown, step.base)]
+        positions = [step.position for step in self._steps if name in (step.name, step.table_name, step.base)]
         if not positions:
             names = [step.name for step in self._steps]
             if self._complete:

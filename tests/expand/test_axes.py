@@ -1,4 +1,4 @@
-"""Generated points of an axis."""
+"""Axes: points that are generated."""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
-"""Which layer wins: every pair of the documented order, for options and for params."""
+"""Options and params: which layer wins, for every pair of the documented order."""
+
+from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
 
 import pytest
 
-from stepgrid.model.plan import Option, Plan, PlannedStep
-
-Compile = Callable[..., Plan]
+from stepgrid.model.plan import Option, PlannedStep
+from tests.expand.samples import Compile
 
 # lowest first: the driver's or engine's default is below all of them
 OPTION_LAYERS = [

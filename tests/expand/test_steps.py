@@ -1,4 +1,4 @@
-"""Searches on live grids: the steps that they stand for, and what is wrong with them."""
+"""Steps: live grids, times, warm-ups, searches, and stages without steps."""
 
 from __future__ import annotations
 
@@ -7,18 +7,61 @@ import pytest
 from stepgrid.model.search import AxisSearch
 from stepgrid.plan import plan_file
 from stepgrid.plan.estimate import search_text
-from tests.expand.samples import BASE, Compile, Complaints
+from tests.expand.samples import BASE, Compile, Complaints, ids
 
-STEP = "benchmarks: [readwhilewriting]"
+
+def test_a_live_grid_runs_on_one_database(compile_text: Compile) -> None:
+    text = BASE.replace(
+        "benchmarks: [readwhilewriting]", "benchmarks: [readwhilewriting], for: {threads: [1, 2], keys: [1k, 2k]}"
+    )
+    plan = compile_text(text)
+    steps = [step for step in plan.cells[0].steps if step.stage == 1]
+    assert [step.name for step in steps] == [
+        "readww[threads=1,keys=1k]", "readww[threads=1,keys=2k]",
+        "readww[threads=2,keys=1k]", "readww[threads=2,keys=2k]",
+    ]  # fmt: skip
+    assert {step.step for step in steps} == {"readww"}
+    assert steps[2].variables == {"threads": "2", "keys": "1k"}
+    (stage,) = (stage for stage in plan.stages if stage.id == plan.cells[0].repeats[0].stages[1])
+    assert [(step.settings["threads"], step.settings["keys"]) for step in stage.steps] == [
+        (1, 1000), (1, 2000), (2, 1000), (2, 2000),
+    ]  # fmt: skip
+    assert len({step.seed for step in stage.steps}) == 4
+
+
+def test_a_variable_of_a_live_grid_is_a_setting(complaints: Complaints) -> None:
+    text = BASE.replace("benchmarks: [readwhilewriting]", "benchmarks: [readwhilewriting], for: {threds: [1, 2]}")
+    assert "error[unknown-setting]: `threds` is no setting of db_bench" in complaints(text)
+
+
+def test_times(compile_text: Compile) -> None:
+    plan = compile_text(BASE.replace("benchmarks: [readwhilewriting]", "benchmarks: [readwhilewriting], times: 3"))
+    assert [step.name for step in plan.cells[0].steps] == ["fillseq", "readww.1", "readww.2", "readww.3"]
+
+
+def test_a_warm_up_runs_before_each_run_and_is_not_measured(compile_text: Compile) -> None:
+    more = "benchmarks: [readwhilewriting], times: 2, warmup: 5s"
+    probes = "probes: [{name: p, before: [readww], command: [ls]}]\n"
+    plan = compile_text(BASE.replace("benchmarks: [readwhilewriting]", more) + probes)
+    steps = [step for stage in plan.stages for step in stage.steps if step.name.startswith("readww")][:4]
+    assert [step.name for step in steps] == ["readww.1.warmup", "readww.1", "readww.2.warmup", "readww.2"]
+    assert [(step.measured, step.settings["duration"]) for step in steps] == [(False, 5), (True, 1)] * 2
+    assert ["before" in step.setup for step in steps] == [False, True] * 2
+
+
+# Searches on live grids: the steps that they stand for, and what is wrong with them
+
+
+BENCHMARKS = "benchmarks: [readwhilewriting]"
 THREADS = "threads: {search: [1, 64], for: max qps}"
 
 
-def spec(grid: str) -> str:
-    return BASE.replace(STEP, f"{STEP}, for: {{{grid}}}")
+def search_spec(grid: str) -> str:
+    return BASE.replace(BENCHMARKS, f"{BENCHMARKS}, for: {{{grid}}}")
 
 
 def test_each_point_is_a_step(compile_text: Compile):
-    plan = compile_text(spec("threads: {search: [1, 64], for: max qps, points: 4}, keys: [1k, 2k]"))
+    plan = compile_text(search_spec("threads: {search: [1, 64], for: max qps, points: 4}, keys: [1k, 2k]"))
     steps = [step for stage in plan.stages for step in stage.steps if step.name.startswith("readww")][:8]
     assert [step.name for step in steps[:3]] == [
         "readww[threads=#1,keys=1k]", "readww[threads=#1,keys=2k]", "readww[threads=#2,keys=1k]",
@@ -32,7 +75,7 @@ def test_each_point_is_a_step(compile_text: Compile):
 
 def test_under_a_name_of_its_own(compile_text: Compile):
     grid = 'rate: {param: write_rate, search: [1MiB, 512MiB], for: "max rate where stall_pct < 1 and p99_us < 99"}'
-    plan = compile_text(spec(grid))
+    plan = compile_text(search_spec(grid))
     (search,) = plan.searches
     assert (search["least"], search["most"], search["points"]) == (2**20, 2**29, 10)
     assert search_text(search) == (
@@ -63,8 +106,8 @@ def test_a_plan_without_searches_is_written_as_before(compile_text: Compile):
          "error[search-form]: step `readww` searches on 2 axes: one at a time"),
     ],
 )  # fmt: skip
-def test_refused(complaints: Complaints, grid: str, said: str):
-    assert said in complaints(spec(grid))
+def test_faults_of_searches(complaints: Complaints, grid: str, said: str):
+    assert said in complaints(search_spec(grid))
 
 
 def test_not_before_a_checkpoint(complaints: Complaints):
@@ -86,3 +129,14 @@ steps:
     assert len(compile_text(text).stages[0].steps) == 4
     wrong = complaints(text.replace("{clients}", "1"))
     assert "step `run` has neither a setting `clients` nor `{clients}`" in wrong
+
+
+# Checkpoints that no step stands between
+
+
+def test_a_stage_whose_steps_all_drop_out_is_none(compile_text: Compile) -> None:
+    between = "  - {name: mid, kind: db_bench, benchmarks: [flush], when: \"version < '1'\"}\n  - checkpoint: second\n"
+    last = "  - {name: readww"
+    plan = compile_text(BASE.replace(last, between + last))
+    assert [len(cell.repeats[0].stages) for cell in plan.cells] == [2, 2]
+    assert ids(plan) == ids(compile_text(BASE))

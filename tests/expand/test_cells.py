@@ -1,4 +1,4 @@
-"""A spec compiled with --only and --set."""
+"""Cells of a spec that is compiled with --only and --set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever else is wrong in a step is said with its first fault."""
+"""Scope of expressions: faults are reported where they are, all at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,22 @@ import pytest
 from stepgrid.expand.scope import AlreadyReported, Scope
 from stepgrid.language.problems import Location, Problems
 from stepgrid.language.yaml import Seq, Text
-from tests.expand.samples import Complaints
+from tests.expand.samples import BASE, Complaints
+
+
+def test_one_fault_in_two_places_is_said_of_both(complaints: Complaints) -> None:
+    options = """
+options:
+  - write_buffer_size: [{when: "versoin >= '9'", value: 4MiB}]
+  - max_background_jobs: [{when: "versoin >= '9'", value: 2}]
+"""
+    said = complaints(BASE + options)
+    lines = [line.split(":")[-4] for line in said.splitlines() if line.endswith("`versoin` is not defined")]
+    assert lines == ["10", "11"], said
+
+
+# Whatever else is wrong in a step is said with its first fault
+
 
 SPEC = """\
 title: t
