@@ -110,23 +110,14 @@ POWERLESS = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
 def test_a_lack_of_permission_says_nothing_of_a_file(result_folder: Path) -> None:
     files = results.result_checksums(result_folder)
     (result_folder / "attempt.json").chmod(0)
-    argv = [
-        *(POWERLESS if os.geteuid() == 0 else []),
-        sys.executable,
-        "-c",
-        LOOK_AT_FILES,
-        str(result_folder),
-        json.dumps(files),
-    ]
-    done = subprocess.run(
-        argv, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
-    )
+    prefix = POWERLESS if os.geteuid() == 0 else []
+    argv = [*prefix, sys.executable, "-c", LOOK_AT_FILES, str(result_folder), json.dumps(files)]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
+    done = subprocess.run(argv, capture_output=True, text=True, env=env)
     assert (done.stdout, done.stderr) == ("None steps/0-fill/stdout\n", "")
 
 
-BUILD, STAGE = "rocksdb-7.8.3", "s-7.8.3-lru-1-0"
-
-
+BUILD, STAGE, LOAD = "rocksdb-7.8.3", "s-7.8.3-lru-1-0", "s-7.8.3-load-0"
 QPS = {"readww": 1000.0, "overwrite": 2000.0}
 
 
@@ -138,81 +129,57 @@ def experiment(tmp_path):
     return found
 
 
-def state(experiment, node):
+@pytest.fixture
+def stage(experiment):
+    return next(stage for stage in experiment.plan.stages if stage.id == STAGE)
+
+
+def state(experiment, node=STAGE):
     return StatusReader(experiment.store, experiment.plan).read().nodes[node]
 
 
 def test_a_result_is_done_with_its_steps_in_order(experiment):
     experiment.add(BUILD, "lru", "1", 0, QPS)
-    found = state(experiment, "s-7.8.3-lru-1-0")
+    found = state(experiment)
     assert found.status is Status.DONE
     assert [step["name"] for step in found.result.steps] == ["readww", "overwrite"]
     assert [folder.name for folder in found.result.folders] == ["0-readww", "1-overwrite"]
 
 
-def test_nothing_there_is_missing_and_never_anything_else(experiment):
-    found = state(experiment, "s-7.8.3-lru-1-0")
-    assert (found.status, found.reason, found.result) == (Status.MISSING, "", None)
+def unsupported(experiment, node):
+    attempt = experiment.store.new_attempt(node)
+    write_json(attempt / "result.json", {"stage": node, "status": "unsupported", "reason": "no option x"})
+    experiment.store.publish_result(node, attempt)
 
 
-def test_unsupported_carries_its_reason(experiment):
-    experiment.add_unsupported(BUILD, "hyper", "1", 0, f"{BUILD} has no option cache_type")
-    found = state(experiment, "s-7.8.3-hyper-1-0")
-    assert (found.status, found.reason) == (Status.UNSUPPORTED, f"{BUILD} has no option cache_type")
+def fail(experiment, node, message, **more):
+    return experiment.add_failure(node, message, **more) / "steps/0-readww/stderr"
 
 
-def test_a_failure_carries_step_message_and_log(experiment):
-    attempt = experiment.add_failure("s-7.8.3-lru-1-0", "db_bench exited with 1")
-    found = state(experiment, "s-7.8.3-lru-1-0")
-    assert (found.status, found.reason) == (Status.FAILED, "readww: db_bench exited with 1")
-    assert found.log == (attempt / "steps/0-readww/stderr")
-
-
-def test_an_interrupted_attempt_has_not_failed(experiment):
-    experiment.add_failure("s-7.8.3-lru-1-0", "interrupted by SIGTERM", status="interrupted")
-    assert state(experiment, "s-7.8.3-lru-1-0").status is Status.INTERRUPTED
-
-
-def test_an_attempt_without_failure_json_whose_lock_is_free_was_killed(experiment):
-    attempt = experiment.store.new_attempt("s-7.8.3-lru-1-0")
-    found = state(experiment, "s-7.8.3-lru-1-0")
-    assert (found.status, found.reason) == (Status.INTERRUPTED, attempts.KILLED)
-    assert found.log == attempt
-
-
-def test_what_follows_a_failed_load_says_so(tmp_path):
+@pytest.mark.parametrize(
+    ("fill", "status", "reason"),
+    [
+        (lambda e: None, "missing", ""),
+        (lambda e: unsupported(e, STAGE), "unsupported", "no option x"),
+        (lambda e: unsupported(e, LOAD), "unsupported", "no option x"),
+        (lambda e: fail(e, STAGE, "exited with 1"), "failed", "readww: exited with 1"),
+        (lambda e: fail(e, STAGE, "SIGTERM", status="interrupted"), "interrupted", "readww: SIGTERM"),
+        (lambda e: e.store.new_attempt(STAGE), "interrupted", attempts.KILLED),
+        (lambda e: fail(e, LOAD, "no space left", step="fillseq"), "blocked", "fillseq: no space left"),
+        (lambda e: fail(e, f"b-{BUILD}", "no such suite", step=None), "blocked", f"build {BUILD}: no such suite"),
+    ],
+)
+def test_a_stage_without_a_result_says_why_and_where_the_log_is(tmp_path, fill, status, reason):
     experiment = Experiment(tmp_path, loads=1)
-    experiment.add_build(BUILD)
-    experiment.add_failure("s-7.8.3-load-0", "no space left on device", step="fillseq")
-    assert state(experiment, "s-7.8.3-load-0").status == Status.FAILED
-    found = state(experiment, "s-7.8.3-lru-1-0")
-    assert (found.status, found.reason) == (Status.BLOCKED, "fillseq: no space left on device")
-
-
-def test_what_follows_an_unsupported_load_is_unsupported(tmp_path):
-    experiment = Experiment(tmp_path, loads=1)
-    attempt = experiment.store.new_attempt("s-7.8.3-load-0")
-    record = {"stage": "s-7.8.3-load-0", "status": "unsupported", "reason": "no option x"}
-    (attempt / "result.json").write_text(json.dumps(record))
-    experiment.store.publish_result("s-7.8.3-load-0", attempt)
-    found = state(experiment, "s-7.8.3-hyper-2-0")
-    assert (found.status, found.reason) == (Status.UNSUPPORTED, "no option x")
-
-
-def test_a_failed_build_is_the_reason_for_all_its_stages(tmp_path):
-    experiment = Experiment(tmp_path, loads=1)
-    experiment.add_failure("b-rocksdb-7.8.3", "the suite bookworm is not there", step=None)
-    found = state(experiment, "s-7.8.3-lru-1-0")
-    assert (found.status, found.reason) == (Status.BLOCKED, "build rocksdb-7.8.3: the suite bookworm is not there")
+    log = fill(experiment)
+    found = state(experiment)
+    assert (found.status, found.reason, found.log) == (status, reason, log)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (
-            "{",
-            "result.json cannot be read (EOF while parsing an object at line 1 column 1)",
-        ),
+        ("{", "result.json cannot be read (EOF while parsing an object at line 1 column 1)"),
         ("[]", "result.json has no status that a result may have (done, unsupported)"),
         ('{"status": "failed"}', "result.json has no status that a result may have (done, unsupported)"),
         ('{"status": "done", "stage": "s-x"}', "result.json is of stage s-x, not s-7.8.3-lru-1-0"),
@@ -220,23 +187,21 @@ def test_a_failed_build_is_the_reason_for_all_its_stages(tmp_path):
         ('{"status": "done", "stage": "s-7.8.3-lru-1-0"}', "result.json lists no steps, the plan has 2"),
     ],
 )
-def test_a_broken_result_is_named(experiment, text, message):
+def test_a_broken_result_is_named(experiment, stage, text, message):
     result = experiment.add(BUILD, "lru", "1", 0, QPS)
     (result / "result.json").write_text(text)
-    stage = next(stage for stage in experiment.plan.stages if stage.id == "s-7.8.3-lru-1-0")
     with pytest.raises(BrokenResult) as caught:
         load_result(result, stage)
     assert str(caught.value) == message
-    found = state(experiment, stage.id)
+    found = state(experiment)
     assert found.status is Status.INTERRUPTED
     assert found.reason == f"the result {result} is broken: {message}; the next run measures it again"
 
 
-def test_a_result_that_lost_its_record_is_not_one(experiment):
+def test_a_result_that_lost_its_record_is_not_one(experiment, stage):
     result = experiment.add(BUILD, "lru", "1", 0, QPS)
     (result / "result.json").unlink()
-    assert state(experiment, "s-7.8.3-lru-1-0").status is Status.MISSING
-    stage = next(stage for stage in experiment.plan.stages if stage.id == "s-7.8.3-lru-1-0")
+    assert state(experiment).status is Status.MISSING
     with pytest.raises(BrokenResult, match=r"^result\.json is missing$"):
         load_result(result, stage)
 
@@ -244,15 +209,14 @@ def test_a_result_that_lost_its_record_is_not_one(experiment):
 def test_a_lost_step_folder_breaks_the_result_and_an_older_one_stands_in(experiment):
     older = experiment.add(BUILD, "lru", "1", 0, QPS)
     newer = experiment.add(BUILD, "lru", "1", 0, QPS)
-    assert state(experiment, "s-7.8.3-lru-1-0").result.folder == newer
+    assert state(experiment).result.folder == newer
     shutil.rmtree(newer / "steps/1-overwrite")
-    assert state(experiment, "s-7.8.3-lru-1-0").result.folder == older
+    assert state(experiment).result.folder == older
 
 
-def test_a_sound_result_is_read_in_full_once(experiment, monkeypatch):
+def test_a_sound_result_is_read_in_full_once(experiment, stage, monkeypatch):
     path = experiment.add(BUILD, "lru", "1", 0, QPS) / "result.json"
     write_json(path, json.loads(path.read_text()))
-    stage = next(stage for stage in experiment.plan.stages if stage.id == STAGE)
     whole = Results(experiment.store).of(stage)
     time.sleep(0.02)
     monkeypatch.setattr(results, "load_result", lambda *_: pytest.fail("read"))
@@ -269,9 +233,8 @@ def test_a_sound_result_is_read_in_full_once(experiment, monkeypatch):
         (lambda r: (r / "result.json").write_text('{"status": "done", "stage": "s-2"}'), "result.json is of stage s-2"),
     ],
 )
-def test_damage_after_a_look_is_seen(experiment, damage, why):
+def test_damage_after_a_look_is_seen(experiment, stage, damage, why):
     result, since = experiment.add(BUILD, "lru", "1", 0, QPS), time.time()
-    stage = next(stage for stage in experiment.plan.stages if stage.id == STAGE)
     time.sleep(0.02)
     damage(result)
     found = Results(experiment.store, since)
