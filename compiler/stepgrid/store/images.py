@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from stepgrid.errors import StepgridError
-from stepgrid.host.files import Tree, make_folder, modification_times, read_json, scan, write_cache, write_json
+from stepgrid.host.files import Tree, modification_times, read_json, scan, write_cache
 from stepgrid.host.locks import locked
 from stepgrid.host.page_cache import resident_bytes
 from stepgrid.plan.actions import NO_IMAGE
 from stepgrid.store.paths import DATA, IMAGE_FILE, USED, VERIFIED, subfolders
 from stepgrid.store.results import read_head
-from stepgrid.store.store import Store
+from stepgrid.store.store import Store, write_note
 
 File: TypeAlias = tuple[int, int]  # device, inode
 
@@ -127,8 +127,7 @@ MOST_SIZES = 8  # of the latest
 def note_database_size(store: Store, shape: str, grown: int) -> None:
     path = store.database_sizes(shape)
     with suppress(OSError):
-        make_folder(path.parent)
-        write_json(path, {"bytes": [*database_sizes(store, shape), grown][-MOST_SIZES:]})
+        write_note(path, {"bytes": [*database_sizes(store, shape), grown][-MOST_SIZES:]})
 
 
 def database_sizes(store: Store, shape: str) -> Sequence[int]:

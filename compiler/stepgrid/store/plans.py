@@ -14,13 +14,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stepgrid.host.files import make_folder, read_bytes, read_json, write_json, write_text
+from stepgrid.host.files import make_folder, read_bytes, read_json, write_text
 from stepgrid.language.files import record_file
 from stepgrid.model.plan import Header, Plan, PlannedStage
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.store.paths import TIME_FORMAT, subfolders
-from stepgrid.store.store import Store
+from stepgrid.store.store import Store, write_note
 
 if TYPE_CHECKING:
     from stepgrid.plan.difference import Link
@@ -309,8 +309,7 @@ def note_contents(store: Store, stages: Iterable[PlannedStage]) -> None:
         if contents and store.results(stage.id):
             checksums = read_json(path)
             if checksums.keys() < contents.keys():
-                make_folder(path.parent)
-                write_json(path, {**contents, **checksums})
+                write_note(path, {**contents, **checksums})
 
 
 def read_input(path: Path) -> bytes | None:

@@ -21,7 +21,7 @@ from stepgrid.host.failure import StageError
 from stepgrid.host.files import IRREGULAR, open_regular, read_bytes, read_json, retry_stale
 from stepgrid.model.status import ActiveWork, BrokenRecord, Files, NodeStatus, PlanStatus, Result, Stage, Status
 from stepgrid.store.attempts import attempt_end, write_failure
-from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, RESULT_FILE
+from stepgrid.store.paths import ATTEMPT_FILE, RESULT_FILE
 from stepgrid.store.stage_requests import read_retraction
 from stepgrid.store.store import Store
 
@@ -299,10 +299,6 @@ def full_fault(result: Path, stage: Stage) -> str | None:
         return changed_file(load_result(result, stage))
     except BrokenResult as error:
         return str(error)
-
-
-def build_fault(folder: Path) -> str | None:
-    return record_fault(folder / BUILD_FILE)
 
 
 def record_fault(record: Path) -> str | None:

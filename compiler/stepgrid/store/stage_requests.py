@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from stepgrid.host.files import make_folder, read_json, sync, write_json
+from stepgrid.host.files import read_json, sync, write_json
 from stepgrid.model.plan import encode
 from stepgrid.plan.order import LoadRecords
 from stepgrid.store.paths import RETRACTED, UNDONE
 from stepgrid.store.plans import outdate_summaries, read_input
-from stepgrid.store.store import Store
+from stepgrid.store.store import Store, write_note
 
 
 def user_name() -> str:
@@ -65,8 +65,7 @@ def request_redo(store: Store, stage: str, why: str, by: str | None = None) -> R
     """Request that a stage is measured again. Its mark stays until a run begins: one that goes on may wait for it."""
     results = tuple(result.name for result in store.all_results(stage))
     request = RedoRequest(stage, by or user_name(), datetime.now(UTC).isoformat(timespec="seconds"), why, results)
-    make_folder(store.redo_request(stage).parent)
-    write_json(store.redo_request(stage), request.to_json())
+    write_note(store.redo_request(stage), request.to_json())
     return request
 
 
@@ -140,8 +139,7 @@ def request_loads(store: Store, stage: str, loads: int, why: str) -> None:
     """Request this many loads, never fewer than before: what is measured stays in the report."""
     path = store.load_request(stage)
     if read_json(path).get("loads", 0) < loads:
-        make_folder(path.parent)
-        write_json(path, {"loads": loads, "why": why})
+        write_note(path, {"loads": loads, "why": why})
 
 
 def load_request_reason(store: Store, stage: str) -> str:

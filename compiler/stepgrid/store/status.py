@@ -44,9 +44,9 @@ from stepgrid.plan.plan_file import outline
 from stepgrid.store.active_run import RunRecord, active_run_record, skipped_stages
 from stepgrid.store.attempts import attempt_end, has_begun, is_alive_elsewhere, is_open, read_work, start_time
 from stepgrid.store.images import ImageVerifier
-from stepgrid.store.paths import RUN_LOCK, parse_time_name
+from stepgrid.store.paths import BUILD_FILE, RUN_LOCK, parse_time_name
 from stepgrid.store.plans import earlier_headers, stage_ids
-from stepgrid.store.results import Marks, Results, broken_sentence, build_fault
+from stepgrid.store.results import Marks, Results, broken_sentence, record_fault
 from stepgrid.store.stage_requests import newest_retraction, pending_redos
 from stepgrid.store.store import Store
 
@@ -201,7 +201,7 @@ class _Snapshot:
 
     def build(self, build: str, name: str) -> NodeStatus:
         if self._store.has_build(build):
-            why = build_fault(folder := self._store.build(build))
+            why = record_fault((folder := self._store.build(build)) / BUILD_FILE)
             if why is None:
                 return NodeStatus(build, name, Status.DONE)
             self._broken_builds.append(BrokenRecord(build, folder, why))

@@ -60,12 +60,6 @@ class Store(StorePaths):
             remove_tree(staged)
         sync(target.parent)
 
-    def note_request(self, request: str, note: Mapping[str, Any]) -> None:
-        _write_note(self.request_note(request), note)
-
-    def note_shown_warnings(self, spec: str, note: Mapping[str, Any]) -> None:
-        _write_note(self.shown_warnings(spec), note)
-
     def checksums(self) -> dict[str, tuple[str, str]]:
         """Read marks and checksums of files that were read before, by path."""
         cached = files.read_json(self.file_checksums())
@@ -77,7 +71,7 @@ class Store(StorePaths):
         cached = self.checksums()
         if any(cached.get(path) != entry for path, entry in new.items()):
             present = {path: entry for path, entry in cached.items() if Path(path).exists()}
-            _write_note(self.file_checksums(), present | new)
+            write_note(self.file_checksums(), present | new)
 
     # Attempts, results and builds
 
@@ -227,7 +221,7 @@ def publish_folder(folder: Path, target: Path) -> None:
     sync(target.parent)
 
 
-def _write_note(path: Path, note: Mapping[str, Any]) -> None:
+def write_note(path: Path, note: Mapping[str, Any]) -> None:
     make_folder(path.parent)
     write_json(path, note)
 

@@ -48,7 +48,7 @@ from stepgrid.store.paths import (
     now,
 )
 from stepgrid.store.plans import outdate_summaries
-from stepgrid.store.results import READINGS, broken_sentence, build_fault, full_fault
+from stepgrid.store.results import READINGS, broken_sentence, full_fault, record_fault
 from stepgrid.store.store import Store
 from stepgrid.transfer import bundle
 from stepgrid.transfer.bundle import Contents, Manifest
@@ -372,7 +372,7 @@ def _content_faults(content: Path, plan: Plan) -> Iterator[str]:
     for folder in sorted(content.glob(f"{BUILDS}/*")):
         if folder.name not in builds:
             yield f"its plan has no build {folder.name}"
-        elif fault := build_fault(folder):
+        elif fault := record_fault(folder / BUILD_FILE):
             yield f"{folder.name}: {fault}"
 
 

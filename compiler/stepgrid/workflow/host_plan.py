@@ -189,6 +189,7 @@ def warnings_once_a_day(store: Store, spec: str, text: str, is_noted: bool = Tru
     from stepgrid.host import files
     from stepgrid.language.files import digest
     from stepgrid.model.units import counted
+    from stepgrid.store.store import write_note
 
     count = len(_WARNING.findall(text))
     if not count or os.environ.get(ALL_WARNINGS):
@@ -199,5 +200,5 @@ def warnings_once_a_day(store: Store, spec: str, text: str, is_noted: bool = Tru
         return f"{spec}: {counted(count, 'warning')}, shown before today; --all-warnings shows them again"
     if is_noted and store.root.is_dir():
         with suppress(OSError):  # a store that cannot be written
-            store.note_shown_warnings(key, note)
+            write_note(store.shown_warnings(key), note)
     return text

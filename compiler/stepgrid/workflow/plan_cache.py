@@ -23,7 +23,7 @@ from stepgrid.package import PACKAGE, TEMPLATES
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign_packages
-from stepgrid.store.store import Store
+from stepgrid.store.store import Store, write_note
 from stepgrid.workflow import host_plan
 
 LIBRARIES = ("jinja2", "pydantic", "pydantic_core", "ruamel.yaml")  # that take part in what a spec means
@@ -98,7 +98,7 @@ def load_or_compile(store: Store, request: Request, is_stored: bool = True) -> t
             if os.path.normpath(host_plan.spec_name(request.spec)) in inputs.files:
                 cached = CachedPlan(plan.digest, len(plan.cells), len(plan.stages), warnings)
                 record = {"request": request, "around": environment, **inputs._asdict(), "plan": cached}
-                store.note_request(request.key, record)
+                write_note(store.request_note(request.key), record)
     return plan, warnings
 
 
