@@ -31,7 +31,7 @@ from stepgrid.plan import plan_file
 from stepgrid.store import active_run, results
 from stepgrid.store.active_run import DiskFull, full_disk_sentence, with_reserve
 from stepgrid.store.attempts import write_failure
-from stepgrid.store.paths import JOURNAL, now
+from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, FAILURE_FILE, JOURNAL, RESULT_FILE, now
 from stepgrid.store.store import Store
 
 BEGUN = "begun"  # its first event; before it the attempt waits for the host
@@ -84,7 +84,7 @@ class Job:
         return self._builds[build]
 
     def _read_record(self, build: str) -> Mapping[str, Any]:
-        path = self.store.build(build) / "build.json"
+        path = self.store.build(build) / BUILD_FILE
         try:
             record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -131,7 +131,7 @@ class Attempt:
     def note(self, **fields: Any) -> None:
         """Add to attempt.json."""
         self._record |= fields
-        write_json(self.folder / "attempt.json", self._record, durable=False)
+        write_json(self.folder / ATTEMPT_FILE, self._record, durable=False)
 
     def describe_host(self, data: Path) -> dict[str, Any]:
         device = self.job.site.device
@@ -168,7 +168,7 @@ class Attempt:
         }
         store = self.job.store
         try:
-            with_reserve(store, lambda: write_json(self.folder / "result.json", result))
+            with_reserve(store, lambda: write_json(self.folder / RESULT_FILE, result))
             return with_reserve(store, lambda: store.publish_result(self.job.stage.id, self.folder))
         except DiskFull as full:
             raise StageError(str(full)) from None
@@ -185,7 +185,7 @@ def refuse(job: Job, error: OSError) -> StageError:
         active_run.release_reserve(job.store)
     with suppress(OSError, LockBusy), locked(job.store.lock(node), wait=False):
         last = job.store.attempts(node)[-1:]
-        begun = next((folder for folder in last if not (folder / "failure.json").exists()), None)
+        begun = next((folder for folder in last if not (folder / FAILURE_FILE).exists()), None)
         write_failure(begun or job.store.new_attempt(node), node, failure, Status.FAILED)
     return failure
 
@@ -193,7 +193,7 @@ def refuse(job: Job, error: OSError) -> StageError:
 def close_abandoned(store: Store, stage: str) -> None:
     """Close attempts whose runner was killed. Call it with the stage's lock held, so that none can be running."""
     for folder in store.attempts(stage):
-        if not (folder / "failure.json").exists():
+        if not (folder / FAILURE_FILE).exists():
             signals.kill_attempt(folder / JOURNAL, (store.root, store.data))
             write_failure(folder, stage, StageError("the process that ran it was killed"), Status.INTERRUPTED)
 

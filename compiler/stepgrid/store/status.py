@@ -44,7 +44,7 @@ from stepgrid.plan.plan_file import outline
 from stepgrid.store.active_run import RunRecord, active_run_record, skipped_stages
 from stepgrid.store.attempts import attempt_end, has_begun, is_alive_elsewhere, is_open, read_work, start_time
 from stepgrid.store.images import ImageVerifier
-from stepgrid.store.paths import BUILD_FILE, RUN_LOCK, parse_time_name
+from stepgrid.store.paths import BUILD_FILE, RUN_LOCK, names_in, parse_time_name
 from stepgrid.store.plans import earlier_headers, stage_ids
 from stepgrid.store.results import Marks, Results, broken_sentence, record_fault
 from stepgrid.store.stage_requests import newest_retraction, pending_redos
@@ -190,8 +190,8 @@ class _Snapshot:
         self._host_pids = locks.of(host_lock_path())
         self._skipped = skipped_stages(store) if run and run.until else {}
         self._redo_requests = pending_redos(store)
-        self._nodes_with_attempts = _names(store.attempts_of("_").parent)
-        self._stages_with_results = _names(store.results_of("_").parent)
+        self._nodes_with_attempts = names_in(store.attempts_of("_").parent)
+        self._stages_with_results = names_in(store.results_of("_").parent)
         self._broken_builds: list[BrokenRecord] = []
         self.redo: dict[str, str] = {}  # why a stage is measured beside its result
 
@@ -288,13 +288,6 @@ def _obstacle(stage: Stage, nodes: Mapping[str, NodeStatus]) -> NodeStatus | Non
     earlier = [nodes[node] for node in (*stage.builds, stage.parent or "") if node in nodes]
     stopping = (Status.FAILED, Status.BLOCKED, Status.UNSUPPORTED)
     return next((node for node in earlier if node.status in stopping), None)
-
-
-def _names(folder: Path) -> set[str]:
-    try:
-        return set(os.listdir(folder))  # noqa: PTH208 - half the time
-    except FileNotFoundError:
-        return set()
 
 
 # Times: a stage takes as long as results of its shape did, else as declared, scaled by what was measured of its kind.
