@@ -17,11 +17,11 @@ from stepgrid.model import units
 from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
+from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.summarize.charts import forms
 from stepgrid.summarize.formats import html, text
 from stepgrid.summarize.page import content_policy
 
-TEXT, PAGE = "summary.txt", "index.html"
 _MOST_ERRORS = 3.5  # standard errors from its level: it may belong to neither
 _ALMOST = 0.999
 
@@ -115,7 +115,7 @@ def write_report(report: BisectReport) -> str:
         picture="" if findings.change is None else _chart(findings, findings.change),
         report=report,
     )
-    summary_file, page_file = report.folder / TEXT, report.folder / PAGE
+    summary_file, page_file = report.folder / SUMMARY_TEXT, report.folder / SUMMARY_PAGE
     write_text(page_file, page)
     summary = "\n".join([*_text_lines(report), "", str(summary_file), str(page_file)])
     write_text(summary_file, f"{summary}\n")

@@ -19,7 +19,7 @@ from stepgrid.bisect.question import (
     is_lower_better,
     list_candidates,
 )
-from stepgrid.bisect.report import PAGE, BisectReport, Findings
+from stepgrid.bisect.report import BisectReport, Findings
 from stepgrid.bisect.search import BUILD_COST, NOISE, Evidence, Found, Measure, Question, forecast, next_step
 from stepgrid.build.option_difference import DEFAULT, default, differences
 from stepgrid.host import files
@@ -27,6 +27,7 @@ from stepgrid.model import units
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted, duration
 from stepgrid.store.builds import build_catalogue
+from stepgrid.store.paths import SUMMARY_PAGE
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats.text import cut
 from stepgrid.workflow.run_preview import preview_run
@@ -185,7 +186,7 @@ class Session:
             if difference.kind == DEFAULT and difference.first and difference.second:
                 before, after = (cut(default(info), _DEFAULT_WIDTH) for info in (difference.first, difference.second))
                 lines.append(f"{difference.option}: {before} -> {after}")
-        return lines, str(self.store.summary(plan.digest) / PAGE)
+        return lines, str(self.store.summary(plan.digest) / SUMMARY_PAGE)
 
 
 def _say(text: str) -> None:

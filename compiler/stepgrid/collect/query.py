@@ -72,7 +72,7 @@ def table_source(folder: Path, table: str) -> str:
 
 def check_version(connection: DuckDBPyConnection, folder: Path) -> None:
     """Tables of another version say so, before a column is missed."""
-    steps = folder / "steps.parquet"
+    steps = folder / STEPS_TABLE
     if not steps.is_file():
         raise NoTables(f"there are no tables in {folder}: `stepgrid run` makes them")
     metadata = connection.execute("SELECT key::BLOB, value FROM parquet_kv_metadata(?)", [str(steps)]).fetchall()

@@ -304,9 +304,6 @@ class Header:
     def stages(self) -> Sequence[OutlinedStage]:
         return self.read_stages()
 
-    def __getitem__(self, name: str) -> Any:
-        return json.loads(encode(getattr(self, name)))
-
 
 IMPORT = "import"  # how the `spec` of a plan of published results begins
 SERVER = "server"  # the kind of source that brings nothing: a server that already runs, by its name in the site file

@@ -14,7 +14,7 @@ from stepgrid.language.sources import source_key, source_parts
 from stepgrid.model.plan import CLIENT, FILES, SERVICE, PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.model.units import exact_size
 
-_DIGITS = 12  # of a checksum
+CHECKSUM_DIGITS = 12  # of a checksum
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _flat(source: Mapping[str, Any]) -> dict[str, Any]:
 def _patch_checksums(build: PlannedBuild) -> list[str]:
     patches = build.recipe.get("patches")
     listed = patches if isinstance(patches, list) else []
-    return [str(patch["sha256"])[:_DIGITS] for patch in listed if isinstance(patch, Mapping)]
+    return [str(patch["sha256"])[:CHECKSUM_DIGITS] for patch in listed if isinstance(patch, Mapping)]
 
 
 # Stages and steps
@@ -161,7 +161,8 @@ def _client_inputs(old: PlannedBuild | None, new: PlannedBuild | None) -> Iterat
 
 def _file_checksums(step: PlannedStep) -> dict[str, str]:
     sums = step.setup.get(FILES)
-    return {name: str(checksum)[:_DIGITS] for name, checksum in sums.items()} if isinstance(sums, Mapping) else {}
+    listed = sums.items() if isinstance(sums, Mapping) else ()
+    return {name: str(checksum)[:CHECKSUM_DIGITS] for name, checksum in listed}
 
 
 def _map_inputs(prefix: str, old: Mapping[str, Any], new: Mapping[str, Any], where: str = "") -> Iterator[Input]:

@@ -11,6 +11,7 @@ from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import PluginError
 from stepgrid.store import stage_requests
 from stepgrid.store.active_run import DiskFull, is_system_refusal, with_reserve
+from stepgrid.store.paths import STEPS_TABLE
 from stepgrid.store.plans import EarlierPlan
 from stepgrid.store.store import Store, revision
 from stepgrid.summarize import previous_report
@@ -65,7 +66,7 @@ def _warn(found: Report, partial: bool) -> None:
 def _unready(store: Store, plan: str) -> str | None:
     if not (store.plan(plan) / plan_file.HEADER).is_file():
         return f"there is no plan {plan} under {store.root}/plans; start a run first"
-    if not (store.tables(plan) / "steps.parquet").is_file():
+    if not (store.tables(plan) / STEPS_TABLE).is_file():
         return f"the tables of plan {plan} are missing; first: python -m stepgrid.collect {plan}"
     return None
 

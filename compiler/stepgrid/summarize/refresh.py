@@ -10,6 +10,7 @@ from stepgrid.collect import query
 from stepgrid.collect.job import collect
 from stepgrid.model.plan import Plan
 from stepgrid.store import plans
+from stepgrid.store.paths import BUILD_FILE, RESULT_FILE
 from stepgrid.store.store import Store, SummaryFiles, revision
 from stepgrid.summarize import job as summarize
 from stepgrid.summarize.report import Report
@@ -34,7 +35,7 @@ def current_tables(store: Store, plan: Plan) -> Path:
 def _made(store: Store, plan: Plan) -> Report:
     store.drop_stamps(plan.digest)
     known = collect(store, plan)
-    records = [each.result.folder / "result.json" for each in known.values() if each.result]
+    records = [each.result.folder / RESULT_FILE for each in known.values() if each.result]
     store.stamp_tables(plan.digest, revision(), records)
     found = summarize.read(store, plan.digest)
     summarize.write(store, found)
@@ -55,7 +56,7 @@ def _evidence(store: Store, plan: Plan) -> Iterator[Path]:
     for node in (*(stage.id for stage in plan.stages), *(build.id for build in plan.builds)):
         yield store.results_of(node)
         yield from (store.attempts_of(node), *store.attempts(node)[-1:])
-    yield from (store.build(build.id) / "build.json" for build in plan.builds)
+    yield from (store.build(build.id) / BUILD_FILE for build in plan.builds)
 
 
 def _changed(path: Path) -> float:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.summarize.comparisons.build_quality import differences
 from stepgrid.summarize.notes.option_defaults import Defaults
-from stepgrid.summarize.page import summary_text
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
@@ -29,11 +29,11 @@ def measured(root: Path, old: dict[str, str] | None, new: dict[str, str] | None,
 
 
 def text(root: Path) -> str:
-    return next(root.rglob(summary_text.SUMMARY)).read_text(encoding="utf-8")
+    return next(root.rglob(SUMMARY_TEXT)).read_text(encoding="utf-8")
 
 
 def page(root: Path) -> str:
-    return next(root.rglob(summary_text.PAGE)).read_text(encoding="utf-8")
+    return next(root.rglob(SUMMARY_PAGE)).read_text(encoding="utf-8")
 
 
 def test_only_options_that_are_left_alone_and_differ(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from stepgrid.plan.difference import CHECKSUM_DIGITS
+
 LIBRARY, RUNNING = "library", "server"
 Quality = Mapping[str, Any]
 
@@ -22,7 +24,6 @@ _ROUTES: Mapping[str, str] = MappingProxyType(
     }
 )
 _ORDER = ("route", "suite", "compiler", "optimisation", "march", "assertions", "architecture")
-_DIGITS = 12  # of a checksum
 
 
 def differences(one: Quality, other: Quality) -> str:
@@ -54,7 +55,7 @@ def _value(name: str, value: Any) -> str:
     if name == "route":
         return _ROUTES.get(str(value), said(value))
     if name == "sha256" and isinstance(value, Mapping):
-        return ", ".join(f"{program} {str(digest)[:_DIGITS]}…" for program, digest in value.items())
+        return ", ".join(f"{program} {str(digest)[:CHECKSUM_DIGITS]}…" for program, digest in value.items())
     return said(value)
 
 

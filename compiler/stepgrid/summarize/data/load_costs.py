@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from stepgrid.model.plan import Header, PlannedCell
+from stepgrid.store.paths import RESULT_FILE
 from stepgrid.store.results import read_head, record_seconds
 from stepgrid.store.store import Store
 
@@ -37,4 +38,4 @@ def _stages(cell: PlannedCell, first: bool = False) -> list[str]:
 
 def _seconds(store: Store, stage: str) -> float:
     result = store.result(stage)
-    return (record_seconds(read_head(result / "result.json")) or 0.0) if result else 0.0
+    return (record_seconds(read_head(result / RESULT_FILE)) or 0.0) if result else 0.0

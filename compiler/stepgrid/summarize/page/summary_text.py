@@ -10,6 +10,7 @@ from stepgrid.model.plan import Axis, is_imported
 from stepgrid.model.status import Status
 from stepgrid.model.table import Column, Table
 from stepgrid.model.units import counted, percent
+from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.store.store import Store
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons import comparison_axes
@@ -43,7 +44,6 @@ _ASSUMED = (
 )
 _DEBT = "L0 debt: files of level 0 when the benchmark was over and the drain began"
 _GARBAGE = "tombstones, dead rows, history list, bloat: what the step left to clean up"
-SUMMARY, PAGE = "summary.txt", "index.html"
 INDENT = 12
 UNITS = {"stalled": "%", "drain": "s"}
 PERCENTILES = ("p50", "p99", "p99.9", "read p99", "write p99", "seek p99")
@@ -56,11 +56,11 @@ STALLED = 0.05  # share of slow seconds from which a step is named
 
 
 def path(store: Store, plan: str) -> Path:
-    return store.summary(plan) / SUMMARY
+    return store.summary(plan) / SUMMARY_TEXT
 
 
 def page_path(store: Store, plan: str) -> Path:
-    return store.summary(plan) / PAGE
+    return store.summary(plan) / SUMMARY_PAGE
 
 
 def text(report: Report, page: Path | None) -> str:

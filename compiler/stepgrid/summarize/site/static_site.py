@@ -10,6 +10,7 @@ from typing import Any
 
 from stepgrid.host.files import make_folder, write_text
 from stepgrid.package import TEMPLATES, __version__
+from stepgrid.store.paths import SUMMARY_TEXT
 from stepgrid.summarize.page import content_policy, html, summary_text
 from stepgrid.summarize.site.experiment import Experiment
 
@@ -45,7 +46,7 @@ def _experiment(folder: Path, each: Experiment) -> None:
         (folder / TABLES / old).unlink()
     for name in each.parquet:
         shutil.copyfile(each.tables / name, folder / TABLES / name)
-    write_text(folder / "summary.txt", summary_text.text(each.report, None))
+    write_text(folder / SUMMARY_TEXT, summary_text.text(each.report, None))
     write_text(folder / INDEX, html.page(each.report))
 
 
@@ -56,7 +57,7 @@ def _names(folder: Path) -> list[str]:
 def _remove_others(folder: Path, kept: set[str]) -> None:
     """Only what a site makes: folders that begin with a page of ours."""
     for each in folder.iterdir():
-        if each.is_dir() and each.name not in kept and (each / "summary.txt").is_file() and (each / TABLES).is_dir():
+        if each.is_dir() and each.name not in kept and (each / SUMMARY_TEXT).is_file() and (each / TABLES).is_dir():
             shutil.rmtree(each)
 
 
