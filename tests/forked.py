@@ -83,6 +83,7 @@ def _run(request: dict[str, object]) -> NoReturn:
     for descriptor, name in ((1, "stdout"), (2, "stderr")):
         os.dup2(os.open(f"{output}/{name}", os.O_WRONLY | os.O_CREAT | os.O_APPEND), descriptor)
     sys.path[:1] = [str(folder), *(str(Path(path).resolve()) for path in env.get("PYTHONPATH", "").split(":") if path)]
+    sys.orig_argv = [sys.executable, *argv]  # with which a run starts its next round
     if argv[0] == "-m":
         sys.argv = argv[1:]
         runpy.run_module(argv[1], run_name="__main__", alter_sys=True)

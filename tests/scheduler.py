@@ -9,7 +9,7 @@ from xdist.scheduler import LoadFileScheduling
 ENGINES = "tests/integration/"
 SPECS = "tests/specs/"
 LONG = (ENGINES, "tests/kills/", "tests/rules/", SPECS)
-SPEEDS = tuple(f"{ENGINES}test_{name}" for name in ("axis_search", "client_rates", "hidden_changes", "verdicts"))
+SPEEDS = tuple(f"{ENGINES}test_{name}" for name in ("axis_search", "sqlite_demo", "sysbench_run", "verdicts"))
 
 
 class Scheduler(LoadFileScheduling):

@@ -35,7 +35,7 @@ class Lab:
     def run(self, *argv: str, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", *argv], cwd=self.folder, env=self.environment(**env), stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=240, check=False,
+            capture_output=True, text=True, timeout=600, check=False,
         )  # fmt: skip
 
     def start(self, *argv: str, **env: str) -> subprocess.Popen[bytes]:

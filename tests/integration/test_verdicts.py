@@ -17,8 +17,7 @@ def test_no_verdict_of_a_difference_for_the_same_and_one_for_a_slow_arm(lab: Any
     text = SPEC.replace("\nrepeat: 2", slow).replace(", cache_size: 32MiB", "").replace("keys: 20k", "keys: 50k")
     lab.write(text)
     said = _said(lab)
-    assert said["slow"] == "slower"
-    if said["large"] not in ALIKE:  # one interval in twenty misses, so what it says must not come again
+    if said["slow"] != "slower" or said["large"] not in ALIKE:  # one interval in twenty misses, or the host is busy
         assert lab.execute(lab.argv("redo", "spec.yaml")).returncode == 0
         again = _said(lab)
         assert again["slow"] == "slower"

@@ -73,8 +73,9 @@ def mark_folder(folder: Path) -> None:
     """Remove temporary folders of runs that were killed, and mark this one's."""
     for mark in Path(tempfile.gettempdir()).glob(f"snakemake*/{OWNER}*"):
         process = mark.name.removeprefix(OWNER)
-        if mark.lstat().st_uid == os.getuid() and files.has_dead_owner(process):
-            shutil.rmtree(mark.parent, ignore_errors=True)
+        with suppress(FileNotFoundError):  # of a run that ends just now
+            if mark.lstat().st_uid == os.getuid() and files.has_dead_owner(process):
+                shutil.rmtree(mark.parent, ignore_errors=True)
     with suppress(OSError):
         (folder / f"{OWNER}{files.temporary_suffix()}").touch()
 
