@@ -44,7 +44,7 @@ def test_jobs_start_in_the_order_of_their_ranks(whole_run: Any) -> None:
     checkout, _ = whole_run
     [plan] = (checkout.folder / "outputs/plans").glob("[!.]*")
     ranked = sorted(read_header(plan).stages, key=lambda stage: stage.rank)
-    assert checkout.logged("measure") == [stage["id"] for stage in ranked]
+    assert checkout.logged("measure") == [stage.id for stage in ranked]
     assert checkout.log[0].startswith("build ")
     assert checkout.log[1].startswith("build ")
 

@@ -21,7 +21,9 @@ from stepgrid.host.files import Tree, write_json
 from stepgrid.host.locks import locked
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.model.status import Eta
+from stepgrid.model.units import duration
 from stepgrid.run import progress
+from stepgrid.run.status_lines import head
 from stepgrid.store import plans
 from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.status import job_status
@@ -32,7 +34,7 @@ BEGAN = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 
 def at(store: Store) -> str:
-    return progress.head(job_status(store, "d1"))
+    return head(job_status(store, "d1"))
 
 
 def stage(name: str, parent: str | None = None, seconds: float = 10.0, rank: int = 0) -> PlannedStage:
@@ -129,9 +131,9 @@ def test_an_estimate_that_the_plan_lacks_is_unknown_until_it_was_measured(tmp_pa
     store.plan("d2").parent.mkdir(parents=True)
     stages = (replace(LOAD, seconds=0.0), replace(LOAD, id="s-again", seconds=0.0), PARTS[0])
     plans.write(Plan("d2", "t", "s", None, (), (), (), stages, {}, Report()), store.plan("d2"))
-    assert progress.head(job_status(store, "d2")) == "[0/3 done] missing 3, ETA ?"
+    assert head(job_status(store, "d2")) == "[0/3 done] missing 3, ETA ?"
     finish(store, LOAD, 7.0)
-    assert progress.head(job_status(store, "d2")) == "[1/3 done] missing 2, ETA ~17s"
+    assert head(job_status(store, "d2")) == "[1/3 done] missing 2, ETA ~17s"
 
 
 def test_failures_of_this_run_have_failed(store: Store) -> None:
@@ -163,9 +165,9 @@ def test_what_another_machine_measures_is_not_missing(store: Store, tmp_path: Pa
     stages = (LOAD, replace(LOAD, id="s-big", hardware="big"), replace(PARTS[0], id="s-big-a", hardware="big"))
     plan = Plan("d3", "t", "s", None, (), (), (), stages, {}, Report(), machines={"big": big, "h": {"id": "h"}})
     plans.write(plan, store.plan("d3"))
-    assert progress.head(job_status(store, "d3")) == "[0/1 done] missing 1, elsewhere 2, ETA ~1m40s"
+    assert head(job_status(store, "d3")) == "[0/1 done] missing 1, elsewhere 2, ETA ~1m40s"
     finish(store, stages[1], 50.0)  # brought from there
-    assert progress.head(job_status(store, "d3")) == "[1/2 done] missing 1, elsewhere 1, ETA 50s"
+    assert head(job_status(store, "d3")) == "[1/2 done] missing 1, elsewhere 1, ETA 50s"
 
 
 def test_failures_of_earlier_runs_are_tried_again(store: Store) -> None:
@@ -176,7 +178,7 @@ def test_failures_of_earlier_runs_are_tried_again(store: Store) -> None:
 
 def test_the_eta_shrinks_and_is_unknown_once_the_time_is_over(store: Store) -> None:
     found = replace(job_status(store, "d1"), eta=Eta(60.0))
-    assert [progress.head(found, elapsed).split("ETA ")[1] for elapsed in (0, 20, 59, 60, 500)] == [
+    assert [head(found, elapsed).split("ETA ")[1] for elapsed in (0, 20, 59, 60, 500)] == [
         "1m00s", "40s", "1s", "?", "?",
     ]  # fmt: skip
 
@@ -186,13 +188,13 @@ def test_the_eta_shrinks_and_is_unknown_once_the_time_is_over(store: Store) -> N
     [(0, "0s"), (-3, "0s"), (59.4, "59s"), (59.6, "1m00s"), (190, "3m10s"), (7500, "2h05m"), (273600, "3d04h")],
 )
 def test_durations(seconds: float, text: str) -> None:
-    assert progress.duration(seconds) == text
+    assert duration(seconds) == text
 
 
 @given(st.floats(0, 1e8))
 def test_a_duration_is_right_to_its_smallest_unit(seconds: float) -> None:
     units = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-    parts = [(int(number), units[unit]) for number, unit in re.findall(r"(\d+)([smhd])", progress.duration(seconds))]
+    parts = [(int(number), units[unit]) for number, unit in re.findall(r"(\d+)([smhd])", duration(seconds))]
     assert 0 <= seconds + 0.5 - sum(number * unit for number, unit in parts) <= parts[-1][1] + 1e-6
 
 

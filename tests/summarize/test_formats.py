@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stepgrid.host.terminal_output import wrap
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.summarize.formats import FORMATS, json_text, text
 from stepgrid.summarize.formats.csv_format import delimited_text
@@ -226,7 +227,7 @@ def test_json_has_no_number_where_there_is_none() -> None:
 
 def test_a_value_that_is_a_list_wider_than_a_line_goes_on_after_a_separator() -> None:
     value = "write_buffer_size=4m;table_factory={cache=0;filter=bloom:10};"
-    assert text.wrapped(f"cf_options {value} direct_reads ON", "  ", "    ", 40) == [
+    assert wrap(f"cf_options {value} direct_reads ON", "  ", "    ", 40) == [
         "  cf_options",
         "    write_buffer_size=4m;",
         "    table_factory={cache=0;",
@@ -237,7 +238,7 @@ def test_a_value_that_is_a_list_wider_than_a_line_goes_on_after_a_separator() ->
 
 def test_other_words_that_are_wider_than_a_line_are_whole() -> None:
     path = f"log outputs/{'part/' * 10}log"
-    assert text.wrapped(path, "  ", "    ", 40) == ["  log", f"    outputs/{'part/' * 10}log"]
+    assert wrap(path, "  ", "    ", 40) == ["  log", f"    outputs/{'part/' * 10}log"]
 
 
 def test_names_in_backquotes_are_code_on_the_page() -> None:

@@ -23,13 +23,13 @@ from stepgrid.bisect.report import BisectReport, Findings
 from stepgrid.bisect.search import BUILD_COST, NOISE, Evidence, Found, Measure, Question, forecast, next_step
 from stepgrid.build.option_difference import DEFAULT, default, differences
 from stepgrid.host import files
+from stepgrid.host.terminal_output import cut
 from stepgrid.model import units
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted, duration
 from stepgrid.store.builds import build_catalogue
 from stepgrid.store.paths import SUMMARY_PAGE
 from stepgrid.store.store import Store
-from stepgrid.summarize.formats.text import cut
 from stepgrid.workflow.run_preview import preview_run
 
 _MOST_SUSPECTS = 3  # whose changes are shown

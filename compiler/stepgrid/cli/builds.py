@@ -21,6 +21,7 @@ from stepgrid.cli.failures import CommandError
 from stepgrid.cli.output import WIDTH
 from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, use_site
 from stepgrid.errors import FAILED, FINE, PROBLEMS
+from stepgrid.host.terminal_output import wrap
 from stepgrid.language.problems import nearest
 from stepgrid.language.sources import source_kind
 from stepgrid.model.plan import Json, Plan, PlannedBuild
@@ -31,7 +32,6 @@ from stepgrid.plugins.engine import release_numbers
 from stepgrid.store import builds, plans
 from stepgrid.store.builds import StoredBuild
 from stepgrid.store.store import Store
-from stepgrid.summarize.formats.text import wrapped
 from stepgrid.workflow import host_plan
 
 USAGES = """\
@@ -238,7 +238,7 @@ def _entry_lines(entry: _Entry) -> Iterator[str]:
     build, record = entry.build, entry.build.record
     disk = "" if build.bytes is None else size(build.bytes)
     status = ", ".join(part for part in (build.status, f"{entry.engine} {entry.version}".strip(), disk) if part)
-    yield from wrapped(status, f"{', '.join(entry.names)}: ", " " * 4, WIDTH)
+    yield from wrap(status, f"{', '.join(entry.names)}: ", " " * 4, WIDTH)
     rows = {
         "id": build.id,
         "from": source_text(entry.source),
@@ -252,7 +252,7 @@ def _entry_lines(entry: _Entry) -> Iterator[str]:
     }
     for name, text in rows.items():
         if text:
-            yield from wrapped(text, f"  {name:{INDENT - 2}}", " " * INDENT, WIDTH)
+            yield from wrap(text, f"  {name:{INDENT - 2}}", " " * INDENT, WIDTH)
 
 
 def _recipe_text(recipe: Mapping[str, Any]) -> str:

@@ -18,11 +18,11 @@ from stepgrid.build.option_difference import (
     differences,
 )
 from stepgrid.cli.output import WIDTH
+from stepgrid.host.terminal_output import cut, wrap
 from stepgrid.model.table import NOTHING, Cell, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.summarize.formats import json_text, markdown
 from stepgrid.summarize.formats.csv_format import delimited_text
-from stepgrid.summarize.formats.text import cut, wrapped
 
 _NAME_WIDTH, _CHANGE_WIDTH = 32, 30  # columns of the text; what is longer moves the next column
 _NARROWEST_HELP = 24  # columns below which an explanation is left out
@@ -121,7 +121,7 @@ def _group_lines(changes: Sequence[Difference]) -> Iterator[str]:
         if len(head) + len(text) > WIDTH:
             text = _list_change(change) or text
         if len(head) + len(text) > WIDTH:
-            yield from wrapped(text, head, " " * len(head), WIDTH)
+            yield from wrap(text, head, " " * len(head), WIDTH)
             continue
         line = f"{head}{text:{text_width}}  "
         width = WIDTH - len(line)  # the explanation is cut, or left out, before a value is

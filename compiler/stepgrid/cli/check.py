@@ -16,7 +16,6 @@ from stepgrid.cli.spec_arguments import (
     add_narrowing,
     check_scales,
     compile_spec,
-    load_limits,
     print_warnings,
     spec_error,
 )
@@ -25,6 +24,7 @@ from stepgrid.language.lock_file import spec_path
 from stepgrid.language.problems import Problem, format_annotation, problem_record
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted, duration
+from stepgrid.run.status_lines import load_limits
 from stepgrid.summarize.formats import json_text
 
 MEMORY = 4 << 30  # bytes of address space beyond what the process has

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.cli.output import WIDTH
-from stepgrid.cli.spec_arguments import add_spec, compile_spec, explain_words, loads_so_far, print_warnings, spec_error
+from stepgrid.cli.spec_arguments import add_spec, compile_spec, explain_words, print_warnings, spec_error
 from stepgrid.errors import FINE
+from stepgrid.host.terminal_output import cut, wrap
 from stepgrid.language.site import current_site
 from stepgrid.language.sources import network_sources
 from stepgrid.model.plan import BUILD, MOST_LOADS
@@ -19,8 +20,9 @@ from stepgrid.model.units import counted, duration, percent, size
 from stepgrid.plan import difference, estimate
 from stepgrid.plan.difference import Input
 from stepgrid.plan.estimate import MADE_BY, Node, Preview, search_text
+from stepgrid.run.status_lines import loads_so_far
 from stepgrid.summarize.formats import json_text
-from stepgrid.summarize.formats.text import aligned, cut, wrapped
+from stepgrid.summarize.formats.text import aligned
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.run_preview import preview_run
 
@@ -111,7 +113,7 @@ def _totals(preview: Preview) -> Iterator[str]:
         results = "1 result is" if preview.to_read == 1 else f"{preview.to_read} results are"
         yield _row("read", f"{results} read again from kept output, nothing is measured for it")
     if sources := _fetched_sources(preview):
-        yield from wrapped(", ".join(sources), _row("fetch", ""), _row("", ""), width=WIDTH)
+        yield from wrap(", ".join(sources), _row("fetch", ""), _row("", ""), width=WIDTH)
     if preview.nodes:
         yield _row("status", _status_counts(preview.nodes))
     if preview.running:
@@ -194,7 +196,7 @@ def _group_lines(nodes: Sequence[Node], build_labels: Mapping[str, Iterable[str]
         yield line
     else:
         yield title
-        yield from wrapped(first.because, "    ", width=WIDTH)
+        yield from wrap(first.because, "    ", width=WIDTH)
     yield from _input_lines(nodes[0].inputs, None if most is None else SHOWN_INPUTS)
     listed = nodes if most is None or len(nodes) <= most + 1 else nodes[:most]
     rows = [

@@ -14,6 +14,7 @@ from stepgrid.cli.output import ROW_FORMATS, WIDTH, check_folder, format_of, for
 from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, spec_words
 from stepgrid.errors import FINE, PROBLEMS, USAGE
 from stepgrid.host.files import replacing
+from stepgrid.host.terminal_output import wrap
 from stepgrid.language.problems import nearest
 from stepgrid.model import units
 from stepgrid.model.figures import BUCKET, Figures, ParseError, PrintedStep, rows
@@ -27,7 +28,7 @@ from stepgrid.plugins.registry import DRIVERS, driver
 from stepgrid.store.paths import STEPS_TABLE
 from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.formats.csv_format import delimited_text
-from stepgrid.summarize.formats.text import aligned, lines, wrapped
+from stepgrid.summarize.formats.text import aligned, lines
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ def _figure_lines(figures: Figures) -> Iterator[str]:
     """Show metrics in the groups of docs/metrics.md, levels, and counters that counted something."""
     facts = ", ".join(f"{name} {fact}" for name, fact in figures.facts.items() if len(fact) <= LONGEST_FACT)
     for text in (facts, *(f"warning: {warning}" for warning in figures.warnings)):
-        yield from wrapped(text, width=WIDTH)
+        yield from wrap(text, width=WIDTH)
     sections = {title: [metric.name for metric in section] for title, section in SECTIONS.items()}
     grouped = {name for names in sections.values() for name in names}
     sections[OTHER_METRICS] = [name for name in figures.metrics if name not in grouped]

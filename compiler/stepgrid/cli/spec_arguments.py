@@ -16,9 +16,8 @@ from typing import Any
 from stepgrid.cli.failures import CommandError
 from stepgrid.errors import PROBLEMS
 from stepgrid.language.problems import Problem, Problems, SpecError
-from stepgrid.model.plan import AdaptiveRepeat, Plan, PlannedCell, load_counts
+from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.model.status import StatusWord
-from stepgrid.model.units import counted, duration
 
 SPEC_HELP = "a spec file, such as specs/quickstart.yaml"
 RESULTS_HELP = "a spec, a plan (`stepgrid plans`), either with @DATE, or a file that `stepgrid export` wrote"
@@ -247,19 +246,3 @@ def check_steps(plan: Plan, names: Sequence[str]) -> None:
     for name in names:
         if name not in step_names:
             raise CommandError(f"there is no step `{name}`: {nearest(name, step_names)}")
-
-
-def load_limits(until: AdaptiveRepeat) -> str:
-    """until decided: 3 to 12 loads within 8h00m"""
-    within = "" if until.within is None else f" within {duration(until.within)}"
-    return f"{until.goal}: {until.least} to {until.most} loads{within}"
-
-
-def loads_so_far(plan: Plan) -> str:
-    """Count the loads of a plan that adds loads; empty for one whose number of loads is fixed."""
-    fewest, most = load_counts(plan)
-    if not plan.adds_loads:
-        return ""
-    loads = counted(most, "load") if fewest == most else f"{fewest} to {most} loads"
-    limits = load_limits(plan.until) if plan.until else "more to confirm a claim that fails"
-    return f"{loads} of a cell so far ({limits})"

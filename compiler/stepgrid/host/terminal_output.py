@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO, cast
@@ -92,3 +93,38 @@ def screened() -> Iterator[None]:
     finally:
         sys.stdout = before[0] if sys.stdout is screens[0] else sys.stdout
         sys.stderr = before[1] if sys.stderr is screens[1] else sys.stderr
+
+
+# Lines of a page
+
+WIDTH = 120
+INDENT = "  "
+
+
+def cut(line: str, width: int) -> str:
+    return line if len(line) <= width else line[: width - 1].rstrip() + "…"
+
+
+def wrap(sentence: str, first: str = INDENT, following: str | None = None, width: int = WIDTH) -> list[str]:
+    """Wrap a sentence; a name or path is not broken, but a list without spaces that is wider than a line is."""
+    indent = first if following is None else following
+    lines = textwrap.wrap(
+        sentence,
+        width,
+        initial_indent=first,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    return [part for line in lines for part in ([line] if len(line) <= width else _break_list(line, indent, width))]
+
+
+def _break_list(line: str, indent: str, width: int) -> Iterator[str]:
+    """Break an option's value such as `a=1;b=2` after separators, as far right as there is room."""
+    part = ""
+    for item in re.findall(r"[^;,]*[;,]+|[^;,]+", line):
+        if part and len(part + item) > width:
+            yield part
+            part = indent
+        part += item
+    yield part

@@ -1,4 +1,4 @@
-"""Progress of a plan as its jobs show it, live figures of a step, and the time when a run is to stop (`--until`)."""
+"""Progress of a plan as its jobs show it, and the time when a run is to stop (`--until`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,12 +16,11 @@ from pathlib import Path
 
 from stepgrid.host.terminal_output import raw, visible
 from stepgrid.model.plan import PlannedStage, PlannedStep
-from stepgrid.model.status import PlanStatus, Status
-from stepgrid.model.units import UnitError, duration, quantity, short_rate
+from stepgrid.model.status import PlanStatus, Step
+from stepgrid.model.units import UnitError, quantity
 from stepgrid.plan.actions import replays
 from stepgrid.plan.plan_file import outline
-from stepgrid.plugins.driver import LiveThroughput, LiveWait
-from stepgrid.plugins.registry import driver
+from stepgrid.run.status_lines import end_line, head, is_terminal, step_text
 from stepgrid.store.active_run import note_skipped_stage
 from stepgrid.store.images import ImageVerifier
 from stepgrid.store.status import StatusReader, job_reader
@@ -51,7 +50,7 @@ def show_start(store: Store, plan: str, stage: PlannedStage) -> None:
     global _current
     reader = job_reader(store, plan, stage.id)
     _current = _Current(reader, reader.read(), stage, time.monotonic())
-    if not _is_terminal():
+    if not is_terminal(sys.stderr):
         write_line(f"{_current.head()} | {stage.title}")
 
 
@@ -72,7 +71,7 @@ def show_step(stage: PlannedStage, index: int, folder: Path) -> Iterator[None]:
     finally:
         over.set()
         watcher.join(timeout=1.0)
-        if _is_terminal():
+        if is_terminal(sys.stderr):
             _write("\r\x1b[K")
 
 
@@ -82,40 +81,24 @@ def show_end(store: Store, plan: str, stage: PlannedStage, status: str) -> None:
     reader, _current = _current.reader if _current else job_reader(store, plan), None
     reader.own_stage = ""
     plan_status = reader.read()
-    time_taken = plan_status.nodes[stage.id].time_taken if status == Status.DONE else ""
-    write_line(f"{head(plan_status)} | {stage.title}: {status}{time_taken}")
-
-
-def head(plan_status: PlanStatus, elapsed: float = 0.0) -> str:
-    """Render `[12/45 done] running 1, missing 32, ETA 3m10s`, `elapsed` seconds after the status was read."""
-    counts = {status: len(plan_status.of(status)) for status in Status}
-    done_count, total = counts.pop(Status.DONE), len(plan_status.stages) - counts[Status.ELSEWHERE]
-    shares = "".join(f"{status} {count}, " for status, count in counts.items() if count)
-    eta = plan_status.eta
-    if eta.seconds is None or 0 < eta.seconds <= elapsed:  # all that was foreseen is over, and it goes on
-        time_left = "?"
-    else:
-        time_left = f"{'~' if eta.is_rough else ''}{duration(max(eta.seconds - elapsed, 0.0))}"
-    return f"[{done_count}/{total} done] {shares}ETA {time_left}"
+    write_line(end_line(plan_status, plan_status.nodes[stage.id], status))
 
 
 def _watch(stage: PlannedStage, index: int, folder: Path, over: threading.Event) -> None:
-    start, is_terminal = time.monotonic(), _is_terminal()
-    if is_terminal:
-        _show_status(stage, stage.steps[index], folder, 0.0)
-    while not over.wait(INTERVAL[is_terminal]):
-        _show_status(stage, stage.steps[index], folder, time.monotonic() - start)
+    start, at_terminal = time.monotonic(), is_terminal(sys.stderr)
+    planned = stage.steps[index]
+    step = Step(planned.name, planned.kind, index, len(stage.steps), declared_seconds(planned), start, folder)
+    if at_terminal:
+        _show_step(stage, step)
+    while not over.wait(INTERVAL[at_terminal]):
+        _show_step(stage, step)
 
 
-def _show_status(stage: PlannedStage, step: PlannedStep, folder: Path, elapsed: float) -> None:
+def _show_step(stage: PlannedStage, step: Step) -> None:
     title = (_current.stage if _current else stage).title.rsplit(": ", 1)[0]
-    total = declared_seconds(step)
-    text = f"{_current.head()} | " if _current else ""
-    text += f"{title}: {step.name} {elapsed:.0f}{f'/{total:.0f}' if total else ''} s"
-    throughput = current_throughput(step.kind, folder)
-    text += "" if throughput is None else f", {short_rate(throughput)} ops/s"
-    text += f", waits for {reason}" if (reason := current_wait(step.kind, folder)) else ""
-    if _is_terminal():
+    start = f"{_current.head()} | " if _current else ""
+    text = f"{start}{title}: {step.name} {step_text(step, time.monotonic())}"
+    if is_terminal(sys.stderr):
         _write(f"\r{visible(text)[: _width() - 1]}\x1b[K")
     else:
         write_line(text)
@@ -127,10 +110,6 @@ def declared_seconds(step: PlannedStep) -> float | None:
     return float(seconds) if isinstance(seconds, int | float) and seconds > 0 else None
 
 
-def _is_terminal() -> bool:
-    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-
-
 def _width() -> int:
     try:
         return os.get_terminal_size(sys.stderr.fileno()).columns or 80
@@ -140,7 +119,7 @@ def _width() -> int:
 
 def write_line(text: str) -> None:
     """Write a line of its own, folded at a terminal, which would break it in the middle of a word."""
-    if not _is_terminal():
+    if not is_terminal(sys.stderr):
         _write(f"{visible(text)}\n")
         return
     lines = textwrap.wrap(text, max(_width() - 1, 20), subsequent_indent="  ", break_on_hyphens=False)
@@ -153,33 +132,6 @@ def _write(text: str) -> None:
         sys.stderr.flush()
     except OSError:  # a terminal that went away is no reason to lose a measurement
         pass
-
-
-# Live figures of a running step, where its kind can tell while it runs
-
-
-def read_throughput(kind: str, folder: Path) -> Sequence[tuple[float, float]]:
-    """Read (seconds since the step's start, operations per second) of its newest intervals, oldest first."""
-    try:
-        reader = driver(kind)
-    except LookupError:  # of another version
-        return ()
-    return reader.live(folder) if isinstance(reader, LiveThroughput) else ()
-
-
-def current_throughput(kind: str, folder: Path) -> float | None:
-    """Read the newest whole interval; None while there is none, and for kinds that cannot tell."""
-    readings = read_throughput(kind, folder)
-    return readings[-1][1] if readings else None
-
-
-def current_wait(kind: str, folder: Path) -> str:
-    """Name what it waits for; empty for kinds that do not wait."""
-    try:
-        reader = driver(kind)
-    except LookupError:  # of another version
-        return ""
-    return reader.waits_for(folder) if isinstance(reader, LiveWait) else ""
 
 
 # The time when a run is to stop, `--until 6h` or `--until 07:30`, as its jobs find it in their environment

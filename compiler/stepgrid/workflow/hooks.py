@@ -26,7 +26,8 @@ from stepgrid.model.plan import BUILD_PREFIX, PlannedStage
 from stepgrid.model.site import Site
 from stepgrid.model.status import NodeStatus, PlanStatus, Status
 from stepgrid.model.units import counted, duration
-from stepgrid.run.progress import end_time, head
+from stepgrid.run.progress import end_time
+from stepgrid.run.status_lines import end_line, head
 from stepgrid.store import active_run, stage_requests
 from stepgrid.store.active_run import RunRecord, active_run_record, hold_run_lock
 from stepgrid.store.attempts import read_failure, write_failure
@@ -368,8 +369,7 @@ class JobScreen:
         attempts = self.store.attempts(node.id)[-1:] if node.status is Status.FAILED else []
         if attempts and (failure := read_failure(attempts[0])):
             return failure.block(node.title)
-        reason = f" ({node.reason})" if node.reason else ""
-        return f"{head(status)} | {node.title}: {node.status}{node.time_taken}{reason}"
+        return end_line(status, node, node.status, node.reason)
 
     def _check_forgotten(self, status: PlanStatus) -> None:
         """Say once that the run waits for jobs which the cluster has forgotten."""

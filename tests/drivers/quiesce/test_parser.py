@@ -12,7 +12,7 @@ from stepgrid.drivers.quiesce.parser import AMOUNTS, END, START
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.registry import require_runner
-from stepgrid.run.progress import current_wait
+from stepgrid.run.status_lines import current_wait
 
 DUMP = """\
 ** Compaction Stats [default] **

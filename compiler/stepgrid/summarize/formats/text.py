@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from stepgrid.host.terminal_output import INDENT, WIDTH, wrap
 from stepgrid.model.table import Cell, Column, Table
 
-WIDTH = 120
 SENTENCES = 100
-GAP = INDENT = "  "
+GAP = "  "
 FEW = 3
 
 
@@ -31,7 +29,7 @@ def lines(found: Table, indent: str = INDENT, width: int = WIDTH) -> Iterator[st
         for row in found.rows:
             yield _row([row[index] for index in page], found.lacking(row), columns, room, indent)
     for note in found.notes:
-        yield from wrapped(note, indent, f"{indent}  ", width)
+        yield from wrap(note, indent, f"{indent}  ", width)
 
 
 def aligned(rows: Iterable[Sequence[str]], indent: str = INDENT, right: Collection[int] = ()) -> Iterator[str]:
@@ -40,29 +38,6 @@ def aligned(rows: Iterable[Sequence[str]], indent: str = INDENT, right: Collecti
     widths = [max(map(len, column)) for column in zip(*listed, strict=True)]
     columns = [Column("", is_text=index not in right) for index in range(len(widths))]
     yield from (_line(row, columns, widths, indent) for row in listed)
-
-
-def wrapped(said: str, first: str = INDENT, rest: str | None = None, width: int = WIDTH) -> list[str]:
-    """A sentence on lines; neither a name nor a path is broken, but a list without spaces that is wider than a line."""
-    rest = first if rest is None else rest
-    whole = textwrap.wrap(said, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False,
-                          break_long_words=False)  # fmt: skip
-    return [part for line in whole for part in ([line] if len(line) <= width else _list_parts(line, rest, width))]
-
-
-def _list_parts(line: str, indent: str, width: int) -> Iterator[str]:
-    """An option's value such as `a=1;b=2` goes on below after a separator, as far right as there is room."""
-    taken = ""
-    for item in re.findall(r"[^;,]*[;,]+|[^;,]+", line):
-        if taken and len(taken + item) > width:
-            yield taken
-            taken = indent
-        taken += item
-    yield taken
-
-
-def cut(line: str, width: int) -> str:
-    return line if len(line) <= width else line[: width - 1].rstrip() + "…"
 
 
 def _line(texts: Iterable[str], columns: Sequence[Column], widths: Sequence[int], indent: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from stepgrid.summarize.formats.text import SENTENCES, wrapped
+from stepgrid.host.terminal_output import wrap
+from stepgrid.summarize.formats.text import SENTENCES
 from stepgrid.summarize.notes import step_settings
 from stepgrid.summarize.page import next_steps
 from stepgrid.summarize.report import Report
@@ -21,9 +22,9 @@ def sections(report: Report) -> Iterator[list[str]]:
 def what_next(report: Report) -> list[str]:
     lines = ["what next", "---------"]
     for step in next_steps.next_steps(report):
-        lines += [f"  {step.command}", *wrapped(step.why, "    ", width=SENTENCES)]  # a command is not broken
+        lines += [f"  {step.command}", *wrap(step.why, "    ", width=SENTENCES)]  # a command is not broken
     return lines
 
 
 def _titled(title: str, sentences: Iterable[str]) -> list[str]:
-    return [title, "-" * len(title), *(line for said in sentences for line in wrapped(said, "  ", "    ", SENTENCES))]
+    return [title, "-" * len(title), *(line for said in sentences for line in wrap(said, "  ", "    ", SENTENCES))]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from stepgrid.host.terminal_output import wrap
 from stepgrid.model.plan import Axis, is_imported
 from stepgrid.model.status import Status
 from stepgrid.model.table import Column, Table
@@ -156,11 +157,7 @@ def incomplete(report: Report) -> list[str]:
 
 def _entry(name: str, lines: Sequence[str]) -> list[str]:
     margin = " " * INDENT
-    shown = [
-        part
-        for line in lines
-        for part in text_format.wrapped(line, margin, margin + "  " * line.startswith(" "), SENTENCES)
-    ]
+    shown = [part for line in lines for part in wrap(line, margin, margin + "  " * line.startswith(" "), SENTENCES)]
     return [f"{name:<{INDENT}}{shown[0].lstrip()}", *shown[1:]] if shown else []
 
 
@@ -247,7 +244,7 @@ def _why(report: Report, found: Overview) -> Iterator[list[str]]:
             step, *labels, arm, ratio, said = (cell.text for cell in row)
             known = tuple(None if label == "-" else label for label in labels)
             at = ", ".join(filter(None, (arm, step, comparison_axes.words(known, found.down))))
-            lines += text_format.wrapped(f"{at}: {ratio}: {said}", "  ", "    ", SENTENCES)
+            lines += wrap(f"{at}: {ratio}: {said}", "  ", "    ", SENTENCES)
         more = len(table.rows) - MOST_CAUSES
         yield [*lines, *([f'  and {counted(more, "difference")} more: `--table "{table.title}"`'] if more > 0 else [])]
 
@@ -283,7 +280,7 @@ def _defaults(found: Defaults | None) -> list[str]:
     lines = [title, "-" * len(title)]
     for builds, changes in found.groups():
         said = f"{', '.join(builds)}: {'; '.join(changes)}"
-        lines += text_format.wrapped(said, "  ", "    ", SENTENCES)
+        lines += wrap(said, "  ", "    ", SENTENCES)
     return lines
 
 
