@@ -59,6 +59,21 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert [p.name for p in sorted(tmp_path.iterdir())] == ["d"]
 
 
+def test_a_header_has_the_values_of_its_plan_and_reads_cells_and_stages_when_they_are_used(tmp_path: Path) -> None:
+    plan = a_plan(["s-1", "s-2"])
+    steps = replace(plan.cells[0].steps[0], variables={"steps": "2", "a": ',"steps":['})
+    cells = [replace(plan.cells[0], id=name, labels={"a": name, "steps": '],"steps":['}) for name in ("c-1", "c-2")]
+    plan = replace(plan, cells=tuple(replace(cell, steps=(steps,)) for cell in cells))
+    plans.write(plan, tmp_path / "d")
+    header = plan_file.read_header(tmp_path / "d")
+    assert (header.report.base, header.axes, header.builds) == (plan.report.base, plan.axes, plan.builds)
+    assert tuple(header.cells) == plan.cells
+    assert header.cells[0].steps is header.cells[1].steps
+    (tmp_path / "d" / plan_file.STAGES).unlink()
+    with pytest.raises(FileNotFoundError):
+        _ = header.stages
+
+
 def test_writing_again_changes_nothing(tmp_path: Path) -> None:
     plans.write(a_plan(["s-1"]), tmp_path / "d")
     before = {p.name: p.stat().st_mtime_ns for p in (tmp_path / "d").iterdir()}

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from stepgrid.bisect.question import BUILD, Candidate, Request, SearchError
+from stepgrid.bisect.question import Candidate, Request, SearchError
 from stepgrid.errors import PROBLEMS, USAGE
 from stepgrid.host.processes.signals import die_with_parent
 from stepgrid.language.problems import SpecError, format_problems, nearest
-from stepgrid.model.plan import Plan
+from stepgrid.model.plan import BUILD, Plan
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.plan.report_check import ClaimError

@@ -19,13 +19,13 @@ from stepgrid.errors import StepgridError
 from stepgrid.language.problems import nearest
 from stepgrid.language.site import current_site
 from stepgrid.model.metrics import Metric
-from stepgrid.model.plan import Axis, Plan, PlannedBuild, PlannedCell
+from stepgrid.model.plan import BUILD, Axis, Plan, PlannedBuild, PlannedCell
 from stepgrid.plan.report_check import Comparison, figures, parse_claim
 from stepgrid.plugins import metrics
 from stepgrid.plugins.engine import Built, VersionedTrees
 from stepgrid.plugins.registry import engine
 
-BUILD, GIT = "build", "git"
+GIT = "git"
 _KEY_DIGITS, _NAME_DIGITS = 20, 10
 _Answer = TypeVar("_Answer")
 

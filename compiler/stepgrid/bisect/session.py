@@ -10,7 +10,6 @@ from pathlib import Path
 
 from stepgrid.bisect.measurement import Decision, Measurement, Reading
 from stepgrid.bisect.question import (
-    BUILD,
     Candidate,
     Request,
     describe_commit,
@@ -25,7 +24,7 @@ from stepgrid.build.option_difference import DEFAULT, default, differences
 from stepgrid.host import files
 from stepgrid.host.terminal_output import cut
 from stepgrid.model import units
-from stepgrid.model.plan import Plan
+from stepgrid.model.plan import BUILD, Plan
 from stepgrid.model.units import counted, duration
 from stepgrid.store.builds import build_catalogue
 from stepgrid.store.paths import SUMMARY_PAGE

@@ -26,7 +26,7 @@ from stepgrid.collect.tables import GROWING, ResultTables
 from stepgrid.host.files import read_json
 from stepgrid.host.locks import LockBusy, lock_holders, locked
 from stepgrid.model import result_schema
-from stepgrid.model.metrics import Metric
+from stepgrid.model.metrics import QPS, Metric
 from stepgrid.model.plan import CellStep, Option, Options, Plan, PlannedStage, PlannedStep, Value
 from stepgrid.model.status import BrokenRecord, NodeStatus, Result, Status
 from stepgrid.plugins import hit_rate
@@ -283,7 +283,7 @@ def _option_values(several: Sequence[Mapping[str, Option]]) -> dict[str, list[Va
 # Earlier results of the plan's own stages: how far equal arms come out apart. No other plan adds to them, as a verdict
 # depends on its own experiment alone.
 
-FIGURE, MOST = "qps", 400  # results that are read
+MOST = 400  # results that are read
 
 
 def history_rows(store: Store, plan: Plan, attempts: Mapping[str, str | None]) -> Rows:
@@ -293,7 +293,7 @@ def history_rows(store: Store, plan: Plan, attempts: Mapping[str, str | None]) -
         figures = _older_figures(result, stages[str(key["stage"])])
         host = (read_json(result / ATTEMPT_FILE).get("host") or {}).get("hostname")
         for step in steps:
-            value = figures[step.index].metrics.get(FIGURE) if figures else None
+            value = figures[step.index].metrics.get(QPS) if figures else None
             if value is not None:
                 point = {**key, "cell": f"{key['cell']}/{step.index}", "attempt": result.name, "position": step.index}
                 name, host_name = step.step or step.name, host if isinstance(host, str) else None

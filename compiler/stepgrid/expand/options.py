@@ -27,7 +27,7 @@ from stepgrid.language.problems import Location, Problem, Problems, nearest
 from stepgrid.language.validation import describe, fault_sentence, fields, validate
 from stepgrid.language.yaml import Map, Text, key_location, node_location, width
 from stepgrid.model import units
-from stepgrid.model.plan import CLIENT, FILES, Json, Option, encode, quoted
+from stepgrid.model.plan import CLIENT, FILES, REFUSE, Json, Option, encode, quoted
 from stepgrid.plugins.driver import Placeholders, unknown_placeholders
 from stepgrid.plugins.registry import ENGINES, client_engine, driver, input_files, reading_names
 from stepgrid.plugins.settings import Quantity
@@ -51,7 +51,7 @@ class OptionSets:
         self._used: set[str] = set()
         self._flattened: dict[tuple[int, str, str], Entries] = {}
 
-    def flatten(self, layers: tuple[Any, ...], engine: str, unsupported: str = "error") -> Entries:
+    def flatten(self, layers: tuple[Any, ...], engine: str, unsupported: str = REFUSE) -> Entries:
         key = (id(layers), engine, unsupported)  # the spec holds these tuples: their ids stay theirs
         if key not in self._flattened:
             self._flattened[key] = tuple(

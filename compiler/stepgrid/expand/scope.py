@@ -14,6 +14,7 @@ from stepgrid.language.expressions import CycleError, ExpressionError, mentions
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.yaml import Map, Seq, Text, node_location, width
 from stepgrid.model import units
+from stepgrid.model.plan import REFUSE
 
 PARAMS, OPTIONS = "params", "options"
 STORAGE_ENGINE = "storage_engine"  # as a name of its own it is the param, or the engine's default
@@ -46,7 +47,7 @@ class Entry(NamedTuple):
     node: Any
     where: Location
     when: tuple[Text, ...] = ()  # of the sets that it stands in
-    unsupported: str = "error"
+    unsupported: str = REFUSE
 
 
 class Label(str):

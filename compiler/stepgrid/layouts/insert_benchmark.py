@@ -9,10 +9,11 @@ from typing import NamedTuple
 from stepgrid.layouts.figures import base_row
 from stepgrid.model import units
 from stepgrid.model.figures import FAILED_RATE, is_sustained
+from stepgrid.model.metrics import QPS
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, columns
 from stepgrid.plugins.layout import ARMS, BASE, MARK, STEP, Block, Layout, LayoutCell, cell, fixed
 
-INSERTS, QPS, TARGET = "inserts_per_s", "qps", "target_inserts_per_s"
+INSERTS, TARGET = "inserts_per_s", "target_inserts_per_s"
 _FAILED_NOTE = f"{MARK}: failed its rate: less than 95 % of the rows/s that were asked of all clients"
 Values = Mapping[str, float]
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from stepgrid.layouts.figures import label_heads, labels, other_columns, relative_table
 from stepgrid.model import units
+from stepgrid.model.metrics import CLIENT_CPU, QPS, SERVER_CPU
 from stepgrid.model.table import ABSENT, Cell, Column, Table, columns
 from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout, LayoutCell, cell, legend
 
@@ -19,9 +20,8 @@ _POINTS, _RANGES, _AGGREGATING, _WRITES, _OTHERS = _GROUPS = (
 _LEGEND_ROOM = 60  # characters for the names of arms
 _PRE = ".pre"  # ends the name of a step before the writes
 _RANGE_ENDING = re.compile(r"[._]range=?\d+$")
-_QPS, _ROWS_PER_S = "qps", "rows_per_s"
+_ROWS_PER_S = "rows_per_s"
 _SCAN = "scan: scans of a whole table per second"
-_SERVER, _CLIENT = "server_cpu_us_per_op", "client_cpu_us_per_op"
 _CPU = "µs of CPU per operation: of the server + of the client"
 
 Rows = Sequence[tuple[int, str]]  # of a block: index and name
@@ -37,10 +37,10 @@ def absolute_tables(block: Block) -> list[Table]:
     """Make a column for each arm, the step last. A scan has its rows as well, which depend on the table's size."""
     tables = []
     for group, rows in rows_by_group(block).items():
-        heads, names = legend(block.heads(_QPS), _LEGEND_ROOM)
+        heads, names = legend(block.heads(QPS), _LEGEND_ROOM)
         lines, scans = [], False
         for row, name in rows:
-            lines.append((*_whole_numbers(block, row, _QPS), Cell(name)))
+            lines.append((*_whole_numbers(block, row, QPS), Cell(name)))
             if any(_ROWS_PER_S in spot.values for spot in block.line(row)):
                 lines.append((*_whole_numbers(block, row, _ROWS_PER_S), Cell(f"{name}, rows/s")))
                 scans = True
@@ -71,7 +71,7 @@ def before_after_tables(block: Block) -> list[Table]:
         if pre is None:
             return
         for column in range(len(block.columns)):
-            ratio = block.ratio((row, column), (pre, column), _QPS)
+            ratio = block.ratio((row, column), (pre, column), QPS)
             spots = block.spot(row, column), block.spot(pre, column)
             spot = next((spot for spot in spots if spot.status), spots[0])
             yield cell(spot, None if ratio is None else units.ratio(ratio), ratio)
@@ -83,7 +83,7 @@ def cpu_tables(block: Block) -> list[Table]:
     """Show the CPU of server and client apart: a step's client is no part of what is compared."""
 
     def both(spot: LayoutCell) -> Cell:
-        server, client = spot.values.get(_SERVER), spot.values.get(_CLIENT)
+        server, client = spot.values.get(SERVER_CPU), spot.values.get(CLIENT_CPU)
         if server is None or client is None:
             return cell(spot, None)
         return cell(spot, f"{units.figure(server)} + {units.figure(client)}", server + client)
@@ -181,11 +181,11 @@ def _load_cell(spot: LayoutCell, metric: str) -> Cell:
 
 
 GROUPS = Layout(
-    "relative QPS by group", relative_tables, (STEP, RANGE), (BASE,), (ARMS,), (_QPS,), compares=True, own_metrics=True
+    "relative QPS by group", relative_tables, (STEP, RANGE), (BASE,), (ARMS,), (QPS,), compares=True, own_metrics=True
 )
-ABSOLUTE = Layout("QPS by group", absolute_tables, (STEP, RANGE), (ARMS,), (), (_QPS,))
+ABSOLUTE = Layout("QPS by group", absolute_tables, (STEP, RANGE), (ARMS,), (), (QPS,))
 BEFORE_AFTER = Layout(
-    "QPS after what writes, relative to before it", before_after_tables, (STEP, RANGE), (ARMS,), (), (_QPS,)
+    "QPS after what writes, relative to before it", before_after_tables, (STEP, RANGE), (ARMS,), (), (QPS,)
 )
-CPU = Layout("CPU per operation", cpu_tables, (STEP, RANGE), (ARMS,), (), (_SERVER, _CLIENT))
+CPU = Layout("CPU per operation", cpu_tables, (STEP, RANGE), (ARMS,), (), (SERVER_CPU, CLIENT_CPU))
 LOAD = Layout("load and sizes", load_tables, (ARMS,), (STEP,), (), (_LOADED,), sizes=True)

@@ -35,6 +35,9 @@ def columns(pairs: str) -> Mapping[str, str]:
     return dict(pair.split("=") for pair in pairs.split())
 
 
+QPS = "qps"  # what is compared unless something else is asked for
+CLIENT_CPU, SERVER_CPU = "client_cpu_us_per_op", "server_cpu_us_per_op"
+
 # Windows of time that many metrics share.
 
 STEP = "the step, from its start to its exit"

@@ -38,12 +38,15 @@ class PlannedBuild:
     pins: Mapping[str, str] = field(default_factory=dict)  # source -> commit, checksum or content, as it was planned
 
 
+REFUSE = "error"  # what is done when a binary lacks an option, as long as a spec says nothing else
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """A requested engine option of a step."""
 
     value: Value
-    unsupported: str = "error"  # what to do when the binary lacks it: error | drop | cell (the cell is unsupported)
+    unsupported: str = REFUSE  # what to do when the binary lacks it: error | drop | cell (the cell is unsupported)
     where: str = ""
 
 
@@ -263,6 +266,13 @@ def load_counts(plan: Plan | Header) -> tuple[int, int]:
     return min(counts, default=0), max(counts, default=0)
 
 
+class OutlinedStep(NamedTuple):
+    """A step as it is written: ids of its parts, of which the first two are kind and settings."""
+
+    parts: Sequence[str]
+    seed: int
+
+
 class OutlinedStage(NamedTuple):
     """A stage with its steps as they are written."""
 
@@ -271,7 +281,7 @@ class OutlinedStage(NamedTuple):
     parent: str | None
     builds: tuple[str, ...]
     hardware: str
-    steps: Sequence[Mapping[str, Any]]
+    steps: Sequence[OutlinedStep]
     seconds: float
     rank: int
 

@@ -27,6 +27,7 @@ from stepgrid.model.plan import (
     Option,
     Options,
     OutlinedStage,
+    OutlinedStep,
     Plan,
     PlannedBuild,
     PlannedCell,
@@ -155,8 +156,9 @@ def _read_outlined_stages(folder: Path) -> list[OutlinedStage]:
     stages = []
     for line in lines:
         clients = dict.fromkeys(client_by_part.get(part) for step in line["steps"] for part in step["parts"])
-        values = {name: line[name] for name in ("id", "title", "parent", "hardware", "steps", "seconds", "rank")}
-        stages.append(OutlinedStage(builds=(line["build"], *filter(None, clients)), **values))
+        values = {name: line[name] for name in ("id", "title", "parent", "hardware", "seconds", "rank")}
+        steps = [OutlinedStep(**step) for step in line["steps"]]
+        stages.append(OutlinedStage(builds=(line["build"], *filter(None, clients)), steps=steps, **values))
     return stages
 
 

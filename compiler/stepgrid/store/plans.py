@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.host.files import make_folder, read_bytes, read_json, write_text
 from stepgrid.language.files import record_file
+from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import Header, Plan, PlannedStage
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, is_intact
@@ -209,7 +210,6 @@ def abandoned_stages(plans: Sequence[EarlierPlan], plan: Plan) -> set[str]:
 # How far the loads of a cell lie apart, from figures that are stored in their results.
 
 MOST_RESULTS = 200  # that are read: the spread is known well enough by then
-FIGURE = "qps"
 
 
 def past_figures(store: Store, plan: Plan) -> dict[str, list[Sequence[float]]]:
@@ -235,7 +235,7 @@ def _figure(store: Store, stage: str, index: int) -> float | None:
     paths = result.glob("figures.*.json") if result else ()
     for path in sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True):
         try:
-            value = json.loads(path.read_text(encoding="utf-8"))["body"]["steps"][index]["metrics"].get(FIGURE)
+            value = json.loads(path.read_text(encoding="utf-8"))["body"]["steps"][index]["metrics"].get(QPS)
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             continue  # by an earlier version
         return float(value) if isinstance(value, int | float) and value > 0 else None

@@ -1,5 +1,6 @@
 from stepgrid.model.plan import Axis
-from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, RATIO, Comparison, Entry, Line
+from stepgrid.model.table import ABSENT
+from stepgrid.summarize.comparisons.comparison import BASE, NO_BASE, RATIO, Comparison, Entry, Line
 from stepgrid.summarize.comparisons.comparison_axes import Layout
 from stepgrid.summarize.comparisons.overview import Row, overviews
 from stepgrid.summarize.formats.csv_format import csv

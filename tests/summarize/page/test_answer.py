@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.status import Status
-from stepgrid.summarize.comparisons.comparison import ABSENT, NO_BASE, RATIO, Entry
+from stepgrid.model.table import ABSENT
+from stepgrid.summarize.comparisons.comparison import NO_BASE, RATIO, Entry
 from stepgrid.summarize.page import answer, summary_text
 from stepgrid.summarize.page.answer import HINTS, IDLE, INCONCLUSIVE, NOT_COMPARABLE, RATIOS, Arm, Case
 from stepgrid.summarize.statistics.confidence_intervals import Interval

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from stepgrid.model import units
+from stepgrid.model.metrics import QPS
 from stepgrid.summarize.comparisons.resource_use import IDLE, Pair, Used, figure
-from stepgrid.summarize.data.measurements import QPS, Point
+from stepgrid.summarize.data.measurements import Point
 
 LEAST = 1.1  # times more or less: a smaller change is no cause
 SHARE = 0.05  # of the time that an operation takes longer, or less long

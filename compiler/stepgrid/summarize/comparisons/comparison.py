@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from stepgrid.model.plan import ALPHA, Axis
 from stepgrid.model.status import Status
+from stepgrid.model.table import ABSENT, SAME
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout
-from stepgrid.summarize.comparisons.comparison_cell import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Entry
+from stepgrid.summarize.comparisons.comparison_cell import BASE, NO_BASE, RATIO, Entry
 from stepgrid.summarize.comparisons.comparison_verdict import Evidence, judged
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics import confidence_intervals
@@ -17,11 +18,9 @@ from stepgrid.summarize.statistics.confidence_intervals import Interval, PastVar
 from stepgrid.summarize.statistics.outliers import outliers
 
 __all__ = [
-    "ABSENT",
     "BASE",
     "NO_BASE",
     "RATIO",
-    "SAME_AS",
     "Comparison",
     "Entry",
     "Evidence",
@@ -54,7 +53,7 @@ class Comparison:
     @property
     def worth_showing(self) -> bool:
         """A step that lies before the base axis has nothing to compare."""
-        return any(entry.kind not in (SAME_AS, ABSENT) for line in self.lines for entry in line.entries[1:])
+        return any(entry.kind not in (SAME, ABSENT) for line in self.lines for entry in line.entries[1:])
 
 
 def compare(step: str, form: Layout, axes: Sequence[Axis], points: Sequence[Point]) -> Comparison:
@@ -78,7 +77,7 @@ def _entry(point: Point | None, base: Point | None, is_base: bool) -> Entry:
     if is_base:
         return Entry(BASE, point)
     if base is not None and point.places == base.places:
-        return Entry(SAME_AS, point)
+        return Entry(SAME, point)
     return Entry(RATIO if base is not None and base.values() else NO_BASE, point)
 
 
@@ -92,7 +91,7 @@ def _shared(table: Comparison) -> Comparison:
             if entry.kind == RATIO and entry.point and (base := line.entries[0].point):
                 known = first.setdefault((entry.point.places, base.places), (row, column))
                 if known != (row, column):
-                    entries[column] = replace(entry, kind=SAME_AS, same=_apart(table, known, (row, column)))
+                    entries[column] = replace(entry, kind=SAME, same=_apart(table, known, (row, column)))
         lines.append(replace(line, entries=tuple(entries)))
     return replace(table, lines=tuple(lines))
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
-BASE, RATIO, SAME_AS, NO_BASE, ABSENT = "base", "ratio", "same as", "no base", "absent"
+BASE, RATIO, NO_BASE = "base", "ratio", "no base"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`kind` is one of the words above, or the status of a point that is not done."""
+    """`kind` is one of the words above, SAME or ABSENT of tables, or the status of a point that is not done."""
 
     kind: str
     point: Point | None = None

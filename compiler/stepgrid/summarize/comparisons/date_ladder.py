@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA, Axis
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.version_ladder import FEWEST_VERSIONS, Ladder, Pair, VersionChange, point_text
-from stepgrid.summarize.data.measurements import QPS, Point
+from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import PastFigure, Place, Tables
 from stepgrid.summarize.statistics.change_points import changes
 

@@ -14,8 +14,9 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from stepgrid.collect.series import CHANCE
+from stepgrid.model.metrics import QPS
 from stepgrid.model.units import duration, percent
-from stepgrid.summarize.data.measurements import QPS, Point
+from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics.scipy_functions import special
 
 if TYPE_CHECKING:

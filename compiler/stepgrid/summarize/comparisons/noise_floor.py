@@ -16,8 +16,9 @@ from itertools import groupby
 from statistics import fmean, median
 from typing import NamedTuple
 
+from stepgrid.model.metrics import QPS
 from stepgrid.summarize.comparisons.block_effects import Residual, residuals
-from stepgrid.summarize.data.measurements import QPS, Point
+from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import PastFigure, Place, Run
 from stepgrid.summarize.statistics.confidence_intervals import PastVariance, exp
 from stepgrid.summarize.statistics.medians import SURE

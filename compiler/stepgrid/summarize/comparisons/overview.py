@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from stepgrid.model import units
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
-from stepgrid.model.table import Cell, Column, Table
+from stepgrid.model.table import ABSENT, Cell, Column, Table
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize.comparisons import builds, comparison_axes, phrases
-from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, Comparison, Entry
+from stepgrid.summarize.comparisons.comparison import BASE, NO_BASE, Comparison, Entry
 from stepgrid.summarize.comparisons.comparison_axes import Labels
 
 FLOOR = "floor"

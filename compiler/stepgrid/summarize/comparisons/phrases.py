@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from stepgrid.model import units
-from stepgrid.model.table import Cell
+from stepgrid.model.table import ABSENT, SAME, Cell
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
-from stepgrid.summarize.comparisons.comparison import ABSENT, BASE, NO_BASE, RATIO, SAME_AS, Entry
+from stepgrid.summarize.comparisons.comparison import BASE, NO_BASE, RATIO, Entry
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
@@ -20,7 +20,7 @@ def entry(found: Entry, base: str) -> str:
         return "-"
     if found.kind == BASE and found.point:
         return median(found.point)
-    if found.kind == SAME_AS:
+    if found.kind == SAME:
         return f"same as {found.same or base}"
     if found.kind == NO_BASE and found.point:
         return f"no base; {median(found.point)} QPS"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Run
-
-CLIENT, SERVER = "client_cpu_us_per_op", "server_cpu_us_per_op"
 
 
 def marks(point: Point, base: Point) -> Iterator[str]:
@@ -20,5 +19,5 @@ def marks(point: Point, base: Point) -> Iterator[str]:
 
 def is_heavier(run: Run) -> bool:
     """Where either part is not known, it is not said."""
-    client, server = run.metrics.get(CLIENT), run.metrics.get(SERVER)
+    client, server = run.metrics.get(CLIENT_CPU), run.metrics.get(SERVER_CPU)
     return client is not None and server is not None and client > server

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
 
+from stepgrid.model.metrics import QPS
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.summarize.data.parquet_reader import Run
 
-QPS = "qps"
 _URGENT = (Status.DONE, Status.FAILED, Status.INTERRUPTED, Status.BLOCKED, Status.UNSUPPORTED, *Status)
 
 

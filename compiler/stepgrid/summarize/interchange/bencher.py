@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stepgrid.summarize.data.measurements import QPS, Point
+from stepgrid.model.metrics import QPS
+from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.interchange import series_names
 from stepgrid.summarize.report import Report

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC
 from typing import Any
 
+from stepgrid.model.metrics import QPS
 from stepgrid.package import __version__
 from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Line
-from stepgrid.summarize.data.measurements import QPS, Point
+from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.formats import json_format, json_text
 from stepgrid.summarize.page import absolute_figures, answer, report_formats, why
 from stepgrid.summarize.report import Report, Section

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.model.units import figure
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.data.client_cpu import CLIENT, SERVER
 from stepgrid.summarize.data.measurements import Point
 
 MESSAGE = "the client used more CPU than its server, in µs per operation"
@@ -29,7 +29,7 @@ def _arm(point: Point, names: Sequence[str]) -> str:
 
 
 def _busy(point: Point) -> str:
-    client, server = point.spread(CLIENT), point.spread(SERVER)
+    client, server = point.spread(CLIENT_CPU), point.spread(SERVER_CPU)
     if client is None or server is None or client[0] <= server[0]:
         return ""
     return f"{figure(client[0])} against {figure(server[0])}"

@@ -7,10 +7,11 @@ from functools import lru_cache, partial
 from statistics import fmean, median
 
 from stepgrid.model import units
+from stepgrid.model.metrics import QPS
 from stepgrid.model.status import Status
 from stepgrid.model.table import NOTHING, Cell, Column, Table, status_cell
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.data.measurements import QPS, Point
+from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Place
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics import medians

@@ -12,11 +12,13 @@ from typing import NamedTuple
 from stepgrid.model import units
 from stepgrid.model.plan import MOST_LOADS
 from stepgrid.model.status import Status
+from stepgrid.model.table import ABSENT
+from stepgrid.model.table import SAME as SAME_AS
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.summarize.comparisons import comparison_axes, needed_loads
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED
-from stepgrid.summarize.comparisons.comparison import ABSENT, NO_BASE, RATIO, SAME_AS, Entry
+from stepgrid.summarize.comparisons.comparison import NO_BASE, RATIO, Entry
 from stepgrid.summarize.comparisons.environment_difference import OTHER_HOST
 from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.comparisons.phrases import DOUBT

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from stepgrid.collect.step_figures import TARGET
 from stepgrid.model import units
+from stepgrid.model.metrics import QPS
 from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Labels
 from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.comparisons.ratio_intervals import ratio
-from stepgrid.summarize.data.measurements import QPS
 
 _CALL = re.compile(r"\b([a-z]\w*)\(")  # of the expression of a claim
 SMALL = 0.1
