@@ -10,6 +10,7 @@ import pytest
 from stepgrid.host.files import write_json
 from stepgrid.host.locks import LockBusy
 from stepgrid.store import images
+from stepgrid.store.paths import folder_bytes
 from stepgrid.store.store import Store
 
 
@@ -47,7 +48,7 @@ def test_what_is_shared_is_not_its_own_and_counts_once(store: Store) -> None:
     found = {each.stage: each for each in images.list_images(store)}
     assert found["s-1"].bytes - found["s-1"].unshared == 8192
     assert found["s-2"].bytes - found["s-2"].unshared == 8192
-    assert images.stored_bytes([one, two]) == found["s-1"].bytes + found["s-2"].unshared
+    assert folder_bytes(one, two) == found["s-1"].bytes + found["s-2"].unshared
 
 
 def test_one_that_is_held_is_not_evicted(store: Store) -> None:
@@ -61,4 +62,4 @@ def test_one_that_is_held_is_not_evicted(store: Store) -> None:
 
 def test_a_store_without_images(store: Store) -> None:
     assert images.list_images(store) == []
-    assert images.stored_bytes([store.root / "images"]) == 0
+    assert folder_bytes(store.root / "images") == 0

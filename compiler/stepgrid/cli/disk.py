@@ -31,7 +31,8 @@ from stepgrid.plan import identity, plan_file
 from stepgrid.plan.assembly import scales
 from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store import plans, trash
-from stepgrid.store.images import Image, evict_image, last_use, list_images, read_image_record, stored_bytes
+from stepgrid.store.images import Image, evict_image, last_use, list_images, read_image_record
+from stepgrid.store.paths import folder_bytes
 from stepgrid.store.plans import StoredPlan
 from stepgrid.store.store import Store
 from stepgrid.store.trash import KINDS, Entry, NeededNames, UnmovedPath, list_entries, unreferenced_entries
@@ -76,7 +77,7 @@ def _image_lines(store: Store, listed: Sequence[Image]) -> Iterator[str]:
         if is_replayed or is_shared:
             shared = f", {size(image.bytes - image.unshared)} shared" if is_shared else ""
             yield f"  {size(image.unshared)} its own{shared}{', replayed' if is_replayed else ''}"
-    total = size(stored_bytes(image.folder for image in listed))
+    total = size(folder_bytes(*(image.folder for image in listed)))
     yield f"{counted(len(listed), 'image')}, {total}; {room(store, current_site().disk).sentence}"
 
 

@@ -28,17 +28,14 @@ from stepgrid.plan import estimate, plan_file
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images import COPY, Start, can_share, copied_bytes, immutable_files, list_files, unshared_bytes
 from stepgrid.store.images import (
-    Blocks,
-    File,
     Image,
     database_sizes,
     evict_image,
     image_bytes,
     list_images,
     note_database_size,
-    stored_bytes,
 )
-from stepgrid.store.paths import DATA, IMAGE_FILE
+from stepgrid.store.paths import DATA, IMAGE_FILE, Blocks, File, folder_bytes
 from stepgrid.store.stage_requests import is_measured
 from stepgrid.store.store import Store
 
@@ -63,7 +60,7 @@ def room(store: Store, budget: int | None) -> DiskUsage:
     device = os.statvfs(existing(store.data))
     reserve = min(RESERVE, device.f_blocks * device.f_frsize // SHARE)
     free = device.f_bavail * device.f_frsize - reserve
-    used = stored_bytes(store.image("_").parent.with_name(name) for name in ("images", "live"))
+    used = folder_bytes(*(store.image("_").parent.with_name(name) for name in ("images", "live")))
     return DiskUsage(free if budget is None else min(free, budget - used), budget, used)
 
 

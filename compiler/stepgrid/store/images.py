@@ -7,33 +7,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from stepgrid.errors import StepgridError
 from stepgrid.host.files import Tree, modification_times, read_json, scan, write_cache
 from stepgrid.host.locks import locked
 from stepgrid.host.page_cache import resident_bytes
 from stepgrid.plan.actions import NO_IMAGE
-from stepgrid.store.paths import DATA, IMAGE_FILE, USED, VERIFIED, subfolders
+from stepgrid.store.paths import DATA, IMAGE_FILE, USED, VERIFIED, Blocks, File, stored_files, subfolders
 from stepgrid.store.results import read_head
 from stepgrid.store.store import Store, write_note
-
-File: TypeAlias = tuple[int, int]  # device, inode
-
-
-@dataclass(frozen=True, slots=True)
-class Blocks:
-    """Disk space of one stored file."""
-
-    bytes: int
-    names: int  # that it has here
-    links: int  # that it has anywhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +47,7 @@ def list_images(store: Store) -> list[Image]:
     images = []
     for folder in subfolders(store.image("_").parent):
         title = str(read_image_record(folder).get("title") or folder.name)
-        images.append(Image(folder.name, folder, title, last_use(folder), _stored_files(folder)))
+        images.append(Image(folder.name, folder, title, last_use(folder), stored_files(folder)))
     return sorted(images, key=lambda image: (image.used, image.stage))
 
 
@@ -99,23 +87,6 @@ def evict_image(store: Store, owner: str, stage: str) -> None:
 
 def _lock(store: Store, stage: str) -> Path:
     return store.lock(f"image-{stage}")
-
-
-def stored_bytes(folders: Iterable[Path]) -> int:
-    """Add up all files below these folders; a file with several names counts once."""
-    return sum(blocks.bytes for blocks in _stored_files(*folders).values())
-
-
-def _stored_files(*folders: Path) -> dict[File, Blocks]:
-    files: dict[File, Blocks] = {}
-    for parent, _, names in chain.from_iterable(map(os.walk, folders)):
-        for name in names:
-            with suppress(OSError):  # removed meanwhile
-                status = os.lstat(f"{parent}/{name}")
-                key = status.st_dev, status.st_ino
-                count = files[key].names + 1 if key in files else 1
-                files[key] = Blocks(status.st_blocks * 512, count, status.st_nlink)
-    return files
 
 
 # Sizes that databases grew to, by the steps that made them: the next stage of such steps is expected to need as much.

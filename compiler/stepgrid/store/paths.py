@@ -7,7 +7,9 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 from stepgrid.host.files import retry_stale
 
@@ -209,15 +211,32 @@ def names_in(folder: Path | str) -> frozenset[str]:
         return frozenset()
 
 
-def folder_bytes(folder: Path) -> int:
-    """Add up the stored bytes of a folder's files; a file with two names counts once."""
-    sizes: dict[tuple[int, int], int] = {}
-    for parent, _, names in os.walk(folder):
+File: TypeAlias = tuple[int, int]  # device, inode
+
+
+class Blocks(NamedTuple):
+    """Disk space of one stored file."""
+
+    bytes: int
+    names: int  # that it has here
+    links: int  # that it has anywhere
+
+
+def stored_files(*folders: Path) -> dict[File, Blocks]:
+    files: dict[File, Blocks] = {}
+    for parent, _, names in chain.from_iterable(map(os.walk, folders)):
         for name in names:
-            with suppress(OSError):
+            with suppress(OSError):  # removed meanwhile
                 status = os.lstat(f"{parent}/{name}")
-                sizes[status.st_dev, status.st_ino] = status.st_blocks * 512
-    return sum(sizes.values())
+                key = status.st_dev, status.st_ino
+                count = files[key].names + 1 if key in files else 1
+                files[key] = Blocks(status.st_blocks * 512, count, status.st_nlink)
+    return files
+
+
+def folder_bytes(*folders: Path) -> int:
+    """Add up all files below these folders, as they are stored; a file with several names counts once."""
+    return sum(blocks.bytes for blocks in stored_files(*folders).values())
 
 
 # Attempts and results are named by time. What comes later looks later, also when the clock was set back in between.

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.run.disk import Candidate, choose, freed_bytes, order
-from stepgrid.store.images import Blocks, Image
+from stepgrid.store.images import Image
+from stepgrid.store.paths import Blocks
 
 
 def image(stage: str, used: float, *files: tuple[int, int, int], needed: bool = False) -> Candidate:
