@@ -17,14 +17,15 @@ mark_folder(workflow.snakemake_tmp_dir)
 from snakemake.logging import logger
 
 from stepgrid.language.site import current_site as of_environment
+from stepgrid.pipeline import remaining_work
 from stepgrid.store.store import revision
 from stepgrid.workflow.cluster import JobResources, leaves_host, remote_work
 from stepgrid.workflow.hooks import Hooks
-from stepgrid.workflow.run_request import Fault, requested_work
+from stepgrid.workflow.run_request import Fault
 
 try:
     dry = workflow.output_settings.dryrun
-    work = remote_work(config) if workflow.remote_exec else requested_work(config, dry, leaves_host(workflow))
+    work = remote_work(config) if workflow.remote_exec else remaining_work(config, dry, leaves_host(workflow))
     jobs = JobResources(work, of_environment().slurm, workflow.remote_exec).checked()
 except Fault as fault:
     print(fault, file=sys.stderr)

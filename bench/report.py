@@ -134,8 +134,8 @@ def _ratio(more: tuple[Cost, Cost], floor: tuple[Cost, Cost]) -> str:
 
 def _both(plan: Plan) -> tuple[Cost, Cost]:
     """Collect, summarize."""
-    return _spent(["-m", "stepgrid.collect"], [plan.digest, "--partial"])[0], _spent(
-        ["-m", "stepgrid.summarize"], [plan.digest, "--partial"]
+    return _spent(["-m", "stepgrid.pipeline", "collect"], [plan.digest, "--partial"])[0], _spent(
+        ["-m", "stepgrid.pipeline", "summarize"], [plan.digest, "--partial"]
     )[0]
 
 

@@ -90,15 +90,15 @@ def _table(ends: list[dict[str, float]]) -> None:
 
 
 def _job(arguments: list[str]) -> int:
-    """As `python -m stepgrid.run`, with marks."""
+    """As `python -m stepgrid.pipeline run-stage`, with marks."""
     marks = {"began": _began()}
-    import stepgrid.run.__main__ as job
+    from stepgrid import pipeline
     from stepgrid.host import activity
 
     _mark(marks, "start", activity, "first_reading_of_job")
     enable = gc.enable
     gc.enable = lambda: (enable(), marks.update(imported=_now()), _marks_of_stage(marks))[0]  # all is imported then
-    status = job.main(arguments)
+    status = pipeline.main(["run-stage", *arguments])
     marks["over"] = _now()
     with Path(os.environ[VARIABLE]).open("a", encoding="utf-8") as file:
         file.write(json.dumps(marks) + "\n")

@@ -15,7 +15,7 @@ import psutil
 MAIN, RUNNER, CLIENT, BUILD, TOOL, COLLECT, SUMMARIZE = (
     "snakemake", "runner and sampler", "client", "build", "build's program", "collect", "summarize",
 )  # fmt: skip
-JOBS = {"stepgrid.run": RUNNER, "stepgrid.build": BUILD, "stepgrid.collect": COLLECT, "stepgrid.summarize": SUMMARIZE}
+JOBS = {"run-stage": RUNNER, "build": BUILD, "collect": COLLECT, "summarize": SUMMARIZE}
 ABOVE = {RUNNER: CLIENT, BUILD: TOOL}  # what the descendants of a job are
 PAUSE = 0.3
 

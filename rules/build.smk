@@ -12,4 +12,4 @@ rule build:
     priority: 1  # all builds before any stage: else the blocks of the order could not be complete
     shell:
         "{QUIETLY} STEPGRID_PARENT=$PPID STEPGRID_MARK={output:q} STEPGRID_LOG={log:q}"
-        " exec {PYTHON:q} -m stepgrid.build {PLAN} {params.id}"
+        " exec {PYTHON:q} -m stepgrid.pipeline build {PLAN} {params.id}"

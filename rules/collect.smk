@@ -7,4 +7,4 @@ rule collect:
     message:
         "collect the tables"
     shell:
-        "{QUIETLY} {REVISION} exec {PYTHON:q} -m stepgrid.collect {PLAN}"
+        "{QUIETLY} {REVISION} exec {PYTHON:q} -m stepgrid.pipeline collect {PLAN}"

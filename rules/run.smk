@@ -15,4 +15,4 @@ rule run:
     priority: lambda wildcards: -work.rank(work.names[wildcards.stage])
     shell:
         "{QUIETLY} STEPGRID_PARENT=$PPID STEPGRID_MARK={output:q} STEPGRID_LOG={log:q}"
-        " exec {PYTHON:q} -m stepgrid.run {PLAN} {params.id}"
+        " exec {PYTHON:q} -m stepgrid.pipeline run-stage {PLAN} {params.id}"

@@ -9,4 +9,4 @@ rule summarize:
     message:
         "summarize"
     shell:
-        "{QUIETLY} {REVISION} exec {PYTHON:q} -m stepgrid.summarize {PLAN}"
+        "{QUIETLY} {REVISION} exec {PYTHON:q} -m stepgrid.pipeline summarize {PLAN}"

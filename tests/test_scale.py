@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from bench import measured, scale
+from stepgrid import pipeline
 from stepgrid.cli import main
-from stepgrid.collect import __main__ as collect
 from stepgrid.store.store import Store
-from stepgrid.summarize import job as summarize
 from stepgrid.workflow import run_request
 
 FEW = 100
@@ -39,8 +38,8 @@ def test_status_and_report_are_linear_in_results(tmp_path: Path, monkeypatch: py
         plan = next(Store().plan("_").parent.glob("[!.]*")).name
         return {
             "status": _calls(lambda: main(["status", "a.yaml"])),
-            "collect": _calls(lambda: collect.main([plan])),
-            "summarize": _calls(lambda: summarize.main([plan])),
+            "collect": _calls(lambda: pipeline.collect(plan)),
+            "summarize": _calls(lambda: pipeline.summarize(plan)),
             "results": _calls(lambda: main(["results", "a.yaml"])),
         }
 

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from stepgrid.build import job
-from stepgrid.build.__main__ import main
 from stepgrid.build.commands import COOKIE
 from stepgrid.build.error import BuildError
 from stepgrid.build.pins import pin
@@ -369,13 +368,8 @@ def test_who_carries_the_name_of_a_killed_attempt_is_ended(tmp_path: Path):
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_usage(capsys: pytest.CaptureFixture[str]):
-    assert main(["p-1"]) == 2
-    assert capsys.readouterr().err == "usage: python -m stepgrid.build PLAN BUILD\n"
-
-
 def test_a_plan_that_is_gone(tmp_path: Path):
-    argv = [sys.executable, "-m", "stepgrid.build", "p-1", "b-1"]
+    argv = [sys.executable, "-m", "stepgrid.pipeline", "build", "p-1", "b-1"]
     done = subprocess.run(
         argv, cwd=tmp_path, env={"PYTHONPATH": str(ROOT / "compiler")}, capture_output=True, text=True
     )
@@ -385,7 +379,7 @@ def test_a_plan_that_is_gone(tmp_path: Path):
 
 
 def test_a_job_imports_nothing_heavy():
-    code = "import sys, stepgrid.build.__main__; print(*sorted(m for m in sys.modules if '.' not in m))"
+    code = "import sys, stepgrid.pipeline, stepgrid.build.job; print(*sorted(m for m in sys.modules if '.' not in m))"
     done = subprocess.run(
         [sys.executable, "-c", code], env={"PYTHONPATH": str(ROOT / "compiler")}, capture_output=True, text=True
     )

@@ -8,7 +8,8 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.cli.commands import BESIDE_SPEC, COMMANDS
-from stepgrid.workflow.run_request import Fault, requested_work
+from stepgrid.pipeline import remaining_work
+from stepgrid.workflow.run_request import Fault
 from tests.cli.test_plan import Capture, kept
 
 WORDS = {
@@ -48,7 +49,7 @@ def test_below_a_checkout_its_folder_is_named(command: str, below: Path, capsys:
 
 def test_a_run_starts_nothing_there(below: Path) -> None:
     with pytest.raises(Fault) as caught:
-        requested_work({"spec": "../a.yaml"})
+        remaining_work({"spec": "../a.yaml"})
     assert (f"{caught.value}\n", caught.value.status) == (say(below.parent, below), 2)
     assert [*below.iterdir()] == []
 

@@ -26,9 +26,9 @@ def test_tables_and_report_without_room(tmp_path: Path, verb: str, kept: bool) -
     found.add_build("rocksdb-7.8.3")
     found.add_load("rocksdb-7.8.3", 0)
     env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
-    argv = [sys.executable, "-m", "stepgrid.collect", found.plan.digest, "--partial"]
+    argv = [sys.executable, "-m", "stepgrid.pipeline", "collect", found.plan.digest, "--partial"]
     subprocess.run(argv, cwd=tmp_path, env=env, check=True)
-    argv[2] = f"stepgrid.{verb}"
+    argv[3] = verb
     inside = ["unshare", "-Urm", sys.executable, "-c", INSIDE, "kept" if kept else "none", *argv]
     done = subprocess.run(inside, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     free = r"(0 B|4 KiB) of 64 MiB free"  # a block that is too small for a table
@@ -46,12 +46,12 @@ def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path, verb: str, 
     found.add_build("rocksdb-7.8.3")
     found.add_load("rocksdb-7.8.3", 0)
     env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
-    argv = [sys.executable, "-m", "stepgrid.collect", found.plan.digest, "--partial"]
+    argv = [sys.executable, "-m", "stepgrid.pipeline", "collect", found.plan.digest, "--partial"]
     subprocess.run(argv, cwd=tmp_path, env=env, check=True)
     path = found.store.root / "summary" / found.plan.digest / file
     path.unlink(missing_ok=True)
     (path / "inside").mkdir(parents=True)
-    argv[2] = f"stepgrid.{verb}"
+    argv[3] = verb
     done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith(f"{verb}: the system refused: [Errno 21] Is a directory: ")

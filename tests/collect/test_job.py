@@ -3,7 +3,7 @@ import json
 import duckdb
 import pytest
 
-from stepgrid.collect import __main__ as command
+from stepgrid import pipeline
 from stepgrid.collect.job import collect
 from stepgrid.model.result_schema import SCHEMA
 from stepgrid.plugins import registry
@@ -153,14 +153,14 @@ def test_nothing_temporary_is_left(experiment):
 
 def test_the_command_says_what_is_missing(experiment, monkeypatch, capsys):
     monkeypatch.chdir(experiment.root)
-    assert command.main(["p-synthetic"]) == 1
+    assert pipeline.collect("p-synthetic") == 1
     assert capsys.readouterr().err == (
         "collect: 1 of 5 stages have no result; the tables hold what there is.\n"
         "First: s-7.8.3-hyper-2-0: readww, overwrite: not run yet\n"
         "Run again to measure the rest, or give --partial to summarize without it.\n"
     )
-    assert command.main(["p-synthetic", "--partial"]) == 0
-    assert command.main(["p-other"]) == 1
+    assert pipeline.collect("p-synthetic", is_partial=True) == 0
+    assert pipeline.collect("p-other") == 1
     assert capsys.readouterr().err == "collect: there is no plan p-other under outputs/plans; start a run first\n"
 
 
@@ -169,7 +169,7 @@ def test_a_kind_that_is_not_installed_is_a_sentence(experiment, monkeypatch, cap
     monkeypatch.delitem(DRIVERS.points, "db_bench")
     for known in (registry.driver, registry.runner):
         known.cache_clear()
-    assert command.main(["p-synthetic"]) == 1
+    assert pipeline.collect("p-synthetic") == 1
     said = "collect: kind `db_bench` is not installed; `pip install PACKAGE` adds one (docs/plugins.md)\n"
     assert capsys.readouterr().err == said
 

@@ -103,7 +103,7 @@ def test_nothing_is_lost_between_processes(tmp_path):
 
 def test_a_job_is_told_by_what_it_does_and_where(tmp_path: Path) -> None:
     code = "import sys; print(flush=True); sys.stdin.read()"
-    argv = [sys.executable, "-c", code, "stepgrid.run", "p", "s-load"]
+    argv = [sys.executable, "-c", code, "stepgrid.pipeline", "run-stage", "p", "s-load"]
     with subprocess.Popen(argv, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as job:
         assert job.stdout is not None
         job.stdout.readline()

@@ -84,7 +84,7 @@ def test_killed_and_continued(lab: Lab):
 
 def test_stopped_by_ctrl_c(lab: Lab):
     search = lab.start(searched(lab, "--metric", "ops"))
-    until(lambda: decisions(lab) >= 1 and lab.processes("stepgrid.run"))
+    until(lambda: decisions(lab) >= 1 and lab.processes("run-stage"))
     os.killpg(search.pid, signal.SIGINT)
     assert search.wait() == 3
     assert "stopped by SIGINT: nothing that was measured is lost" in lab.screen  # the run's own word

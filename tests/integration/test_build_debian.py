@@ -38,7 +38,7 @@ def plan(folder: Path, suite: str, version: str, package: str = "rocksdb-tools")
 
 
 def start(folder: Path, build: str) -> subprocess.Popen[str]:
-    argv = [sys.executable, "-m", "stepgrid.build", PLAN, build]
+    argv = [sys.executable, "-m", "stepgrid.pipeline", "build", PLAN, build]
     env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler")}
     return subprocess.Popen(argv, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
 

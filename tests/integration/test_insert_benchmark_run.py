@@ -54,7 +54,7 @@ def test_a_kill_ends_the_step(server_builds: Path, tmp_path: Path, victim: Calla
         values, setup = settings.model_dump(mode="json"), {"client": client}
         files = InsertBenchmark().files(values, str)
         lab.plan("mariadb", PlannedStep("l.i0", "insert_benchmark", 2, values, {}, 1, setup=setup, files=files))
-        run = lab.start("stepgrid.run", "p", "s-1")
+        run = lab.start("stepgrid.pipeline", "run-stage", "p", "s-1")
         os.kill(victim(until(lambda: _inserting(lab))), signal.SIGKILL)
         assert run.wait(LONG) == 1
         assert (lab.failure()["message"], lab.failure()["step"]) == (said, "l.i0")

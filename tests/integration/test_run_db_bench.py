@@ -62,7 +62,7 @@ def checkout(tmp_path: Path, db_bench: Path) -> Path:
 
 def _run(checkout: Path, stage: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), "STEPGRID_HOST_LOCK": str(checkout / "host.lock")}
-    argv = [sys.executable, "-m", "stepgrid.run", "p", stage]
+    argv = [sys.executable, "-m", "stepgrid.pipeline", "run-stage", "p", stage]
     return subprocess.run(argv, cwd=checkout, env=env, capture_output=True, text=True, timeout=120)
 
 

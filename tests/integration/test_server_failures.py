@@ -58,14 +58,14 @@ def _wrapped(lab: Lab, engine: str, program: str, script: str) -> None:
 
 
 def _failed(lab: Lab, **env: str) -> str:
-    ended = lab.run("stepgrid.run", "p", "s-1", **env)
+    ended = lab.run("stepgrid.pipeline", "run-stage", "p", "s-1", **env)
     assert ended.returncode == 1, ended.stderr
     return str(lab.failure()["message"])
 
 
 def test_a_server_that_crashes_in_a_step(lab: Lab) -> None:
     lab.plan("mariadb", sql(SLEEP["mariadb"]))
-    runner = lab.start("stepgrid.run", "p", "s-1")
+    runner = lab.start("stepgrid.pipeline", "run-stage", "p", "s-1")
     os.kill(server_of(lab), signal.SIGSEGV)
     assert runner.wait(LONG) == 1
     failure = lab.failure()
@@ -78,7 +78,7 @@ def test_a_process_of_a_server_that_crashes(lab: Lab) -> None:
     """PostgreSQL disconnects everybody, and goes on: a client that connects again would never say so."""
     step = PlannedStep("ask", "command", 1, {"argv": ["sh", "-c", "sleep 8"], "metrics": {}, "duration": 60.0}, {}, 1)
     lab.plan("postgres", step)
-    runner = lab.start("stepgrid.run", "p", "s-1")
+    runner = lab.start("stepgrid.pipeline", "run-stage", "p", "s-1")
     os.kill(_writer(server_of(lab)), signal.SIGSEGV)
     assert runner.wait(LONG) == 1
     failure = lab.failure()

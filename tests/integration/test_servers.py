@@ -129,7 +129,7 @@ def _replays_a_load_whose_image_is_gone(lab: Lab) -> None:
 @pytest.mark.parametrize("name", ["mariadb", "postgres"])
 def test_a_server_that_is_killed_in_a_step(name: str, lab: Lab) -> None:
     lab.plan(name, sql("select 1", "select pg_sleep(60)" if name == "postgres" else "select sleep(60)"))
-    runner = lab.start("stepgrid.run", "p", "s-1")
+    runner = lab.start("stepgrid.pipeline", "run-stage", "p", "s-1")
     os.kill(server_of(lab), signal.SIGKILL)
     assert runner.wait(SOON) == 1
     failure = lab.failure()
@@ -144,7 +144,7 @@ def test_a_server_that_is_killed_in_a_step(name: str, lab: Lab) -> None:
 def test_a_server_that_is_halted(lab: Lab) -> None:
     step = PlannedStep("wait", "command", 1, {"argv": ["sleep", "60"], "metrics": {}, "duration": 1.0}, {}, 1)
     lab.plan("mariadb", step)
-    runner = lab.start("stepgrid.run", "p", "s-1", STEPGRID_GRACE="1")
+    runner = lab.start("stepgrid.pipeline", "run-stage", "p", "s-1", STEPGRID_GRACE="1")
     os.kill(server_of(lab), signal.SIGSTOP)
     assert runner.wait(SOON) == 1
     assert lab.failure()["message"] == (
@@ -155,7 +155,7 @@ def test_a_server_that_is_halted(lab: Lab) -> None:
 @pytest.mark.parametrize("lab", ["anywhere", "open"], indirect=True)
 def test_a_value_that_the_server_refuses(lab: Lab) -> None:
     lab.plan("mariadb", sql("select 1", options={"innodb_data_file_path": "nonsense"}))
-    assert lab.run("stepgrid.run", "p", "s-1").returncode == 1
+    assert lab.run("stepgrid.pipeline", "run-stage", "p", "s-1").returncode == 1
     assert lab.failure()["message"] == (
         "making the database failed: InnoDB: syntax error in file path or size specified is less than 1 megabyte"
     )
@@ -163,7 +163,7 @@ def test_a_value_that_the_server_refuses(lab: Lab) -> None:
 
 def test_a_statement_that_fails(lab: Lab) -> None:
     lab.plan("postgres", sql("select 1", "select * from nowhere"))
-    assert lab.run("stepgrid.run", "p", "s-1").returncode == 1
+    assert lab.run("stepgrid.pipeline", "run-stage", "p", "s-1").returncode == 1
     failure = lab.failure()
     assert failure["message"] == "it ended with exit status 1"
     assert failure["tail"].startswith('statement 2 failed: relation "nowhere" does not exist')
@@ -180,7 +180,7 @@ def test_a_server_that_is_never_ready(lab: Lab) -> None:
     (build / "build.json").unlink()  # it is a link
     (build / "build.json").write_text(json.dumps({**record, "programs": {"mariadbd": [str(script)]}}))
     lab.plan("mariadb", sql("select 1"))
-    assert lab.run("stepgrid.run", "p", "s-1", STEPGRID_READY="1").returncode == 1
+    assert lab.run("stepgrid.pipeline", "run-stage", "p", "s-1", STEPGRID_READY="1").returncode == 1
     said = lab.failure()["message"]
     assert said.startswith("the server was not ready within 1 s; its client was told: Can't connect to MySQL server")
 
@@ -198,7 +198,7 @@ def test_a_full_disk(lab: Lab, name: str, rows: str) -> None:
     lab.plan(name, sql(f"create table t as {rows}"))
     (lab.folder / "small").mkdir()
     (lab.folder / "site.yaml").write_text("data: small\n")
-    script = f"mount -t tmpfs -o size=190m none small && exec {sys.executable} -m stepgrid.run p s-1"
+    script = f"mount -t tmpfs -o size=190m none small && exec {sys.executable} -m stepgrid.pipeline run-stage p s-1"
     env = lab.environment(STEPGRID_SITE="site.yaml")
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", script], cwd=lab.folder, env=env, capture_output=True, text=True

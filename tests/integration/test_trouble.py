@@ -185,7 +185,7 @@ def _job(lab: Lab, module: str) -> Callable[[], list[psutil.Process]]:
 
 
 @pytest.mark.nightly  # tests/kills/test_snakemake.py does it without an engine
-@pytest.mark.parametrize("module", ["stepgrid.collect", "stepgrid.summarize"])
+@pytest.mark.parametrize("module", ["collect", "summarize"])
 def test_ctrl_c_while_the_report_is_made(finished: Lab, module: str) -> None:
     there = finished.results()
     shutil.rmtree(finished.folder / "outputs" / "summary")

@@ -85,7 +85,7 @@ def job(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.chdir(lab.folder)
     plan = compile_spec("spec.yaml", None, HOST)
     plans.publish(lab.store, plan)
-    return [sys.executable, "-m", "stepgrid.build", plan.digest, plan.builds[0].id]
+    return [sys.executable, "-m", "stepgrid.pipeline", "build", plan.digest, plan.builds[0].id]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_build_that_is_killed_alone_leaves_no_tree(bench: Lab) -> None:
     (bench.folder / "slow").write_text("compile\n")
     run = bench.start(bench.argv("run", "spec.yaml"))
     until((bench.folder / "grows").exists)
-    (made,) = bench.processes("stepgrid.build")
+    (made,) = bench.processes("build")
     made.kill()
     assert run.wait(LONG) == 3
     (attempt,) = (bench.folder / "outputs" / "attempts").glob("b-*/*")

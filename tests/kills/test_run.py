@@ -36,7 +36,7 @@ def test_kill_9_of_a_job_fails_it_and_the_next_run_makes_it_good(lab: Any) -> No
     lab.write(LONG)
     run = lab.start(lab.argv("run", "spec.yaml"))
     waiting.until(lambda: measuring(lab))
-    for job in lab.processes("stepgrid.run"):
+    for job in lab.processes("run-stage"):
         os.kill(job.pid, signal.SIGKILL)
     assert run.wait(waiting.LONG) == 3
     assert lab.steps(set(lab.results())) == ["fillseq", "readrandom"], "the rest of the sweep goes on"

@@ -83,17 +83,38 @@ def _env() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": "compiler", "COLUMNS": "200"}
 
 
+REAL = ROOT / "compiler" / "stepgrid"
+PIPELINE = """\
+import runpy, sys
+
+if __name__ == "__main__":
+    runpy.run_module("stepgrid.toy_" + sys.argv.pop(1).removesuffix("-stage"), run_name="__main__")
+else:
+    globals().update(runpy.run_path({real!r}, run_name=__name__))
+"""  # the real one, whose jobs are toys
+ASSEMBLY = """\
+import runpy
+
+globals().update(runpy.run_path({real!r}, run_name=__name__))
+from stepgrid.plan.toy_assembly import compile_spec
+"""  # the real one, but for the compiler of specs
+
+
 def _overlay(folder: Path) -> None:
     """A package `stepgrid` in which a few modules are toys, and all others the real ones."""
-    for part in ("", "build", "run", "collect", "summarize", "plan"):
+    for part in ("", "plan", "summarize"):
         package = folder / "compiler" / "stepgrid" / part
         package.mkdir(parents=True)
         behind = str(ROOT / "compiler" / "stepgrid" / part)
         (package / "__init__.py").write_text(f"import os\n__path__ = [os.path.dirname(__file__), {behind!r}]\n")
-    for verb in ("build", "run", "collect", "summarize"):
-        shutil.copy(TOY / f"{verb}.py", folder / "compiler" / "stepgrid" / verb / "__main__.py")
+    for job in ("build", "run", "collect", "summarize"):
+        shutil.copy(TOY / f"{job}.py", folder / "compiler" / "stepgrid" / f"toy_{job}.py")
+    (folder / "compiler" / "stepgrid" / "pipeline.py").write_text(PIPELINE.format(real=str(REAL / "pipeline.py")))
     shutil.copy(ROOT / "compiler" / "stepgrid" / "package.py", folder / "compiler" / "stepgrid")
-    shutil.copy(TOY / "compilation.py", folder / "compiler" / "stepgrid" / "plan" / "compilation.py")
+    shutil.copy(TOY / "assembly.py", folder / "compiler" / "stepgrid" / "plan" / "toy_assembly.py")
+    (folder / "compiler" / "stepgrid" / "plan" / "assembly.py").write_text(
+        ASSEMBLY.format(real=str(REAL / "plan" / "assembly.py"))
+    )
 
 
 def _make(folder: Path) -> Checkout:

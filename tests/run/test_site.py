@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid import pipeline
 from stepgrid.cli import main
 from stepgrid.host import facts
 from stepgrid.host.facts import hardware_contradiction
@@ -201,7 +202,7 @@ def test_what_is_wrong_with_the_spec_is_said_with_it(capsys: Capture) -> None:
 def test_what_snakemake_is_told(folder: Path) -> None:
     Path("mine.yaml").write_text("dta: x\n")
     with pytest.raises(run_request.Fault, match=r"mine\.yaml: 2 errors"):
-        run_request.requested_work({"spec": "a.yaml", "site": "mine.yaml"})
+        pipeline.remaining_work({"spec": "a.yaml", "site": "mine.yaml"})
     Path("mine.yaml").write_text("data: ../fast\n")
     run_request.use_site({"site": "mine.yaml"})
     assert os.environ["STEPGRID_SITE"] == str(folder / "checkout/mine.yaml")
@@ -209,10 +210,8 @@ def test_what_snakemake_is_told(folder: Path) -> None:
 
 
 def test_a_job_with_a_wrong_one_is_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    from stepgrid.run.__main__ import _run
-
     monkeypatch.setenv("STEPGRID_SITE", "/not/there.yaml")
-    assert _run("p", "s-1") == 1
+    assert pipeline.run_stage("p", "s-1") == 1
     assert capsys.readouterr().err.startswith("the site file cannot be used: [Errno 2] No such file")
     with pytest.raises((SpecError, OSError)):
         host_plan.store()

@@ -1,6 +1,6 @@
 """The runner with one more step kind and engine: steps are Python programs, run as real processes.
 
-A script, not a module of tests: python trial.py PLAN STAGE does what python -m stepgrid.run PLAN STAGE does.
+A script, not a module of tests: python trial.py PLAN STAGE is like python -m stepgrid.pipeline run-stage PLAN STAGE.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def register() -> None:
 
 
 if __name__ == "__main__":
-    from stepgrid.run.__main__ import main
+    from stepgrid import pipeline
 
     register()
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(pipeline.main(["run-stage", *sys.argv[1:]]))

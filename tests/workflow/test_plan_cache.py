@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import pytest
 
+from stepgrid import pipeline
 from stepgrid.build import pins
 from stepgrid.cli import main
 from stepgrid.model.plan import Plan
@@ -161,7 +162,7 @@ LOSSES: dict[str, Callable[[Measured], object]] = {
 
 
 def _is_over() -> bool:
-    return run_request.requested_work({"spec": "spec.yaml"}).is_over
+    return pipeline.remaining_work({"spec": "spec.yaml"}).is_over
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -197,7 +198,7 @@ def test_a_stage_that_was_recorded_as_unsupported_has_no_steps(measured: Measure
 def test_a_lost_plan_is_compiled_and_kept_again(measured: Measured) -> None:
     shutil.rmtree(measured[0].plan(measured[1].digest))
     run_request.requested_plan.cache_clear()
-    assert run_request.requested_work({"spec": "spec.yaml"}).is_over
+    assert pipeline.remaining_work({"spec": "spec.yaml"}).is_over
     assert measured[0].has_plan(measured[1].digest)
     assert plan_cache.find(measured[0], REQUEST)
 

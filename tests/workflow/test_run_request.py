@@ -23,7 +23,7 @@ from stepgrid.workflow.run_request import (
     config_faults,
     quote_texts,
     read_texts,
-    requested_work,
+    remaining_work,
     unsupported,
     unsupported_recipes,
 )
@@ -71,7 +71,7 @@ FAULTS = {
 @pytest.mark.parametrize("text", FAULTS)
 def test_an_unknown_key_or_an_unusable_value_is_a_wrong_call(text: str) -> None:
     with pytest.raises(Fault) as caught:
-        requested_work(parse_config([text, *(["spec=a.yaml"] if not text.startswith("spec") else [])]))
+        remaining_work(parse_config([text, *(["spec=a.yaml"] if not text.startswith("spec") else [])]))
     assert (str(caught.value), caught.value.status) == (f"--config: {FAULTS[text]}", 2)
 
 
@@ -89,7 +89,7 @@ def test_an_empty_site_means_none_and_a_list_of_settings_is_fine() -> None:
 
 def test_no_spec_is_a_wrong_call():
     with pytest.raises(Fault, match=r"^which spec\? ") as caught:
-        requested_work({})
+        remaining_work({})
     assert caught.value.status == 2
 
 
@@ -122,7 +122,7 @@ def test_a_server_that_no_site_file_names(tmp_path: Path, monkeypatch: pytest.Mo
         "steps: [{name: q, kind: sql, sql: [select 1]}]\n"
     )
     with pytest.raises(Fault) as caught:
-        requested_work({"spec": "a.yaml"})
+        remaining_work({"spec": "a.yaml"})
     lacks = "there is no site file that says how the server `prod` is reached: `servers: {prod: …}` in site.yaml"
     assert str(caught.value) == f"a.yaml:2:10: build prod: {lacks}"
 

@@ -355,7 +355,7 @@ def _start_job(plan: Plan, build: PlannedBuild) -> subprocess.Popen[bytes]:
     folders = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     path = os.pathsep.join(filter(None, folders))
     environment = {**os.environ, PARENT: str(os.getpid()), "PYTHONPATH": path}
-    argv = [sys.executable, "-m", "stepgrid.build", plan.digest, build.id]
+    argv = [sys.executable, "-m", "stepgrid.pipeline", "build", plan.digest, build.id]
     return subprocess.Popen(argv, env=environment, process_group=0)  # Ctrl-C is for this process, which ends the jobs
 
 

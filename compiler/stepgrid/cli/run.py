@@ -59,8 +59,8 @@ def _is_end_time(text: str) -> bool:
 
 def run_run(args: argparse.Namespace) -> int:
     from stepgrid.host.processes import signals
+    from stepgrid.pipeline import remaining_work
     from stepgrid.workflow import host_plan
-    from stepgrid.workflow.run_request import requested_work
 
     signals.exit_on_signals(FAILED)
     args, snakemake_words = _separate_words(args)
@@ -74,7 +74,7 @@ def run_run(args: argparse.Namespace) -> int:
         os.environ[host_plan.ALL_WARNINGS] = "1"
     values = {"spec": args.spec, "scale": args.scale, "until": args.until, **_snakemake_narrowing(args)}
     request = {name: value for name, value in values.items() if value is not None}
-    work = requested_work(request, args.dry_run, bool(args.on))
+    work = remaining_work(request, args.dry_run, bool(args.on))
     if work.is_over and not args.more:
         print(work.nothing_to_do)
         return _claim_status(work.plan, args)

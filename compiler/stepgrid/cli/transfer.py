@@ -233,11 +233,10 @@ def _legacy_lines(target: Path, folder: PublishedFolder) -> Iterator[str]:
 
 def _make_report(plan: str) -> int:
     """Make the tables and the report, for which no run is needed: nothing is left to measure."""
-    from stepgrid.collect.__main__ import main as collect
-    from stepgrid.summarize.job import main as summarize
+    from stepgrid.pipeline import collect, summarize
     from stepgrid.summarize.page import summary_text
 
-    if status := collect([plan, "--partial"]) or summarize([plan, "--partial"]):
+    if status := collect(plan, is_partial=True) or summarize(plan, is_partial=True):
         return status
     print(f"report: {summary_text.path(host_plan.store(), plan)}")
     print(f"`stepgrid report {plan}` prints it: the plan's digest stands for a spec that there is not")

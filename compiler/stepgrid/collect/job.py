@@ -36,11 +36,20 @@ from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, CATALOGUE_FILE, IMPOR
 from stepgrid.store.paths import RUN_LOCK as RUN
 from stepgrid.store.results import BrokenResult, broken_sentence, changed_file, load_result, note_sound, set_aside
 from stepgrid.store.status import StatusReader
-from stepgrid.store.store import Store
+from stepgrid.store.store import Store, revision
 
 Rows = Iterator[parquet.Row]
 Stages = Mapping[str, PlannedStage]
 Reading = tuple[ResultFigures, Sequence[Columns]]
+
+
+def collect_stamped(store: Store, plan: Plan) -> Mapping[str, NodeStatus]:
+    """Write the tables, and note which code wrote them of which results."""
+    store.drop_stamps(plan.digest)
+    nodes = collect(store, plan)
+    records = [node.result.folder / RESULT_FILE for node in nodes.values() if node.result]
+    store.stamp_tables(plan.digest, revision(), records)
+    return nodes
 
 
 def collect(store: Store, plan: Plan) -> dict[str, NodeStatus]:

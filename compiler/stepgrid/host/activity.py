@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from stepgrid.host import counters, sysfs
 from stepgrid.host.counters import TICK, Sensors
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
+from stepgrid.host.locks import PIPELINE, VERBS
 from stepgrid.model.units import percent, size
 
 LOOK = 0.2  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
@@ -215,7 +216,6 @@ SERVICES = (
 )  # as the kernel cuts names: 15 bytes
 WAITING_SERVICES = ("packagekitd", "snapd", "unattended-upgr", "tracker-miner-f", "baloo_file", "localsearch-3")
 CRON = ("cron", "crond", "anacron", "atd")
-JOBS = frozenset({"stepgrid.run", "stepgrid.build"})
 NAMED_DISTURBERS = 5
 
 
@@ -281,9 +281,14 @@ def _disturbers(name: str, none: str, processes: Sequence[Process], mend: str) -
 
 def _other_jobs(processes: Iterable[Process]) -> list[Process]:
     """List jobs of stepgrid that this host's lock does not keep waiting."""
-    jobs = [p for p in processes if JOBS.intersection((sysfs.text(f"proc/{p.pid}/cmdline") or "").split("\0"))]
+    jobs = [process for process in processes if _is_measuring_job(process.pid)]
     waiting = _lock_waiters() if jobs else set()  # the kernel takes 10 ms to list its locks
     return [process for process in jobs if process.pid not in waiting]
+
+
+def _is_measuring_job(pid: int) -> bool:
+    words = (sysfs.text(f"proc/{pid}/cmdline") or "").split("\0")
+    return PIPELINE in words and not VERBS.keys().isdisjoint(words)
 
 
 def _lock_waiters() -> set[int]:

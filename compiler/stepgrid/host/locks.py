@@ -151,7 +151,8 @@ def _open_regular(path: Path, flags: int) -> int:
 
 # Processes that something waits for, as far as a person may know them.
 
-VERBS = {"stepgrid.run": "measures", "stepgrid.build": "builds"}
+PIPELINE = "stepgrid.pipeline"  # in the command line of a job of a run
+VERBS = {"run-stage": "measures", "build": "builds"}  # of the jobs of a run
 
 
 def describe_processes(pids: Iterable[int]) -> str:
@@ -163,8 +164,8 @@ def _describe_process(pid: int) -> str:
         words = [os.fsdecode(word) for word in Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").split(b"\0")]
     except OSError:
         words = []
-    for module, verb in VERBS.items():
-        if module in words:
+    for job, verb in VERBS.items():
+        if PIPELINE in words and job in words:
             return f"process {pid}, which {verb} {words[-1]}{_checkout(pid)}"
     text = " ".join(" ".join(words).split())[:80]
     return f"process {pid} ({text})" if text else f"process {pid}"

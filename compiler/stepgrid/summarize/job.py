@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from dataclasses import replace
 
-from stepgrid.host.files import retry_stale, write_text
+from stepgrid.host.files import write_text
 from stepgrid.plan import plan_file
-from stepgrid.plugins.registry import PluginError
 from stepgrid.store import stage_requests
-from stepgrid.store.active_run import DiskFull, is_system_refusal, with_reserve
 from stepgrid.store.paths import STEPS_TABLE
 from stepgrid.store.plans import EarlierPlan
 from stepgrid.store.store import Store, revision
@@ -24,50 +21,19 @@ from stepgrid.summarize.page import html, summary_text
 from stepgrid.summarize.report import Report, report
 
 
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m stepgrid.summarize", description="Writes a plan's report.")
-    parser.add_argument("plan", help="digest of a plan under outputs/plans/, collected before")
-    parser.add_argument("--partial", action="store_true", help="some results may be missing")
-    options = parser.parse_args(arguments)
-    store = Store()
-    if problem := _unready(store, options.plan):
-        print(f"summarize: {problem}", file=sys.stderr)
-        return 1
-    try:
-        found = with_reserve(store, lambda: retry_stale(lambda: _written(store, options.plan)))
-    except (DiskFull, PluginError) as error:
-        print(f"summarize: {error}", file=sys.stderr)
-        return 1
-    except Exception as error:  # of a disk that fails, or a folder that is no folder
-        if not is_system_refusal(error):
-            raise
-        print(f"summarize: the system refused: {error}", file=sys.stderr)
-        return 1
-    _warn(found, options.partial)
-    return 0
-
-
-def _written(store: Store, plan: str) -> Report:
+def write_stamped(store: Store, plan: str) -> Report:
+    """Write the report of a plan's tables, and note which code wrote it."""
     found = read(store, plan)
     write(store, found)
     store.stamp_report(plan, revision())
     return found
 
 
-def _warn(found: Report, partial: bool) -> None:
-    if found.status.incomplete and not partial:
-        print(
-            f"summarize: {found.status.incomplete} of {found.status.total} measured steps have no figures; "
-            "the report says so on top. Run again to measure them.",
-            file=sys.stderr,
-        )
-
-
-def _unready(store: Store, plan: str) -> str | None:
+def missing_input(store: Store, plan: str) -> str | None:
     if not (store.plan(plan) / plan_file.HEADER).is_file():
         return f"there is no plan {plan} under {store.root}/plans; start a run first"
     if not (store.tables(plan) / STEPS_TABLE).is_file():
-        return f"the tables of plan {plan} are missing; first: python -m stepgrid.collect {plan}"
+        return f"the tables of plan {plan} are missing; first: python -m stepgrid.pipeline collect {plan}"
     return None
 
 

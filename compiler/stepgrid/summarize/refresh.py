@@ -7,11 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from stepgrid.collect import query
-from stepgrid.collect.job import collect
+from stepgrid.collect.job import collect, collect_stamped
 from stepgrid.model.plan import Plan
 from stepgrid.store import plans
-from stepgrid.store.paths import BUILD_FILE, RESULT_FILE
-from stepgrid.store.store import Store, SummaryFiles, revision
+from stepgrid.store.paths import BUILD_FILE
+from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.summarize import job as summarize
 from stepgrid.summarize.report import Report
 
@@ -21,7 +21,8 @@ def current(store: Store, plan: Plan) -> Report:
     if _is_made(store, plan):
         with suppress(*query.table_faults()):  # they are made again
             return summarize.read(store, plan.digest)
-    return _made(store, plan)
+    collect_stamped(store, plan)
+    return summarize.write_stamped(store, plan.digest)
 
 
 def current_tables(store: Store, plan: Plan) -> Path:
@@ -30,17 +31,6 @@ def current_tables(store: Store, plan: Plan) -> Path:
     if not _is_made(store, plan):
         collect(store, plan)
     return store.tables(plan.digest)
-
-
-def _made(store: Store, plan: Plan) -> Report:
-    store.drop_stamps(plan.digest)
-    known = collect(store, plan)
-    records = [each.result.folder / RESULT_FILE for each in known.values() if each.result]
-    store.stamp_tables(plan.digest, revision(), records)
-    found = summarize.read(store, plan.digest)
-    summarize.write(store, found)
-    store.stamp_report(plan.digest, revision())
-    return found
 
 
 def _is_made(store: Store, plan: Plan) -> bool:

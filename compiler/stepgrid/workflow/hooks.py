@@ -181,7 +181,7 @@ class Hooks:
             images.clear_up(self.work.store)
 
     def _run_module(self, verb: str) -> bool:
-        argv = [sys.executable, "-m", f"stepgrid.{verb}", self.work.plan.digest, "--partial"]
+        argv = [sys.executable, "-m", "stepgrid.pipeline", verb, self.work.plan.digest, "--partial"]
         # a process group of its own: Ctrl-C reaches us, and we kill it
         options: dict[str, Any] = {"process_group": 0, "preexec_fn": die_with_parent()}
         return subprocess.run(argv, check=False, stdout=subprocess.DEVNULL, **options).returncode == 0

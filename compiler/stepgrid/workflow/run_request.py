@@ -41,27 +41,30 @@ class Fault(StepgridError):
         self.status = status  # of the command
 
 
-def requested_work(config: Mapping[str, Any], dry_run: bool = False, on_cluster: bool = False) -> RemainingWork:
-    """Compile the request of Snakemake's `--config`, and refuse it if it cannot run here; a dry run writes nothing."""
+def use_words(config: Mapping[str, Any]) -> None:
+    """Check the words of a request, and let this process and its jobs use its site file and its end."""
     if messages := [*config_faults(config)] or ([] if config.get("spec") else [WHICH_SPEC]):
         raise Fault("\n".join(messages), USAGE)
     if message := host_plan.results_elsewhere():
         raise Fault(message, USAGE)
-    cluster_job.use(on_cluster)
     try:
         progress.set_end_time(config.get("until"))  # the run's jobs start nothing that would end later
     except ValueError as error:
         raise Fault(str(error), USAGE) from None
     use_site(config)
-    plan = requested_plan(plan_request(config), os.environ.get(VARIABLE), is_stored=not dry_run)
-    work = usable_work(plan, host_plan.store(), dry_run)
+
+
+def site_in_use() -> str | None:
+    return os.environ.get(VARIABLE)
+
+
+def refuse_unrunnable(work: RemainingWork) -> None:
+    """Refuse options that builds do not take, what this version cannot run, and another machine than the spec's."""
     if work.stages.keys() & work.lacking:
         _refuse_wrong_options(work)
     if work.lacking:
         refuse_unsupported(work)
     _refuse_foreign_hardware(work)
-    cluster_job.tell_plan(work.plan.digest)
-    return work
 
 
 # The words of a request: keys and values of Snakemake's --config

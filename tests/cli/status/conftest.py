@@ -66,19 +66,19 @@ class Folder:
     def publish(self) -> None:
         remaining_work(self.plan, self.store)
 
-    def command(self, module: str, node: str) -> list[str]:
-        return [sys.executable, "-m", f"stepgrid.{module}", self.plan.digest, node]
+    def command(self, job: str, node: str) -> list[str]:
+        return [sys.executable, "-m", "stepgrid.pipeline", job, self.plan.digest, node]
 
     def build(self) -> None:
         self.publish()
         self.run("build", self.plan.builds[0].id)
 
-    def run(self, module: str, node: str, **env: str) -> int:
-        return subprocess.run(self.command(module, node), env=_env(env), capture_output=True).returncode
+    def run(self, job: str, node: str, **env: str) -> int:
+        return subprocess.run(self.command(job, node), env=_env(env), capture_output=True).returncode
 
-    def start(self, module: str, node: str, **env: str) -> subprocess.Popen[str]:
+    def start(self, job: str, node: str, **env: str) -> subprocess.Popen[str]:
         quiet = subprocess.DEVNULL
-        process = subprocess.Popen(self.command(module, node), env=_env(env), stderr=quiet, stdout=quiet, text=True)
+        process = subprocess.Popen(self.command(job, node), env=_env(env), stderr=quiet, stdout=quiet, text=True)
         self.started.append(process)
         return process
 

@@ -31,8 +31,8 @@ def test_before_anything_was_started(folder: Any, golden: Golden) -> None:
 
 def test_while_a_stage_runs(folder: Any, until: Until) -> None:
     folder.build()
-    folder.run("run", folder.stage("load"))
-    folder.start("run", folder.stage("slow"))
+    folder.run("run-stage", folder.stage("load"))
+    folder.start("run-stage", folder.stage("slow"))
     reader = StatusReader(folder.store, folder.plan)
     until(lambda: (at := reader.read().of(Status.RUNNING)) and at[0].work.step and at[0].work.step.name == "read")
     with hold_run_lock(folder.store, "a.yaml"):
@@ -69,7 +69,7 @@ def test_a_build_on_another_machine_says_where(folder: Any) -> None:
 def test_a_stage_waits_for_the_host_and_it_is_said_for_whom(folder: Any, until: Until) -> None:
     folder.build()
     with locked(Path(os.environ["STEPGRID_HOST_LOCK"])):
-        folder.start("run", folder.stage("load"))
+        folder.start("run-stage", folder.stage("load"))
         until(lambda: folder.store.attempts(folder.stage("load")))
         _, text = folder.status()
     waiting = text.partition("\nwaiting: ")[2].splitlines()[:2]
@@ -79,9 +79,9 @@ def test_a_stage_waits_for_the_host_and_it_is_said_for_whom(folder: Any, until: 
 
 def test_a_failed_stage_says_why_and_where_and_the_status_is_3(folder: Any) -> None:
     folder.build()
-    folder.run("run", folder.stage("load"))
+    folder.run("run-stage", folder.stage("load"))
     for _ in range(2):
-        folder.run("run", folder.stage("wrong"))
+        folder.run("run-stage", folder.stage("wrong"))
     code, text = folder.status()
     assert code == 3
     assert text.partition("\nfailed: ")[2].splitlines()[:4] == [
@@ -95,7 +95,7 @@ def test_a_failed_stage_says_why_and_where_and_the_status_is_3(folder: Any) -> N
 def test_what_starts_from_a_failed_stage_is_blocked(folder: Any) -> None:
     folder.build()
     shutil.rmtree(folder.store.build(folder.plan.builds[0].id))
-    folder.run("run", folder.stage("load"))
+    folder.run("run-stage", folder.stage("load"))
     code, text = folder.status()
     assert code == 3
     assert "  stages   0/4 done, 1 failed, 3 blocked (what they start from failed)\n" in text
@@ -104,8 +104,8 @@ def test_what_starts_from_a_failed_stage_is_blocked(folder: Any) -> None:
 
 def test_a_killed_stage_is_told_from_one_that_runs(folder: Any, until: Until) -> None:
     folder.build()
-    folder.run("run", folder.stage("load"))
-    process = folder.start("run", folder.stage("slow"))
+    folder.run("run-stage", folder.stage("load"))
+    process = folder.start("run-stage", folder.stage("slow"))
     until(lambda: list(folder.store.root.glob("attempts/*/*/steps/1-read")))
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -123,8 +123,8 @@ def test_a_killed_stage_is_told_from_one_that_runs(folder: Any, until: Until) ->
 
 def test_what_was_stopped_is_interrupted(folder: Any, until: Until) -> None:
     folder.build()
-    folder.run("run", folder.stage("load"))
-    process = folder.start("run", folder.stage("slow"))
+    folder.run("run-stage", folder.stage("load"))
+    process = folder.start("run-stage", folder.stage("slow"))
     until(lambda: list(folder.store.root.glob("attempts/*/*/steps/1-read")))
     process.terminate()
     process.wait()
@@ -154,8 +154,8 @@ def test_a_run_of_the_same_spec_with_other_values(folder: Any) -> None:
 
 def test_a_failure_of_an_earlier_run_is_tried_again_by_the_one_that_is_active(folder: Any) -> None:
     folder.build()
-    folder.run("run", folder.stage("load"))
-    folder.run("run", folder.stage("wrong"))
+    folder.run("run-stage", folder.stage("load"))
+    folder.run("run-stage", folder.stage("wrong"))
     with hold_run_lock(folder.store, "a.yaml", "07:30", 2e9):
         code, text = folder.status("--all")
     assert code == 0
@@ -167,7 +167,7 @@ def test_a_failure_of_an_earlier_run_is_tried_again_by_the_one_that_is_active(fo
 def test_when_all_is_done_and_a_load_that_lost_its_image(folder: Any) -> None:
     folder.build()
     for name in ("load", "quick"):
-        folder.run("run", folder.stage(name))
+        folder.run("run-stage", folder.stage(name))
     assert folder.status("--only", "arm == 'quick'") == (
         0,
         """\
@@ -192,8 +192,8 @@ a.yaml: programs that sleep
 
 def test_json_has_it_all(folder: Any) -> None:
     folder.build()
-    folder.run("run", folder.stage("load"))
-    folder.run("run", folder.stage("wrong"))
+    folder.run("run-stage", folder.stage("load"))
+    folder.run("run-stage", folder.stage("wrong"))
     folder.capture.readouterr()
     assert main(["status", "a.yaml", "--format", "json"]) == 3
     found = json.loads(folder.capture.readouterr().out)
@@ -212,7 +212,7 @@ def test_json_has_it_all(folder: Any) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_somebody_else_who_may_only_read_sees_the_same(folder: Any) -> None:
     folder.build()
-    folder.run("run", folder.stage("load"))
+    folder.run("run-stage", folder.stage("load"))
     (before, _), there = folder.status(), sorted(folder.store.root.rglob("*"))
     for parent in (folder.path, *folder.path.parents[:-2]):
         parent.chmod(0o755)

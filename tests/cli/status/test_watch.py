@@ -57,8 +57,8 @@ def screen(folder: Any) -> Iterator[Screen]:
 def running(folder: Any, until: Until) -> Any:
     """A checkout in which a stage runs."""
     folder.build()
-    folder.run("run", folder.stage("load"))
-    folder.start("run", folder.stage("slow"))
+    folder.run("run-stage", folder.stage("load"))
+    folder.start("run-stage", folder.stage("slow"))
     until(lambda: list(folder.store.root.glob("attempts/*/*/steps/1-read/samples.jsonl")))
     return folder
 
@@ -100,8 +100,8 @@ def test_as_a_log_a_line_for_each_change_and_the_status_at_the_end(folder: Any, 
     assert watch.stdout is not None
     begin = [folder.normal(watch.stdout.readline()) for _ in range(5)]
     with hold_run_lock(folder.store, "a.yaml"):
-        folder.run("run", folder.stage("load"))
-        folder.run("run", folder.stage("wrong"))
+        folder.run("run-stage", folder.stage("load"))
+        folder.run("run-stage", folder.stage("wrong"))
         until(lambda: folder.store.attempts(folder.stage("wrong")))
         lines = []
         while not any("failed" in line for line in lines):
@@ -118,7 +118,7 @@ def test_as_a_log_a_line_for_each_change_and_the_status_at_the_end(folder: Any, 
 def test_a_finished_sweep_is_not_waited_for(folder: Any) -> None:
     folder.build()
     for name in ("load", "quick"):
-        folder.run("run", folder.stage(name))
+        folder.run("run-stage", folder.stage(name))
     argv = [*WATCH, "--only", "arm == 'quick'"]
     ended = subprocess.run(
         argv, env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")}, capture_output=True, text=True, timeout=60

@@ -51,7 +51,7 @@ def _run(folder: Path, step: PlannedStep) -> tuple[Store, subprocess.CompletedPr
     record = {"id": "b-1", "version": "1.0", "programs": {"python": [sys.executable, "-B"]}}
     (store.build("b-1") / "build.json").write_text(json.dumps(record))
     done = subprocess.run(
-        [sys.executable, "-m", "stepgrid.run", "p", "s-1"],
+        [sys.executable, "-m", "stepgrid.pipeline", "run-stage", "p", "s-1"],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT / "compiler")},
         capture_output=True,

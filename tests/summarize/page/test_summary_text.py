@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from stepgrid import pipeline
 from stepgrid.store.store import Store
-from stepgrid.summarize import job
 from stepgrid.summarize.page import absolute_figures, summary_text
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
@@ -185,18 +185,19 @@ def test_what_was_measured_again_on_request(here):
 
 def test_the_command(here, capsys):
     found = scenario.experiment(here.relative_to(here))
-    assert job.main(["p-other"]) == 1
-    assert job.main(["p-synthetic"]) == 1
+    assert pipeline.summarize("p-other") == 1
+    assert pipeline.summarize("p-synthetic") == 1
     assert capsys.readouterr().err == (
         "summarize: there is no plan p-other under outputs/plans; start a run first\n"
-        "summarize: the tables of plan p-synthetic are missing; first: python -m stepgrid.collect p-synthetic\n"
+        "summarize: the tables of plan p-synthetic are missing; "
+        "first: python -m stepgrid.pipeline collect p-synthetic\n"
     )
     scenario.report(found)
-    assert job.main(["p-synthetic"]) == 0
+    assert pipeline.summarize("p-synthetic") == 0
     assert capsys.readouterr().err == (
         "summarize: 6 of 54 measured steps have no figures; the report says so on top. Run again to measure them.\n"
     )
-    assert job.main(["p-synthetic", "--partial"]) == 0
+    assert pipeline.summarize("p-synthetic", is_partial=True) == 0
     assert capsys.readouterr().err == ""
     assert summary_text.path(Store(), "p-synthetic").is_file()
     assert summary_text.page_path(Store(), "p-synthetic").is_file()

@@ -25,7 +25,7 @@ from stepgrid.plan.order import ranks
 
 
 def compile_spec(
-    path: str, scale: str | None, host: dict[str, Any], pin: object, problems: object, only: object, *more: object
+    path: str, scale: str | None, host: dict[str, Any], problems: object = None, context: object = None
 ) -> Plan:
     if Path(path).is_fifo():
         print("compile_spec waits", file=sys.stderr, flush=True)
