@@ -9,7 +9,9 @@ from stepgrid.collect import parquet
 from stepgrid.collect.query import NoTables, create_views
 from stepgrid.language.problems import Problem, SpecError
 from stepgrid.model.plan import Plan
+from stepgrid.pipeline import compile_spec
 from stepgrid.workflow import host_plan
+from stepgrid.workflow.plan_cache import Request
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -30,7 +32,7 @@ class Experiment:
         """Compile it for this host: cells, stages, builds. SpecError has every problem of the spec or the site file."""
         if problems := host_plan.use_site_file(None):
             raise SpecError(problems)
-        return host_plan.compile_for_host(self.spec, self.scale, only=self.only, sets=self.sets)
+        return compile_spec(Request(self.spec, self.scale, self.only, self.sets))
 
     def results(self, query: str = "SELECT * FROM steps") -> DuckDBPyRelation:
         """Query its tables. NoTables says why there are none, such as that it was not run."""
