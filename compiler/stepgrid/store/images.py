@@ -153,7 +153,7 @@ def image_damage(store: Store, stage: str) -> str | None:
 
 
 class ImageVerifier:
-    """Looks at images, one for each time that an image was saved."""
+    """Verifier that looks at an image once for each time that it was saved."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -29,7 +29,7 @@ RUN_LOCK, SKIPPED_STAGES, RESERVE = "run", "left", "reserve"
 
 
 class StorePaths:
-    """`data`: where databases are, in use and as images, for every checkout in a folder of its own."""
+    """Paths of one checkout. `data`: where databases are, in use and as images; every checkout has a folder there."""
 
     def __init__(self, root: Path | str = "outputs", data: Path | str | None = None) -> None:
         self.root = Path(root)

@@ -52,7 +52,7 @@ from stepgrid.store.store import Store
 
 
 class StatusReader:
-    """Reads the status of a plan again and again, and keeps what does not change from one look to the next."""
+    """Reader of a plan's status, again and again; it keeps what does not change from one look to the next."""
 
     def __init__(self, store: Store, plan: Plan | Header, own_stage: str = "") -> None:
         """Trust marks if the plan is a header, as jobs read it. `own_stage`: that this process runs."""
@@ -179,7 +179,7 @@ class _Facts:
 
 
 class _Snapshot:
-    """Look once at the store, and say what that means for each node."""
+    """State of the store at one look, and what it means for each node."""
 
     def __init__(
         self, store: Store, facts: _Facts, locks: HeldLock, run: ActiveRun | None, own_stage: str = ""

@@ -86,7 +86,7 @@ class UnmovedPath:
 
 @contextmanager
 def lock_trash(store: Store) -> Iterator[None]:
-    """Wait for nobody: LockBusy while something runs in this checkout, is imported, or somebody uses the trash."""
+    """Hold the locks of runs, imports and the trash. LockBusy: one of them goes on in this checkout."""
     with ExitStack() as locks:
         for name in (RUN_LOCK, *IMPORTS, TRASH):
             locks.enter_context(locked(store.lock(name), wait=False))
