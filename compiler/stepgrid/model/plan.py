@@ -266,11 +266,7 @@ def load_counts(plan: Plan | Header) -> tuple[int, int]:
     return min(counts, default=0), max(counts, default=0)
 
 
-class OutlinedStep(NamedTuple):
-    """A step as it is written: ids of its parts, of which the first two are kind and settings."""
-
-    parts: Sequence[str]
-    seed: int
+StepParts: TypeAlias = Sequence[str]  # ids of the parts of a step in a plan's file; the first two: kind, settings
 
 
 class OutlinedStage(NamedTuple):
@@ -281,7 +277,7 @@ class OutlinedStage(NamedTuple):
     parent: str | None
     builds: tuple[str, ...]
     hardware: str
-    steps: Sequence[OutlinedStep]
+    steps: Sequence[StepParts]
     seconds: float
     rank: int
 

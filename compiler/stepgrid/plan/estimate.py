@@ -13,7 +13,7 @@ from statistics import variance
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from stepgrid.model.plan import BUILD, Json, OutlinedStep, Plan, PlannedCell, PlannedStage
+from stepgrid.model.plan import BUILD, Json, Plan, PlannedCell, PlannedStage, PlannedStep
 from stepgrid.model.search import SIZED
 from stepgrid.model.status import Action, NodeStatus, Stage, Status
 from stepgrid.model.units import exact_size
@@ -29,7 +29,7 @@ _Z = _ERROR + 0.841621  # a two-sided error of 5 %, and 80 % of such differences
 
 def shape(stage: Stage) -> str:
     """Identify what a stage does, whatever build and options it does it with: that decides how long it takes."""
-    steps = [step.parts[:2] if isinstance(step, OutlinedStep) else [step.kind, step.settings] for step in stage.steps]
+    steps = [[step.kind, step.settings] if isinstance(step, PlannedStep) else step[:2] for step in stage.steps]
     return json.dumps(steps, sort_keys=True)
 
 

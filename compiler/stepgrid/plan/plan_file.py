@@ -27,7 +27,6 @@ from stepgrid.model.plan import (
     Option,
     Options,
     OutlinedStage,
-    OutlinedStep,
     Plan,
     PlannedBuild,
     PlannedCell,
@@ -155,9 +154,9 @@ def _read_outlined_stages(folder: Path) -> list[OutlinedStage]:
     client_by_part = {part["id"]: part["setup"].get(CLIENT) for part in parts if "setup" in part}
     stages = []
     for line in lines:
-        clients = dict.fromkeys(client_by_part.get(part) for step in line["steps"] for part in step["parts"])
+        steps = [step["parts"] for step in line.pop("steps")]
+        clients = dict.fromkeys(client_by_part.get(part) for step in steps for part in step)
         values = {name: line[name] for name in ("id", "title", "parent", "hardware", "seconds", "rank")}
-        steps = [OutlinedStep(**step) for step in line["steps"]]
         stages.append(OutlinedStage(builds=(line["build"], *filter(None, clients)), steps=steps, **values))
     return stages
 
