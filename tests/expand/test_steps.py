@@ -67,7 +67,7 @@ def test_each_point_is_a_step(compile_text: Compile):
         "readww[threads=#1,keys=1k]", "readww[threads=#1,keys=2k]", "readww[threads=#2,keys=1k]",
     ]  # fmt: skip
     assert {step.settings["threads"] for step in steps} == {1}
-    assert AxisSearch.of(steps[2].setup) == AxisSearch("threads", "threads", 1, 64, "max qps", 4, 2)
+    assert AxisSearch.from_setup(steps[2].setup) == AxisSearch("threads", "threads", 1, 64, "max qps", 4, 2)
     said = {"step": "readww", "variable": "threads", "param": "threads", "least": 1, "most": 64, "for": "max qps"}
     assert plan.searches == ({**said, "points": 4},)
     assert search_text(plan.searches[0]) == "readww: threads from 1 to 64, 4 points of each load, for `max qps`"

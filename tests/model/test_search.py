@@ -96,8 +96,8 @@ def test_where_a_condition_fails_there_is_no_peak():
 
 def test_what_a_plan_keeps_of_it():
     search = AxisSearch("rate", "write_rate", 1, 512, "max rate where qps > 1", 9, 3)
-    assert AxisSearch.of({"search": search.to_json()}) == search
-    assert AxisSearch.of({}) is None
+    assert AxisSearch.from_setup({"search": search.to_json()}) == search
+    assert AxisSearch.from_setup({}) is None
     assert search.group("writes[rate=#3,clients=2]") == "writes[rate=,clients=2]"
     assert search.group("writes[rate=#31]") == "writes[rate=#31]"
 

@@ -32,7 +32,7 @@ from stepgrid.store.status import job_status
 from stepgrid.store.store import Store
 store = Store("outputs")
 found = job_status(store, "p")
-print(*(len(found.of(status)) for status in ("done", "failed", "missing")), store.unwritable())
+print(*(len(found.nodes_with(status)) for status in ("done", "failed", "missing")), store.unwritable())
 """
 SPOIL = """
 from pathlib import Path

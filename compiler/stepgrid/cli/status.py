@@ -69,7 +69,7 @@ def text_width() -> int:
 
 def to_json(status: PlanStatus) -> dict[str, Any]:
     plan = status.plan
-    totals = {kind: {word: len(status.of(word, kind=kind)) for word in Status} for kind in ("build", "stage")}
+    totals = {kind: {word: len(status.nodes_with(word, kind=kind)) for word in Status} for kind in ("build", "stage")}
     return {
         "spec": plan.spec,
         "scale": plan.scale,

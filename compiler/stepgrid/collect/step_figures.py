@@ -197,7 +197,7 @@ def trial(search: AxisSearch, value: int, metrics: Mapping[str, float]) -> Trial
 
 def _trial_figures(step: PlannedStep, record: Record, metrics: Mapping[str, float]) -> dict[str, float]:
     """Figures of a point of a search; whether it held is missing where its figures do not tell."""
-    search = AxisSearch.of(step.setup)
+    search = AxisSearch.from_setup(step.setup)
     if search is None or SEARCH not in record:
         return {}
     from stepgrid.language.expressions import ExpressionError

@@ -158,7 +158,11 @@ def machines_without_nodes(machines: Machines, site: Site) -> dict[str, str]:
     slurm = site.slurm
     if slurm is None:
         return {}
-    return {name: UNNAMED for name, facts in machines.items() if slurm.of(name, bool(facts.get("declared"))) is None}
+    return {
+        name: UNNAMED
+        for name, facts in machines.items()
+        if slurm.job_request(name, bool(facts.get("declared"))) is None
+    }
 
 
 def hardware_contradiction(machines: Machines, path: Path, site: Site) -> str:

@@ -40,7 +40,7 @@ class AxisSearch:
         return dict(zip(_KEYS, values, strict=True))
 
     @classmethod
-    def of(cls, setup: Mapping[str, Any]) -> AxisSearch | None:
+    def from_setup(cls, setup: Mapping[str, Any]) -> AxisSearch | None:
         search = setup.get(SEARCH)
         return cls(*(search[key] for key in _KEYS)) if isinstance(search, Mapping) else None
 
@@ -56,7 +56,7 @@ def placeholder(search: AxisSearch) -> str:
 
 def with_value(step: PlannedStep, value: int) -> PlannedStep:
     """Set the value that was chosen for a point: its setting, or a word of its command where it has no such setting."""
-    search = AxisSearch.of(step.setup)
+    search = AxisSearch.from_setup(step.setup)
     if search is None:
         return step
     if search.param in step.settings:

@@ -30,7 +30,7 @@ class Slurm:
     machines: Mapping[str, JobRequest] = field(default_factory=dict)  # by the name of the machine in specs
     builds: JobRequest = field(default_factory=JobRequest)
 
-    def of(self, machine: str, declared: bool) -> JobRequest | None:
+    def job_request(self, machine: str, declared: bool) -> JobRequest | None:
         """Look a machine up by its id in a plan; `hardware: here` has an id that nobody writes."""
         return self.machines.get(machine) or (None if declared else self.machines.get(HERE))
 

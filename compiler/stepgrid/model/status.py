@@ -201,7 +201,7 @@ class PlanStatus:
     broken: Sequence[BrokenRecord] = ()
     foreign: Mapping[str, str] = field(default_factory=dict)  # machine -> where this host differs from it
 
-    def of(self, *statuses: Status, kind: str = "stage") -> list[NodeStatus]:
+    def nodes_with(self, *statuses: Status, kind: str = "stage") -> list[NodeStatus]:
         return [node for node in self.nodes.values() if node.kind == kind and node.status in statuses]
 
     @property

@@ -222,7 +222,7 @@ def _searches(cells: Iterable[PlannedCell], tree: StageTree) -> Iterator[dict[st
         chain = cell.repeats[0].stages
         for step in cell.steps:
             if step.measured and step.variables:
-                search = AxisSearch.of(tree.drafts[chain[step.stage]].steps[step.index].setup)
+                search = AxisSearch.from_setup(tree.drafts[chain[step.stage]].steps[step.index].setup)
                 if search is not None and (step.step, search.variable) not in names:
                     names.add((step.step, search.variable))
                     yield {"step": step.step, **{k: v for k, v in search.to_json().items() if k != "number"}}

@@ -118,7 +118,7 @@ def refuse_changed(store: Store, stage: PlannedStage, when: str) -> None:
 
 def choose_value(step: PlannedStep, finished: Sequence[FinishedStep]) -> int | None:
     """Choose a value; None for a step that is no point of a search. StageError where earlier points lack a figure."""
-    search = AxisSearch.of(step.setup)
+    search = AxisSearch.from_setup(step.setup)
     if search is None:
         return None
     trials = list(_trials(search, step.name, finished))
@@ -131,7 +131,7 @@ def _trials(search: AxisSearch, name: str, finished: Sequence[FinishedStep]) -> 
     from stepgrid.collect.step_figures import TRIED, read_step, trial  # it takes a moment, and few stages search
 
     for point in finished:
-        other = AxisSearch.of(point.step.setup)
+        other = AxisSearch.from_setup(point.step.setup)
         if not point.step.measured or other is None or other.group(point.step.name) != search.group(name):
             continue  # a warm-up, or a point of another search
         figures = read_step(point.folder, point.step, point.record).figures

@@ -147,11 +147,11 @@ def page_lines(status: PlanStatus, most: int | None, width: int, paint: Paint) -
         yield from _work_lines(node, status.now, width, paint)
     for group in _LISTED:
         yield from _group_lines(status, group, most, width, paint)
-    machines = Counter(node.reason for node in status.of(Status.ELSEWHERE))
+    machines = Counter(node.reason for node in status.nodes_with(Status.ELSEWHERE))
     for machine, count in sorted(machines.items()):
         yield ""
         yield cut(f"elsewhere: {count} of the stages: {machine}", width)
-    nodes = status.of(Status.MISSING)
+    nodes = status.nodes_with(Status.MISSING)
     listed = nodes if most is None else nodes[:1]
     if nodes:
         yield ""
@@ -252,7 +252,7 @@ def _step_title(step: Step) -> str:
 
 
 def _group_lines(status: PlanStatus, group: Status, most: int | None, width: int, paint: Paint) -> Iterator[str]:
-    nodes = [*status.of(group, kind="build"), *status.of(group)]
+    nodes = [*status.nodes_with(group, kind="build"), *status.nodes_with(group)]
     listed = nodes if most is None or len(nodes) <= most + 1 else nodes[:most]
     if nodes:
         yield ""

@@ -179,7 +179,7 @@ class JobResources:
 
     def _request(self, machine: str) -> JobRequest:
         is_declared = bool(self.work.plan.machines.get(machine, {}).get("declared"))
-        return (self.slurm.of(machine, is_declared) if self.slurm else None) or JobRequest()
+        return (self.slurm.job_request(machine, is_declared) if self.slurm else None) or JobRequest()
 
 
 def _allocation() -> dict[str, Resource]:

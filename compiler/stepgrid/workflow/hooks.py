@@ -305,10 +305,10 @@ def unstarted_stages(work: RemainingWork) -> UnstartedStages | None:
     status = job_status(work.store, work.plan.digest)
     seconds = skipped[min(skipped, key=work.rank)]
     needs = "takes a time that is not known" if seconds is None else f"needs about {duration(seconds)}"
-    total = len(status.stages) - len(status.of(Status.ELSEWHERE))
-    remaining = len(status.of(Status.MISSING, Status.INTERRUPTED))
+    total = len(status.stages) - len(status.nodes_with(Status.ELSEWHERE))
+    remaining = len(status.nodes_with(Status.MISSING, Status.INTERRUPTED))
     sentence = f"stopped at {until.text}: {remaining} of {counted(total, 'stage')} left, the next {needs}"
-    interrupted = {node.id for node in status.of(Status.INTERRUPTED)}
+    interrupted = {node.id for node in status.nodes_with(Status.INTERRUPTED)}
     return UnstartedStages(sentence, not status.has_failed and interrupted <= skipped.keys())
 
 

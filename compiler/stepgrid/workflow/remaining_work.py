@@ -50,7 +50,7 @@ class RemainingWork:
     @cached_property
     def elsewhere(self) -> Mapping[str, str]:
         """Machines that stages without a result need, where it is not this one."""
-        return {node.id: self.stages[node.id].hardware for node in self.status.of(Status.ELSEWHERE)}
+        return {node.id: self.stages[node.id].hardware for node in self.status.nodes_with(Status.ELSEWHERE)}
 
     @cached_property
     def again(self) -> Mapping[str, str]:

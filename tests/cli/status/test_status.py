@@ -34,7 +34,9 @@ def test_while_a_stage_runs(folder: Any, until: Until) -> None:
     folder.run("run-stage", folder.stage("load"))
     folder.start("run-stage", folder.stage("slow"))
     reader = StatusReader(folder.store, folder.plan)
-    until(lambda: (at := reader.read().of(Status.RUNNING)) and at[0].work.step and at[0].work.step.name == "read")
+    until(
+        lambda: (at := reader.read().nodes_with(Status.RUNNING)) and at[0].work.step and at[0].work.step.name == "read"
+    )
     with hold_run_lock(folder.store, "a.yaml"):
         code, text = folder.status()
     assert code == 0

@@ -158,7 +158,7 @@ def test_nodes_of_a_cluster() -> None:
     nodes = JobRequest(("n1", "n2"), "bench", "nvme", "lab", "high", 43200.0, memory=60 << 30)
     assert found == Slurm({"dell32": nodes}, JobRequest(cpus=16))
     assert (found.of("dell32", True), found.of("h-1", False), found.of("here", True)) == (nodes, None, None)
-    assert Slurm({"here": nodes}).of("h-1", declared=False) == nodes
+    assert Slurm({"here": nodes}).job_request("h-1", declared=False) == nodes
 
 
 def test_nodes_of_which_something_wrong_is_said() -> None:
