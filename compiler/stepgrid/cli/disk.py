@@ -27,6 +27,7 @@ from stepgrid.language.site import current_site
 from stepgrid.language.yaml import load
 from stepgrid.model.plan import OutlinedStage, Plan, is_imported
 from stepgrid.model.units import counted, duration, size
+from stepgrid.pipeline import compile_spec
 from stepgrid.plan import identity, plan_file
 from stepgrid.plan.assembly import scales
 from stepgrid.plan.plan_file import DAMAGED
@@ -376,7 +377,7 @@ def _compile(request: Request) -> Plan:
     path = Path(request.spec)
     if path.exists() and not path.is_file() and not path.is_dir():  # a pipe, which would wait for its writer
         raise SpecError([Problem("file-not-found", Location(request.spec, 1, 1), f"`{request.spec}` is not a file")])
-    return host_plan.compile_for_host(request.spec, request.scale, Problems(), request.only, request.sets)
+    return compile_spec(request, Problems())
 
 
 def _stages(plan: StoredPlan) -> Sequence[OutlinedStage]:

@@ -22,8 +22,10 @@ from stepgrid.language.problems import (
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
+from stepgrid.pipeline import compile_spec
 from stepgrid.plan.assembly import scales
 from stepgrid.workflow import host_plan
+from stepgrid.workflow.plan_cache import Request
 
 if TYPE_CHECKING:
     from stepgrid.build.pins import Answers
@@ -92,7 +94,7 @@ def _plans(args: argparse.Namespace) -> Sequence[Plan]:
         problems.append(problem)
     for scale in args.scales or (None, *scales(host_plan.spec_name(args.spec))):
         try:
-            plans.append(host_plan.compile_for_host(args.spec, scale, Problems()))
+            plans.append(compile_spec(Request(args.spec, scale), Problems()))
         except SpecError as error:
             for problem in error.problems:
                 problems.append(problem)

@@ -84,15 +84,18 @@ def compile_spec(
     """Return the plan of a spec on this host, if it has one, and all problems.
 
     `on_builds`: ask its builds, too, whether they take their options."""
+    from stepgrid import pipeline
     from stepgrid.workflow import host_plan
+    from stepgrid.workflow.plan_cache import Request
 
     problems = Problems()
     for problem in use_site(args):
         problems.append(problem)
+    request = Request(spec or args.spec, args.scale, args.only, tuple(args.sets))
     plan: Plan | None = None
     draft: Plan | None = None
     try:
-        draft = plan = host_plan.compile_for_host(spec or args.spec, args.scale, problems, **narrowing(args))
+        draft = plan = pipeline.compile_spec(request, problems)
         faults: Sequence[Problem] = problems.warnings
     except SpecError as error:
         draft, faults = error.draft, error.problems

@@ -19,10 +19,12 @@ from stepgrid.language.problems import SpecError
 from stepgrid.language.site import VARIABLE
 from stepgrid.model.plan import is_imported
 from stepgrid.model.units import counted, size
+from stepgrid.pipeline import compile_spec
 from stepgrid.plugins.importer import FolderError
 from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.transfer import bundle, results
 from stepgrid.workflow import host_plan
+from stepgrid.workflow.plan_cache import Request
 
 if TYPE_CHECKING:
     from stepgrid.model.plan import Plan
@@ -161,7 +163,7 @@ def _texts_note(store: Store, plan: Plan) -> str:
 def _has_same_stages(plan: Plan) -> bool:
     """Compile the spec as it is here, and compare."""
     try:
-        stages = {stage.id for stage in host_plan.compile_for_host(plan.spec, plan.scale).stages}
+        stages = {stage.id for stage in compile_spec(Request(plan.spec, plan.scale)).stages}
     except SpecError:
         return False
     return stages.issuperset(stage.id for stage in plan.stages)
