@@ -1,3 +1,5 @@
+"""Progress of a plan, live figures of a step, and the time when a run is to stop."""
+
 from __future__ import annotations
 
 import contextlib
@@ -327,3 +329,58 @@ def test_a_terminal_that_went_away_costs_no_measurement(
     monkeypatch.undo()
     with pytest.raises(BrokenPipeError):  # it really was broken: closing flushes what could not be written
         stream.close()
+
+
+NOON = datetime(2026, 3, 1, 12, 0, 0).timestamp()
+
+
+@pytest.fixture(autouse=True)
+def no_deadline(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with monkeypatch.context() as patch:
+        patch.setenv(progress.VARIABLE, "")
+        yield
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("6h", 6 * 3600),
+        (" 90m ", 5400),
+        ("1h30m", 5400),
+        ("1.5h", 5400),
+        ("45s", 45),
+        ("1d", 86400),
+        ("12:30", 1800),
+        ("11:59", 86340),  # tomorrow
+        ("12:00", 86400),
+        ("7:05", 68700),
+    ],
+)
+def test_a_duration_or_the_next_such_time_of_day(text: str, seconds: float) -> None:
+    found = progress.parse_end_time(text, NOON)
+    assert found == progress.RunEndTime(NOON + seconds, text.strip())
+
+
+@pytest.mark.parametrize("text", ["", "6", "0h", "-1h", "run", "24:00", "12:60", "1h 30", "6 parsecs", "h", "12:30:00"])
+def test_anything_else_is_neither(text: str) -> None:
+    assert progress.parse_end_time(text, NOON) is None
+
+
+def test_the_first_time_counts() -> None:
+    progress.set_end_time("6h")
+    first = progress.end_time()
+    progress.set_end_time("6h")
+    assert progress.end_time() == first
+    progress.set_end_time("5h")
+    second = progress.end_time()
+    assert first is not None
+    assert second is not None
+    assert first.at - second.at == pytest.approx(3600, abs=5)
+    progress.set_end_time(None)
+    assert progress.end_time() is None
+
+
+def test_what_was_expected() -> None:
+    expected = "until=3600: expected a duration such as 6h, 90m or 1h30m, or a time of day such as 07:30"
+    with pytest.raises(ValueError, match=re.escape(expected)):
+        progress.set_end_time(3600)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.collect.counts import (
     COLLECTED,
@@ -46,9 +46,11 @@ from stepgrid.model.plan import PlannedStep
 from stepgrid.model.search import SEARCH, AxisSearch, Trial, as_run
 from stepgrid.model.status import Result
 from stepgrid.plugins.driver import RateTargets
-from stepgrid.plugins.importer import ImportedStep
 from stepgrid.plugins.registry import driver, parse_step, read_settings, require_runner, runner
 from stepgrid.store.paths import ATTEMPT_FILE
+
+if TYPE_CHECKING:
+    from stepgrid.plugins.importer import ImportedStep
 
 REVISION = 15  # of what is worked out beside the drivers' own figures
 Record = Mapping[str, Any]  # step.json

@@ -79,6 +79,8 @@ class Registry(Generic[Plugin]):
         return Path(spec.origin).parent if spec and spec.origin else Path()
 
     def get(self, name: str) -> Plugin:
+        if "points" not in vars(self) and (built_in := self._import_built_in(name)):
+            return built_in
         if name not in self.points:
             raise PluginError(f"{self.noun} `{name}` is not installed; {self._install}")
         point = self.points[name]
@@ -92,6 +94,17 @@ class Registry(Generic[Plugin]):
                 raise PluginError(f"{label} has no {', '.join(missing)}; {CONFORMANCE}")
             self._complete.add(name)
         return plugin
+
+    def _import_built_in(self, name: str) -> Plugin | None:
+        """Import an engine or driver of stepgrid itself by its name: a job is spared the look at what is installed.
+
+        Whether another package brings that name, too, is checked where a spec is.
+        """
+        attribute = {f"{OWN}.engines": "ENGINE", f"{OWN}.drivers": "DRIVER"}.get(self.group)
+        module = f"{self.group}.{name}"
+        if attribute is None or not name.isidentifier() or find_spec(module) is None:
+            return None
+        return cast("Plugin | None", getattr(import_module(module), attribute, None))
 
     def members(self) -> list[str]:
         """List the attributes and methods that each plug-in of this group has."""

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, cast
 
 from stepgrid.host.failure import StageError
 from stepgrid.host.processes.signals import MARK, kill_marked
-from stepgrid.language.expressions import ExpressionError, parse_objective
 from stepgrid.language.files import checksum, reuse_checksums
 from stepgrid.model.plan import FILES, PlannedStage, PlannedStep, input_paths
 from stepgrid.model.search import AxisSearch, Trial, next_boundary, next_peak
@@ -121,6 +120,8 @@ def choose_value(step: PlannedStep, finished: Sequence[FinishedStep]) -> int | N
     search = AxisSearch.from_setup(step.setup)
     if search is None:
         return None
+    from stepgrid.language.expressions import parse_objective  # few stages search
+
     trials = list(_trials(search, step.name, finished))
     if parse_objective(search.objective).name == search.variable:
         return next_boundary(search.least, search.most, trials)
@@ -128,7 +129,8 @@ def choose_value(step: PlannedStep, finished: Sequence[FinishedStep]) -> int | N
 
 
 def _trials(search: AxisSearch, name: str, finished: Sequence[FinishedStep]) -> Iterator[Trial]:
-    from stepgrid.collect.step_figures import TRIED, read_step, trial  # it takes a moment, and few stages search
+    from stepgrid.collect.step_figures import TRIED, read_step, trial
+    from stepgrid.language.expressions import ExpressionError
 
     for point in finished:
         other = AxisSearch.from_setup(point.step.setup)

@@ -37,7 +37,6 @@ class ExternalServer(ReachedServer):
     title: str  # for sentences
     began: float  # by our clock that nobody sets
     pid: int | None = None
-    device: str | None = None  # that its files are on, where they are here
 
     @property
     def companion(self) -> None:
@@ -84,7 +83,7 @@ def reach(attempt: Attempt, stage: PlannedStage, folder: Path, options: Mapping[
             start = engine.since(connection)
             pid = find_process(access, start.pid)
             device = disk.device(Path(start.data)) if pid is not None and start.data else None
-            server = ExternalServer(access, server_folder, engine, title, _start_time(start), pid, device)
+            server = ExternalServer(access, server_folder, engine, title, _start_time(start), pid, device=device)
             _refuse_other_version(attempt.job.engine.version, server, connection)
             server.keep_settings(engine.compared(connection, options))
     except UnansweredError as error:

@@ -15,7 +15,6 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple, cast
 
-from stepgrid.build.external_server import client_message
 from stepgrid.host.disk import disk_full, met_full_disk
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
 from stepgrid.host.files import write_json
@@ -51,7 +50,6 @@ from stepgrid.plugins.server import (
     StatisticsReaders,
 )
 from stepgrid.run.attempt import BEFORE, STATISTICS_FOLDER, Attempt, Job, attach, describe_failure, last_line
-from stepgrid.run.external_server import reach
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server_process import (
     FOLDER,
@@ -86,6 +84,8 @@ def serving(
         yield None
         return
     if runs_already(attempt.job.build.source):
+        from stepgrid.run.external_server import reach  # with what registers builds: few stages need it
+
         with reach(attempt, stage, folder, options) as server:
             yield server
         return
@@ -422,14 +422,14 @@ def _ask(engine: ServerEngine, server: ReachedServer, when: str, statistics: _St
     try:
         connection = engine.connect(server.access)
     except Exception as error:  # of each client its own
-        statistics.refused["statistics"] = client_message(error)
+        statistics.refused["statistics"] = _client_message(error)
         return
     try:
         readers = list(engine.looks(connection))
         for reader in [reader for reader in readers if not reader.after_only] if when == BEFORE else readers[::-1]:
             _ask_one(reader, statistics)
     except Exception as error:
-        statistics.refused["statistics"] = client_message(error)
+        statistics.refused["statistics"] = _client_message(error)
     finally:
         with suppress(Exception):
             connection.close()
@@ -439,9 +439,15 @@ def _ask_one(reader: StatisticsReader, statistics: _Statistics) -> None:
     try:
         statistics.answers[reader.name] = reader.read()
     except LookupError as error:
-        statistics.lacking[reader.name] = client_message(error)
+        statistics.lacking[reader.name] = _client_message(error)
     except Exception as error:
-        statistics.refused[reader.name] = client_message(error)
+        statistics.refused[reader.name] = _client_message(error)
+
+
+def _client_message(error: Exception) -> str:
+    from stepgrid.build.external_server import client_message
+
+    return client_message(error)
 
 
 def _write_statistics(statistics: _Statistics, folder: Path, when: str, seconds: float) -> None:

@@ -41,6 +41,7 @@ class ReachedServer(ABC):
     access: Access
     folder: Path  # in the attempt: what is kept of it
     warnings: list[str] = field(default_factory=list, kw_only=True)  # go into the record of each step
+    device: str | None = field(default=None, kw_only=True)  # that the files of one that ran before are on, if here
 
     @property
     @abstractmethod

@@ -49,7 +49,6 @@ from stepgrid.run.attempt import (
     keep_database_files,
 )
 from stepgrid.run.collectors import ActiveCollectors, ProbeReading, ProbeRunner, collecting
-from stepgrid.run.external_server import ExternalServer
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server import keep_statistics
 from stepgrid.run.server_process import LAST_WORDS, ReachedServer, explain_refusal
@@ -128,7 +127,7 @@ class Step:
         deadline = seconds_allowed(plan.command, kind.estimate(self.settings))
         probes = self._run_probes(BEFORE)
         self._keep_statistics(BEFORE)
-        data = None if isinstance(self.server, ExternalServer) else self.data
+        data = None if self.server and self.server.companion is None else self.data  # of one that ran before: elsewhere
         sampler = Sampler(self.folder / "samples.jsonl", data, self._device, self.server.pid if self.server else None)
         step_folder = StepFolder(self.folder)
         process = self._supervise(plan, deadline, sampler, launch)
@@ -191,8 +190,7 @@ class Step:
     @property
     def _device(self) -> str | None:
         """The database's device where something names it; that of a server that ran before is not our own files'."""
-        external = self.server.device if isinstance(self.server, ExternalServer) else None
-        return self.attempt.job.site.device or external
+        return self.attempt.job.site.device or (self.server.device if self.server else None)
 
     def _run_probes(self, when: str) -> dict[str, ProbeReading]:
         return ProbeRunner(self.planned.name, self._context(), FLOOR, self.server).run(self.planned.setup, when)

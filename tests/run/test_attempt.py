@@ -1,15 +1,79 @@
-"""A step's client is a build of its own: its programs, its version, and the files that the plan brings."""
+"""Files of a step's folder, and clients of a job: what a command finds there, what is kept."""
+
+from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from stepgrid.model.plan import Plan, PlannedBuild, Report
+from stepgrid.run import attempt
+from stepgrid.run.attempt import attach, keep_database_files
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import RemainingWork
 from tests.run import finished
 from tests.run.conftest import BUILD, make_stage, make_step
+
+
+def test_nobody_else_may_read_what_may_hold_a_password(tmp_path: Path) -> None:
+    attach(tmp_path, {"a": "secret", "b": ""})
+    assert (tmp_path / "a").read_text() == "secret"
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
+    attach(tmp_path, {"c": "configuration"}, 0o644)
+    assert (tmp_path / "c").stat().st_mode & 0o044
+
+
+def test_a_log_is_kept_from_a_file_and_into_a_file_alone(tmp_path: Path) -> None:
+    step, data, elsewhere = tmp_path / "step", tmp_path / "data", tmp_path / "elsewhere"
+    for folder in (step, data):
+        folder.mkdir()
+    elsewhere.write_text("of someone else")
+    (data / "LOG").write_text("said")
+    (step / "LOG").symlink_to(elsewhere)
+    (data / "linked").symlink_to(elsewhere)
+    os.mkfifo(data / "pipe")
+    keep_database_files(step, data, ["LOG", "linked", "pipe", "missing"])
+    assert (step / "LOG").read_text() == "said"
+    assert elsewhere.read_text() == "of someone else"
+    assert [path.name for path in step.iterdir()] == ["LOG"]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "step").mkdir()
+    return tmp_path / "data"
+
+
+def test_a_file_is_copied(data: Path) -> None:
+    (data / "LOG").write_text("what the engine says")
+    attempt.keep_database_files(data.parent / "step", data, ["LOG"])
+    assert (data.parent / "step/LOG").read_text() == "what the engine says"
+
+
+def test_of_a_large_one_the_beginning_and_the_end(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attempt, "MOST_BYTES", 8)
+    (data / "LOG").write_text("firstxxxxxxlast")
+    attempt.keep_database_files(data.parent / "step", data, ["LOG"])
+    assert (data.parent / "step/LOG").read_text() == "firs\n… 7 bytes are left out here …\nlast"
+
+
+def test_what_is_not_there_or_leads_elsewhere_is_left(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("x")
+    (data / "LOG").symlink_to(tmp_path / "secret")
+    attempt.keep_database_files(data.parent / "step", data, ["LOG", "missing"])
+    assert list((data.parent / "step").iterdir()) == []
+
+
+def test_a_step_is_not_lost_by_it(data: Path) -> None:
+    (data / "LOG").write_text("x")
+    attempt.keep_database_files(data.parent / "no such folder", data, ["LOG"])
+
 
 CLIENT = PlannedBuild("b-c", "client-2.1", "client", "2.1", {"system": "python"})
 SHOW = (

@@ -1,0 +1,578 @@
+"""The server around the steps of a stage: an engine's, one that a build declares, and its statistics."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from stepgrid.host.failure import StageError
+from stepgrid.host.processes.supervision import User
+from stepgrid.model.plan import Command, PlannedBuild
+from stepgrid.plugins.registry import ENGINES
+from stepgrid.plugins.server import (
+    Access,
+    Connection,
+    Effective,
+    IdleReading,
+    ObjectSize,
+    ServerHome,
+    ServerStatistics,
+    StatisticsReader,
+    StatisticsReaders,
+)
+from stepgrid.run.attempt import AFTER, BEFORE, Attempt, Job
+from stepgrid.run.options import AcceptedOptions
+from stepgrid.run.server import keep_statistics, serving
+from stepgrid.run.server_process import ReachedServer, Server
+from tests.run.asking import Asking
+
+LISTEN = """
+import os, signal, socket, sys, time
+listening = socket.socket(socket.AF_UNIX)
+listening.bind(sys.argv[1])
+listening.listen()
+print("listening as", os.getuid(), file=sys.stderr, flush=True)
+"""
+UNTIL_TERM = LISTEN + "signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))\nsignal.pause()\n"
+DEAF = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + LISTEN + "time.sleep(60)\n"
+NEVER_READY = "import time; time.sleep(60)"
+DIES = "import sys; sys.exit('2026-01-01 0 [ERROR] /a/b: no such page size.')"
+
+
+class Toy:
+    name = "trial"
+    programs: tuple[str, ...] = ("python",)
+    kinds: tuple[str, ...] = ("trial",)
+    immutable: tuple[str, ...] = ()
+    default_storage_engine = "toys"
+    server = True
+    stop = signal.SIGTERM
+    socket = "toy.sock"
+    port = 1
+    user = database = "toy"
+    code = UNTIL_TERM
+    make = "import pathlib, sys; pathlib.Path(sys.argv[1], 'made').touch()"
+
+    def configuration(self, home: ServerHome, options: Mapping[str, Any]) -> Mapping[str, str]:
+        return {"toy.cnf": "".join(f"{name}={value}\n" for name, value in options.items())}
+
+    def initialize(self, home: ServerHome) -> Sequence[Command]:
+        return [Command((sys.executable, "-c", self.make, str(home.data)), files={"secret": home.access.password})]
+
+    def prepare(self, home: ServerHome) -> Sequence[Command]:
+        return ()
+
+    def serve(self, home: ServerHome) -> Command:
+        return Command((sys.executable, "-c", self.code, str(home.access.socket)))
+
+    def connect(self, access: Access) -> Connection:
+        return Asking(access)
+
+    def effective(self, connection: Connection, asked: Mapping[str, Any]) -> Effective:
+        return Effective({"a": "1"}, {name: "it is 1" for name, value in asked.items() if value != 1})
+
+    def counters(self, connection: Connection) -> Mapping[str, float]:
+        return {}
+
+    def looks(self, connection: Connection) -> StatisticsReaders:
+        return ()
+
+    def settle(self, connection: Connection, access: Access) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def analyze(self, connection: Connection, access: Access) -> None: ...
+
+    def busy(self, connection: Connection, access: Access) -> Sequence[IdleReading]:
+        return ()
+
+
+Serve = Callable[..., AbstractContextManager[Any]]
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
+    module = type(sys)("toy_server")
+    module.ENGINE = made = Toy()  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "toy_server", module)
+    monkeypatch.setitem(ENGINES.points, "trial", EntryPoint("trial", "toy_server:ENGINE", ENGINES.group))
+    return made
+
+
+@pytest.fixture
+def attempt(checkout: Any, stage: Any, monkeypatch: pytest.MonkeyPatch) -> Attempt:
+    monkeypatch.chdir(checkout.folder)
+    checkout.plan(stage())
+    return Attempt(Job.load(checkout.store, "p", "s-load"))
+
+
+@pytest.fixture
+def serve(toy: Toy, attempt: Attempt, tmp_path: Path) -> Serve:
+    data = tmp_path / "live" / "data"
+    data.mkdir(parents=True)
+
+    def served(**options: Any) -> AbstractContextManager[Server | None]:
+        return serving(attempt, attempt.job.stage, attempt.folder, data, [AcceptedOptions(options)])
+
+    return served
+
+
+def _journal(attempt: Attempt) -> dict[str, dict[str, Any]]:
+    lines = (attempt.folder / "journal.jsonl").read_text().splitlines()
+    return {event["event"]: event for event in map(json.loads, lines)}
+
+
+def _failure(served: AbstractContextManager[Any]) -> StageError:
+    with pytest.raises(StageError) as caught, served:
+        raise AssertionError("it began")
+    return caught.value
+
+
+def test_a_server_from_its_start_to_its_end(serve: Serve, attempt: Attempt, gone: Callable[[int], bool]) -> None:
+    with serve(a=1, b=2) as server:
+        assert server is not None
+        assert server.access.socket.stat()
+        assert server.access.sockets.stat().st_mode & 0o777 == 0o700
+        assert server.gone() is False
+        pid, place = server.pid, server.access.sockets
+    assert gone(pid)
+    assert not place.exists()
+    told = _journal(attempt)
+    assert [name for name in told if name.startswith("server")] == [
+        "server initialize",
+        "server started",
+        "server ready",
+        "server stopped",
+    ]
+    assert (told["server stopped"]["exit"], told["server stopped"]["killed"]) == (0, False)
+    own = attempt.folder / "server"
+    assert (own / "toy.cnf").read_text() == "a=1\nb=2\n"
+    assert json.loads((own / "effective.json").read_text()) == {"values": {"a": "1"}, "differs": {"b": "it is 1"}}
+    assert server.warnings == ["`b`: it is 1"]
+    assert server.add_warnings({"name": "x"}) == {"name": "x", "warnings": ["`b`: it is 1"]}
+    assert not [*own.rglob("secret")]
+
+
+def test_a_database_is_made_once(serve: Serve, attempt: Attempt, toy: Toy) -> None:
+    with serve():
+        pass
+    (attempt.folder / "server").rename(attempt.folder / "first")
+    toy.make = "raise SystemExit('made again')"
+    with serve():
+        pass
+
+
+def test_it_is_not_root(serve: Serve, attempt: Attempt) -> None:
+    with serve():
+        pass
+    assert "listening as 0\n" not in (attempt.folder / "server" / "stderr").read_text()
+
+
+def test_a_server_that_ends_before_it_is_ready(serve: Serve, toy: Toy, attempt: Attempt) -> None:
+    toy.code = DIES
+    failure = _failure(serve())
+    assert failure.message == "the server ended with exit status 1 before it was ready: no such page size"
+    assert failure.tail == "2026-01-01 0 [ERROR] /a/b: no such page size."
+    assert failure.log == attempt.folder.resolve() / "server" / "stderr"
+
+
+def test_a_server_that_is_never_ready(serve: Serve, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.code = NEVER_READY
+    monkeypatch.setenv("STEPGRID_READY", "0.5")
+    said = "the server was not ready within 0.5 s; its client was told: [Errno 2] No such file or directory"
+    assert _failure(serve()).message == said
+
+
+def test_a_server_that_is_halted_before_it_is_ready(serve: Serve, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.code = "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)"
+    monkeypatch.setenv("STEPGRID_READY", "0.5")
+    said = "the server was not ready within 0.5 s: it was stopped (state T), by SIGSTOP or a debugger"
+    assert _failure(serve()).message == said
+
+
+def test_a_client_that_is_refused(serve: Serve, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_access: Access) -> Connection:
+        raise RuntimeError("wrong password")
+
+    monkeypatch.setattr(toy, "connect", refuse, raising=False)
+    assert _failure(serve()).message == "the server runs, but does not let its client in: wrong password"
+
+
+def test_a_database_that_cannot_be_made(serve: Serve, toy: Toy) -> None:
+    toy.make = "import os; os.kill(os.getpid(), 9)"
+    said = "making the database failed: it was killed by SIGKILL (by the kernel when memory runs out, or by someone)"
+    assert _failure(serve()).message == said
+
+
+def test_a_program_that_is_not_there(serve: Serve, toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toy, "serve", lambda _home: Command(("/gone/server",)), raising=False)
+    assert _failure(serve()).message == "the program /gone/server cannot be started: No such file or directory"
+
+
+def test_a_server_that_does_not_end_is_killed_and_that_is_told(
+    serve: Serve, toy: Toy, attempt: Attempt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy.code = DEAF
+    monkeypatch.setenv("STEPGRID_PATIENCE", "0.5")
+    with serve() as server:
+        assert server is not None
+    assert server.warnings == ["the server did not end within 0.5 s, and was killed"]
+    assert _journal(attempt)["server stopped"]["killed"] is True
+
+
+def test_a_server_that_is_killed_is_blamed(serve: Serve) -> None:
+    with serve() as server:
+        assert server is not None
+        os.kill(server.pid, signal.SIGKILL)
+        assert server.gone(10.0)
+        failure = server.failure(" while the step ran", "a")
+        assert failure.step == "a"
+        assert failure.message == (
+            "the server was killed by SIGKILL (by the kernel when memory runs out, or by someone) while the step ran"
+        )
+
+
+def test_after_a_failure_nobody_waits_for_it(serve: Serve, toy: Toy, gone: Callable[[int], bool]) -> None:
+    toy.code = DEAF
+    seen: list[int] = []
+
+    def failing() -> None:
+        with serve() as server:
+            assert server is not None
+            seen.append(server.pid)
+            raise StageError("a step failed")
+
+    with pytest.raises(StageError, match="a step failed"):
+        failing()
+    assert gone(seen[0])
+
+
+def test_an_engine_that_is_no_server_has_none(attempt: Attempt, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setitem(ENGINES.points, "trial", ENGINES.points["program"])
+    with serving(attempt, attempt.job.stage, attempt.folder, tmp_path, []) as server:
+        assert server is None
+    assert not (attempt.folder / "server").exists()
+
+
+def test_a_folder_that_the_server_cannot_enter(serve: Serve, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from stepgrid.host.processes import supervision
+
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(supervision, "can_enter_namespace", lambda *_: False)
+    monkeypatch.setattr(supervision, "closed_folder", lambda _user, path: path.parents[-2])
+    top = tmp_path.parents[-2]
+    assert _failure(serve()).message == (
+        f"servers do not run as root, so this one would run as nobody, who cannot enter {top}; use a folder that "
+        "everyone may enter (`chmod o+x`, or `data` of a site file), or run as an ordinary user"
+    )
+
+
+def test_who_it_becomes_is_told(serve: Serve, attempt: Attempt) -> None:
+    with serve():
+        pass
+    about = _journal(attempt)["server started"]
+    assert about.get("user") == ("nobody" if os.geteuid() == 0 else None)
+    assert User("a", 1, 2).inside is False
+
+
+@pytest.mark.parametrize(("cpus", "said"), [("0", None), (f"0-{os.cpu_count()}", "is not in force: it has ")])
+def test_a_server_is_looked_at_before_it_starts(
+    checkout: Any,
+    stage: Any,
+    step: Any,
+    toy: Toy,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    cpus: str,
+    said: str,
+) -> None:
+    monkeypatch.chdir(checkout.folder)
+    checkout.plan(stage("s-load", replace(step("load", "pass"), setup={"launch": {"cpus": cpus}})))
+    attempt = Attempt(Job.load(checkout.store, "p", "s-load"))
+    (tmp_path / "data").mkdir()
+    toy.code = f"import pathlib; pathlib.Path({str(tmp_path / 'began')!r}).touch()\n{UNTIL_TERM}"
+    failing = pytest.raises(StageError, match=f"^`cpus: {cpus}` {said}") if said else nullcontext()
+    with failing, serving(attempt, attempt.job.stage, attempt.folder, tmp_path / "data", [AcceptedOptions({})]):
+        assert not said
+    assert (tmp_path / "began").exists() is not bool(said)
+    assert _journal(attempt).get("server ready", {}).get("launch") == (None if said else {"cpus": "0"})
+
+
+LISTEN_AT_PORT = """
+import os, signal, socket, sys, time
+listening = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+print(*sys.argv[2:], os.environ.get("LOG", ""), file=sys.stderr, flush=True)
+"""
+WAIT = LISTEN_AT_PORT + "time.sleep(60)\n"
+DEAF_SERVICE = LISTEN_AT_PORT + "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(60)\n"
+SOCKET = """
+import socket, sys, time
+listening = socket.socket(socket.AF_UNIX)
+listening.bind(sys.argv[1])
+listening.listen()
+time.sleep(60)
+"""
+PORT = {"port": "{port}", "timeout": 30.0}
+SILENT = "import time; print('reading', flush=True); time.sleep(60)"
+OWN = PlannedBuild("b-1", "own", "program", "1.0", {"system": "python3"})
+
+
+@pytest.fixture
+def declare(checkout: Any, stage: Any, step: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Serve:
+    monkeypatch.chdir(checkout.folder)
+    data = tmp_path / "live" / "data"
+    data.mkdir(parents=True)
+
+    def served(code: str = WAIT, *words: str, ready: Mapping[str, Any] = PORT, **said: Any) -> Any:
+        service = {"argv": [sys.executable, "-c", code, *(words or ("{port}",))], "ready": dict(ready), **said}
+        checkout.plan(stage("s-load", replace(step(), setup={"service": service})), builds=(OWN,))
+        attempt = Attempt(Job.load(checkout.store, "p", "s-load"))
+        return serving(attempt, attempt.job.stage, attempt.folder, data, [AcceptedOptions({"a": 1, "b": True})])
+
+    return served
+
+
+def _told(server: ReachedServer) -> str:
+    return (server.folder / "stderr").read_text()
+
+
+def test_its_words_and_how_clients_find_it(declare: Serve, gone: Callable[[int], bool]) -> None:
+    words = ("{port}", "{host}", "{data}", "{options}")
+    with declare(WAIT, *words, option=["--{name}", "{value}"], env={"LOG": "{folder}/log"}) as server:
+        assert server is not None
+        found = server.access.placeholders()
+        assert sorted(found) == ["host", "port", "socket", "sockets"]
+        with closing(socket.create_connection((found["host"], int(found["port"])))):
+            pass
+        data, pid = server.folder.parents[4] / "live" / "data", server.companion
+        assert _told(server) == f"127.0.0.1 {data} --a 1 --b true {server.folder}/log\n"
+    assert pid is not None
+    assert gone(pid)
+    assert server.warnings == [], "a program that leaves SIGTERM to the system ends as it should"
+
+
+def test_one_that_is_ready_when_its_socket_takes_clients(declare: Serve) -> None:
+    with declare(SOCKET, "{socket}", ready={"socket": "{socket}"}) as server:
+        assert server is not None
+        assert server.access.socket.exists()
+
+
+def test_one_that_is_ready_when_a_command_says_so(declare: Serve, tmp_path: Path) -> None:
+    tries = tmp_path / "tries"
+    tries.write_text("")
+    command = ["sh", "-c", f"echo x >> {tries}; test $(wc -l < {tries}) -ge 3"]
+    with declare(ready={"command": command}) as server:
+        assert server is not None
+        assert tries.read_text() == "x\n" * 3
+
+
+def test_one_that_is_never_ready(declare: Serve) -> None:
+    failure = _failure(declare(SILENT, ready={"port": "{port}", "timeout": 1.0}))
+    assert failure.message == "the server was not ready within 1 s; its client was told: [Errno 111] Connection refused"
+    assert failure.tail == "reading"
+
+
+def test_one_of_which_a_command_never_says_that_it_is_ready(declare: Serve) -> None:
+    said = ["sh", "-c", "echo still loading; exit 4"]
+    assert _failure(declare(ready={"command": said, "timeout": 0.5})).message == (
+        "the server was not ready within 0.5 s; its client was told: `sh` ended with exit status 4: still loading"
+    )
+
+
+def test_one_that_ends_before_it_is_ready(declare: Serve) -> None:
+    failure = _failure(declare("raise SystemExit('no such option')"))
+    assert failure.message == "the server ended with exit status 1 before it was ready"
+    assert failure.tail == "no such option"
+
+
+def test_a_program_that_the_build_lacks(declare: Serve) -> None:
+    assert _failure(declare(ready={"command": ["{program:cli}"]})).message == (
+        "the server cannot be set up: the build has no program `cli`; it has: python, none"
+    )
+
+
+def test_one_that_does_not_end_has_no_whole_database(declare: Serve, gone: Callable[[int], bool]) -> None:
+    seen: list[int] = []
+    with pytest.raises(StageError) as caught, declare(DEAF_SERVICE, stop={"timeout": 0.5}) as server:
+        seen.append(server.companion)  # type: ignore[union-attr,arg-type]
+    assert caught.value.message == (
+        "the server did not end within 0.5 s, and was killed: its database may be incomplete"
+    )
+    assert gone(*seen)
+
+
+def test_the_signal_that_it_wants(declare: Serve) -> None:
+    ends = LISTEN_AT_PORT + "signal.signal(signal.SIGUSR1, lambda *_: sys.exit(5))\nsignal.pause()\n"
+    with declare(ends, stop={"signal": "SIGUSR1", "timeout": 20.0}) as server:
+        assert server is not None
+    assert server.warnings == ["the server ended with exit status 5 when it was asked to end"]
+
+
+def test_a_command_that_ends_it(declare: Serve, tmp_path: Path) -> None:
+    ends = LISTEN_AT_PORT + "connected, _ = listening.accept()\n" * 2
+    ask = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])))"
+    with declare(ends, stop={"command": [sys.executable, "-c", ask, "{port}"], "timeout": 20.0}) as server:
+        assert server is not None
+    assert server.warnings == []
+    assert json.loads((server.folder / "stop-0" / "command.json").read_text())["argv"][-1].isdigit()
+
+
+def test_a_command_that_does_not_end_it(declare: Serve) -> None:
+    served = declare(stop={"command": ["sh", "-c", "echo who; exit 2"]})
+    with pytest.raises(StageError) as caught, served:
+        pass
+    assert caught.value.message == "stopping the server failed: it ended with exit status 2"
+    assert caught.value.tail == "who"
+
+
+def test_a_port_that_somebody_else_listens_on(declare: Serve) -> None:
+    """Its clients would ask, and fill, another server."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as other:
+        port = str(other.getsockname()[1])
+        failure = _failure(declare(ready={"port": port}))
+    assert failure.message == f"the server cannot be set up: another program listens on port {port}; use `{{port}}`"
+
+
+class Engine:
+    def __init__(self, looks: Sequence[StatisticsReader]) -> None:
+        self._looks, self.closed = looks, 0
+
+    def connect(self, _access: object) -> Engine:
+        return self
+
+    def close(self) -> None:
+        self.closed += 1
+
+    def looks(self, _connection: object) -> Sequence[StatisticsReader]:
+        return self._looks
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Server:
+    return Server(cast(Any, None), tmp_path / "server", cast(Any, None), tmp_path)
+
+
+@pytest.fixture
+def step_folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "0-read"
+    folder.mkdir()
+    return folder
+
+
+Keep = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def keep(server: Server, step_folder: Path) -> Keep:
+    def kept(engine: Engine, when: str = BEFORE) -> dict[str, Any]:
+        keep_statistics(cast(Any, engine), server, step_folder, when)
+        found: dict[str, Any] = json.loads((step_folder / "statistics" / f"{when}.json").read_text())
+        return {name: value for name, value in found.items() if name != "seconds"}
+
+    return kept
+
+
+def test_what_is_kept(keep: Keep, step_folder: Path) -> None:
+    tables = StatisticsReader("tables", lambda: ServerStatistics(sizes={"data_bytes": 9.0}, text="t\n"))
+    engine = Engine(
+        [tables, StatisticsReader("status", lambda: ServerStatistics({"Questions": 7.0}, {"Threads_running": 1.0}))]
+    )
+    assert keep(engine) == {
+        "counters": {"Questions": 7.0},
+        "gauges": {"Threads_running": 1.0},
+        "sizes": {"data_bytes": 9.0},
+        "garbage": {},
+        "work": {},
+        "state": {},
+        "objects": [],
+        "refused": {},
+    }
+    assert [path.name for path in (step_folder / "statistics" / "before").iterdir()] == ["tables.txt"]
+    assert engine.closed == 1
+
+
+def test_rows_of_tables_and_levels_are_kept_without_what_is_not_known(keep: Keep) -> None:
+    told = ServerStatistics(objects=[ObjectSize("d", "t", bytes=8.0)], levels=[{"level": "L0", "files": 1.0}])
+    found = keep(Engine([StatisticsReader("tables", lambda: told)]))
+    assert found["objects"] == [{"schema_name": "d", "table_name": "t", "bytes": 8.0}]
+    assert found["levels"] == [{"level": "L0", "files": 1.0}]
+
+
+def test_what_a_step_has_left_is_not_read_before_it(keep: Keep) -> None:
+    engine = Engine([StatisticsReader("left", lambda: ServerStatistics(garbage={"dead_rows": 3.0}), after_only=True)])
+    assert keep(engine)["garbage"] == {}
+    assert keep(engine, AFTER)["garbage"] == {"dead_rows": 3.0}
+
+
+def test_a_view_that_is_missing_is_said_once(keep: Keep, server: Server, step_folder: Path) -> None:
+    def lack() -> ServerStatistics:
+        raise LookupError("the server has no view `tombs`")
+
+    engine = Engine([StatisticsReader("tombs", lack)])
+    keep(engine)
+    assert keep(engine, AFTER)["refused"] == {"tombs": "the server has no view `tombs`"}
+    assert server.warnings == ["the server has no view `tombs`"]
+
+
+def test_after_a_step_they_are_read_in_the_opposite_order(keep: Keep) -> None:
+    order: list[str] = []
+
+    def look(name: str) -> StatisticsReader:
+        def read() -> ServerStatistics:
+            order.append(name)
+            return ServerStatistics()
+
+        return StatisticsReader(name, read)
+
+    engine = Engine([look("tables"), look("status")])
+    keep(engine)
+    keep(engine, AFTER)
+    assert order == ["tables", "status", "status", "tables"]
+
+
+def test_what_cannot_be_read_is_a_warning(keep: Keep, server: Server) -> None:
+    def fail() -> ServerStatistics:
+        raise RuntimeError(1142, "SELECT command denied\n  to you")
+
+    assert keep(
+        Engine([StatisticsReader("status", fail), StatisticsReader("b", lambda: ServerStatistics({"x": 1.0}))])
+    )["counters"] == {"x": 1.0}
+    assert server.warnings == [
+        "read: the server's status before it could not be read: SELECT command denied to you",
+    ]
+
+
+def test_a_server_that_lets_nobody_in(keep: Keep, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_access: object) -> Engine:
+        raise ConnectionError("Too many connections")
+
+    engine = Engine([])
+    monkeypatch.setattr(engine, "connect", refuse)
+    assert keep(engine, AFTER)["counters"] == {}
+    assert server.warnings == ["read: the server's statistics after it could not be read: Too many connections"]
+
+
+def test_a_server_that_does_not_answer(keep: Keep, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEPGRID_STATISTICS", "1")
+    over = threading.Event()
+
+    def hang() -> ServerStatistics:
+        over.wait()
+        return ServerStatistics()
+
+    keep(Engine([StatisticsReader("status", lambda: ServerStatistics({"x": 1.0})), StatisticsReader("tables", hang)]))
+    assert server.warnings == [
+        "read: the server's statistics before it could not be read: it did not answer within 1 s",
+    ]
+    over.set()

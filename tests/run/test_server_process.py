@@ -1,0 +1,178 @@
+"""Log of a server, what its clients were told, and folders of sockets."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from stepgrid.run import server_process
+from stepgrid.run.server_process import (
+    PREFIX,
+    Crash,
+    Server,
+    SocketError,
+    explain_refusal,
+    first_complaint,
+    read_crash,
+    socket_folder,
+    sweep,
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "2026-11-21 15:13:40 0 [ERROR] /b/mariadbd: Error while setting value 'quick' to 'innodb-flush-method'",
+            "Error while setting value 'quick' to 'innodb-flush-method'",
+        ),
+        (
+            "2026-11-21T15:13:44.7Z 0 [ERROR] [MY-013236] [Server] The data directory /d/ is unusable.",
+            "The data directory /d/ is unusable",
+        ),
+        (
+            "2026-11-21 15:00:00.000 UTC [77] FATAL:  database files are incompatible with server",
+            "database files are incompatible with server",
+        ),
+        (
+            "2026-11-21 15:00:00.000 UTC [77] FATAL:  database files are incompatible with server\n"
+            "2026-11-21 15:00:00.000 UTC [77] DETAIL:  They are of version 15.",
+            "database files are incompatible with server: They are of version 15",
+        ),
+        (
+            '2026-11-21 15:00:00.000 UTC [77] LOG:  5 s is outside the valid range for parameter "checkpoint_timeout"\n'
+            '2026-11-21 15:00:00.000 UTC [77] FATAL:  configuration file "/a/postgresql.conf" contains errors',
+            '5 s is outside the valid range for parameter "checkpoint_timeout"',
+        ),
+        ("2026-11-21 15:13:40 0 [ERROR] Aborting", ""),
+        ("2026-11-21 15:13:40 0 [Note] InnoDB: ready", ""),
+        ("", ""),
+    ],
+)
+def test_the_first_of_its_errors(line: str, said: str, tmp_path: Path) -> None:
+    log = tmp_path / "stderr"
+    log.write_text(f"starting\n{line}\n2026-11-21 15:13:41 0 [ERROR] Aborting\n")
+    assert first_complaint(log) == said
+
+
+def test_no_log(tmp_path: Path) -> None:
+    assert first_complaint(tmp_path / "gone") == ""
+
+
+def test_a_process_that_crashed(tmp_path: Path) -> None:
+    log = tmp_path / "stderr"
+    log.write_text(
+        "2026-11-21 15:00:00.000 UTC [7] LOG:  server process (PID 77) was terminated by signal 11: Segmentation "
+        "fault\n"
+        "2026-11-21 15:00:00.000 UTC [7] LOG:  terminating any other active server processes\n"
+    )
+    assert read_crash(log) == Crash("server", 11)
+    log.write_text("2026-11-21 15:00:00.000 UTC [7] LOG:  checkpoint complete\n")
+    assert read_crash(log) is None
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Server:
+    return Server(cast(Any, None), tmp_path / "server", cast(Any, None), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "FATAL: error 1040: Too many connections",
+        'connection to server on socket "/s" failed: FATAL:  sorry, too many clients already',
+        "FATAL:  remaining connection slots are reserved for roles with the SUPERUSER attribute",
+        "User u already has more than 'max_user_connections' active connections",
+    ],
+)
+def test_no_connection_is_free(said: str, server: Server, tmp_path: Path) -> None:
+    (tmp_path / "stderr").write_text(f"{said}\n")
+    server.folder.mkdir()
+    (server.folder / "effective.json").write_text(json.dumps({"values": {"max_connections": "8"}, "differs": {}}))
+    assert explain_refusal(server, tmp_path) == (
+        "the server had no free connection (it has 8): raise `max_connections`, or lower the number of the "
+        "step's clients"
+    )
+
+
+def test_its_limit_is_not_known(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "stdout").write_text("Too many connections\n")
+    assert explain_refusal(server, tmp_path) == (
+        "the server had no free connection: raise `max_connections`, or lower the number of the step's clients"
+    )
+
+
+def test_another_reason(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "stderr").write_text("ERROR 1064: You have an error in your SQL syntax\n")
+    assert explain_refusal(server, tmp_path) is None
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Not below the tests' own folder, whose path may be too long."""
+    monkeypatch.setattr(server_process, "LONGEST_SOCKET", len(os.fsencode(tmp_path)) + 60)
+    monkeypatch.setattr(server_process, "socket_parents", lambda: [tmp_path])
+    return tmp_path
+
+
+def test_a_folder_for_its_owner_alone_that_goes_with_it(place: Path) -> None:
+    with socket_folder("a.sock", None) as folder:
+        assert folder.parent == place
+        assert folder.stat().st_mode & 0o777 == 0o700
+        (folder / "a.sock").touch()
+    assert not folder.exists()
+
+
+def test_one_whose_owner_is_dead_is_swept(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_process, "NEW", -1.0)
+    left = place / f"{PREFIX}left"
+    left.mkdir()
+    (left / "a.sock").touch()
+    with socket_folder("a.sock", None) as first:
+        assert not left.exists()
+        with socket_folder("a.sock", None):
+            assert first.exists()
+
+
+def test_one_of_another_user_or_that_was_just_made_stays(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = place / f"{PREFIX}new"
+    made.mkdir()
+    sweep(place, {os.geteuid()})
+    monkeypatch.setattr(server_process, "NEW", -1.0)
+    sweep(place, {os.geteuid() + 1})
+    assert made.exists()
+
+
+def test_what_holds_folders_is_not_ours(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_process, "NEW", -1.0)
+    other = place / f"{PREFIX}checkout"
+    (other / "work").mkdir(parents=True)
+    (other / "work" / "precious").touch()
+    sweep(place, {os.geteuid()})
+    assert (other / "work" / "precious").exists()
+
+
+def test_the_next_place_where_the_path_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = tmp_path / ("a" * 90)
+    long.mkdir()
+    short = Path(tempfile.gettempdir())
+    monkeypatch.setattr(server_process, "socket_parents", lambda: [long, short])
+    with socket_folder("a.sock", None) as folder:
+        assert folder.parent == short
+    assert not [*long.iterdir()]
+
+
+def test_no_place_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_process, "socket_parents", lambda: [tmp_path / "gone", tmp_path])
+    monkeypatch.setattr(server_process, "LONGEST_SOCKET", 10)
+    with pytest.raises(SocketError) as caught, socket_folder("a.sock", None):
+        pass
+    assert str(caught.value) == (
+        f"there is no place for the server's socket ({tmp_path}/gone: No such file or directory; "
+        f"{tmp_path}: its path is too long); set TMPDIR to a short path"
+    )
