@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.run.test_reserve import INSIDE
 
 from stepgrid.host.files import write_json
 from stepgrid.store.active_run import DISK_HINT, is_system_refusal
 from tests.needs import needs
 from tests.run.conftest import ROOT
-from tests.run.test_reserve import INSIDE
 from tests.summarize.synthetic import Experiment
 
 
