@@ -13,6 +13,7 @@ import pytest
 from snakemake.cli import parse_config
 from snakemake_interface_executor_plugins.utils import format_cli_arg
 
+from stepgrid import pipeline
 from stepgrid.language.site import VARIABLE
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.plugins.registry import DRIVERS, unrunnable_kinds
@@ -23,7 +24,6 @@ from stepgrid.workflow.run_request import (
     config_faults,
     quote_texts,
     read_texts,
-    remaining_work,
     unsupported,
     unsupported_recipes,
 )
@@ -71,7 +71,7 @@ FAULTS = {
 @pytest.mark.parametrize("text", FAULTS)
 def test_an_unknown_key_or_an_unusable_value_is_a_wrong_call(text: str) -> None:
     with pytest.raises(Fault) as caught:
-        remaining_work(parse_config([text, *(["spec=a.yaml"] if not text.startswith("spec") else [])]))
+        pipeline.remaining_work(parse_config([text, *(["spec=a.yaml"] if not text.startswith("spec") else [])]))
     assert (str(caught.value), caught.value.status) == (f"--config: {FAULTS[text]}", 2)
 
 
@@ -89,7 +89,7 @@ def test_an_empty_site_means_none_and_a_list_of_settings_is_fine() -> None:
 
 def test_no_spec_is_a_wrong_call():
     with pytest.raises(Fault, match=r"^which spec\? ") as caught:
-        remaining_work({})
+        pipeline.remaining_work({})
     assert caught.value.status == 2
 
 
@@ -122,7 +122,7 @@ def test_a_server_that_no_site_file_names(tmp_path: Path, monkeypatch: pytest.Mo
         "steps: [{name: q, kind: sql, sql: [select 1]}]\n"
     )
     with pytest.raises(Fault) as caught:
-        remaining_work({"spec": "a.yaml"})
+        pipeline.remaining_work({"spec": "a.yaml"})
     lacks = "there is no site file that says how the server `prod` is reached: `servers: {prod: …}` in site.yaml"
     assert str(caught.value) == f"a.yaml:2:10: build prod: {lacks}"
 
