@@ -37,7 +37,7 @@ from stepgrid.expand.setup import Setup, SpecFiles, StepSetup, storage_engine
 from stepgrid.expand.steps import Checkpoint, StepEntry, StepRange, check_search
 from stepgrid.language.models import Spec
 from stepgrid.language.problems import Location, Problems
-from stepgrid.model.plan import Options, encode
+from stepgrid.model.plan import Options, quoted
 from stepgrid.plugins.registry import driver, engine, runs_on
 
 
@@ -86,8 +86,8 @@ class ResolvedStep:
         settings = self.settings.earlier_text if generation else self.settings.text
         ending = f",{setup}" if setup else ""
         if client is not None:
-            ending += f",{encode(client)}"
-        return f"[{encode(self.head.kind)},{self.head.revision},{settings},{{{options}}}{ending}]"
+            ending += f",{quoted(client)}"
+        return f"[{quoted(self.head.kind)},{self.head.revision},{settings},{{{options}}}{ending}]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

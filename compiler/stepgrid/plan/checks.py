@@ -158,11 +158,11 @@ def program_problems(plan: Plan, programs: Programs) -> list[Problem]:
         if names is None:
             continue
         for step in stage.steps:
-            locations: Mapping[str, str] = getattr(step.settings, "at", {})  # while the spec is being compiled
-            where = Location.read(locations["argv"]) if "argv" in locations else Location(plan.spec, 1, 1)
             argv = step.settings.get("argv")
             for name in named_programs([str(word) for word in argv]) if isinstance(argv, list) else ():
                 if name not in names:
+                    locations: Mapping[str, str] = getattr(step.settings, "at", {})  # while the spec is being compiled
+                    where = Location.read(locations["argv"]) if "argv" in locations else Location(plan.spec, 1, 1)
                     message = f"{build.name} has no program `{name}`"
                     problems.append(Problem("unknown-program", where, message, nearest(name, names)), step.name)
             service: Mapping[str, Any] = step.setup.get(SERVICE) or {}  # type: ignore[assignment]

@@ -129,7 +129,7 @@ class _Previewer:
         # a server that ran before has no image
         is_load = bool(stage.children) and actions.REPEATED not in node.why
         return Node(
-            node if node.because else replace(node, why=comparison.because),
+            replace(node, why=comparison.because) if comparison.because and not node.because else node,
             is_load,
             cells,
             comparison.inputs,
