@@ -106,7 +106,11 @@ def test_swapping(root):
 
 def test_processes_that_are_known_to_disturb(root):
     make(
-        root, {"proc/30/cmdline": "python\0-m\0stepgrid.run\0p\0s", "proc/31/cmdline": "python\0-m\0stepgrid.build\0b"}
+        root,
+        {
+            "proc/30/cmdline": "python\0-m\0stepgrid.pipeline\0run-stage\0p\0s",
+            "proc/31/cmdline": "python\0-m\0stepgrid.pipeline\0build\0p\0b",
+        },
     )
     make(root, {"proc/locks": "1: FLOCK ADVISORY WRITE 9 fe:00:1 0 EOF\n1: -> FLOCK ADVISORY WRITE 31 fe:00:1 0 EOF\n"})
     names = {10: "cron", 20: "cc1plus", 21: "updatedb.plocat", 22: "snapd", 30: "python", 31: "python"}

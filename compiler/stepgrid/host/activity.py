@@ -281,14 +281,10 @@ def _disturbers(name: str, none: str, processes: Sequence[Process], mend: str) -
 
 def _other_jobs(processes: Iterable[Process]) -> list[Process]:
     """List jobs of stepgrid that this host's lock does not keep waiting."""
-    jobs = [process for process in processes if _is_measuring_job(process.pid)]
+    words_by_pid = {p.pid: set((sysfs.text(f"proc/{p.pid}/cmdline") or "").split("\0")) for p in processes}
+    jobs = [p for p in processes if PIPELINE in words_by_pid[p.pid] and words_by_pid[p.pid] & VERBS.keys()]
     waiting = _lock_waiters() if jobs else set()  # the kernel takes 10 ms to list its locks
     return [process for process in jobs if process.pid not in waiting]
-
-
-def _is_measuring_job(pid: int) -> bool:
-    words = (sysfs.text(f"proc/{pid}/cmdline") or "").split("\0")
-    return PIPELINE in words and not VERBS.keys().isdisjoint(words)
 
 
 def _lock_waiters() -> set[int]:
