@@ -157,7 +157,11 @@ def test_nodes_of_a_cluster() -> None:
     found = read_site("site.yaml", Problems()).slurm
     nodes = JobRequest(("n1", "n2"), "bench", "nvme", "lab", "high", 43200.0, memory=60 << 30)
     assert found == Slurm({"dell32": nodes}, JobRequest(cpus=16))
-    assert (found.of("dell32", True), found.of("h-1", False), found.of("here", True)) == (nodes, None, None)
+    assert (found.job_request("dell32", True), found.job_request("h-1", False), found.job_request("here", True)) == (
+        nodes,
+        None,
+        None,
+    )
     assert Slurm({"here": nodes}).job_request("h-1", declared=False) == nodes
 
 
