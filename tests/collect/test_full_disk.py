@@ -9,12 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.run.test_reserve import INSIDE
 
 from stepgrid.host.files import write_json
 from stepgrid.store.active_run import DISK_HINT, is_system_refusal
 from tests.needs import needs
 from tests.run.conftest import ROOT
+from tests.run.test_disk import INSIDE_FULL
 from tests.summarize.synthetic import Experiment
 
 
@@ -29,7 +29,7 @@ def test_tables_and_report_without_room(tmp_path: Path, verb: str, kept: bool) -
     argv = [sys.executable, "-m", "stepgrid.pipeline", "collect", found.plan.digest, "--partial"]
     subprocess.run(argv, cwd=tmp_path, env=env, check=True)
     argv[3] = verb
-    inside = ["unshare", "-Urm", sys.executable, "-c", INSIDE, "kept" if kept else "none", *argv]
+    inside = ["unshare", "-Urm", sys.executable, "-c", INSIDE_FULL, "kept" if kept else "none", *argv]
     done = subprocess.run(inside, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     free = r"(0 B|4 KiB) of 64 MiB free"  # a block that is too small for a table
     message = (
