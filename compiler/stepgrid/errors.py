@@ -6,7 +6,7 @@ import _signal as signal  # type: ignore[import-not-found] # in C: importing the
 import sys
 
 FINE = 0
-PROBLEMS = 1  # a spec is wrong
+PROBLEMS = 1  # a spec is wrong (SpecError), or what it asks for is not there
 USAGE = 2  # the command's words are
 FAILED = 3  # a run, or what a command was to do, failed
 CLAIM_FAILED = 4

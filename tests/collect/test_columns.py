@@ -7,9 +7,9 @@ import duckdb
 import pytest
 
 from stepgrid.collect.job import collect
-from stepgrid.collect.table_columns import MEANING
 from stepgrid.collect.tables import GROWING
 from stepgrid.model import result_schema
+from stepgrid.model.result_schema import MEANING
 from stepgrid.plugins.metrics import METRICS
 from tests.summarize.synthetic import Experiment
 

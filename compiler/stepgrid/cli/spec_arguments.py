@@ -170,7 +170,7 @@ def spec_error(spec: str, problems: Sequence[Problem]) -> CommandError:
     from stepgrid.language.problems import count_problems, format_problems
 
     text = f"{format_problems(problems)}\n" if problems else ""
-    return CommandError(f"{text}\n{spec}: {count_problems(problems)}", PROBLEMS)
+    return CommandError(f"{text}\n{spec}: {count_problems(problems)}", SpecError.status)
 
 
 def print_warnings(spec: str, problems: Sequence[Problem], is_every: bool = True) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from stepgrid.collect import parquet, table_columns
+from stepgrid.collect import parquet
 from stepgrid.collect.counts import probe_metrics
 from stepgrid.collect.step_figures import (
     STATED,
@@ -236,7 +236,27 @@ def _column_rows(plan: Plan, metrics: Mapping[str, Metric]) -> Rows:
         "metrics": result_schema.METRICS,
         "steps": result_schema.steps([axis.name for axis in plan.axes], metrics),
     }
-    return table_columns.column_rows({**GROWING, **fixed}, metrics)
+    return column_rows({**GROWING, **fixed}, metrics)
+
+
+def column_rows(tables: Mapping[str, Mapping[str, str]], metrics: Mapping[str, Metric] = METRICS) -> Rows:
+    """A row per column of each table (name -> column -> type)."""
+    for table, types in tables.items():
+        for column, kind in types.items():
+            yield {"table_name": table, "column_name": column, "type": kind, **_meaning(table, column, metrics)}
+
+
+def _meaning(table: str, column: str, metrics: Mapping[str, Metric]) -> parquet.Row:
+    if (meaning := result_schema.MEANING[table].get(column)) is not None:
+        return {"meaning": meaning}
+    if (metric := metrics.get(column)) is not None:
+        return {"unit": metric.unit, "meaning": metric.definition}
+    axis = column.removeprefix("axis_")
+    return {
+        "meaning": f"label of the point of the axis {axis}; NULL: it does not change this step"
+        if axis != column
+        else None
+    }
 
 
 def environment_rows(store: Store, plan: Plan) -> Rows:

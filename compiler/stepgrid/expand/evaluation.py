@@ -12,23 +12,18 @@ from stepgrid.expand.axes import Choice, Point
 from stepgrid.expand.builds import Build, Clients
 from stepgrid.expand.grid import EvaluationCache, Names
 from stepgrid.expand.options import (
-    Entries,
     OptionPart,
     OptionSets,
     Settings,
+    StepLayers,
     StepSettings,
     mentioned_by_settings,
-    param_entries,
     resolve_options,
-    stack_entries,
 )
 from stepgrid.expand.scope import (
     OPTIONS,
-    PARAMS,
     STORAGE_ENGINE,
     AlreadyReported,
-    Dependencies,
-    Entry,
     Label,
     Scope,
     mentioned_names,
@@ -172,7 +167,7 @@ class StepEvaluation:
         """Take the positions of the axes that change the step, and their points that are in cells with the build."""
         self._entry, self._build, self._axes, self._context = entry, build, axes, context
         self._latest: tuple[Choice, Scope] | None = None
-        self._layers = _StepLayers(entry, build, context)
+        self._layers = StepLayers(entry, build, context.spec, context.sets, context.where)
         dependencies = self._layers.dependencies(context.names.positions(axes), points)
         names = sorted(dependencies.names(OPTIONS))
         self._head = StepHead.of(entry, tuple(names))
@@ -258,38 +253,3 @@ class StepEvaluation:
             if engine(self._build.engine).server:
                 scope.names[STORAGE_ENGINE] = storage_engine(self._build, scope)
         return self._latest[1]
-
-
-class _StepLayers:
-    """Layers of params and options of a step under one build: spec, build, points, and the step's own options."""
-
-    def __init__(self, entry: StepEntry, build: Build, context: EvaluationContext) -> None:
-        self._engine, self._sets, self._where = build.engine, context.sets, context.where
-        flatten = context.sets.flatten
-        self._params = [param_entries(params, context.where) for params in (context.spec.params, *build.params)]
-        self._options = [flatten(context.spec.options, build.engine), flatten(build.options, build.engine)]
-        self._step_options = flatten(entry.options, build.engine)
-        self._base_params, self._base_options = stack_entries({}, self._params), stack_entries({}, self._options)
-
-    def stacks(self, points: Sequence[Point]) -> tuple[dict[str, tuple[Entry, ...]], dict[str, tuple[Entry, ...]]]:
-        """Stack the layers of params and of options by name, with those of some points."""
-        params = stack_entries(self._base_params, map(self._point_params, points))
-        options = stack_entries(self._base_options, [*map(self._point_options, points), self._step_options])
-        return params, options
-
-    def dependencies(self, axes: Mapping[str, set[int]], points: Sequence[tuple[int, Point]]) -> Dependencies:
-        dependencies = Dependencies(axes)
-        for entries in (*self._options, self._step_options):
-            dependencies.add(OPTIONS, entries)
-        for entries in self._params:
-            dependencies.add(PARAMS, entries)
-        for axis, point in points:
-            dependencies.add(OPTIONS, self._point_options(point), axis)
-            dependencies.add(PARAMS, self._point_params(point), axis)
-        return dependencies
-
-    def _point_params(self, point: Point) -> Entries:
-        return param_entries(point.params or {}, self._where)
-
-    def _point_options(self, point: Point) -> Entries:
-        return self._sets.flatten(point.options, self._engine, point.unsupported)

@@ -7,6 +7,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_origin
 
+from stepgrid.expand.axes import Point
+from stepgrid.expand.builds import Build
 from stepgrid.expand.definitions import chain
 from stepgrid.expand.scope import (
     NOTHING,
@@ -14,6 +16,7 @@ from stepgrid.expand.scope import (
     PARAMS,
     UNSET,
     AlreadyReported,
+    Dependencies,
     Entry,
     Name,
     Scope,
@@ -22,7 +25,7 @@ from stepgrid.expand.scope import (
 )
 from stepgrid.expand.steps import StepEntry
 from stepgrid.language import scalars
-from stepgrid.language.models import OptionSet
+from stepgrid.language.models import OptionSet, Spec
 from stepgrid.language.problems import Location, Problem, Problems, nearest
 from stepgrid.language.validation import describe, fault_sentence, fields, validate
 from stepgrid.language.yaml import Map, Text, key_location, node_location, width
@@ -144,6 +147,41 @@ def stack_entries(base: Mapping[str, tuple[Entry, ...]], layers: Iterable[Entrie
         for name, entry in layer:
             table[name] = (*table.get(name, ()), entry)
     return table
+
+
+class StepLayers:
+    """Layers of params and options of a step under one build, in their order: spec, build, points, the step itself."""
+
+    def __init__(self, entry: StepEntry, build: Build, spec: Spec, sets: OptionSets, where: Location) -> None:
+        self._engine, self._sets, self._where = build.engine, sets, where
+        flatten = sets.flatten
+        self._params = [param_entries(params, where) for params in (spec.params, *build.params)]
+        self._options = [flatten(spec.options, build.engine), flatten(build.options, build.engine)]
+        self._step_options = flatten(entry.options, build.engine)
+        self._base_params, self._base_options = stack_entries({}, self._params), stack_entries({}, self._options)
+
+    def stacks(self, points: Sequence[Point]) -> tuple[dict[str, tuple[Entry, ...]], dict[str, tuple[Entry, ...]]]:
+        """Stack the layers of params and of options by name, with those of some points."""
+        params = stack_entries(self._base_params, map(self._point_params, points))
+        options = stack_entries(self._base_options, [*map(self._point_options, points), self._step_options])
+        return params, options
+
+    def dependencies(self, axes: Mapping[str, set[int]], points: Sequence[tuple[int, Point]]) -> Dependencies:
+        dependencies = Dependencies(axes)
+        for entries in (*self._options, self._step_options):
+            dependencies.add(OPTIONS, entries)
+        for entries in self._params:
+            dependencies.add(PARAMS, entries)
+        for axis, point in points:
+            dependencies.add(OPTIONS, self._point_options(point), axis)
+            dependencies.add(PARAMS, self._point_params(point), axis)
+        return dependencies
+
+    def _point_params(self, point: Point) -> Entries:
+        return param_entries(point.params or {}, self._where)
+
+    def _point_options(self, point: Point) -> Entries:
+        return self._sets.flatten(point.options, self._engine, point.unsupported)
 
 
 # Options: those that depend on the same axes are resolved together

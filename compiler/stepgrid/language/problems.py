@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from stepgrid.errors import StepgridError
+from stepgrid.errors import PROBLEMS, StepgridError
 from stepgrid.language.files import head
 from stepgrid.model.units import counted
 
@@ -49,6 +49,8 @@ class SpecError(StepgridError):
     """A spec that cannot be used, with all of its problems.
 
     `draft` is the plan of what is right; its builds may show more faults, so that all of them come at once."""
+
+    status = PROBLEMS
 
     def __init__(self, problems: Iterable[Problem], draft: Plan | None = None) -> None:
         self.problems, self.draft = tuple(problems), draft
