@@ -11,7 +11,7 @@ from typing import TextIO, cast
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.cli.watch import Block
+from stepgrid.cli.status import Block
 from stepgrid.host.terminal_output import Screen, raw, screened, visible
 
 Capture = pytest.CaptureFixture[str]

@@ -39,7 +39,7 @@ _TABLE = (
             "builds", HERE),
     Command("a run", "run", "measure the missing stages through Snakemake, then summarize", "run"),
     Command("a run", "status", "show the status of every stage, during a run or after it", "status", BESIDE_SPEC),
-    Command("a run", "watch", "show the status live, with the speed of the running step", "watch", BESIDE_SPEC),
+    Command("a run", "watch", "show the status live, with the speed of the running step", "status", BESIDE_SPEC),
     Command("its results", "report", "print the report of the results, or one of its tables", "report", BESIDE_SPEC),
     Command("its results", "compare", "compare two sets of results: specs, plans, dates, exported files",
             "report", HERE),
