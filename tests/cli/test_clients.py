@@ -64,7 +64,7 @@ def test_a_run_makes_it_first() -> None:
     found = remaining_work(plan, Store())
     assert found.lacking == {build.id for build in plan.builds} | {plan.stages[0].id}
     marks = [f"outputs/marks/{plan.digest}/builds/{build.name}" for build in plan.builds]
-    assert sorted(found.before(plan.stages[0].id)) == sorted(marks)
+    assert sorted(found.required_marks(plan.stages[0].id)) == sorted(marks)
 
 
 def test_what_lacks_a_client_that_failed_says_why() -> None:
