@@ -397,7 +397,7 @@ MEMORY = (
 
 
 # Titles without metrics keep a place on the page for those of plug-ins.
-SECTIONS: Mapping[str, tuple[Metric, ...]] = {
+CORE_SECTIONS: Mapping[str, tuple[Metric, ...]] = {
     "Throughput": THROUGHPUT,
     "Throughput over time": VARIANCE,
     "Inserts and searches": ANSWERS,

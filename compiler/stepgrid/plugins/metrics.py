@@ -10,25 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
-from stepgrid.model.metrics import (
-    ANSWERS,
-    DEVICE,
-    GARBAGE,
-    HOST,
-    LATENCY,
-    LATENCY_BY_OPERATION,
-    MEMORY,
-    PER_OPERATION,
-    PROCESSES,
-    SIZES,
-    STALLS,
-    THROUGHPUT,
-    TREE,
-    VARIANCE,
-    WORK,
-    Metric,
-    MetricSet,
-)
+from stepgrid.model.metrics import CORE_SECTIONS, Metric, MetricSet
 from stepgrid.model.plan import PlannedStep
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, driver
 
@@ -53,32 +35,13 @@ _PLUGINS = tuple(
     if isinstance(plugin, MetricProvider)
 )
 
-_SECTIONS: Mapping[str, tuple[Metric, ...]] = {
-    "Throughput": THROUGHPUT,
-    "Throughput over time": VARIANCE,
-    "Inserts and searches": ANSWERS,
-    "Statements": (),
-    "Sysbench": (),
-    "Latency": LATENCY,
-    "State of the tree": TREE,
-    "Work of the engine": WORK,
-    "Stalls": STALLS,
-    "Processes": PROCESSES,
-    "Cost of an operation": PER_OPERATION,
-    "Sizes": SIZES,
-    "Garbage": GARBAGE,
-    "Host": HOST,
-    "Memory and sensors": MEMORY,
-    "Device": DEVICE,
-    "Quiet": (),
-    "Collectors": (),
-    "Latency by kind of operation": LATENCY_BY_OPERATION,
-}
-
-# Titles that only plug-ins fill are above for their place on the page: those of other plug-ins come last.
+# Titles that the core does not have come last.
 SECTIONS: Mapping[str, tuple[Metric, ...]] = {
-    title: (*_SECTIONS.get(title, ()), *(metric for plugin in _PLUGINS for metric in plugin.sections.get(title, ())))
-    for title in dict.fromkeys((*_SECTIONS, *(title for plugin in _PLUGINS for title in plugin.sections)))
+    title: (
+        *CORE_SECTIONS.get(title, ()),
+        *(metric for plugin in _PLUGINS for metric in plugin.sections.get(title, ())),
+    )
+    for title in dict.fromkeys((*CORE_SECTIONS, *(title for plugin in _PLUGINS for title in plugin.sections)))
 }
 
 PUBLISHED: Mapping[str, Mapping[str, str]] = {

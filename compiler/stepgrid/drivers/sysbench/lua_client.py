@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -29,7 +30,7 @@ YEAR = 31_536_000  # a client's limit of seconds: none would be a warning
 _FAILURE = re.compile(r"FATAL: `\w+' function failed: (.+)$", re.MULTILINE)
 
 
-class LuaClient(ParserMetrics, PackageRunner):
+class LuaClient(ParserMetrics, PackageRunner, ABC):
     """A kind whose client is templates/KIND/KIND.lua over templates/clients: a thread for each role, one that reports.
 
     A kind declares its threads, the options of its script, and how long it runs by the clock.
@@ -40,11 +41,11 @@ class LuaClient(ParserMetrics, PackageRunner):
     client = CLIENT
     rates: Sequence[str] = ()  # operations whose rate is that of a running step, by preference
 
-    def threads(self, settings: Mapping[str, Any]) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def threads(self, settings: Mapping[str, Any]) -> int: ...
 
-    def script_options(self, settings: Mapping[str, Any], access: Access) -> Mapping[str, Any]:
-        raise NotImplementedError
+    @abstractmethod
+    def script_options(self, settings: Mapping[str, Any], access: Access) -> Mapping[str, Any]: ...
 
     def duration(self, settings: Mapping[str, Any]) -> float | None:
         duration: float | None = settings["duration"]
