@@ -55,6 +55,13 @@ END
 """
 
 
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job sets these in its own environment, which here is that of all tests."""
+    for name in (cluster_job.ON, cluster_job.PLAN):
+        monkeypatch.setenv(name, "")
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (programs := tmp_path / "bin").mkdir()
