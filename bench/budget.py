@@ -23,7 +23,7 @@ import numpy as np  # noqa: E402
 from bench.verdicts_made import _run  # noqa: E402  # the checkout's own
 from stepgrid.summarize.budget.width_forecast import WidthForecast, forecast  # noqa: E402
 from stepgrid.summarize.data.measurements import Point  # noqa: E402
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, Table, of_tables  # noqa: E402
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, of_tables  # noqa: E402
 from stepgrid.summarize.statistics.timeseries import Relative  # noqa: E402
 
 SEED, STEPS, ARMS, NOISE, BATCHES = 20265, 8, 4, 0.01, 9
@@ -100,7 +100,7 @@ def _intervals(figures: Array) -> list[list[Interval]]:
     tables = []
     for step in figures:
         ratios = step[1:] - step[0]
-        tables.append(Table([Sample(tuple(each.tolist()), "base", tuple(range(len(each)))) for each in ratios]))
+        tables.append([Sample(tuple(each.tolist()), "base", tuple(range(len(each)))) for each in ratios])
     return [[each for each in table if each] for table in of_tables(tables)]
 
 

@@ -14,14 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from stepgrid.summarize.statistics.confidence_intervals import (
-    Interval,
-    PastVariance,
-    Sample,
-    Table,
-    of_tables,
-    sample,
-)
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, of_tables, sample
 
 Array = NDArray[np.float64]
 Generator = np.random.Generator
@@ -140,17 +133,11 @@ KINDS: Mapping[str, Figures] = {
     "one load in six missing": _missing,
     "runs, some missing": _runs,
 }
-ALONE: Mapping[str, float | None] = {  # reports of one step; how noisy its history was, to the noise of today
-    "one step": None,
-    "one step, history": 1.0,
-    "one step, noisy history": 2.0,
-    "one step, quiet history": 0.5,
-}
-PAST = 12  # degrees of freedom of a history
+ALONE = "one step"  # reports of one
 
 
 def rows(tables: int) -> Iterator[str]:
-    sizes = {**dict.fromkeys((*KINDS, *ALONE), SIZES), "normal": (*SIZES, *LARGE)}
+    sizes = {**dict.fromkeys((*KINDS, ALONE), SIZES), "normal": (*SIZES, *LARGE)}
     for kind in ("one arm 10 x noisier", "steps differ in noise", "arms differ in noise"):
         sizes[kind] = (*SIZES, *LARGE)
     for kind, every in sizes.items():
@@ -161,7 +148,7 @@ def rows(tables: int) -> Iterator[str]:
 def row(kind: str, loads: int, arms: int, tables: int) -> Row:
     chance = np.random.default_rng(SEED)
     made = (KINDS.get(kind, _normal)(chance, arms, loads) * NOISE for _ in range(tables // STEPS))
-    ends = np.array([_ends(table, arms) for figures in made for table in _judged(kind, figures, chance)])
+    ends = np.array([_ends(table, arms) for figures in made for table in _judged(kind, figures)])
     low, high = ends[..., 0], ends[..., 1]
     covered = ((low <= 0) & (high >= 0)).all(axis=1).mean()
     same = ((low > -EFFECT) & (high < EFFECT)).mean()
@@ -170,17 +157,10 @@ def row(kind: str, loads: int, arms: int, tables: int) -> Row:
     return Row(*map(float, (different.any(axis=1).mean(), beyond.any(axis=1).mean(), covered, same, found)))
 
 
-def _judged(kind: str, figures: Array, chance: Generator) -> list[list[Interval | None]]:
+def _judged(kind: str, figures: Array) -> list[list[Interval | None]]:
     """As a report judges its tables."""
-    if kind not in ALONE:
-        return of_tables([Table(_samples(table)) for table in figures])
-    return [of_tables([Table(_samples(table), _history(ALONE[kind], chance))])[0] for table in figures]
-
-
-def _history(noise: float | None, chance: Generator) -> PastVariance | None:
-    """A ratio has the noise of two figures."""
-    variance = 2 * ((noise or 0.0) * NOISE) ** 2 * chance.chisquare(PAST) / PAST
-    return PastVariance(variance, PAST) if noise else None
+    tables = [_samples(table) for table in figures]
+    return [of_tables([table])[0] for table in tables] if kind == ALONE else of_tables(tables)
 
 
 def _samples(table: Array) -> Sequence[Sample]:

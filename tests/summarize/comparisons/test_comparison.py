@@ -6,13 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import pytest
 
 from stepgrid.model.plan import Axis
 from stepgrid.summarize.comparisons import phrases
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Evidence, compare, judge
 from stepgrid.summarize.comparisons.comparison_axes import Layout
-from stepgrid.summarize.statistics.confidence_intervals import PastVariance
 from tests.summarize.made import point, run
 
 AXES = (Axis("arm", ("base", "other"), None),)
@@ -30,19 +28,13 @@ def table(noise: Sequence[Sequence[float]], apart: float = 0.0) -> Comparison:
     return compare("readww", LAYOUT, AXES, points)
 
 
-def evidence(past: PastVariance | None = None) -> Evidence:
-    return Evidence({}, 0.02, lambda _, __: None, history=lambda _: past)
+def evidence() -> Evidence:
+    return Evidence({}, 0.02, lambda _, __: None)
 
 
 def entry(judged: Comparison) -> Entry:
     (found,) = [each for line in judged.lines for each in line.entries if each.kind == RATIO]
     return found
-
-
-def width(judged: Comparison) -> float:
-    found = entry(judged).interval
-    assert found is not None
-    return math.log(found.high / found.low)
 
 
 def test_eight_steps_find_what_one_alone_does_not() -> None:
@@ -52,15 +44,6 @@ def test_eight_steps_find_what_one_alone_does_not() -> None:
     assert [entry(each).ratio for each in together] == [entry(each).ratio for each in alone]
     found = [sum(entry(each).verdict == "faster" for each in judged) for judged in (alone, together)]
     assert found == [5, 8]
-
-
-def test_a_history_that_is_like_today_narrows_an_interval() -> None:
-    alone, helped, unlike = (
-        judge([(table(NOISE[0]), evidence(past))])[0]
-        for past in (None, PastVariance(2 * 0.01**2, 12), PastVariance(2 * 0.2**2, 12))
-    )
-    assert width(helped) < width(alone)
-    assert width(unlike) == pytest.approx(width(alone))
 
 
 def test_what_is_not_judged_has_no_interval_yet() -> None:

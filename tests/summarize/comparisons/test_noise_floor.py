@@ -109,13 +109,3 @@ def test_figures_are_rounded_so_that_no_floor_is_zero():
 def test_little_history_is_none():
     few = {cell: NOISE[cell] for cell in "abc"}
     assert floors(apart(few)).floor(ARM, BASE, again=False) is None
-
-
-def test_the_history_of_a_ratio_is_of_older_results_alone():
-    """A ratio has the noise of two figures."""
-    older = [past(cell, load, qps) for cell, load, qps in figures()]
-    found = floors(apart(dict.fromkeys(NOISE, (1.0, -1.0, 0.5))), older, ["here"])
-    history = found.history(ARM, again=False)
-    assert (history.variance, history.freedom) == (pytest.approx(2 * DEVIATION**2), 6)
-    assert found.history(ARM, again=True) is None
-    assert floors(apart(), (), ["here"]).history(ARM, again=False) is None

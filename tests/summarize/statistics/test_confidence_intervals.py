@@ -8,9 +8,7 @@ from scipy import stats
 
 from stepgrid.summarize.statistics.confidence_intervals import (
     Interval,
-    PastVariance,
     Sample,
-    Table,
     chance,
     intervals,
     of_tables,
@@ -58,23 +56,15 @@ def test_other_tables_narrow_an_interval():
     """At two degrees of freedom it would be half as wide again."""
     logs = np.random.default_rng(4).normal(0, 0.01, (8, 3)).tolist()
     alone = [intervals([Sample(tuple(each))])[0] for each in logs]
-    together = [found for [found] in of_tables([Table([Sample(tuple(each))]) for each in logs])]
+    together = [found for [found] in of_tables([[Sample(tuple(each))] for each in logs])]
     widths = [np.mean([math.log(each.high / each.low) for each in found]) for found in (alone, together)]
     assert widths[1] < widths[0] / 1.5
     assert [each.ratio for each in together] == [each.ratio for each in alone]
 
 
-def test_the_history_of_the_host_narrows_the_interval_of_a_table():
-    logs = Sample((0.0, 0.012, -0.009))
-    known = PastVariance(0.0001, 12)
-    [[alone], [helped]] = (of_tables([Table([logs], past)])[0] for past in (None, known))
-    assert (alone.freedom, helped.freedom) == (2, pytest.approx(6, rel=1e-3))
-    assert math.log(helped.high / helped.low) < math.log(alone.high / alone.low) / 1.5
-
-
 def test_a_table_without_two_loads_says_nothing_of_the_others():
     single, pair = Sample((0.1,)), Sample((0.1, 0.11))
-    assert of_tables([Table([single]), Table([pair, single]), Table([])]) == [[None], [intervals([pair])[0], None], []]
+    assert of_tables([[single], [pair, single], []]) == [[None], [intervals([pair])[0], None], []]
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=6))

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.summarize.statistics.variance import FLOOR, MOST_HISTORY, Noise, Spreads, moderated
+from stepgrid.summarize.statistics.variance import FLOOR, Spreads, moderated
 
 VARIANCES = st.floats(1e-3, 1e2)
 TABLES = st.lists(st.lists(st.tuples(VARIANCES, st.integers(1, 9)), min_size=1, max_size=6), min_size=1, max_size=6)
@@ -91,19 +91,3 @@ def test_comparisons_with_one_base_say_less_than_independent_ones():
     shared = spreads(alike(4, 1, freedom=9))
     apart = shared._replace(base=np.arange(4))
     assert (moderated(shared).freedom < moderated(apart).freedom).all()
-
-
-def test_the_history_of_the_host_adds_what_it_knows():
-    own = spreads(alike(1, 1))
-    found = moderated(own, Noise(np.array([1.0]), np.array([40.0])))
-    assert found.freedom[0] == pytest.approx(own.freedom[0] + MOST_HISTORY, rel=1e-3)
-    expected = (MOST_HISTORY * 1.0 + 2 * own.variance[0]) / (MOST_HISTORY + 2)
-    assert found.variance[0] == pytest.approx(expected, rel=1e-3)
-
-
-def test_a_history_unlike_today_is_not_used():
-    own = spreads(alike(4, 2))
-    quiet, noisy = (Noise(np.array([variance] * 2), np.array([40.0, 40.0])) for variance in (0.1, 10.0))
-    unknown = Noise(np.array([1.0, 1.0]), np.zeros(2))
-    for history in (quiet, noisy, unknown):
-        assert all((one == other).all() for one, other in zip(moderated(own, history), moderated(own), strict=True))

@@ -14,7 +14,7 @@ from stepgrid.summarize.comparisons.comparison_cell import BASE, NO_BASE, RATIO,
 from stepgrid.summarize.comparisons.comparison_verdict import Evidence, judged
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.statistics import confidence_intervals
-from stepgrid.summarize.statistics.confidence_intervals import Interval, PastVariance, Sample, Table
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample
 from stepgrid.summarize.statistics.outliers import outliers
 
 __all__ = [
@@ -106,17 +106,9 @@ def _apart(table: Comparison, known: tuple[int, int], here: tuple[int, int]) -> 
 def judge(tables: Sequence[tuple[Comparison, Evidence]], alpha: float = ALPHA) -> list[Comparison]:
     """All tables of a report at once: what one shows of the noise helps the others."""
     samples = [dict(_samples(table)) for table, _ in tables]
-    rows = zip(tables, samples, strict=True)
-    known = [Table(tuple(each.values()), _history(table, evidence)) for (table, evidence), each in rows]
-    found = confidence_intervals.of_tables(known, alpha)
+    found = confidence_intervals.of_tables([tuple(each.values()) for each in samples], alpha)
     every = zip(tables, samples, found, strict=True)
     return [_judged(table, evidence, each, intervals) for (table, evidence), each, intervals in every]
-
-
-def _history(table: Comparison, evidence: Evidence) -> PastVariance | None:
-    """A table is of one step: any of its points will do."""
-    pairs = (pair for line in table.lines for pair in _pairs(line))
-    return next((evidence.history(base) for _, _, base in pairs), None)
 
 
 def _judged(

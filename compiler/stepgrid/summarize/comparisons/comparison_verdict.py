@@ -12,7 +12,7 @@ from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.series import Series
 from stepgrid.summarize.data.series_summary import Place
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
-from stepgrid.summarize.statistics.confidence_intervals import Interval, PastVariance
+from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.outliers import Outlier
 from stepgrid.summarize.statistics.timeseries import series_interval
 
@@ -21,10 +21,6 @@ INSIDE = "within the noise floor"
 
 
 def _no_floor(_: Point, __: Point) -> float | None:
-    return None
-
-
-def _no_history(_: Point) -> PastVariance | None:
     return None
 
 
@@ -41,7 +37,6 @@ class Evidence:
     caveat: Caveat
     floor: Callable[[Point, Point], float | None] = _no_floor
     marks: Callable[[Point, Point], Sequence[str]] = _no_marks
-    history: Callable[[Point], PastVariance | None] = _no_history  # how ratios of the step varied in older results
     as_shipped: bool = False  # builds of different quality are compared all the same
     other_host: Caveat = lambda _, __: None
 

@@ -45,9 +45,8 @@ class ComparisonEvidence:
 
     def __call__(self, form: Layout, axes: Sequence[Axis]) -> Evidence:
         again = shares_loads(form, axes)
-        floor, history = partial(self.noise.floor, again=again), partial(self.noise.history, again=again)
-        marks = partial(self.marks, again=again)
-        return Evidence(self.series, self.effect, self.caveat, floor, marks, history, self.as_shipped, self.other_host)
+        floor, marks = partial(self.noise.floor, again=again), partial(self.marks, again=again)
+        return Evidence(self.series, self.effect, self.caveat, floor, marks, self.as_shipped, self.other_host)
 
     def floor(self, axes: Sequence[Axis], point: Point, base: Point) -> float | None:
         """By the axes in which they differ."""

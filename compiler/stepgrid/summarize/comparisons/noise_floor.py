@@ -20,7 +20,7 @@ from stepgrid.model.metrics import QPS
 from stepgrid.summarize.comparisons.block_effects import Residual, residuals
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import PastFigure, Place, Run
-from stepgrid.summarize.statistics.confidence_intervals import PastVariance, exp
+from stepgrid.summarize.statistics.confidence_intervals import exp
 from stepgrid.summarize.statistics.medians import SURE
 from stepgrid.summarize.statistics.scipy_functions import special
 from stepgrid.summarize.statistics.variance import FLOOR as ROUNDED
@@ -41,7 +41,6 @@ class Floors:
     """Groups of equal things; worked out when something is compared."""
 
     _groups: Mapping[Kind, Sequence[Residual]] = field(default_factory=dict)
-    _past: Mapping[Kind, Sequence[Residual]] = field(default_factory=dict)  # of older results alone
     _engines: Mapping[str, str] = field(default_factory=dict)  # by build
     _spreads: dict[Kind, Spread | None] = field(default_factory=dict)
 
@@ -50,11 +49,6 @@ class Floors:
         if kind not in self._spreads:
             self._spreads[kind] = _spread(self._groups.get(kind, ()))
         return self._spreads[kind]
-
-    def history(self, point: Point, again: bool) -> PastVariance | None:
-        """The variance of the ratio of two loads, as older results of the step show it."""
-        spread = _spread(self._past.get(_kind(point.runs[0], again, self._engines), ()))
-        return PastVariance(2 * spread.deviation**2, spread.freedom) if spread else None
 
     def floor(self, point: Point, base: Point, again: bool) -> float | None:
         """What equal arms with so many loads stay within, 19 times in 20: 0.013 is 1.3 %."""
@@ -75,7 +69,7 @@ def floors(runs: Iterable[Run], past: Iterable[PastFigure], hosts: Iterable[str]
     older = [figure for figure in past if figure.host in names and figure.place in builds]
     figures = list(_older_figures(older, {place: engines.get(build, "") for place, build in builds.items()}))
     newest = _newest_figures(measured, {figure.cell: figure.restored for figure in older}, engines)
-    return Floors(_groups((*figures, *newest)), _groups(figures), engines)
+    return Floors(_groups((*figures, *newest)), engines)
 
 
 class _Figure(NamedTuple):

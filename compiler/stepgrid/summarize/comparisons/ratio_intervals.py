@@ -17,7 +17,7 @@ from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
 from stepgrid.summarize.data.measurements import Point
 from stepgrid.summarize.data.parquet_reader import Place
 from stepgrid.summarize.statistics import confidence_intervals
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, Table
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample
 
 At = tuple[int, int]
 Pair = tuple[Point, Point]
@@ -71,7 +71,7 @@ class RatioIntervals:
 def _intervals(families: Sequence[Sequence[Pair]], metric: str, alpha: float) -> Intervals:
     """Of all at once: those of a family hold together, and all help each other to know the noise."""
     usable = [{_places(pair): pair for pair in family if _comparable(pair, metric)} for family in families]
-    tables = [Table([_sample(pair, metric) for pair in family.values()]) for family in usable]
+    tables = [[_sample(pair, metric) for pair in family.values()] for family in usable]
     known: dict[Places, Interval | None] = {}
     for family, found in zip(usable, confidence_intervals.of_tables(tables, alpha), strict=True):
         for places, interval in zip(family, found, strict=True):

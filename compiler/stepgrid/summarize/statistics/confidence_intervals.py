@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import NamedTuple
 
 import numpy as np
 
 from stepgrid.model.plan import ALPHA
 from stepgrid.summarize.statistics.dunnett import criticals
 from stepgrid.summarize.statistics.scipy_functions import special
-from stepgrid.summarize.statistics.variance import Array, Moderated, Noise, Spreads, moderated
+from stepgrid.summarize.statistics.variance import Array, Moderated, Spreads, moderated
 
 Values = Mapping[int, Sequence[float]]  # load -> its runs
 
@@ -56,59 +55,40 @@ def sample(arm: Values, base: Values, key: Hashable = None) -> Sample:
     return Sample(tuple(_log_mean(arm[load]) - _log_mean(base[load]) for load in common), key, tuple(common))
 
 
-class PastVariance(NamedTuple):
-    """Of log ratios, as the host showed it before, and its degrees of freedom."""
-
-    variance: float
-    freedom: float
-
-
-class Table(NamedTuple):
-    """Comparisons whose intervals hold together, and what the host showed before of the same step."""
-
-    samples: Sequence[Sample]
-    history: PastVariance | None = None
-
-
 def intervals(samples: Sequence[Sample], alpha: float = ALPHA) -> list[Interval | None]:
     """Of one table that nothing else is known of."""
-    return of_tables([Table(samples)], alpha)[0]
+    return of_tables([samples], alpha)[0]
 
 
-def of_tables(tables: Sequence[Table], alpha: float = ALPHA) -> list[list[Interval | None]]:
+def of_tables(tables: Sequence[Sequence[Sample]], alpha: float = ALPHA) -> list[list[Interval | None]]:
     """Over the comparisons of a table that have two loads or more; None for the others. Tables help each other."""
-    judged = [(each, [sample for sample in each.samples if sample.freedom]) for each in tables]
-    known = [(each, samples) for each, samples in judged if samples]
-    noise = _noise(known)
-    reach = np.concatenate([np.empty(0), *_reaches([samples for _, samples in known], noise, alpha)])
-    family = [sample for _, samples in known for sample in samples]
+    repeated = [[sample for sample in samples if sample.freedom] for samples in tables]
+    repeated = [samples for samples in repeated if samples]
+    noise = _noise(repeated)
+    reach = np.concatenate([np.empty(0), *_reaches(repeated, noise, alpha)])
+    family = [sample for samples in repeated for sample in samples]
     rows = zip(family, noise.variance.tolist(), noise.freedom.tolist(), reach.tolist(), strict=True)
     found = (_interval(*row) for row in rows)
-    return [[next(found) if sample.freedom else None for sample in each.samples] for each in tables]
+    return [[next(found) if sample.freedom else None for sample in samples] for samples in tables]
 
 
-def _noise(tables: Sequence[tuple[Table, Sequence[Sample]]]) -> Moderated:
+def _noise(tables: Sequence[Sequence[Sample]]) -> Moderated:
     if not tables:
         return Moderated(*np.empty((3, 0)))
-    family = [(at, sample) for at, (_, samples) in enumerate(tables) for sample in samples]
+    family = [(at, sample) for at, samples in enumerate(tables) for sample in samples]
     bases: dict[Hashable, int] = {}
     numbers = [bases.setdefault(key, len(bases)) for key in _bases(family)]
     variances, freedoms = (
         [read(each) for _, each in family] for read in (attrgetter("variance"), attrgetter("freedom"))
     )
     spreads = Spreads(np.array(variances), np.array(freedoms), np.array([at for at, _ in family]), np.array(numbers))
-    return moderated(spreads, _history([each.history for each, _ in tables]))
+    return moderated(spreads)
 
 
 def _bases(family: Sequence[tuple[int, Sample]]) -> Iterator[Hashable]:
     """A sample that names none has its own."""
     for index, (at, sample) in enumerate(family):
         yield at, index if sample.base is None else None, sample.base
-
-
-def _history(known: Sequence[PastVariance | None]) -> Noise:
-    spreads = [each or PastVariance(1.0, 0.0) for each in known]
-    return Noise(np.array([each.variance for each in spreads]), np.array([each.freedom for each in spreads]))
 
 
 def _reaches(tables: Sequence[Sequence[Sample]], noise: Moderated, alpha: float) -> Iterator[Array]:

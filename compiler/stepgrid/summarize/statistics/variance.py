@@ -1,5 +1,5 @@
-"""How noisy each comparison of a report is: its own loads say little, so its table, the other tables and the host's
-history help (empirical Bayes, as limma does it: Smyth 2004).
+"""How noisy each comparison of a report is: its own loads say little, so its table and the other tables help
+(empirical Bayes, as limma does it: Smyth 2004).
 
 A variance is drawn towards what is expected of it, the more so the more alike the others are. How alike they are is
 itself estimated, and taken for less than it looks, by what so few variances could hide. A comparison that is clearly
@@ -25,8 +25,6 @@ TYPICAL_OF_TABLE = 4  # comparisons that have a middle of their own; of fewer, t
 TYPICAL_OF_REPORT = 4  # tables, likewise
 HIDDEN = 0.45  # standard errors by which so few tables may be less alike than they look
 DEPENDENCE = 0.2  # correlation of the logarithms of two variances that share a base
-MOST_HISTORY = 4.0  # degrees of freedom: the host of today is not that of last week
-NOISIER_TODAY, QUIETER_TODAY = 0.3, 0.1  # chances below which it is not what it was
 NOISIER = (0.05, 0.8)  # a comparison this unlikely to be as quiet as expected has only its own noise: least and most
 UNSURE, LITTLE, OFTEN = 0.8, 4.5, 20.0  # of one degree of freedom; degrees of freedom of the others; for each outlier
 MANY = 1e5  # degrees of freedom that stand for a variance that is known
@@ -59,12 +57,11 @@ class _Prior(NamedTuple):
     freedom: float
 
 
-def moderated(spreads: Spreads, history: Noise | None = None) -> Moderated:
-    """`history` has one variance a table; 0 degrees of freedom where the host has none."""
+def moderated(spreads: Spreads) -> Moderated:
     own = spreads._replace(variance=np.maximum(spreads.variance, FLOOR))
     kept = _kept(own)
     pooled = _pooled(own, kept)
-    expected = _sum(_others(own, kept), _prior(pooled), _history(pooled, history), own.table)
+    expected = _sum(_others(own, kept), _prior(pooled))
     return _drawn(own, expected, _alike(own, kept)[own.table], _unusual(kept))
 
 
@@ -210,22 +207,8 @@ def _freedom(unlike: Array) -> Array:
     return low
 
 
-def _history(pooled: Noise, history: Noise | None) -> Noise:
-    """Nothing, where the tables of today are noisier than the host was before, or clearly quieter."""
-    nothing = Noise(np.ones(len(pooled.variance)), np.zeros(len(pooled.variance)))
-    if history is None or not (known := history.freedom > 0).any():
-        return nothing
-    freedom, past = pooled.freedom[known], history.freedom[known]
-    ratio = (freedom * pooled.variance[known] / history.variance[known]).sum() / freedom.sum()
-    noisier, quieter = (float(arrays(name)(freedom.sum(), past.sum(), ratio)) for name in ("fdtrc", "fdtr"))
-    if noisier < NOISIER_TODAY or quieter < QUIETER_TODAY:
-        return nothing
-    return Noise(np.where(known, history.variance, 1), np.minimum(history.freedom, MOST_HISTORY))
-
-
-def _sum(others: Noise, prior: _Prior, history: Noise, table: Numbers) -> Noise:
+def _sum(others: Noise, prior: _Prior) -> Noise:
     """Each counts by its degrees of freedom."""
-    past = history.freedom[table]
-    freedom = others.freedom + prior.freedom + past
-    squares = others.freedom * others.variance + prior.freedom * prior.variance + past * history.variance[table]
+    freedom = others.freedom + prior.freedom
+    squares = others.freedom * others.variance + prior.freedom * prior.variance
     return Noise(np.where(freedom > 0, squares / np.maximum(freedom, 1e-9), 1), freedom)
