@@ -22,7 +22,7 @@ import numpy as np  # noqa: E402
 
 from bench.verdicts_made import _run  # noqa: E402  # the checkout's own
 from stepgrid.summarize.budget.width_forecast import WidthForecast, forecast  # noqa: E402
-from stepgrid.summarize.data.measurements import Point  # noqa: E402
+from stepgrid.summarize.data.points import Point  # noqa: E402
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, of_tables  # noqa: E402
 from stepgrid.summarize.statistics.timeseries import Relative  # noqa: E402
 

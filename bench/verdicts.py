@@ -27,11 +27,12 @@ from scipy.stats import binomtest  # noqa: E402
 from bench import verdicts_made as made  # noqa: E402  # the checkout's own
 from bench import verdicts_real as real  # noqa: E402
 from bench import verdicts_rows  # noqa: E402
-from stepgrid.summarize.comparisons.comparison import RATIO, Entry, compare, judge  # noqa: E402
+from stepgrid.summarize.comparisons.comparison import compare, judge  # noqa: E402
 from stepgrid.summarize.comparisons.comparison_axes import layouts, touching  # noqa: E402
+from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry  # noqa: E402
 from stepgrid.summarize.comparisons.environment_difference import EnvironmentDifference  # noqa: E402
 from stepgrid.summarize.comparisons.evidence import evidence  # noqa: E402
-from stepgrid.summarize.data.measurements import points  # noqa: E402
+from stepgrid.summarize.data.points import points  # noqa: E402
 from stepgrid.summarize.statistics.verdicts import FASTER, INDICATIVE, SAME, SLOWER  # noqa: E402
 
 NOISES, LOADS, EFFECT, DIFFERENCE = (0.01, 0.03, 0.1), 5, 0.02, 0.05

@@ -12,7 +12,8 @@ from bench.small_tree import SMALL_TREE
 from bench.spent import stepgrid
 from stepgrid.plan import plan_file
 from stepgrid.store.store import Store
-from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
+from stepgrid.summarize.comparisons.comparison import Comparison
+from stepgrid.summarize.comparisons.comparison_cell import RATIO
 from stepgrid.summarize.job import read
 from stepgrid.summarize.report import Report
 

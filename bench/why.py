@@ -22,7 +22,8 @@ from bench.why_cases import Case  # noqa: E402
 from stepgrid.model import units  # noqa: E402
 from stepgrid.plan import plan_file  # noqa: E402
 from stepgrid.store.store import Store  # noqa: E402
-from stepgrid.summarize.comparisons.comparison import RATIO, Entry, Line  # noqa: E402
+from stepgrid.summarize.comparisons.comparison import Line  # noqa: E402
+from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry  # noqa: E402
 from stepgrid.summarize.comparisons.counter_changes import CounterChanges  # noqa: E402
 from stepgrid.summarize.job import read  # noqa: E402
 from stepgrid.summarize.page import why  # noqa: E402
@@ -98,7 +99,7 @@ def counted(report: Report, line: Line, entry: Entry) -> list[str]:
     arm, base = entry.point, line.entries[0].point
     if arm is None or base is None:
         return []
-    return CounterChanges(report.counted.of([*arm.places, *base.places])).of(arm, base)
+    return CounterChanges(report.details.counters([*arm.places, *base.places])).of(arm, base)
 
 
 if __name__ == "__main__":

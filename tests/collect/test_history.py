@@ -12,7 +12,7 @@ from stepgrid.collect.job import collect
 from stepgrid.plan import plan_file
 from stepgrid.plugins.registry import driver
 from stepgrid.store import plans
-from stepgrid.summarize.data.parquet_reader import load
+from stepgrid.summarize.data.tables_reader import load
 from tests.summarize.synthetic import Experiment
 
 BUILD = "rocksdb-7.8.3"

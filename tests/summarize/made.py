@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from stepgrid.model.plan import PlannedCell, Repeat
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import PastFigure, Run
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import PastFigure, Run
 
 START = datetime(2026, 11, 20, 10)
 

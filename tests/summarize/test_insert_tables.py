@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stepgrid.model.plan import Axis
-from stepgrid.summarize.data.table_inputs import Extras
-from stepgrid.summarize.tables import report_tables
+from stepgrid.summarize import report_tables
+from stepgrid.summarize.report_tables import TableInputs
 from tests.summarize import made
 
 
@@ -27,7 +27,7 @@ def test_ratios_to_the_base_are_geometric_means_over_the_loads() -> None:
     said = [{"layout": "insert_benchmark"}]
     (table,) = (
         each
-        for each in report_tables.tables(said, axes, runs, {"server": "my"}, Extras())[0]
+        for each in report_tables.tables(said, TableInputs(axes, runs, {"server": "my"}))[0]
         if each.block.startswith("relative to")
     )
     assert [[cell.text for cell in row] for row in table.rows] == [["my", "1.00"], ["pg", "1.65"]]
@@ -46,7 +46,7 @@ def test_arms_that_the_base_says_nothing_of_are_tables_of_their_own() -> None:
         for (server, clients), rate in rates.items()
     ]
     axes = (Axis("server", ("pg", "my")), Axis("clients", ("1", "2")))
-    found = report_tables.tables([{"layout": "insert_benchmark"}], axes, runs, {"server": "my"}, Extras())[0]
+    found = report_tables.tables([{"layout": "insert_benchmark"}], TableInputs(axes, runs, {"server": "my"}))[0]
     shown = {table.block: [[cell.text for cell in row] for row in table.rows] for table in found}
     assert shown["clients=1, relative to my"] == [["pg", "3.00"], ["my", "1.00"]]
     assert shown["clients=2, relative to my"] == [["pg", "1.25"], ["my", "1.00"]]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
+from stepgrid.summarize import report_tables
 from stepgrid.summarize.page import html, report_formats, summary_text
-from stepgrid.summarize.tables import report_tables
 from tests.summarize import scenario
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import Table
-from stepgrid.summarize.data.parquet_reader import Run
-from stepgrid.summarize.data.table_inputs import Extras
-from stepgrid.summarize.tables import report_tables
+from stepgrid.summarize import report_tables
+from stepgrid.summarize.data.tables_reader import Run
+from stepgrid.summarize.report_tables import TableInputs
 from tests.summarize import made
 
 AXES = (Axis("server", ("my", "pg")), Axis("range", ("10", "100"), ("read-only.pre", "read-only")))
@@ -49,7 +49,7 @@ RUNS = [run(server, index) for server in ("my", "pg") for index in range(len(STE
 
 
 def tables(said: list[dict[str, Any]] | None = None, runs: list[Run] = RUNS) -> list[Table]:
-    return report_tables.tables(said or [], AXES, runs, BASE, Extras())[0]
+    return report_tables.tables(said or [], TableInputs(AXES, runs, BASE))[0]
 
 
 def rows(found: Table) -> list[str]:
@@ -113,7 +113,7 @@ def test_per_operation_a_table_for_each_step_and_range() -> None:
 
 def test_of_many_steps_they_are_only_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report_tables, "MOST_ROWS", 13)
-    made, long = report_tables.tables([], AXES, RUNS, BASE, Extras())
+    made, long = report_tables.tables([], TableInputs(AXES, RUNS, BASE))
     assert not [table for table in made if table.title == "per operation"]
     assert [each.name for each in long][:2] == ["per operation: scan.pre", "per operation: read-only.pre, range=10"]
     assert [table.name for each in long[:1] for table in each.make()] == ["per operation: scan.pre"] * 2

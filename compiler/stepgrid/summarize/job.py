@@ -12,7 +12,7 @@ from stepgrid.store.paths import STEPS_TABLE
 from stepgrid.store.plans import EarlierPlan
 from stepgrid.store.store import Store, revision
 from stepgrid.summarize import previous_report
-from stepgrid.summarize.data import parquet_reader, table_inputs
+from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.load_costs import LoadCosts, load_costs
 from stepgrid.summarize.notes.arm_settings import arm_settings
 from stepgrid.summarize.notes.common_settings import common_settings
@@ -41,10 +41,10 @@ def read(store: Store, plan: str) -> Report:
     header = plan_file.read_header(store.plan(plan))
     axes = [axis.name for axis in header.axes]
     folder = store.tables(plan)
-    found = parquet_reader.load(folder, axes)
+    found = tables_reader.load(folder, axes)
     until = header.until
     costs = load_costs(store, header) if until and until.within is not None else LoadCosts()
-    made = report(header, found, table_inputs.load(folder, header.report.tables, found), costs)
+    made = report(header, found, costs)
     links = EarlierPlan(store.plan(plan), header).links
     settings = tuple(arm_settings(header.cells, made.axes, links))
     return replace(

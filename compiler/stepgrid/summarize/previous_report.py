@@ -13,8 +13,9 @@ from stepgrid.host.files import write_json
 from stepgrid.model import units
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Line
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.comparisons.comparison import Comparison, Line
+from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
 
 MOST_CHANGES = 5  # that are named

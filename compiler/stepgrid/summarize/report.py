@@ -12,6 +12,7 @@ from typing import Any
 from stepgrid.model.plan import ALPHA, AdaptiveRepeat, Axis, Header, load_counts
 from stepgrid.model.table import Table
 from stepgrid.plan.actions import arms, choose_base
+from stepgrid.summarize import report_tables
 from stepgrid.summarize.claims import claim_judgement
 from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.claims.claim_cases import claims
@@ -33,16 +34,11 @@ from stepgrid.summarize.comparisons.overview import Overview, overviews
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
 from stepgrid.summarize.comparisons.version_ladder import Ladder, ladder
 from stepgrid.summarize.data import searches
-from stepgrid.summarize.data.client_rates import ClientRates
-from stepgrid.summarize.data.counters import Counted
-from stepgrid.summarize.data.device_seconds import DeviceSeconds
 from stepgrid.summarize.data.load_costs import LoadCosts
-from stepgrid.summarize.data.measurements import Point, points
-from stepgrid.summarize.data.parquet_reader import Run, Tables
-from stepgrid.summarize.data.searches import Searched, SearchedAxis
-from stepgrid.summarize.data.series import Series
-from stepgrid.summarize.data.series_summary import Place
-from stepgrid.summarize.data.table_inputs import Extras
+from stepgrid.summarize.data.points import Point, points
+from stepgrid.summarize.data.searches import Search, SearchedAxis
+from stepgrid.summarize.data.series import Place, Series
+from stepgrid.summarize.data.tables_reader import Run, StepDetails, Tables
 from stepgrid.summarize.notes import (
     client_cpu,
     compaction_debt,
@@ -58,7 +54,6 @@ from stepgrid.summarize.notes.coverage import Coverage
 from stepgrid.summarize.notes.option_defaults import Defaults, defaults
 from stepgrid.summarize.notes.step_settings import StepSettings
 from stepgrid.summarize.statistics.timeseries import Steadiness
-from stepgrid.summarize.tables import report_tables
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,9 +87,7 @@ class Report:
     builds: Mapping[str, Build]
     sections: tuple[Section, ...]
     series: Series
-    client_rates: ClientRates
-    counted: Counted  # by engines and collectors
-    device: DeviceSeconds
+    details: StepDetails
     steadiness: Mapping[Place, Steadiness]
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]
     status: Coverage
@@ -105,7 +98,7 @@ class Report:
     quiet: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
     tables: tuple[Table, ...] = ()
-    long: tuple[report_tables.Long, ...] = ()
+    long: tuple[report_tables.LongTable, ...] = ()
     asked: bool = False  # the tables are those that the spec names
     differs: tuple[str, ...] = ()  # of two sets of results: what they were made of
     ladder: Ladder | None = None  # of versions
@@ -113,7 +106,7 @@ class Report:
     left_out: tuple[str, ...] = ()  # what only one of them has
     until: AdaptiveRepeat | None = None
     decisions: tuple[Decision, ...] = ()
-    searches: tuple[Searched, ...] = ()  # on live grids; their points are in no other table
+    searches: tuple[Search, ...] = ()  # on live grids; their points are in no other table
     settings: tuple[ArmSettings, ...] = ()  # of the arms, by axis
     common: tuple[tuple[str, str], ...] = ()  # builds, what all of their arms set
     steps: tuple[StepSettings, ...] = ()
@@ -159,11 +152,10 @@ class Report:
 def report(
     header: Header,
     tables: Tables,
-    extras: Extras | None = None,
     costs: LoadCosts = LoadCosts(),  # noqa: B008
     across_hosts: bool = False,
 ) -> Report:
-    searched = searches.axes(header)
+    searched = searches.searched_axes(header)
     tables, all_runs = replace(tables, runs=_compared(searched, tables.runs)), tables.runs
     hidden = {axis.variable for axis in searched}
     every = tuple(axis for axis in header.axes if axis.name not in hidden)
@@ -187,7 +179,8 @@ def report(
     compared = [table for each in sections for table in each.comparisons]
     intervals = ratio_intervals(compared, alpha)
     shown, long = report_tables.tables(
-        header.report.tables, axes, tables.runs, base, extras or Extras(), unlike, intervals
+        header.report.tables,
+        report_tables.TableInputs(axes, tables.runs, base, tables.details, tables.probes, unlike, intervals),
     )
     every_point = [point for each in sections for point in each.points]
     noise = claim_judgement.ClaimEvidence(
@@ -208,9 +201,7 @@ def report(
         builds=known,
         sections=sections,
         series=tables.series,
-        client_rates=tables.client_rates,
-        counted=tables.counted,
-        device=tables.device,
+        details=tables.details,
         steadiness=tables.series.steadiness,
         facts=tables.facts,
         status=coverage.status(all_runs),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.summarize.budget.width_forecast import NoiseParts, WidthForecast, best, forecast
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.confidence_intervals import intervals, sample
 from stepgrid.summarize.statistics.timeseries import Relative
 from tests.summarize import made

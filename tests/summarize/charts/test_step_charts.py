@@ -15,11 +15,10 @@ from stepgrid.model.plan import Axis
 from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.store import Store
 from stepgrid.summarize.charts import drawing, report_charts, step_charts
-from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Entry
+from stepgrid.summarize.comparisons.comparison_cell import BASE, RATIO, Entry
 from stepgrid.summarize.comparisons.overview import Overview, Row
-from stepgrid.summarize.data.client_rates import ClientLine
-from stepgrid.summarize.data.device_seconds import DeviceSecond, DeviceSeconds
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import DeviceSecond
 from stepgrid.summarize.page.html import page
 from stepgrid.summarize.refresh import current
 from stepgrid.summarize.report import Report, Section
@@ -259,14 +258,6 @@ def test_how_much_stalled_is_a_figure(clients: Report) -> None:
     assert "query_stalled_pct" not in metrics["l.i0"]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "points"), [([1.8, 2.8, 3.0], 2), ([1.8, 2.8, 3.3], 3), ([1.0], 1), ([0.8, 1.0], 1), ([], 0)]
-)
-def test_a_short_interval_at_the_end_is_no_point_of_the_line(seconds: list[float], points: int) -> None:
-    """A rate says little of a fifth of a second: the rows of a kept one come when a second begins."""
-    assert len(ClientLine(0, seconds, [5.0] * len(seconds)).whole) == points
-
-
 BUILD = "rocksdb-7.8.3"
 READS = (10, 10, 0, 30, 10, 10)  # MiB of each second
 
@@ -295,10 +286,9 @@ def sample(second: int) -> str:
 
 def test_the_seconds_of_the_device(device: Report) -> None:
     (readww, _) = (part for part in device.sections if part.step != "fillseq")
-    (seconds,) = device.device.of([run.place for point in readww.points for run in point.runs]).values()
+    (seconds,) = device.details.device_seconds([run.place for point in readww.points for run in point.runs]).values()
     assert [second.read for second in seconds] == pytest.approx(READS[: len(seconds)])
     assert seconds[0] == DeviceSecond(1.0, pytest.approx(10), pytest.approx(2), pytest.approx(50))
-    assert DeviceSeconds().of([("s", 0)]) == {}
 
 
 def test_a_chart_for_each_arm_that_has_both(device: Report) -> None:

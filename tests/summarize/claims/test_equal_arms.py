@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.model.plan import Axis
 from stepgrid.summarize.claims.claim_cases import claims
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from tests.summarize import made
 
 AXES = [Axis("arm", ("a", "b"))]

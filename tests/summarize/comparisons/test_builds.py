@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from stepgrid.model.plan import Axis
 from stepgrid.summarize.comparisons.builds import Build, builds, caveat
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import Tables
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import Tables
 from stepgrid.summarize.notes.warnings import warnings
 from tests.summarize.made import point, run
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stepgrid.summarize.comparisons.causes import causes
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from tests.summarize import made
 
 # Figures of a read as a quiet host has them: 10 microseconds, half of them CPU.

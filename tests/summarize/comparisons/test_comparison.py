@@ -9,8 +9,10 @@ import numpy as np
 
 from stepgrid.model.plan import Axis
 from stepgrid.summarize.comparisons import phrases
-from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Evidence, compare, judge
+from stepgrid.summarize.comparisons.comparison import Comparison, compare, judge
 from stepgrid.summarize.comparisons.comparison_axes import Layout
+from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry
+from stepgrid.summarize.comparisons.comparison_verdict import Evidence
 from tests.summarize.made import point, run
 
 AXES = (Axis("arm", ("base", "other"), None),)

@@ -2,7 +2,7 @@ import pytest
 
 from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry
 from stepgrid.summarize.comparisons.comparison_verdict import INSIDE, Evidence, judged
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.outliers import Outlier
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stepgrid.summarize.comparisons.counter_changes import CounterChanges
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from tests.summarize import made
 
 OPERATIONS = 1_000.0

@@ -13,8 +13,8 @@ from stepgrid.store import store as store_module
 from stepgrid.summarize.comparisons.date_ladder import date_ladder, past_figures
 from stepgrid.summarize.comparisons.version_ladder import Ladder
 from stepgrid.summarize.data import series
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import PastFigure, Tables
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import PastFigure, Tables
 from stepgrid.summarize.page import html, summary_text
 from tests.summarize import made, scenario
 from tests.summarize.synthetic import Experiment
@@ -33,7 +33,9 @@ def ladder(rates: Rates, loads: int = 3, host: str = "here", floor: float | None
         found = made.point(*(run(arm, load, days) for load in range(1, loads + 1)))
         points.append(found)
         past += [older(found, load, at, days[at], host) for at in range(len(days) - 1) for load in range(loads)]
-    tables = Tables(tuple(run for point in points for run in point.runs), series.made({}), HOST, history=tuple(past))
+    tables = Tables(
+        tuple(run for point in points for run in point.runs), series.from_pairs({}), HOST, history=tuple(past)
+    )
     return date_ladder(AXES, points, past_figures(tables), 0.02, lambda _, __: floor)
 
 

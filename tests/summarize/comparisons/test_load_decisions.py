@@ -8,11 +8,12 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.model.plan import AdaptiveRepeat
-from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Comparison, Entry, Line
+from stepgrid.summarize.comparisons.comparison import Comparison, Line
 from stepgrid.summarize.comparisons.comparison_axes import Layout
+from stepgrid.summarize.comparisons.comparison_cell import BASE, RATIO, Entry
 from stepgrid.summarize.comparisons.load_decisions import Limits, State, decisions, requests, sentences
 from stepgrid.summarize.data.load_costs import LoadCosts
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import verdict
 from tests.summarize import made

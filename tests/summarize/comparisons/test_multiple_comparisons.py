@@ -2,8 +2,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.summarize.comparisons import multiple_comparisons
-from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Line
+from stepgrid.summarize.comparisons.comparison import Comparison, Line
 from stepgrid.summarize.comparisons.comparison_axes import Layout
+from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry
 from stepgrid.summarize.comparisons.multiple_comparisons import sentences
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 

@@ -1,7 +1,8 @@
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import ABSENT
-from stepgrid.summarize.comparisons.comparison import BASE, NO_BASE, RATIO, Comparison, Entry, Line
+from stepgrid.summarize.comparisons.comparison import Comparison, Line
 from stepgrid.summarize.comparisons.comparison_axes import Layout
+from stepgrid.summarize.comparisons.comparison_cell import BASE, NO_BASE, RATIO, Entry
 from stepgrid.summarize.comparisons.overview import Row, overviews
 from stepgrid.summarize.formats.csv_format import csv
 from stepgrid.summarize.statistics.confidence_intervals import Interval

@@ -9,7 +9,7 @@ import pytest
 
 from stepgrid.model.table import Table
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment

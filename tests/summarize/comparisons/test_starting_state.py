@@ -5,7 +5,7 @@ import json
 import pytest
 
 from stepgrid.summarize.comparisons.starting_state import StartingState
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from tests.summarize.made import point, run
 
 GIB = 2**30

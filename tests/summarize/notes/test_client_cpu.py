@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.notes.client_cpu import sentences
 from tests.summarize import made
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stepgrid.summarize.comparisons import missed_rates
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.notes.failed_rates import sentences
 from tests.summarize import made
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from stepgrid.summarize.data.parquet_reader import Run
+from stepgrid.summarize.data.tables_reader import Run
 from stepgrid.summarize.notes.quiesce_times import waits
 
 

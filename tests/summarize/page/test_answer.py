@@ -10,11 +10,11 @@ import pytest
 
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT
-from stepgrid.summarize.comparisons.comparison import NO_BASE, RATIO, Entry
+from stepgrid.summarize.comparisons.comparison_cell import NO_BASE, RATIO, Entry
 from stepgrid.summarize.page import answer, summary_text
-from stepgrid.summarize.page.answer import HINTS, IDLE, INCONCLUSIVE, NOT_COMPARABLE, RATIOS, Arm, Case
+from stepgrid.summarize.page.answer import HINTS, IDLE, NOT_COMPARABLE, RATIOS, Arm, Case
 from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.verdicts import DIFFERENT, FASTER, INDICATIVE, ONE_LOAD, SAME, SLOWER
+from stepgrid.summarize.statistics.verdicts import DIFFERENT, FASTER, INCONCLUSIVE, INDICATIVE, ONE_LOAD, SAME, SLOWER
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 

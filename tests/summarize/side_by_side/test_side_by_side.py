@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from stepgrid.collect.job import collect
-from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Comparison, Entry, Line
+from stepgrid.summarize.comparisons.comparison import Comparison, Line
 from stepgrid.summarize.comparisons.comparison_axes import Layout
+from stepgrid.summarize.comparisons.comparison_cell import BASE, RATIO, Entry
 from stepgrid.summarize.page import html, summary_text
 from stepgrid.summarize.side_by_side import reproduction, result_set
 from stepgrid.summarize.side_by_side.matching_cells import NotComparable

@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from stepgrid.summarize.data.series import made
+from stepgrid.summarize.data.series import from_pairs
 from stepgrid.summarize.statistics.timeseries import batch_means, relative, series_interval
 
 PLACE = ("s-1", 0)
 
 
 def steadiness(series):
-    return made(series).steadiness
+    return from_pairs(series).steadiness
 
 
 def interval(arm, base):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from stepgrid.model.plan import MOST_LOADS
 from stepgrid.plan.estimate import Preview
 from stepgrid.summarize.budget.width_forecast import WidthForecast, best, forecast
-from stepgrid.summarize.comparisons.comparison import RATIO
+from stepgrid.summarize.comparisons.comparison_cell import RATIO
 from stepgrid.summarize.report import Report
 
 RUNS, LONGER, SHARES = (1, 2, 3, 5), (0.5, 1.0, 2.0, 4.0), (1.0, 0.5, 0.25)
@@ -73,7 +73,7 @@ def costs(found: Preview, duration: float | None) -> Costs | None:
 
 def forecasts(report: Report) -> list[WidthForecast]:
     """Of every comparison that has an interval over loads."""
-    seconds = {place: each.relative for place, each in report.series.heard.items() if each.relative}
+    seconds = {place: each.relative for place, each in report.series.summaries.items() if each.relative}
     found = []
     for table in (table for section in report.sections for table in section.comparisons):
         for line in table.lines:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, variance
 
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.series_summary import Place
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.series import Place
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.scipy_functions import special
 from stepgrid.summarize.statistics.stopping_rule import shrunk

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from stepgrid.collect.step_figures import HOLDS
 from stepgrid.model.search import SIZED
+from stepgrid.summarize import search_tables
 from stepgrid.summarize.charts import forms
 from stepgrid.summarize.charts.forms import MapCell, Mark, Plane, Ratio
 from stepgrid.summarize.charts.step_charts import Picture
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry
+from stepgrid.summarize.comparisons.comparison import Comparison
+from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry
 from stepgrid.summarize.comparisons.overview import Overview
-from stepgrid.summarize.data.searches import Searched, SearchedAxis, mean
+from stepgrid.summarize.data.searches import Search, SearchedAxis, mean
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES, VERDICTS
-from stepgrid.summarize.tables import search_tables
 
 MOST_RATIOS = 150  # more are no picture, and stay in the tables
 FEWEST_ARMS, MOST_CELLS = 6, 1500  # of a map
@@ -63,7 +64,7 @@ def _map_cell(entry: Entry) -> MapCell | None:
     return MapCell(entry.ratio, entry.verdict in DIFFERENCES) if entry.kind == RATIO and entry.ratio else None
 
 
-def search_charts(searches: Sequence[Searched]) -> Iterator[Picture]:
+def search_charts(searches: Sequence[Search]) -> Iterator[Picture]:
     """Draw what each search tried and the figure that it looks at first; hollow where its condition failed."""
     for axis in dict.fromkeys(search.axis for search in searches):
         arms = [search for search in searches if search.axis is axis]
@@ -76,7 +77,7 @@ def search_charts(searches: Sequence[Searched]) -> Iterator[Picture]:
             yield Picture(title, forms.marks(title, plane, marks, list(filter(None, paths)), names))
 
 
-def _tried(axis: SearchedAxis, search: Searched, arm: int, name: str) -> Iterator[Mark]:
+def _tried(axis: SearchedAxis, search: Search, arm: int, name: str) -> Iterator[Mark]:
     for value, runs in search.curve() if axis.figures else ():
         figure = mean(runs, axis.figures[0])
         if figure is not None:

@@ -15,8 +15,8 @@ from stepgrid.model.units import number
 from stepgrid.summarize.charts import drawing, forms
 from stepgrid.summarize.charts.forms import Line, Mark, Panel, Place, Plane
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.data.client_rates import ClientLine
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import ClientLine
 from stepgrid.summarize.report import Report, Section
 
 MOST_OVER_TIME, LEAST_OVER_TIME = 64, 4  # of a page, shared by its steps, and of a step; the rest stays in the tables
@@ -183,20 +183,20 @@ def recall(section: Section) -> Picture | None:
 
 def over_time(report: Report, section: Section) -> list[Picture]:
     """Draw QPS by second, an arm each on one scale, its loads over each other."""
-    heard = report.series.heard
-    series = [(run, heard[run.place]) for point in _distinct(section) for run in point.runs if run.place in heard]
+    summaries = report.series.summaries
+    series = [summaries[place] for point in _distinct(section) for place in point.places if place in summaries]
     if longest_series(report, section) < FEWEST_SECONDS:
         return []
-    seconds, top = max(summary.last for _, summary in series), max(summary.top for _, summary in series)
+    seconds, top = max(summary.last for summary in series), max(summary.top for summary in series)
     long = [
         point
         for point in _distinct(section)
-        if any(heard[place].length >= FEWEST_SECONDS for place in point.places if place in heard)
+        if any(summaries[place].length >= FEWEST_SECONDS for place in point.places if place in summaries)
     ]
     pictures = []
     for point in spread(long, most_over_time(report)):
         name = _name(point, section) or section.step
-        lines = [report.series[run.place] for run in point.runs if run.place in heard]
+        lines = [report.series[run.place] for run in point.runs if run.place in summaries]
         title = f"{section.step}, {name}: QPS over time"
         pictures.append(Picture(name, forms.over_time(title, [Panel("QPS", lines, top)], seconds)))
     return pictures
@@ -217,9 +217,9 @@ def spread(arms: Sequence[Arm], count: int) -> list[Arm]:
 
 def longest_series(report: Report, section: Section) -> int:
     """Return the points of the longest series."""
-    heard = report.series.heard
+    summaries = report.series.summaries
     places = (place for point in section.points for place in point.places)
-    return max((heard[place].length for place in places if place in heard), default=0)
+    return max((summaries[place].length for place in places if place in summaries), default=0)
 
 
 def series_note(report: Report, section: Section) -> str | None:
@@ -232,12 +232,12 @@ def series_note(report: Report, section: Section) -> str | None:
 
 def devices(report: Report, section: Section) -> list[Picture]:
     """Draw QPS and stalls above what the device did in the same seconds, of the first load of each arm."""
-    heard = report.series.heard
-    long = {place for place, summary in heard.items() if summary.length >= FEWEST_SECONDS}
+    summaries = report.series.summaries
+    long = {place for place, summary in summaries.items() if summary.length >= FEWEST_SECONDS}
     first_runs = ((point, next((run for run in point.runs if run.place in long), None)) for point in _distinct(section))
     arms = [(point, run) for point, run in first_runs if run]
     arms = spread(arms, max(1, MOST_DEVICES // max(len(report.sections), 1)))
-    seconds_by_place = report.device.of([run.place for _, run in arms])
+    seconds_by_place = report.details.device_seconds([run.place for _, run in arms])
     pictures = []
     for point, run in arms:
         device = seconds_by_place.get(run.place, [])
@@ -267,11 +267,14 @@ def client_rates(report: Report, section: Section) -> list[RateCharts]:
 
 def _rate_charts(report: Report, section: Section, operation: str) -> RateCharts:
     first_runs = (
-        (point, next((run for run in point.runs if operation in report.client_rates.get(run.place, ())), None))
+        (
+            point,
+            next((run for run in point.runs if operation in report.details.client_operations.get(run.place, ())), None),
+        )
         for point in _distinct(section)
     )
     arms = spread([(point, run) for point, run in first_runs if run], most_over_time(report))
-    clients_by_arm = [(point, run, report.client_rates.lines(run.place, operation)) for point, run in arms]
+    clients_by_arm = [(point, run, report.details.client_lines(run.place, operation)) for point, run in arms]
     lines = [line for _, _, clients in clients_by_arm for line in clients]
     title = RATES[operation]
     if max((len(line.seconds) for line in lines), default=0) < FEWEST_SECONDS:

@@ -36,10 +36,8 @@ from stepgrid.summarize.claims.claim_judgement import (
 from stepgrid.summarize.claims.claim_numbers import words
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
 from stepgrid.summarize.comparisons.phrases import DOUBT
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.tables import point_filter
-from stepgrid.summarize.tables.blocks import Caveat, no_caveat
-from stepgrid.summarize.tables.point_filter import label
+from stepgrid.summarize.data.points import Point, choose_points, label
+from stepgrid.summarize.table_blocks import Caveat, no_caveat
 
 Chosen = Mapping[Figure, Point]
 
@@ -198,7 +196,7 @@ def _places(
     """The points of a figure, each with the labels that the figure itself does not fix."""
     fixed = dict(figure.labels)
     wanted = {axis: said for axis, said in where.items() if axis not in fixed}
-    for point in point_filter.chosen(points, {**wanted, **fixed}):
+    for point in choose_points(points, {**wanted, **fixed}):
         if all(_has(point, axis, at) for axis, at in fixed.items()):
             yield {axis: at for axis, at in {**point.labels, STEP: point.step}.items() if axis not in fixed}, point
 

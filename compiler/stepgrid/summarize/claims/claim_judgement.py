@@ -21,7 +21,7 @@ from stepgrid.model.plan import ALPHA
 from stepgrid.plan.report_check import Comparison, Figure, evaluate, figures
 from stepgrid.summarize.claims import single_load
 from stepgrid.summarize.claims.claim_numbers import constant, means, numbers, ordered, words
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics import confidence_intervals
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample
 from stepgrid.summarize.statistics.scipy_functions import special

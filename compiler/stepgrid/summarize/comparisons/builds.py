@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import BUILD, Axis
 from stepgrid.summarize.comparisons.build_quality import LIBRARY, RUNNING, differences, words
-from stepgrid.summarize.comparisons.comparison_axes import BUILD
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import Run
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import Run
 
 NO_VERDICT, AS_SHIPPED = "no verdict", "as shipped"  # of two builds that were not made alike
 _UNKNOWN = "which already ran: its configuration, compiler, flags and patches are not known, nor who else asked it"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.summarize.comparisons.resource_use import IDLE, Pair, Used, figure
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 
 LEAST = 1.1  # times more or less: a smaller change is no cause
 SHARE = 0.05  # of the time that an operation takes longer, or less long

@@ -12,7 +12,7 @@ from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout
 from stepgrid.summarize.comparisons.comparison_cell import BASE, NO_BASE, RATIO, Entry
 from stepgrid.summarize.comparisons.comparison_verdict import Evidence, judged
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics import confidence_intervals
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample
 from stepgrid.summarize.statistics.outliers import outliers

@@ -10,8 +10,8 @@ from itertools import product
 from stepgrid.model.plan import BUILD as BUILD
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import Run
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import Run
 
 Labels = tuple[str | None, ...]
 

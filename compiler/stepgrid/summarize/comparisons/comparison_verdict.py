@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 from stepgrid.model import units
 from stepgrid.summarize.comparisons.comparison_cell import NO_BASE, Entry
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.series import Series
-from stepgrid.summarize.data.series_summary import Place
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.series import Place, Series
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.outliers import Outlier

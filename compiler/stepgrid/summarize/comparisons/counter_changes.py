@@ -11,8 +11,9 @@ from stepgrid.collect.step_figures import ENGINE
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.summarize.comparisons.resource_use import Used
-from stepgrid.summarize.data.counters import FUNCTIONS, Place
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.series import Place
+from stepgrid.summarize.data.tables_reader import FUNCTIONS
 
 MOST_COUNTERS = 3  # of functions, and of counters, that are named
 TIMES = 1.5  # a counter that moved less is not named

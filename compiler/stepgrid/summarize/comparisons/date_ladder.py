@@ -12,8 +12,9 @@ from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA, Axis
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.version_ladder import FEWEST_VERSIONS, Ladder, Pair, VersionChange, point_text
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import PastFigure, Place, Tables
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.series import Place
+from stepgrid.summarize.data.tables_reader import PastFigure, Tables
 from stepgrid.summarize.statistics.change_points import changes
 
 DATE = "date"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from stepgrid.collect.series import CHANCE
 from stepgrid.model.metrics import QPS
 from stepgrid.model.units import duration, percent
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.scipy_functions import special
 
 if TYPE_CHECKING:

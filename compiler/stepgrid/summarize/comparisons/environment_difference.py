@@ -12,8 +12,8 @@ from statistics import median
 
 from stepgrid.host.facts import pseudonym
 from stepgrid.model.units import duration
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import Run
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import Run
 
 FAR_APART = timedelta(days=7).total_seconds()  # where the spec does not say `compare_within`
 SPACINGS = 2  # a block is as long as its loads lie apart; orders by chance make that up to twice as long

@@ -17,9 +17,9 @@ from stepgrid.summarize.comparisons.environment_difference import EnvironmentDif
 from stepgrid.summarize.comparisons.noise_floor import Floors, floors
 from stepgrid.summarize.comparisons.starting_state import StartingState
 from stepgrid.summarize.data import client_cpu, missed_lookups
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import Run, Tables
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.series import Series
+from stepgrid.summarize.data.tables_reader import Run, Tables
 
 
 class Marks(Protocol):

@@ -11,9 +11,10 @@ from stepgrid.model import units
 from stepgrid.model.plan import AdaptiveRepeat
 from stepgrid.model.units import counted, duration
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry
+from stepgrid.summarize.comparisons.comparison import Comparison
+from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry
 from stepgrid.summarize.data.load_costs import LoadCosts
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.stopping_rule import HOPELESS, StoppingRule, chance, is_decided
 from stepgrid.summarize.statistics.verdicts import UNDECIDED, VERDICTS

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 
 from stepgrid.model.units import duration
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.comparison import Comparison, Entry
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import Run
+from stepgrid.summarize.comparisons.comparison import Comparison
+from stepgrid.summarize.comparisons.comparison_cell import Entry
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import Run
 
 FAR_APART = timedelta(days=7)  # where the spec does not say `compare_within`
 MOST_GAPS = 3

@@ -8,7 +8,7 @@ from stepgrid.collect.step_figures import TARGET
 from stepgrid.model.figures import is_sustained
 from stepgrid.model.units import rate
 from stepgrid.plugins.metrics import unit
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 
 
 def marks(point: Point, base: Point) -> Iterator[str]:

@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 from stepgrid.model.metrics import QPS
 from stepgrid.summarize.comparisons.block_effects import Residual, residuals
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import PastFigure, Place, Run
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.series import Place
+from stepgrid.summarize.data.tables_reader import PastFigure, Run
 from stepgrid.summarize.statistics.confidence_intervals import exp
 from stepgrid.summarize.statistics.medians import SURE
 from stepgrid.summarize.statistics.scipy_functions import special

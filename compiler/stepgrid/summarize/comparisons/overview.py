@@ -11,8 +11,9 @@ from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, Cell, Column, Table
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize.comparisons import builds, comparison_axes, phrases
-from stepgrid.summarize.comparisons.comparison import BASE, NO_BASE, Comparison, Entry
+from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Labels
+from stepgrid.summarize.comparisons.comparison_cell import BASE, NO_BASE, Entry
 
 FLOOR = "floor"
 PAIRED = "ratios: geometric means over the loads, each load to the same load of the base"

@@ -6,8 +6,8 @@ from stepgrid.model import units
 from stepgrid.model.table import ABSENT, SAME, Cell
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
-from stepgrid.summarize.comparisons.comparison import BASE, NO_BASE, RATIO, Entry
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.comparisons.comparison_cell import BASE, NO_BASE, RATIO, Entry
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
 DOUBT = "†"  # on a ratio that more is to be known of; that stands below

@@ -13,9 +13,10 @@ from statistics import median
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA
 from stepgrid.model.units import quotient
-from stepgrid.summarize.comparisons.comparison import RATIO, Comparison
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import Place
+from stepgrid.summarize.comparisons.comparison import Comparison
+from stepgrid.summarize.comparisons.comparison_cell import RATIO
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.series import Place
 from stepgrid.summarize.statistics import confidence_intervals
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from stepgrid.host.counters import KIB
 from stepgrid.model.metrics import QPS
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 
 IDLE = 10.0  # percent of the host's CPU: with less of it operations wait for a processor
 OWN_BYTES = {

@@ -12,8 +12,8 @@ from stepgrid.model import units
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import starting_server, starting_tree
 from stepgrid.summarize.comparisons.starting_server import SIZE
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import Run
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import Run
 
 CACHED = 0.10  # from which a difference of what is cached is told, in the whole
 _NOTHING: Mapping[str, str] = {}

@@ -15,7 +15,7 @@ from stepgrid.model.plan import ALPHA, Axis
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import ratio_with_interval
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.change_points import Change, changes
 
 FEWEST_VERSIONS = 3  # versions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import Run
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import Run
 
 
 def marks(point: Point, base: Point) -> Iterator[str]:

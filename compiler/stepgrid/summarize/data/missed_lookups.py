@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from stepgrid.model.units import percent
 from stepgrid.plugins.hit_rate import EXPECTED, FOUND, WARNING
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import Run
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import Run
 
 
 def marks(point: Point, base: Point) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Searches on an axis: what each load tried, and what it found, for each combination of the other axes."""
+"""Searches on an axis: the values that each load tried and its answer, for each combination of the other axes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stepgrid.collect.step_figures import HOLDS, TRIED
 from stepgrid.language.expressions import Objective, parse_objective
 from stepgrid.model.plan import Header
 from stepgrid.model.search import Trial, boundary, knee, peak
-from stepgrid.summarize.data.parquet_reader import Run
+from stepgrid.summarize.data.tables_reader import Run
 
 
 @dataclass(frozen=True)
@@ -36,27 +36,26 @@ class SearchedAxis:
 
     @property
     def figures(self) -> list[str]:
-        """The metrics that it looks at: what is as large as possible first."""
+        """The metrics that it looks at; first the one that is to be as large as possible."""
         names = sorted(self.objective.names - {self.variable, self.objective.name})
         return [*([] if self.is_boundary else [self.objective.name]), *names]
-
-    def boundary(self, trials: Sequence[Trial]) -> tuple[int | None, int | None]:
-        return boundary(self.least, self.most, trials)
 
     def has(self, run: Run) -> bool:
         return run.step == self.step and self.variable in run.labels
 
 
 @dataclass(frozen=True)
-class Searched:
-    """One combination of the other axes."""
+class Search:
+    """A search at one combination of the other axes."""
 
     axis: SearchedAxis
     labels: Mapping[str, str]
-    loads: Mapping[tuple[int, int], Sequence[Run]]  # those that have figures, in the order in which they ran
+    loads: Mapping[tuple[int, int], Sequence[Run]]  # runs with figures, in the order in which they ran
 
-    def trials(self, runs: Sequence[Run]) -> list[Trial]:
-        return [self._trial(run) for run in runs]
+    @cached_property
+    def _trials(self) -> list[list[Trial]]:
+        """Trials of each load."""
+        return [[self._trial(run) for run in runs] for runs in self.loads.values()]
 
     def _trial(self, run: Run) -> Trial:
         value, name = run.metrics[TRIED], self.axis.objective.name
@@ -64,57 +63,59 @@ class Searched:
         return Trial(int(value), run.metrics.get(HOLDS) == 1.0, figure)
 
     @cached_property
-    def found(self) -> Sequence[int]:
-        """Of each load the value that holds, or the one with the best figure."""
-        every = [self.trials(runs) for runs in self.loads.values()]
+    def _boundaries(self) -> list[tuple[int | None, int | None]]:
+        return [boundary(self.axis.least, self.axis.most, trials) for trials in self._trials]
+
+    @property
+    def answers(self) -> Sequence[int]:
+        """The value that holds, or the one with the best figure, of each load that has one."""
         if self.axis.is_boundary:
-            return [held for trials in every if (held := self.axis.boundary(trials)[0]) is not None]
-        return [best.value for trials in every if (best := peak(trials))]
+            return [value for value, _ in self._boundaries if value is not None]
+        return [best.value for trials in self._trials if (best := peak(trials))]
 
-    @cached_property
-    def beyond(self) -> Sequence[int]:
-        """Of each load the smallest value that failed."""
-        every = [self.trials(runs) for runs in self.loads.values()]
-        return [failed for trials in every if (failed := self.axis.boundary(trials)[1]) is not None]
+    @property
+    def failing(self) -> Sequence[int]:
+        """The smallest value that failed, of each load that has one."""
+        return [value for _, value in self._boundaries if value is not None]
 
-    @cached_property
+    @property
     def knees(self) -> Sequence[int]:
-        every = [self.trials(runs) for runs in self.loads.values()]
-        return [bend for trials in every if (bend := knee(trials)) is not None]
+        return [bend for trials in self._trials if (bend := knee(trials)) is not None]
 
-    @cached_property
+    @property
     def best(self) -> float | None:
         """The best figure, a median over the loads."""
-        found = [best.figure for runs in self.loads.values() if (best := peak(self.trials(runs)))]
-        return median(found) if found else None
+        figures = [best.figure for trials in self._trials if (best := peak(trials))]
+        return median(figures) if figures else None
 
     def curve(self) -> Iterator[tuple[int, Sequence[Run]]]:
-        """The tried values in order, each with its runs of all loads."""
-        found: dict[int, list[Run]] = defaultdict(list)
+        """Yield the tried values in order, each with its runs of all loads."""
+        by_value: dict[int, list[Run]] = defaultdict(list)
         for runs in self.loads.values():
             for run in runs:
-                found[int(run.metrics[TRIED])].append(run)
-        yield from sorted(found.items())
+                by_value[int(run.metrics[TRIED])].append(run)
+        yield from sorted(by_value.items())
 
 
-def axes(header: Header) -> list[SearchedAxis]:
+def searched_axes(header: Header) -> list[SearchedAxis]:
     names = ("step", "variable", "param", "for", "least", "most")
-    return [SearchedAxis(*(each[name] for name in names)) for each in header.searches]
+    return [SearchedAxis(*(search[name] for name in names)) for search in header.searches]
 
 
-def searches(found: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[Searched]:
-    return [each for axis in found for each in _of(axis, [run for run in runs if run.measured and axis.has(run)])]
-
-
-def _of(axis: SearchedAxis, runs: Sequence[Run]) -> Iterator[Searched]:
-    arms: dict[tuple[tuple[str, str], ...], dict[tuple[int, int], list[Run]]] = {}
-    for run in runs:
-        others = tuple((name, label) for name, label in run.labels.items() if name != axis.variable)
-        loads = arms.setdefault(others, {})
-        if TRIED in run.metrics:
-            loads.setdefault((run.load, run.run), []).append(run)
-    for others, loads in arms.items():
-        yield Searched(axis, dict(others), loads)
+def searches(axes: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[Search]:
+    """Sort the runs of each search by the labels of the other axes, and by load."""
+    result = []
+    for axis in axes:
+        arms: dict[tuple[tuple[str, str], ...], dict[tuple[int, int], list[Run]]] = {}
+        for run in runs:
+            if not (run.measured and axis.has(run)):
+                continue
+            others = tuple((name, label) for name, label in run.labels.items() if name != axis.variable)
+            loads = arms.setdefault(others, {})
+            if TRIED in run.metrics:
+                loads.setdefault((run.load, run.run), []).append(run)
+        result += [Search(axis, dict(others), loads) for others, loads in arms.items()]
+    return result
 
 
 def mean(runs: Sequence[Run], metric: str) -> float | None:

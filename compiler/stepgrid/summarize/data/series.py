@@ -1,81 +1,115 @@
-"""The seconds of every run, and what they come to."""
+"""QPS by second of every run, and a summary of each series."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stepgrid.collect import parquet, query
-from stepgrid.summarize.data.series_summary import Place, Seconds, heard
-from stepgrid.summarize.statistics.timeseries import Relative, Steadiness, relative
+from stepgrid.summarize.statistics.timeseries import Relative, Steadiness, relative, relatives, steadiness
 
+Place = tuple[str, int]  # stage, position of the step in it
 Pairs: TypeAlias = tuple[tuple[float, float], ...]
+Array = NDArray[np.float64]
+
+
+class SeriesSummary(NamedTuple):
+    length: int
+    last: float  # its largest second
+    top: float
+    steadiness: Steadiness | None
+    relative: Relative | None  # for the interval of a single load
+
+
+class Seconds(NamedTuple):
+    """Seconds and rates of several runs, one run after the other."""
+
+    parts: Mapping[Place, slice]
+    times: Array
+    rates: Array
 
 
 class Series(Mapping[Place, Pairs]):
+    """Pairs of second and QPS by run; pairs are made only for a run that is looked up."""
+
     def __init__(self, seconds: Seconds) -> None:
-        self.heard, self.seconds = dict(heard(seconds)), seconds
+        self.summaries, self.seconds = dict(_summaries(seconds)), seconds
 
     def __getitem__(self, place: Place) -> Pairs:
         part = self.seconds.parts[place]
         return tuple(zip(self.seconds.times[part].tolist(), self.seconds.rates[part].tolist(), strict=True))
 
     def __contains__(self, place: object) -> bool:
-        return place in self.heard
+        return place in self.summaries
 
     def __iter__(self) -> Iterator[Place]:
-        return iter(self.heard)
+        return iter(self.summaries)
 
     def __len__(self) -> int:
-        return len(self.heard)
+        return len(self.summaries)
 
     def relative(self, places: Sequence[Place]) -> Relative | None:
-        """Of runs one behind the other."""
-        known = [place for place in places if place in self.heard]
-        if len(known) < 2:
-            return self.heard[known[0]].relative if known else None
-        return relative(np.concatenate([self.seconds.rates[self.seconds.parts[place]] for place in known]))
+        """Compute the mean and its error of runs one after the other."""
+        measured = [place for place in places if place in self.summaries]
+        if len(measured) < 2:
+            return self.summaries[measured[0]].relative if measured else None
+        return relative(np.concatenate([self.seconds.rates[self.seconds.parts[place]] for place in measured]))
 
     @property
     def steadiness(self) -> dict[Place, Steadiness]:
-        return {place: each.steadiness for place, each in self.heard.items() if each.steadiness}
+        return {place: summary.steadiness for place, summary in self.summaries.items() if summary.steadiness}
 
 
-def made(series: Mapping[Place, Sequence[tuple[float, float]]]) -> Series:
-    """Of pairs."""
+def from_pairs(series: Mapping[Place, Sequence[tuple[float, float]]]) -> Series:
     times, rates = np.array([pair for pairs in series.values() for pair in pairs], dtype=float).reshape(-1, 2).T
     return Series(Seconds(_parts((*place, len(pairs)) for place, pairs in series.items()), times, rates))
 
 
-def joined(first: Series, second: Series, renamed: Callable[[Place], Place]) -> Series:
-    """`renamed`: the place that a run of the second has beside those of the first."""
+def join(first: Series, second: Series, rename: Callable[[Place], Place]) -> Series:
+    """Join two series; `rename` turns a place of the second into its place among those of the first."""
     one, other = first.seconds, second.seconds
-    behind = len(one.times)
-    parts = {renamed(place): slice(part.start + behind, part.stop + behind) for place, part in other.parts.items()}
+    offset = len(one.times)
+    parts = {rename(place): slice(part.start + offset, part.stop + offset) for place, part in other.parts.items()}
     times, rates = (np.concatenate(pair) for pair in ((one.times, other.times), (one.rates, other.rates)))
     return Series(Seconds({**parts, **one.parts}, times, rates))
 
 
 def read(folder: Path) -> Series:
-    """`folder`: of the tables."""
+    """Read the series of a folder of tables."""
     source = query.table_source(folder, "series")
     with parquet.connect() as connection:
         order = "GROUP BY stage, position ORDER BY stage, position"
         counts = connection.execute(f"SELECT stage, position, count(*) FROM {source} {order}").fetchall()
         rows = f"SELECT second, qps FROM {source} ORDER BY stage, position, second, qps"
-        found = connection.execute(rows).fetchnumpy()
-    times, rates = (np.ma.filled(found[name].astype(float), np.nan) for name in ("second", "qps"))
+        columns = connection.execute(rows).fetchnumpy()
+    times, rates = (np.ma.filled(columns[name].astype(float), np.nan) for name in ("second", "qps"))
     return Series(Seconds(_parts(counts), times, rates))
 
 
 def _parts(counts: Iterable[tuple[str, int, int]]) -> dict[Place, slice]:
-    found: dict[Place, slice] = {}
+    parts: dict[Place, slice] = {}
     begin = 0
     for stage, position, count in counts:
         if count:
-            found[stage, position] = slice(begin, begin + count)
+            parts[stage, position] = slice(begin, begin + count)
         begin += count
-    return found
+    return parts
+
+
+def _summaries(seconds: Seconds) -> Iterator[tuple[Place, SeriesSummary]]:
+    """Summarize all series of one length as one matrix: numpy costs more to call than to run."""
+    places_by_length: dict[int, list[Place]] = defaultdict(list)
+    for place, part in seconds.parts.items():
+        places_by_length[part.stop - part.start].append(place)
+    for length, places in places_by_length.items():
+        times, rates = (
+            np.array([column[seconds.parts[place]] for place in places]) for column in (seconds.times, seconds.rates)
+        )
+        ends = zip(times.max(axis=1).tolist(), rates.max(axis=1).tolist(), strict=True)
+        for place, end, steady, mean in zip(places, ends, steadiness(rates), relatives(rates), strict=True):
+            yield place, SeriesSummary(length, *end, steady, mean)

@@ -11,8 +11,9 @@ from typing import Any
 from stepgrid.model.metrics import QPS
 from stepgrid.package import __version__
 from stepgrid.summarize.claims.claim import Claim
-from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Line
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.comparisons.comparison import Comparison, Line
+from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.formats import json_format, json_text
 from stepgrid.summarize.page import absolute_figures, answer, report_formats, why
 from stepgrid.summarize.report import Report, Section

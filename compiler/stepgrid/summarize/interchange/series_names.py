@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from stepgrid.model.status import Status
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report, Section
 
 

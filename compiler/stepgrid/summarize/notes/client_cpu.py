@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.model.units import figure
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 
 MESSAGE = "the client used more CPU than its server, in µs per operation"
 MOST_ARMS = 4  # that are named of a step

@@ -7,7 +7,7 @@ from statistics import median
 
 from stepgrid.model.units import rate
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 
 METRIC = "write_amplification"
 FARTHEST, LEAST = 5.0, 5.0  # times the median, and at least

@@ -9,7 +9,8 @@ from datetime import datetime
 
 from stepgrid.model.status import Status
 from stepgrid.summarize.comparisons.comparison_axes import words
-from stepgrid.summarize.data.parquet_reader import Place, Run
+from stepgrid.summarize.data.series import Place
+from stepgrid.summarize.data.tables_reader import Run
 
 ORDER = tuple(Status)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from stepgrid.model import units
 from stepgrid.model.plan import stage_label
-from stepgrid.summarize.data.parquet_reader import Run
+from stepgrid.summarize.data.tables_reader import Run
 
 Facts = Mapping[str, Mapping[str, str]]  # stage/attempt -> name -> value
 _WAYS = {

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.missed_rates import missed
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 
 MOST_CASES = 4  # that are named of a step
 Section = tuple[str, Sequence[str], Sequence[Point]]  # step, the axes that vary, points

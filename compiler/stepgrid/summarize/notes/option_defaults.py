@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from stepgrid.build.option_difference import same, shorten_number
 from stepgrid.model.table import NOTHING, Cell, Table, columns
-from stepgrid.summarize.data.parquet_reader import Tables
+from stepgrid.summarize.data.tables_reader import Tables
 
 LIST = 3  # values between commas
 _PLACE = re.compile(r"(^|[\s}])/\w|\{hostname\}")

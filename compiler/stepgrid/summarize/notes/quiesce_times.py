@@ -8,7 +8,7 @@ from statistics import median
 from stepgrid.model.units import seconds
 from stepgrid.plugins.driver import Waiting
 from stepgrid.plugins.registry import driver
-from stepgrid.summarize.data.parquet_reader import Run
+from stepgrid.summarize.data.tables_reader import Run
 
 
 def waits(runs: Sequence[Run]) -> Iterator[str]:

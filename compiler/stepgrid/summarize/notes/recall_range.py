@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 
 RECALL = "recall"
 ALL_FOUND = 0.999

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from stepgrid.model.units import rate
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 
 SHORT = 1.0  # seconds
 Section = tuple[str, Sequence[str], Sequence[Point]]  # step, the axes that vary, points

@@ -14,7 +14,7 @@ from stepgrid.plan.difference import Link
 from stepgrid.plugins import registry
 from stepgrid.plugins.registry import PluginError
 from stepgrid.plugins.settings import Quantity
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo

@@ -12,7 +12,7 @@ from stepgrid.summarize.comparisons import measurement_gap
 from stepgrid.summarize.comparisons.build_quality import spread
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.data import missed_lookups
-from stepgrid.summarize.data.parquet_reader import Run, Tables
+from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.notes import database_origin
 
 _LIBRARY = "such builds compare with each other, not with those compiled from source"

@@ -11,8 +11,8 @@ from stepgrid.model.metrics import QPS
 from stepgrid.model.status import Status
 from stepgrid.model.table import NOTHING, Cell, Column, Table, status_cell
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.data.measurements import Point
-from stepgrid.summarize.data.parquet_reader import Place
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.series import Place
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics import medians
 from stepgrid.summarize.statistics.timeseries import Steadiness

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
+from stepgrid.summarize import search_tables
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons.builds import Build
@@ -29,7 +30,6 @@ from stepgrid.summarize.page import (
 from stepgrid.summarize.page.next_steps import next_steps
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics import verdicts
-from stepgrid.summarize.tables import search_tables
 
 if TYPE_CHECKING:
     from markupsafe import Markup

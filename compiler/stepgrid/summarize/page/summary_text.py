@@ -13,6 +13,7 @@ from stepgrid.model.table import Column, Table
 from stepgrid.model.units import counted, percent
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.store.store import Store
+from stepgrid.summarize import search_tables
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.load_decisions import sentences
@@ -25,7 +26,6 @@ from stepgrid.summarize.notes.option_defaults import Defaults
 from stepgrid.summarize.page import absolute_figures, answer, host, origin, setup_text, why
 from stepgrid.summarize.page.command_lines import dropped
 from stepgrid.summarize.report import Report, Section
-from stepgrid.summarize.tables import search_tables
 
 _FLOOR = (
     "floor: how far apart equal arms came out in this experiment (loads, runs and older results of a step and engine); "

@@ -10,10 +10,11 @@ from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.causes import causes
-from stepgrid.summarize.comparisons.comparison import Comparison, Entry, Line
+from stepgrid.summarize.comparisons.comparison import Comparison, Line
+from stepgrid.summarize.comparisons.comparison_cell import Entry
 from stepgrid.summarize.comparisons.counter_changes import CounterChanges
 from stepgrid.summarize.comparisons.overview import Overview
-from stepgrid.summarize.data.measurements import Point
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES
 
@@ -75,7 +76,7 @@ def _differences(found: Overview) -> Iterator[_Difference]:
 
 def _changes(report: Report, some: Sequence[_Difference]) -> CounterChanges:
     points = [point for each in some for point in each.points if point]
-    return CounterChanges(report.counted.of({place for point in points for place in point.places}))
+    return CounterChanges(report.details.counters({place for point in points for place in point.places}))
 
 
 def _row(report: Report, found: Overview, each: _Difference, changes: CounterChanges) -> Iterator[str]:

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from stepgrid.summarize.data import series
-from stepgrid.summarize.data.parquet_reader import PastFigure, Place, Run, Tables
+from stepgrid.summarize.data.series import Place
+from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables
 from stepgrid.summarize.side_by_side.matching_cells import Key, Match
 from stepgrid.summarize.side_by_side.result_set import ResultSet
 
@@ -33,11 +34,10 @@ def joined(first: ResultSet, second: ResultSet, match: Match) -> Tables:
     both = (first.tables, second.tables)
     return Tables(
         runs=tuple(_owned(runs)),
-        series=series.joined(both[0].series, both[1].series, lambda place: _place(place, renamed)),
+        series=series.join(both[0].series, both[1].series, lambda place: _place(place, renamed)),
         facts=_facts(both[0].facts, both[1].facts, renamed),
         units={**both[0].units, **both[1].units},
         history=tuple(_history((*both[0].history, *both[1].history), runs)),
-        levels={**both[0].levels, **{_place(at, renamed): rows for at, rows in both[1].levels.items()}},
     )
 
 

@@ -8,7 +8,8 @@ from stepgrid.model import units
 from stepgrid.model.units import counted
 from stepgrid.summarize.claims.claim_judgement import UNDECIDED
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Line
+from stepgrid.summarize.comparisons.comparison import Comparison, Line
+from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry
 from stepgrid.summarize.statistics import verdicts
 
 REPRODUCED, NOT = "reproduced", "not reproduced"

@@ -10,8 +10,8 @@ from stepgrid.plan import plan_file
 from stepgrid.plan.difference import Link
 from stepgrid.store.plans import EarlierPlan
 from stepgrid.store.store import Store
-from stepgrid.summarize.data import parquet_reader
-from stepgrid.summarize.data.parquet_reader import Tables
+from stepgrid.summarize.data import tables_reader
+from stepgrid.summarize.data.tables_reader import Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,5 +31,5 @@ class ResultSet:
 def stored(store: Store, digest: str, name: str) -> ResultSet:
     """As its tables are."""
     header = plan_file.read_header(store.plan(digest))
-    tables = parquet_reader.load(store.tables(digest), [axis.name for axis in header.axes])
+    tables = tables_reader.load(store.tables(digest), [axis.name for axis in header.axes])
     return ResultSet(name, header, tables, EarlierPlan(store.plan(digest), header).links)

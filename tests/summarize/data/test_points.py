@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from stepgrid.summarize.tables.point_filter import chosen
+from stepgrid.summarize.data.points import choose_points
 from tests.summarize.made import point, run
 
 
@@ -25,4 +25,4 @@ from tests.summarize.made import point, run
 )
 def test_a_build_or_its_family(builds: Sequence[str], said: object, found: Sequence[str]) -> None:
     points = [replace(point(run(name, 0, 1.0)), labels={"build": name}) for name in builds]
-    assert [each.labels["build"] for each in chosen(points, {"build": said})] == found
+    assert [each.labels["build"] for each in choose_points(points, {"build": said})] == found

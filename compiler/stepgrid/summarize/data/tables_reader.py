@@ -1,0 +1,352 @@
+"""The Parquet tables of a plan, read back as typed values: its runs at once, details of steps when they are needed."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from itertools import compress, groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from stepgrid.collect import parquet
+from stepgrid.collect.counts import PROBE
+from stepgrid.collect.parquet import named
+from stepgrid.collect.query import open_tables, table_source
+from stepgrid.collect.series import mark_stalls
+from stepgrid.collect.step_figures import ENGINE
+from stepgrid.model import units
+from stepgrid.model.figures import LATENCY_CLASSES, LATENCY_LIMITS
+from stepgrid.model.result_schema import axis_columns
+from stepgrid.summarize.data import series
+from stepgrid.summarize.data.series import Place, Series
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One row of `steps`."""
+
+    cell: str
+    labels: Mapping[str, str]
+    step: str
+    kind: str
+    measured: bool
+    build: str
+    build_id: str
+    client_id: str | None
+    load: int
+    run: int
+    place: Place
+    attempt: str | None
+    same_as: str | None
+    status: str
+    reason: str | None
+    log: str | None
+    started: datetime | None
+    warnings: tuple[str, ...]
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class PastFigure:
+    """One row of `history`: a figure of an older result of a stage of the plan."""
+
+    place: Place
+    step: str
+    kind: str
+    cell: str
+    load: int
+    run: int
+    restored: bool
+    host: str | None
+    qps: float
+    attempt: str
+
+
+# Details of steps: many rows, of which a report shows a few or none.
+
+FUNCTIONS = "perf_record"  # the source of microseconds of CPU by function
+Window = tuple[str, ...]  # ("5m",): the last five minutes of each step; ("1m", "5m"): from the first to the fifth
+Shares = Mapping[str, Sequence[float]]  # operation, "" of all -> per cent in each class of response times
+_WINDOW_SLACK = 1.5  # seconds: the last second of a step is seldom whole
+_PER_OPERATION = {  # rate by second -> metric per operation, and the factor between them
+    "context_switches_per_s": ("context_switches_per_op", 1.0),
+    "process_cores": ("cpu_us_per_op", 1e6),
+}
+
+
+class ClientLine(NamedTuple):
+    """One client's operation over time."""
+
+    client: int
+    seconds: Sequence[float]
+    rates: Sequence[float]
+
+    @property
+    def whole(self) -> list[tuple[float, float]]:
+        """(second, rate), without a last interval that is less than half as long as the one before."""
+        pairs = list(zip(self.seconds, self.rates, strict=True))
+        ends = [0.0, *self.seconds][-3:]
+        is_last_short = len(ends) == 3 and ends[2] - ends[1] < (ends[1] - ends[0]) / 2
+        return pairs[:-1] if is_last_short else pairs
+
+    @property
+    def stalls(self) -> list[float]:
+        """Seconds in which the client stood still."""
+        return [second for second, stall in zip(self.seconds, mark_stalls(self.rates), strict=True) if stall]
+
+
+class DeviceSecond(NamedTuple):
+    second: float  # since the client began to measure, at its end
+    read: float  # MiB/s
+    written: float
+    busy: float  # percent
+
+
+@dataclass(frozen=True)
+class StepDetails:
+    """Rows of the tables by step, each kind read at its first use; without a folder there are none."""
+
+    folder: Path | None = None
+
+    @cached_property
+    def client_operations(self) -> Mapping[Place, list[str]]:
+        """Operations of each step whose clients report one by one."""
+        operations = defaultdict(list)
+        for stage, position, name in self._read("SELECT DISTINCT stage, position, operation FROM {rates} ORDER BY ALL"):
+            operations[stage, position].append(name)
+        return dict(operations)
+
+    def client_lines(self, place: Place, operation: str) -> list[ClientLine]:
+        condition = "WHERE stage = ? AND position = ? AND operation = ? ORDER BY ALL"
+        rows = self._read(f"SELECT client, second, per_second FROM {{rates}} {condition}", *place, operation)
+        lines = []
+        for client, members in groupby(rows, itemgetter(0)):
+            _, seconds, rates = zip(*members, strict=True)
+            lines.append(ClientLine(client, seconds, rates))
+        return lines
+
+    def counters(self, places: Collection[Place]) -> Mapping[Place, Mapping[str, Mapping[str, float]]]:
+        """Read source -> name -> growth of the counters of engines, and of CPU by function."""
+        growth: dict[Place, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+        sql = "SELECT stage, position, source, name, grown FROM {counters} WHERE source IN (?, ?)"
+        for stage, position, source, name, grown in self._read_places(sql, places, ENGINE, FUNCTIONS):
+            growth[stage, position][source][name] = grown
+        return growth
+
+    def named_counters(self, patterns: Collection[str]) -> Mapping[Place, Mapping[str, float]]:
+        """Read counters by pattern: those of a server have their own names, those of a probe are `probe.name`."""
+        growth: dict[Place, dict[str, float]] = defaultdict(dict)
+        if patterns:
+            called = f"CASE source WHEN '{ENGINE}' THEN name ELSE source || '.' || name END AS called"
+            condition = " OR ".join(["called GLOB ?"] * len(patterns))
+            sql = f"FROM (SELECT stage, position, {called}, grown FROM {{counters}}) WHERE {condition}"
+            for stage, position, name, grown in self._read(sql, *patterns):
+                growth[stage, position][name] = grown
+        return growth
+
+    def device_seconds(self, places: Collection[Place]) -> Mapping[Place, list[DeviceSecond]]:
+        """Read the device's figures by second, without seconds in which one of them was not sampled."""
+        columns = {name for (name,) in self._read("SELECT column_name FROM (DESCRIBE FROM {steps})")}
+        # a step is sampled from its start, its client counts from when its database is open
+        is_timed = {"step_seconds", "uptime_seconds"} <= columns
+        opening = "coalesce(greatest(0, s.step_seconds - s.uptime_seconds), 0)" if is_timed else "0"
+        sql = f"""
+            SELECT stage, position, c.second - {opening} AS second,
+                c.device_read_mb_per_s, c.device_write_mb_per_s, c.device_busy_pct
+            FROM {{samples}} AS c JOIN {{steps}} AS s USING (stage, attempt, position) WHERE s.same_as IS NULL"""
+        seconds: dict[Place, list[DeviceSecond]] = defaultdict(list)
+        for stage, position, *figures in self._read_places(sql, places):
+            if None not in figures and figures[0] > 0:
+                seconds[stage, position].append(DeviceSecond(*figures))
+        return seconds
+
+    @cached_property
+    def levels(self) -> Mapping[Place, Sequence[Row]]:
+        """Rows of the compaction tables, of the tree of the data."""
+        return self._read_rows("SELECT * FROM {levels} WHERE " + _DATA_LEVELS)
+
+    @cached_property
+    def places_with_levels(self) -> Collection[Place]:
+        return {*self._read("SELECT DISTINCT stage, position FROM {levels} WHERE " + _DATA_LEVELS)}
+
+    @cached_property
+    def sizes(self) -> Mapping[Place, Sequence[Row]]:
+        """Sizes of tables and indexes."""
+        return self._read_rows("SELECT * FROM {sizes}")
+
+    @cached_property
+    def response_times(self) -> Mapping[Place, Shares]:
+        """Shares of operations by class: a bucket of a histogram is in the class of its longest operation."""
+        number = " + ".join(f"(most > {limit})::INTEGER" for limit in [*LATENCY_LIMITS.values()][:-1])
+        counts: dict[tuple[Place, str], list[float]] = defaultdict(lambda: [0.0] * len(LATENCY_CLASSES))
+        for stage, position, operation, at, operations in self._read(
+            f"SELECT stage, position, coalesce(operation, '') AS kind, {number} AS class, sum(operations) "
+            "FROM {histograms} GROUP BY ALL ORDER BY ALL"
+        ):
+            counts[(stage, position), operation][at] = operations
+        shares: dict[Place, dict[str, list[float]]] = defaultdict(dict)
+        for (place, operation), classes in counts.items():
+            if total := sum(classes):
+                shares[place][operation] = [100 * count / total for count in classes]
+        return dict(shares)
+
+    def window(self, window: Window) -> Mapping[Place, Mapping[str, float]]:
+        """Compute figures over a part of each step, from its seconds; steps that did not last so long have none."""
+        figures: dict[Place, dict[str, float]] = defaultdict(dict)
+        ends = [units.quantity(text, "duration") for text in window]
+        for table in ("samples", "series"):
+            for place, means in self._window_means(table, ends).items():
+                figures[place] |= means
+        for means in figures.values():
+            for name, (metric, factor) in _PER_OPERATION.items():
+                if means.get("qps") and name in means:
+                    total = means[name] + (means.get("server_cores", 0.0) if name == "process_cores" else 0.0)
+                    means[metric] = total * factor / means["qps"]
+        return figures
+
+    def _window_means(self, table: str, ends: Sequence[float]) -> Mapping[Place, Mapping[str, float]]:
+        """Average the seconds of a window; a second is named by its end."""
+        keys = "('stage', 'attempt', 'position', 'step', 'second')"
+        columns = self._read(f"SELECT column_name FROM (DESCRIBE FROM {{{table}}}) WHERE column_name NOT IN {keys}")
+        names = [name for (name,) in columns]
+        if not names:
+            return {}
+        begin, end = ("last - $1", "last") if len(ends) == 1 else ("$2", "$1")
+        rows = self._read(
+            f"WITH seconds AS (SELECT *, max(second) OVER (PARTITION BY stage, position) AS last FROM {{{table}}}) "
+            f"SELECT stage, position, {', '.join(f'avg({named(name)})' for name in names)} FROM seconds "
+            f"WHERE last >= $1 - {_WINDOW_SLACK} AND second > {begin} AND second <= {end} GROUP BY stage, position",
+            *reversed(ends),
+        )
+        return {
+            (stage, position): {name: value for name, value in zip(names, values, strict=True) if value is not None}
+            for stage, position, *values in rows
+        }
+
+    def _read(self, sql: str, *parameters: object) -> list[Any]:
+        """Rows of a query, in which {name} stands for a table."""
+        if self.folder is None:
+            return []
+        with parquet.connect() as connection:
+            return connection.execute(_with_sources(sql, self.folder), parameters).fetchall()
+
+    def _read_places(self, sql: str, places: Collection[Place], *parameters: object) -> list[Any]:
+        names = [f"{stage}/{position}" for stage, position in places]
+        condition = "AND stage || '/' || position IN (SELECT unnest(?)) ORDER BY ALL"
+        return self._read(f"{sql} {condition}", *parameters, names) if places else []
+
+    def _read_rows(self, sql: str) -> Mapping[Place, Sequence[Row]]:
+        by_place: dict[Place, list[Row]] = defaultdict(list)
+        if self.folder is not None:
+            with parquet.connect() as connection:
+                for row in _rows(connection, _with_sources(sql, self.folder)):
+                    by_place[row["stage"], row["position"]].append(row)
+        return dict(by_place)
+
+
+_DATA_LEVELS = "level IS NOT NULL AND coalesce(family, 'default') = 'default'"
+
+
+def _with_sources(sql: str, folder: Path) -> str:
+    return re.sub(r"{(\w+)}", lambda match: table_source(folder, match[1]), sql)
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    runs: tuple[Run, ...]
+    series: Series
+    facts: Mapping[str, Mapping[str, Mapping[str, str]]]  # scope -> subject -> name -> value
+    units: Mapping[str, str] = field(default_factory=dict)  # of metrics
+    history: tuple[PastFigure, ...] = ()
+    probes: tuple[str, ...] = ()  # metrics of their names
+    details: StepDetails = field(default_factory=StepDetails)
+
+
+# of commands, what a report shows
+FACTS = """
+SELECT scope, subject, name, value FROM environment
+WHERE scope <> 'command' OR name IN ('argv', 'env', 'dropped')
+"""
+_SAME_IN_RUN = (
+    *("cell", "step", "kind", "measured", "build", "build_id", "client_id", "load", "run"),
+    *("attempt", "same_as", "status", "reason", "log"),
+)
+_SAME_IN_PAST = ("step", "kind", "cell", "load", "run", "restored", "host", "qps", "attempt")
+
+
+def load(folder: Path, axes: Sequence[str]) -> Tables:
+    with open_tables(folder) as connection:
+        metrics = list(_rows(connection, "SELECT * FROM metrics"))
+        history = tuple(
+            PastFigure(place=(row["stage"], row["position"]), **{name: row[name] for name in _SAME_IN_PAST})
+            for row in _rows(connection, "SELECT * FROM history")
+        )
+        facts: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+        for scope, subject, name, value in connection.execute(FACTS).fetchall():
+            facts[scope][subject][name] = value
+        return Tables(
+            runs=_runs(connection, axes, [metric["name"] for metric in metrics]),
+            series=series.read(folder),
+            facts=facts,
+            units={metric["name"]: metric["unit"] for metric in metrics},
+            history=history,
+            probes=tuple(sorted(metric["name"] for metric in metrics if metric["measured_over"] == PROBE)),
+            details=StepDetails(folder),
+        )
+
+
+def _rows(connection: DuckDBPyConnection, sql: str) -> Iterator[Row]:
+    result = connection.execute(sql)
+    names = [column[0] for column in result.description or ()]
+    return (dict(zip(names, row, strict=True)) for row in result.fetchall())
+
+
+def _runs(connection: DuckDBPyConnection, axes: Sequence[str], metrics: Sequence[str]) -> tuple[Run, ...]:
+    columns = axis_columns(axes)
+    names = (*_SAME_IN_RUN, "stage", "position", "started", "warnings", *columns.values())
+    rows = _rows(connection, f"SELECT {', '.join(map(named, names))} FROM steps")
+    return tuple(
+        Run(
+            **{name: row[name] for name in _SAME_IN_RUN},
+            labels={axis: row[column] for axis, column in columns.items() if row[column] is not None},
+            place=(row["stage"], row["position"]),
+            started=row["started"],
+            warnings=tuple(row["warnings"] or ()),
+            metrics=figures,
+        )
+        for row, figures in zip(rows, _figures(connection, metrics), strict=True)
+    )
+
+
+def _figures(connection: DuckDBPyConnection, metrics: Sequence[str]) -> list[dict[str, float]]:
+    """Read the figures of each row by column, as most of a row is missing."""
+    columns = {name for name, *_ in connection.execute("DESCRIBE steps").fetchall()}
+    names = [name for name in metrics if name in columns]
+    result = connection.execute(f"SELECT {', '.join(map(named, names))} FROM steps").fetchnumpy()
+    arrays = {name: np.ma.filled(result[name].astype(float), np.nan) for name in names}
+    filled = [name for name in names if not np.isnan(arrays[name]).all()]
+    values = np.array([arrays[name] for name in filled]).reshape(len(filled), len(arrays[names[0]])).T
+    has_figure = ~np.isnan(values)
+    # steps of one kind have the same figures: their rows are made together
+    rows_by_pattern: dict[bytes, list[int]] = defaultdict(list)
+    for index, pattern in enumerate(np.packbits(has_figure, axis=1)):
+        rows_by_pattern[pattern.tobytes()].append(index)
+    figures: list[dict[str, float]] = [{} for _ in values]
+    for indices in rows_by_pattern.values():
+        pattern = has_figure[indices[0]]
+        present = list(compress(filled, pattern))
+        for index, row in zip(indices, values[indices][:, pattern].tolist(), strict=True):
+            figures[index] = dict(zip(present, row, strict=True))
+    return figures

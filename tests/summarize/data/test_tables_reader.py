@@ -1,0 +1,99 @@
+"""Tables of a plan read back: its runs, and the details of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepgrid.cli import main
+from stepgrid.collect.job import collect
+from stepgrid.collect.parquet import connect, write_rows
+from stepgrid.model.figures import LATENCY_CLASSES
+from stepgrid.model.result_schema import HISTOGRAMS
+from stepgrid.summarize.data import tables_reader
+from stepgrid.summarize.data.tables_reader import ClientLine, StepDetails
+from tests.importers.insert_benchmark.made import run
+from tests.summarize import scenario
+
+NONE = [0.0] * (len(LATENCY_CLASSES) - 1)
+STEP = {"stage": "s-1", "attempt": "a", "position": 0, "step": "x"}
+
+
+def details(folder: Path, table: str, columns: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> StepDetails:
+    with connect() as connection:
+        write_rows(connection, folder / f"{table}.parquet", columns, rows)
+    return StepDetails(folder)
+
+
+def test_a_step_has_labels_of_the_axes_that_change_it(tmp_path: Path) -> None:
+    experiment = scenario.experiment(tmp_path)
+    collect(experiment.store, experiment.plan)
+    loaded = tables_reader.load(experiment.store.summary("p-synthetic") / "tables", ["build", "cache", "threads"])
+    axes = {step: {tuple(run.labels) for run in loaded.runs if run.step == step} for step in ("fillseq", "readww")}
+    assert axes == {"fillseq": {("build",)}, "readww": {("build", "cache", "threads")}}
+    failed = [run for run in loaded.runs if run.status not in ("done", "unsupported")]
+    assert failed
+    assert not any(run.metrics for run in failed)
+
+
+def test_levels_are_those_of_the_tree_of_the_data(tmp_path: Path) -> None:
+    columns = {
+        "stage": "VARCHAR", "position": "INTEGER", "family": "VARCHAR", "level": "VARCHAR", "priority": "VARCHAR",
+    }  # fmt: skip
+    key = {"stage": "s-1", "position": 0}
+    rows = [
+        {**key, "family": "default", "level": "L0", "priority": None},
+        {**key, "family": None, "level": "Sum", "priority": None},  # of an engine without families
+        {**key, "family": "other", "level": "L0", "priority": None},
+        {**key, "family": "default", "level": None, "priority": "High"},
+        {**key, "stage": "s-2", "family": "other", "level": "L0", "priority": None},
+    ]
+    read = details(tmp_path, "levels", columns, rows)
+    assert read.places_with_levels == {("s-1", 0)}
+    assert read.levels == {("s-1", 0): rows[:2]}
+
+
+def test_a_bucket_is_in_the_first_class_that_holds_it(tmp_path: Path) -> None:
+    """Count a bucket at a limit below it, and one that lies across it above; without an operation it is of all."""
+    most = {256: 2, 257: 1, 1000: 1, 4001: 1, 16e6: 1, 17e6: 4}
+    rows = [{**STEP, "operation": None, "least": 0, "most": at, "operations": count} for at, count in most.items()]
+    assert details(tmp_path, "histograms", HISTOGRAMS, rows).response_times == {
+        ("s-1", 0): {"": [20.0, 20.0, 0.0, 10.0, *NONE[5:], 10.0, 40.0]}
+    }
+
+
+def test_published_histograms_have_shares_by_operation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(tmp_path / "published")
+    assert main(["import", "insert_benchmark", "published"]) == 0
+    (summary,) = Path("outputs/summary").iterdir()
+    shares = StepDetails(summary / "tables").response_times
+    assert sorted(operation for each in shares.values() for operation in each) == ["insert", "insert", "query", "query"]
+    assert next(each["insert"] for each in shares.values()) == [75.0, 0.0, 0.0, 25.0, *[0.0] * 6]
+    text = (summary / "summary.txt").read_text()
+    table = text.partition("response times by class: qr100.L1, query\n")[2].split("\n\n")[0]
+    assert "99.999  0.000  0.000  0.000  0.001  0.000  0.000  0.000  0.000  0.000  0.054" in table
+    assert "response times by class: l.i0, insert\n" in text
+    assert "response times by class: l.i0, delete\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "points"), [([1.8, 2.8, 3.0], 2), ([1.8, 2.8, 3.3], 3), ([1.0], 1), ([0.8, 1.0], 1), ([], 0)]
+)
+def test_a_short_interval_at_the_end_is_no_point_of_the_line(seconds: list[float], points: int) -> None:
+    """A rate says little of a fifth of a second: the rows of a pause come when a second begins."""
+    assert len(ClientLine(0, seconds, [5.0] * len(seconds)).whole) == points
+
+
+def test_without_a_folder_there_are_no_details() -> None:
+    nothing = StepDetails()
+    assert not nothing.client_operations
+    assert not nothing.client_lines(("s", 0), "query")
+    assert not nothing.counters([("s", 0)])
+    assert not nothing.named_counters(["*"])
+    assert not nothing.device_seconds([("s", 0)])
+    assert not any((nothing.levels, nothing.places_with_levels, nothing.sizes, nothing.response_times))
+    assert not nothing.window(("5m",))
