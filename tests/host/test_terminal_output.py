@@ -12,7 +12,7 @@ import pytest
 
 from stepgrid.cli import main
 from stepgrid.cli.status import Block
-from stepgrid.host.terminal_output import Screen, raw, screened, visible
+from stepgrid.host.terminal_output import Screen, raw, screened, visible, wrap
 
 Capture = pytest.CaptureFixture[str]
 CLIPBOARD = "\x1b]52;c;cm0gLXJmIH4K\x07"
@@ -66,3 +66,16 @@ def test_a_command_whose_file_has_such_a_name(tmp_path: Path, capsys: Capture) -
     said = capsys.readouterr().err
     assert "\x1b" not in said
     assert visible(CLIPBOARD) in said
+
+
+def test_a_list_wider_than_a_line_is_broken_after_separators_and_a_path_is_not() -> None:
+    value = "write_buffer_size=4m;table_factory={cache=0;filter=bloom:10};"
+    assert wrap(f"cf_options {value} direct_reads ON", "  ", "    ", 40) == [
+        "  cf_options",
+        "    write_buffer_size=4m;",
+        "    table_factory={cache=0;",
+        "    filter=bloom:10};",
+        "    direct_reads ON",
+    ]
+    path = f"log outputs/{'part/' * 10}log"
+    assert wrap(path, "  ", "    ", 40) == ["  log", f"    outputs/{'part/' * 10}log"]

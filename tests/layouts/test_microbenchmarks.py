@@ -10,7 +10,7 @@ from stepgrid.layouts.arms import cost_tables
 from stepgrid.layouts.figures import error_tables
 from stepgrid.model.table import Table
 from stepgrid.plugins.layout import Block, LayoutCell
-from stepgrid.summarize.formats.text import table as text
+from stepgrid.summarize.formats import text_table as text
 from tests.layouts.made import subjects, texts
 
 Figures = Mapping[str, float] | str

@@ -6,22 +6,8 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 
-import pytest
-
 from stepgrid.package import TEMPLATES
-from stepgrid.summarize.formats.csv_format import TAB, delimited_text
 from stepgrid.summarize.page import content_policy
-
-
-@pytest.mark.parametrize("text", ['=HYPERLINK("http://e","x")', "@SUM(1)", "+cmd|' /C calc'!A0", "-1+1|x", "\t=1"])
-def test_a_formula_is_a_text(text: str) -> None:
-    (line,) = delimited_text([[text, 1]], TAB).splitlines()
-    assert line.lstrip('"').startswith("'")
-
-
-def test_numbers_and_what_is_missing_stay() -> None:
-    cells = ["-", "-1.5", "+3", "-1e-9", "1,000", "-3%", "0.5x", "a=b", "", -2, None]
-    assert delimited_text([cells], TAB) == "-\t-1.5\t+3\t-1e-9\t1,000\t-3%\t0.5x\ta=b\t\t-2\t\n"
 
 
 def test_the_policy_has_the_checksums_of_the_page_s_own_script_and_style() -> None:

@@ -18,8 +18,8 @@ from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
+from stepgrid.summarize import formats
 from stepgrid.summarize.charts import forms
-from stepgrid.summarize.formats import html, text
 from stepgrid.summarize.page import content_policy
 
 _MOST_ERRORS = 3.5  # standard errors from its level: it may belong to neither
@@ -111,7 +111,7 @@ def write_report(report: BisectReport) -> str:
         title=title(findings),
         answer=answer_lines(findings),
         cost=cost(findings),
-        table=html.body(table(findings)),
+        table=formats.html_body(table(findings)),
         picture="" if findings.change is None else _chart(findings, findings.change),
         report=report,
     )
@@ -126,7 +126,7 @@ def _text_lines(report: BisectReport) -> Iterator[str]:
     findings = report.findings
     yield title(findings)
     yield from (f"  {line}" for line in (*answer_lines(findings), cost(findings)))
-    yield from ("", text.table(table(findings)).rstrip("\n"))
+    yield from ("", formats.text_table(table(findings)).rstrip("\n"))
     sections = {f"what {name} changed": change.splitlines() for name, change in report.changes.items()}
     if report.defaults:
         sections["defaults that differ"] = [*report.defaults]

@@ -30,7 +30,7 @@ from stepgrid.plan.actions import arms
 from stepgrid.plugins.collector import ComparingCollector, Recording
 from stepgrid.store.paths import STEPS_TABLE
 from stepgrid.store.store import Store
-from stepgrid.summarize.formats import FORMATS, json_format
+from stepgrid.summarize.formats import FORMATS, join_json
 from stepgrid.workflow import host_plan
 
 PUBLISHED, LAYOUT = "published", "counters"
@@ -58,7 +58,7 @@ def run_counters(args: argparse.Namespace) -> int:
     parts = list(_counter_tables(args, plan, cells))
     if not parts:
         raise CommandError("no counter grew there: `stepgrid results` lists what is measured")
-    print(json_format.joined(parts) if args.format == "json" else "\n".join(parts), end="")
+    print(join_json(parts) if args.format == "json" else "\n".join(parts), end="")
     return FINE
 
 

@@ -21,8 +21,8 @@ from stepgrid.cli.output import WIDTH
 from stepgrid.host.terminal_output import cut, wrap
 from stepgrid.model.table import NOTHING, Cell, Table, columns
 from stepgrid.model.units import counted
-from stepgrid.summarize.formats import json_text, markdown
-from stepgrid.summarize.formats.csv_format import delimited_text
+from stepgrid.summarize import json_text
+from stepgrid.summarize.formats import delimited_text, markdown_table
 
 _NAME_WIDTH, _CHANGE_WIDTH = 32, 30  # columns of the text; what is longer moves the next column
 _NARROWEST_HELP = 24  # columns below which an explanation is left out
@@ -84,7 +84,7 @@ def _markdown(titles: Sequence[str], changes: Sequence[Difference]) -> str:
         )
         for change in changes
     ]
-    return markdown.table(Table("", columns((), heads), tuple(tuple(map(Cell, row)) for row in rows))).rstrip("\n")
+    return markdown_table(Table("", columns((), heads), tuple(tuple(map(Cell, row)) for row in rows))).rstrip("\n")
 
 
 def _markdown_value(kind: str, info: Mapping[str, Any]) -> str:

@@ -25,7 +25,7 @@ from stepgrid.language.problems import Problem, format_annotation, problem_recor
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted, duration
 from stepgrid.run.status_lines import load_limits
-from stepgrid.summarize.formats import json_text
+from stepgrid.summarize import json_text
 
 MEMORY = 4 << 30  # bytes of address space beyond what the process has
 SECONDS = 600  # of processor time: a grid of 200,000 cells takes two minutes

@@ -37,7 +37,7 @@ from stepgrid.store.paths import folder_bytes
 from stepgrid.store.plans import StoredPlan
 from stepgrid.store.store import Store
 from stepgrid.store.trash import KINDS, Entry, NeededNames, UnmovedPath, list_entries, unreferenced_entries
-from stepgrid.summarize.formats.text import aligned
+from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.plan_cache import Request, StoredRequest, requests
 

@@ -12,7 +12,7 @@ from stepgrid.errors import FAILED, FINE
 from stepgrid.host.locks import LockBusy, host_lock_path, locked
 from stepgrid.host.tuning import count_files, restore
 from stepgrid.language.site import current_site
-from stepgrid.summarize.formats import json_text
+from stepgrid.summarize import json_text
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.doctor import sections
 

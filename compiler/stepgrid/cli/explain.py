@@ -26,7 +26,7 @@ from stepgrid.model.plan import (
 )
 from stepgrid.model.units import counted
 from stepgrid.plan.difference import may_be_size, value_text, yaml_text
-from stepgrid.summarize.formats.text import aligned
+from stepgrid.summarize.formats import aligned
 
 Catalogue = Mapping[str, Any] | None  # of a build's options; None if it is not made yet
 Row = tuple[str, str, str]  # name, value, line of the spec

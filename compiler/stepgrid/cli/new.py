@@ -100,7 +100,7 @@ def schema_text(kind: str, library: Path) -> str:
     from stepgrid.language.schema import setting_texts, site_schema, spec_schema
     from stepgrid.language.site_file import SiteFile
     from stepgrid.plugins.registry import DRIVERS, driver
-    from stepgrid.summarize.formats import json_text
+    from stepgrid.summarize import json_text
 
     if kind == "site":
         return json_text.text(site_schema(SiteFile)) + "\n"

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.cli.failures import CommandError
 from stepgrid.errors import CLAIM_FAILED, FAILED, FINE
 from stepgrid.model.table import NOTHING, Cell, Column, Table
-from stepgrid.summarize.formats import json_text, markdown, text
-from stepgrid.summarize.formats.csv_format import COMMA, TAB, delimited_text
+from stepgrid.summarize import json_text
+from stepgrid.summarize.formats import COMMA, TAB, delimited_text, markdown_table, text_lines
 
 if TYPE_CHECKING:
     from stepgrid.summarize.report import Report
@@ -59,8 +59,8 @@ def format_rows(form: str, names: Sequence[str], rows: Rows) -> str:
         case "csv" | "tsv":
             return delimited_text(chain([names], (map(_exact, row) for row in rows)), TAB if form == "tsv" else COMMA)
         case "markdown":
-            return markdown.table(_table(names, rows))
-    return "".join(f"{line}\n" for line in text.lines(_table(names, rows), indent="", width=sys.maxsize))
+            return markdown_table(_table(names, rows))
+    return "".join(f"{line}\n" for line in text_lines(_table(names, rows), indent="", width=sys.maxsize))
 
 
 def _table(names: Sequence[str], rows: Rows) -> Table:

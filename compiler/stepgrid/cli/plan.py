@@ -21,8 +21,8 @@ from stepgrid.plan import difference, estimate
 from stepgrid.plan.difference import Input
 from stepgrid.plan.estimate import MADE_BY, Node, Preview, search_text
 from stepgrid.run.status_lines import loads_so_far
-from stepgrid.summarize.formats import json_text
-from stepgrid.summarize.formats.text import aligned
+from stepgrid.summarize import json_text
+from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.run_preview import preview_run
 

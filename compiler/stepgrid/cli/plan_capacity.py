@@ -15,11 +15,11 @@ from stepgrid.language import spec_file
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import UnitError, counted, duration, percent, quantity, size
 from stepgrid.plan.estimate import Fleet, Placed, Preview, Schedule, estimate_fleet, fleet_json
+from stepgrid.summarize import json_text
 from stepgrid.summarize.budget import choices
 from stepgrid.summarize.budget.choices import Choice
 from stepgrid.summarize.budget.width_forecast import WidthForecast
-from stepgrid.summarize.formats import json_text
-from stepgrid.summarize.formats.text import table
+from stepgrid.summarize.formats import text_table
 from stepgrid.summarize.refresh import current
 from stepgrid.workflow import host_plan
 
@@ -161,7 +161,7 @@ def _choice_lines(
     columns = tuple(Column(head) for head in HEADS)
     rows = tuple(tuple(map(Cell, _choice_row(choice, seconds))) for choice in affordable)
     yield ""
-    yield from table(Table("what fits, the narrowest first", columns, rows, notes=NOTES)).splitlines()
+    yield from text_table(Table("what fits, the narrowest first", columns, rows, notes=NOTES)).splitlines()
 
 
 def _variance_shares(forecasts: Sequence[WidthForecast], runs: int) -> str:

@@ -26,9 +26,8 @@ from stepgrid.plugins.driver import StandaloneOutput
 from stepgrid.plugins.metrics import SECTIONS, unit
 from stepgrid.plugins.registry import DRIVERS, driver
 from stepgrid.store.paths import STEPS_TABLE
-from stepgrid.summarize.formats import json_text
-from stepgrid.summarize.formats.csv_format import delimited_text
-from stepgrid.summarize.formats.text import aligned, lines
+from stepgrid.summarize import json_text
+from stepgrid.summarize.formats import aligned, delimited_text, text_lines
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
@@ -239,7 +238,7 @@ def _level_lines(title: str, figures: Figures, label: str) -> Iterator[str]:
         cells.append(tuple(map(Cell, (name, *texts))))
     columns = (Column(label, label=True), *(Column(HEADINGS[head].heading) for head in heads))
     yield from ("", f"  {title}")
-    yield from lines(Table(title, columns, tuple(cells)), "    ")
+    yield from text_lines(Table(title, columns, tuple(cells)), "    ")
 
 
 def _counter_lines(counters: Mapping[str, float]) -> Iterator[str]:

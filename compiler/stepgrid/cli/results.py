@@ -24,8 +24,8 @@ from stepgrid.store.paths import ATTEMPT_FILE, RESULT_FILE, RUN_LOCK
 from stepgrid.store.plans import StoredPlan
 from stepgrid.store.results import COUNTS, PastAttempt, past_attempts
 from stepgrid.store.status import StatusReader
-from stepgrid.summarize.formats import json_text
-from stepgrid.summarize.formats.text import aligned
+from stepgrid.summarize import json_text
+from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from stepgrid.run.status_lines import (
     is_terminal,
     page_lines,
 )
-from stepgrid.summarize.formats import json_text
+from stepgrid.summarize import json_text
 
 if TYPE_CHECKING:
     from stepgrid.store.status import StatusReader

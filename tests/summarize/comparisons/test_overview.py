@@ -4,7 +4,7 @@ from stepgrid.summarize.comparisons.comparison import Comparison, Line
 from stepgrid.summarize.comparisons.comparison_axes import Layout
 from stepgrid.summarize.comparisons.comparison_cell import BASE, NO_BASE, RATIO, Entry
 from stepgrid.summarize.comparisons.overview import Row, overviews
-from stepgrid.summarize.formats.csv_format import csv
+from stepgrid.summarize.formats import csv_table
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
 AXES = [Axis("build", ("r-1", "r-2", "r-3")), Axis("cache", ("lru", "hyper")), Axis("threads", ("1", "2"))]
@@ -44,7 +44,7 @@ def test_data_have_the_ratio_its_interval_and_its_verdict_in_columns_of_their_ow
     columns = tuple((name,) for name in ("r-1", "r-2", "r-3", "r-4"))
     form = Layout({"build": "r-1"}, ("build",), ())
     [found] = overviews(AXES, [Comparison("read", form, columns, (Line((), entries),))])
-    _, heads, row = csv(found.table).splitlines()
+    _, heads, row = csv_table(found.table).splitlines()
     assert heads == "step,r-1 QPS,r-2,r-2 low,r-2 high,r-2 verdict,r-3,r-3 low,r-3 high,r-3 verdict,r-4"
     assert row == "read,base,1.23456,1.1,1.5,faster,0.5,,,no verdict,unsupported"
     assert found.table.rows[0][2].text == "1.23 [1.10, 1.50] faster"

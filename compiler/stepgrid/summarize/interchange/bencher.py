@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stepgrid.model.metrics import QPS
+from stepgrid.summarize import json_text
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.formats import json_text
 from stepgrid.summarize.interchange import series_names
 from stepgrid.summarize.report import Report
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepgrid.summarize.formats import json_text
+from stepgrid.summarize import json_text
 from stepgrid.summarize.interchange import series_names
 from stepgrid.summarize.report import Report
 

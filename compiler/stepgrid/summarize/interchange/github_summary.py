@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.formats import markdown
+from stepgrid.summarize.formats import escape_markdown, markdown_table
 from stepgrid.summarize.page import answer, origin
 from stepgrid.summarize.report import Report
 
@@ -30,15 +30,15 @@ def text(report: Report) -> str:
 
 
 def _parts(report: Report) -> Iterator[str]:
-    yield f"# {markdown.escaped(report.title)}\n"
-    yield from (f"- {markdown.escaped(line)}" for line in answer.lines(report))
+    yield f"# {escape_markdown(report.title)}\n"
+    yield from (f"- {escape_markdown(line)}" for line in answer.lines(report))
     if report.claims:
         yield "\n## Claims\n"
         for claim in report.claims:
-            yield f"- **{claim.result}**: {markdown.escaped(claim.claim + claim_text.at_all(claim))}"
-            yield from (f"  - {markdown.escaped(claim_text.case_words(case))}" for case in claim_text.shown(claim))
+            yield f"- **{claim.result}**: {escape_markdown(claim.claim + claim_text.at_all(claim))}"
+            yield from (f"  - {escape_markdown(claim_text.case_words(case))}" for case in claim_text.shown(claim))
     if report.warnings:
         yield "\n## Before you believe it\n"
-        yield from (f"- {markdown.escaped(each)}" for each in report.warnings)
-    yield from (f"\n{markdown.table(found.table)}" for found in report.overviews)
-    yield f"\n{markdown.escaped(origin.line(report))}; measured {markdown.escaped(origin.measured(report))}\n"
+        yield from (f"- {escape_markdown(each)}" for each in report.warnings)
+    yield from (f"\n{markdown_table(found.table)}" for found in report.overviews)
+    yield f"\n{escape_markdown(origin.line(report))}; measured {escape_markdown(origin.measured(report))}\n"

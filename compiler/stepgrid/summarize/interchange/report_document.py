@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from datetime import UTC
@@ -10,11 +9,11 @@ from typing import Any
 
 from stepgrid.model.metrics import QPS
 from stepgrid.package import __version__
+from stepgrid.summarize import formats, json_text
 from stepgrid.summarize.claims.claim import Claim
 from stepgrid.summarize.comparisons.comparison import Comparison, Line
 from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.formats import json_format, json_text
 from stepgrid.summarize.page import absolute_figures, answer, report_formats, why
 from stepgrid.summarize.report import Report, Section
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES
@@ -41,7 +40,7 @@ def document(report: Report) -> dict[str, Any]:
         "warnings": list(report.warnings),
         "comparisons": [each for section in report.sections for each in _comparisons(report, section)],
         "figures": [_figures(report, section, point) for section in report.sections for point in section.points],
-        "tables": [json.loads(json_format.table(each)) for each in report_formats.tables(report)],
+        "tables": [formats.json_value(each) for each in report_formats.tables(report)],
     }
 
 

@@ -14,7 +14,7 @@ from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.load_decisions import sentences
 from stepgrid.summarize.comparisons.overview import Overview
-from stepgrid.summarize.formats.html import body, coded, grouped
+from stepgrid.summarize.formats import group_html, html_body, html_text
 from stepgrid.summarize.notes import database_origin, step_settings
 from stepgrid.summarize.page import (
     absolute_figures,
@@ -57,7 +57,7 @@ def quoted(text: str) -> Markup:
     """Names in backquotes are set as code."""
     from markupsafe import Markup
 
-    return Markup(coded(text))
+    return Markup(html_text(text))
 
 
 def _context(report: Report) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def _context(report: Report) -> dict[str, Any]:
         "decisions": list(sentences(report.decisions, report.until)),
         "host": host.line(report.hardware, hosts),
         "facts": _words([*host.rows(report.hardware, hosts), *database_origin.rows(report.facts.get("image", {}))]),
-        "defaults": body(report.defaults.table) if report.defaults else "",
+        "defaults": html_body(report.defaults.table) if report.defaults else "",
         "artifacts": {build.id: _artifacts(build) for build in report.builds.values() if build.artifacts},
         "answer": list(answer.answers(report)),
         "claimed": claimed_metrics.sentences(report.claims, report.overviews),
@@ -81,20 +81,20 @@ def _context(report: Report) -> dict[str, Any]:
         "figures_title": absolute_figures.title(report),
         "many_commands": command_lines.MANY,
         "origin": origin,
-        "ladders": [(each, body(each.table) if each.changes else "") for each in report.ladders],
+        "ladders": [(each, html_body(each.table) if each.changes else "") for each in report.ladders],
         "overviews": [_overview(report, table) for table in report.overviews],
         "sections": [_section(report, section) for section in report.sections],
-        "searches": grouped(list(search_tables.tables(report.searches))),
+        "searches": group_html(list(search_tables.tables(report.searches))),
         "curves": list(report_charts.search_charts(report.searches)),
         "common": report.common,
-        "settings": [(each.axis, body(each.table)) for each in report.settings],
-        "steps": body(step_settings.table(report.steps, report.measured_points)) if report.steps else "",
+        "settings": [(each.axis, html_body(each.table)) for each in report.settings],
+        "steps": html_body(step_settings.table(report.steps, report.measured_points)) if report.steps else "",
         "next_steps": next_steps(report),
         "dropped": command_lines.dropped(report),
         "claims": report.claims,
         "no_claims": claim_text.NONE,
         "claim_words": claim_text,
-        "tables": grouped(report.shown),
+        "tables": group_html(report.shown),
         "tables_first": summary_text.tables_first(report),
         "meaning": verdicts.MEANING,
         "counted": counted,
@@ -110,14 +110,14 @@ def _artifacts(build: Build) -> str:
 
 
 def _words(rows: Sequence[Sequence[str]], names: Sequence[str] = ("", "")) -> str:
-    return body(Table("", columns((), names), tuple(tuple(map(Cell, row)) for row in rows)))
+    return html_body(Table("", columns((), names), tuple(tuple(map(Cell, row)) for row in rows)))
 
 
 def _section(report: Report, section: Section) -> dict[str, Any]:
     return {
         "step": section.step,
         "arms": len(section.points),
-        "figures": body(absolute_figures.table(report, section)),
+        "figures": html_body(absolute_figures.table(report, section)),
         "note": step_charts.series_note(report, section),
         "over_time": step_charts.over_time(report, section),
         "scaling": step_charts.scaling(section),
@@ -135,9 +135,9 @@ def _overview(report: Report, found: Overview) -> Mapping[str, Any]:
     pictures = [report_charts.ratio_chart(report, each) for each in found.tables]
     return {
         "base": found.base,
-        "html": body(found.table),
+        "html": html_body(found.table),
         "map": report_charts.map_chart(found),
-        "why": body(table) if (table := why.short(report, found)) else "",
+        "why": html_body(table) if (table := why.short(report, found)) else "",
         "pictures": [picture for picture in pictures if picture],
         "intervals": any(entry.interval for row in found.rows for entry in row.entries),
     }

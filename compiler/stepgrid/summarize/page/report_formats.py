@@ -8,8 +8,7 @@ from pathlib import Path
 from stepgrid.language.problems import nearest
 from stepgrid.model.table import Table
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.formats import FORMATS, json_format
-from stepgrid.summarize.formats.markdown import escaped
+from stepgrid.summarize.formats import FORMATS, escape_markdown, join_json
 from stepgrid.summarize.page import absolute_figures, summary_text, why
 from stepgrid.summarize.page.html import page
 from stepgrid.summarize.report import Report
@@ -35,14 +34,14 @@ def table(report: Report, form: str, title: str) -> str:
 
 
 def _joined(parts: Iterable[str], form: str) -> str:
-    return json_format.joined(parts) if form == "json" else "\n".join(parts)
+    return join_json(parts) if form == "json" else "\n".join(parts)
 
 
 def _parts(report: Report, form: str) -> Iterator[str]:
     """What is incomplete is said where there is room for words."""
     if form == "markdown":
-        yield f"# {escaped(report.title)}\n"
-        yield from (f"**{escaped(line)}**\n" for line in summary_text.incomplete(report))
+        yield f"# {escape_markdown(report.title)}\n"
+        yield from (f"**{escape_markdown(line)}**\n" for line in summary_text.incomplete(report))
         yield from _head(report)
     shown = [each for each in tables(report) if form != "markdown" or each.title != "claims"]
     yield from map(FORMATS[form], shown)
@@ -52,7 +51,7 @@ def _head(report: Report) -> Iterator[str]:
     """Begin as the text does, so that what is pasted has its caveats."""
     for name, lines in summary_text.head_entries(report):
         if lines:
-            items = "\n".join(f"{'  ' if line.startswith(' ') else ''}- {escaped(line)}" for line in lines)
+            items = "\n".join(f"{'  ' if line.startswith(' ') else ''}- {escape_markdown(line)}" for line in lines)
             yield f"## {name.capitalize()}\n\n{items}\n"
 
 

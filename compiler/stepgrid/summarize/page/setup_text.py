@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from stepgrid.host.terminal_output import wrap
-from stepgrid.summarize.formats.text import SENTENCES
+from stepgrid.summarize.formats import SENTENCES
 from stepgrid.summarize.notes import step_settings
 from stepgrid.summarize.page import next_steps
 from stepgrid.summarize.report import Report

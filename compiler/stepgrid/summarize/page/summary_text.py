@@ -13,13 +13,12 @@ from stepgrid.model.table import Column, Table
 from stepgrid.model.units import counted, percent
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.store.store import Store
-from stepgrid.summarize import search_tables
+from stepgrid.summarize import formats, search_tables
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.load_decisions import sentences
 from stepgrid.summarize.comparisons.overview import FLOOR, Overview
-from stepgrid.summarize.formats import text as text_format
-from stepgrid.summarize.formats.text import SENTENCES
+from stepgrid.summarize.formats import SENTENCES
 from stepgrid.summarize.notes import step_settings
 from stepgrid.summarize.notes.coverage import MissingFigures
 from stepgrid.summarize.notes.option_defaults import Defaults
@@ -270,7 +269,7 @@ def _microseconds(columns: Sequence[Column]) -> str:
 
 
 def _lines(table: Table) -> list[str]:
-    return text_format.table(table).splitlines()
+    return formats.text_table(table).splitlines()
 
 
 def _defaults(found: Defaults | None) -> list[str]:
