@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.model.plan import (
+    SAME_QUALITY,
     Axis,
     CellStep,
     Option,
@@ -95,11 +96,14 @@ def test_bytes_do_not_depend_on_the_order_of_keys() -> None:
     assert encode({"b": 1, "a": 2}) == encode({"a": 2, "b": 1})
 
 
-def test_builds_compared_as_shipped_are_written_only_where_they_are(tmp_path: Path) -> None:
+def test_what_a_spec_says_of_builds_that_differ_is_written_only_where_it_does(tmp_path: Path) -> None:
     """Plans without it keep the digests that they had before there was such a thing."""
     usual = a_plan(["s-1"])
-    assert not any("as_shipped" in line for _, lines in plan_file.texts(usual) for line in lines)
-    shipped = replace(usual, report=replace(usual.report, as_shipped="products"))
-    plans.write(shipped, tmp_path / "plan")
-    assert plan_file.read(tmp_path / "plan").report.as_shipped == "products"
-    assert plan_file.digest(shipped) != plan_file.digest(usual)
+    assert not any(
+        key in line for _, lines in plan_file.texts(usual) for line in lines for key in ("as_shipped", "strict")
+    )
+    for key, value in (("as_shipped", "products"), ("strict", SAME_QUALITY)):
+        changed = replace(usual, report=replace(usual.report, **{key: value}))
+        plans.write(changed, tmp_path / key)
+        assert plan_file.read(tmp_path / key).report == changed.report
+        assert plan_file.digest(changed) != plan_file.digest(usual)

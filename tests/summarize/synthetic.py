@@ -60,6 +60,7 @@ class Experiment:
     claims: Sequence[Mapping[str, Any]] = ()
     checksums: bool = True  # older results have none
     as_shipped: str | None = None  # allow: {mixed-quality: …}
+    strict: str | None = None
 
     def __post_init__(self) -> None:
         self.store = Store(self.root / "outputs")
@@ -93,7 +94,9 @@ class Experiment:
             ),
             stages=tuple(stages[node] for node in sorted(stages)),
             hardware=HARDWARE,
-            report=Report(self.base, 0.02, tuple(self.tables), tuple(self.claims), self.within, self.as_shipped),
+            report=Report(
+                self.base, 0.02, tuple(self.tables), tuple(self.claims), self.within, self.as_shipped, self.strict
+            ),
         )
 
     def _stages(self) -> list[PlannedStage]:

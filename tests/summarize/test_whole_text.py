@@ -10,16 +10,12 @@ LRU against hyper-clock cache
 INCOMPLETE: 6 of 54 measured steps have no figures yet (see status).
 in short    `cache=hyper` is faster than `cache=lru` at 2 of 2 points, 1.10× to 1.50×; strongest:
             readww, rocksdb-7.8.3, threads=1 [1.49, 1.51]; 2 failed, 4 unsupported
-            `rocksdb-6.11.4` and `rocksdb-7.8.3` are not comparable at 5 of 5 points, no verdict
-            (1.00×): rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm /
-            bullseye; 4 unsupported
+            `rocksdb-6.11.4` is the same as `rocksdb-7.8.3` within 2 % at 5 of 5 points; 4
+            unsupported (as shipped)
             Ratios are of QPS to the base: above 1 is faster.
-            Builds of different quality get no verdict, and so no causes are named; `allow:
-            {mixed-quality: REASON}` gives both as shipped.
 claims      This spec makes no claims.
 warnings    rocksdb-6.11.4: Assertions are enabled; benchmarks unnecessarily slow
-            ratios across builds carry no verdict: the binaries were not made alike (suite bullseye
-            / bookworm)
+            builds are compared as shipped, though made differently: suite bullseye / bookworm
 compared    build: rocksdb-6.11.4, rocksdb-7.8.3 (base)
             cache: lru (base), hyper
             threads: 1, 2
@@ -74,16 +70,16 @@ why: differences from cache=lru
 QPS relative to rocksdb-7.8.3, 95 % intervals
 ---------------------------------------------
   step       cache  threads  rocksdb-7.8.3 QPS  floor    rocksdb-6.11.4
-  fillseq    -      -        300,000            -        1.000 [0.996, 1.004] *
-  readww     lru    1        10,000             0.333 %  1.000 [0.996, 1.004] *
-  readww     lru    2        20,000             0.333 %  1.000 [0.996, 1.004] *
+  fillseq    -      -        300,000            -        1.000 [0.996, 1.004] same ‡
+  readww     lru    1        10,000             0.333 %  1.000 [0.996, 1.004] same ‡
+  readww     lru    2        20,000             0.333 %  1.000 [0.996, 1.004] same ‡
   readww     hyper  1        15,000             -        unsupported
   readww     hyper  2        failed             -        unsupported
-  overwrite  lru    1        18,100             0.333 %  1.000 [0.996, 1.004] *
-  overwrite  lru    2        36,200             0.333 %  1.000 [0.996, 1.004] *
+  overwrite  lru    1        18,100             0.333 %  1.000 [0.996, 1.004] same ‡
+  overwrite  lru    2        36,200             0.333 %  1.000 [0.996, 1.004] same ‡
   overwrite  hyper  1        20,000             -        unsupported
   overwrite  hyper  2        failed             -        unsupported
-  * no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
+  ‡ as shipped: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye
 
 fillseq: absolute figures, medians of the loads; p50 to p99.9 and CPU/op in µs
 ------------------------------------------------------------------------------

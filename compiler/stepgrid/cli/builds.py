@@ -233,7 +233,7 @@ def _list_lines(entries: Sequence[_Entry], title: str) -> Iterator[str]:
 
 
 def _entry_lines(entry: _Entry) -> Iterator[str]:
-    from stepgrid.summarize.comparisons.build_quality import words
+    from stepgrid.summarize.comparisons.builds import quality_rows
 
     build, record = entry.build, entry.build.record
     disk = "" if build.bytes is None else size(build.bytes)
@@ -244,7 +244,7 @@ def _entry_lines(entry: _Entry) -> Iterator[str]:
         "from": source_text(entry.source),
         "with": _recipe_text(entry.recipe),
         "obtained": _record_text(record) if record else "",
-        "quality": "; ".join(f"{name} {value}" for name, value in words(record.get("quality") or {})),
+        "quality": "; ".join(f"{name} {value}" for name, value in quality_rows(record.get("quality") or {})),
         "warning": "; ".join(record.get("warnings") or ()),
         "why": build.why,
         "log": str(build.log) if build.log and build.status is not Status.DONE else "",

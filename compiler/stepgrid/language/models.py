@@ -434,6 +434,7 @@ class Spec(Library):
     collectors: Collectors = ()
     claims: tuple[Claim, ...] = ()
     allow: dict[str, Annotated[str, Field(min_length=1)]] = {}
+    strict: Literal["same-quality"] | None = None
     compare_within: Duration | None = None
     order: Literal["randomized", "interleaved", "as_written"] = "randomized"
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 1

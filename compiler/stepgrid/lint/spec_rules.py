@@ -13,7 +13,7 @@ from stepgrid.language.problems import Problems
 from stepgrid.language.sources import TREES, can_move, source_key, source_kind, source_parts
 from stepgrid.lint.rule import Facts, Finding, Rule, Verdict, each_step
 from stepgrid.lint.subject import Subject
-from stepgrid.model.plan import CLIENT
+from stepgrid.model.plan import CLIENT, SAME_QUALITY
 from stepgrid.model.units import duration, size
 from stepgrid.plugins.engine import Published
 from stepgrid.plugins.registry import build_systems, engine
@@ -43,13 +43,14 @@ def compares_builds(subject: Subject, *axes: str) -> bool:
 
 
 def _mixed_quality(subject: Subject) -> Iterator[Finding]:
-    """Find builds that are made differently, of one engine or of the clients of one step."""
+    """Find builds that will get no verdict, of one engine or of the clients of one step."""
+    is_strict = subject.spec.strict == SAME_QUALITY
     if compares_builds(subject):
         by_engine = defaultdict[str, list[Build]](list)
         for build in subject.expansion.builds:
             by_engine[build.engine].append(build)
         for builds in by_engine.values():
-            yield from _made_differently("builds", builds)
+            yield from _refused("builds", builds, is_strict)
     axes = subject.expansion.axes
     client_axes = [axis.name for axis in axes if any(CLIENT in (point.params or {}) for point in axis.points)]
     if compares_builds(subject, *client_axes):
@@ -59,18 +60,18 @@ def _mixed_quality(subject: Subject) -> Iterator[Finding]:
             if (client := row.step.setup.client) is not None:
                 by_step[row.step.head.name].append(clients[client.name])
         for builds in by_step.values():
-            yield from _made_differently("clients", builds)
+            yield from _refused("clients", builds, is_strict)
 
 
-def _made_differently(noun: str, builds: Sequence[Build]) -> Iterator[Finding]:
+def _refused(noun: str, builds: Sequence[Build], is_strict: bool) -> Iterator[Finding]:
     ways: dict[str, Build] = {}
     for build in builds:
-        ways.setdefault(_quality(build), build)
+        ways.setdefault(_quality(build) if is_strict else _checked_quality(build), build)
     if len(ways) > 1:
         second = list(ways.values())[1]
         listed = "; ".join(f"{build.name}: {quality}" for quality, build in ways.items())
-        message = f"{noun} of different quality are compared: {listed}"
-        hint = "one route and one compiler for all; otherwise there are ratios, marked, and no verdict"
+        message = f"{noun} may get no verdict against each other: {listed}"
+        hint = "one route and the same flags for all; or `allow: {mixed-quality: REASON}` compares them as shipped"
         yield Finding(second.where, message, hint, width=len(second.family))
 
 
@@ -79,21 +80,43 @@ _FLAGS = frozenset({
     "command", "system", "cc", "cxx", "cflags", "cxxflags", "march", "assertions", "type", "OPTIMIZE_LEVEL",
     "DEBUG_LEVEL", "PORTABLE", "CMAKE_BUILD_TYPE", "CMAKE_C_FLAGS", "CMAKE_CXX_FLAGS",
 })  # fmt: skip
+# flags and values that bring assertions or sanitizers, or take optimization away
+_SLOW = re.compile(r"assertions true|type Debug|DEBUG_LEVEL [12]|-O0|-fsanitize|WITH_\w+SAN (?:1|ON)", re.IGNORECASE)
+_COMPILED, _LIBRARY = "compiled from source", "official library"
 
 
 def _quality(build: Build) -> str:
     """Describe a build as the finished one will: source march native, library, debian bookworm, system …"""
-    source = build.source
-    kind = source_kind(source) or ""
-    if kind in TREES and (kind != "pypi" or source.get("kind") == "sdist"):
-        default = {"system": (*build_systems(build.engine), "")[0], "assertions": "false"}
-        flags = {**default, **{name: str(value) for name, value in build.recipe.get("flags", {}).items()}}
-        changed = sorted(name for name in _FLAGS & flags.keys() if flags[name] != default.get(name))
-        return ", ".join(["compiled from source", *(f"{name} {flags[name]}" for name in changed)])
-    if kind == "maven" and isinstance(engine(build.engine), Published):
-        return "official library"
-    # another suite is another compiler, and nothing is known of two servers
-    return " ".join([kind, *(str(source[name]) for name in ("suite", "server") if name in source)])
+    way = _way(build)
+    if way != _COMPILED:
+        # another suite is another compiler, and nothing is known of two servers
+        return " ".join([way, *(str(build.source[name]) for name in ("suite", "server") if name in build.source)])
+    default = {"system": (*build_systems(build.engine), "")[0], "assertions": "false"}
+    flags = {**default, **_flags(build)}
+    changed = sorted(name for name in _FLAGS & flags.keys() if flags[name] != default.get(name))
+    return ", ".join([way, *(f"{name} {flags[name]}" for name in changed)])
+
+
+def _checked_quality(build: Build) -> str:
+    """Describe what decides if there is a verdict, as far as a spec tells: packages may have assertions."""
+    way = _way(build)
+    if way == "server":
+        return f"a server that already runs ({build.source[way]})"
+    if way in (_COMPILED, _LIBRARY):
+        slow = [text for name, value in _flags(build).items() if _SLOW.search(text := f"{name} {value}")]
+        return ", ".join(slow or ["without assertions"])
+    return "a program of this machine" if way == "system" else "published programs"
+
+
+def _way(build: Build) -> str:
+    kind = source_kind(build.source) or ""
+    if kind in TREES and (kind != "pypi" or build.source.get("kind") == "sdist"):
+        return _COMPILED
+    return _LIBRARY if kind == "maven" and isinstance(engine(build.engine), Published) else kind
+
+
+def _flags(build: Build) -> dict[str, str]:
+    return {name: str(value) for name, value in build.recipe.get("flags", {}).items()}
 
 
 def _no_repeats(subject: Subject) -> Iterator[Finding]:
@@ -213,7 +236,7 @@ RULES = (
     Rule("step-short", "a measured step too short for a steady state",
          each_step(("step", "measured"), _short, ("step.duration",))),
     Rule("base-without-cell", "a base that no cell is at", _no_base),
-    Rule("mixed-quality", "builds of different quality in one comparison", _mixed_quality),
+    Rule("mixed-quality", "builds that get no verdict against each other", _mixed_quality),
     Rule("no-repeats", "a comparison without repeated loads", _no_repeats),
     Rule("ref-open", "a ref that may be a branch, without a lock file", _open_refs),
     Rule("checkpoint-missing", "a checkpoint that would save hours", _missing_checkpoint),

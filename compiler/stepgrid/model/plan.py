@@ -179,6 +179,7 @@ class Axis:
     steps: tuple[str, ...] | None = None  # the steps that it changes; None = all
 
 
+SAME_QUALITY = "same-quality"
 SMALLEST_EFFECT = 0.02  # that a report tells from no effect, as long as a spec says no other
 MOST_LOADS = 100  # that a plan or report counts as needed: more than anyone would run
 
@@ -190,7 +191,12 @@ class Report:
     tables: tuple[Mapping[str, Any], ...] = ()  # as the spec says them
     claims: tuple[Mapping[str, Any], ...] = ()
     within: float | None = None  # seconds: figures that were measured further apart are no fair comparison
-    as_shipped: str | None = None  # why builds of different quality are compared all the same
+    as_shipped: str | None = None  # why builds that would get no verdict are compared all the same
+    strict: str | None = None  # SAME_QUALITY: builds that were made differently get no verdict
+
+    @property
+    def is_strict(self) -> bool:
+        return self.strict == SAME_QUALITY
 
 
 _GROWTH = 1.25  # of loads, from one look to the next: more looks find little earlier and cost width

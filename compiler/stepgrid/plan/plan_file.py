@@ -242,14 +242,16 @@ def texts(plan: Plan) -> Iterator[tuple[str, Iterable[str]]]:
     yield STAGES, chain(_stage_lines(plan.stages, writer), writer.lines())  # the writer knows them after the stages
 
 
+_UNUSUAL = ("as_shipped", "strict")  # keys of a report that are left out where a spec does not say them
+
+
 def _header(plan: Plan) -> dict[str, Any]:
     """Leave out what is as usual: plans that are older than these keys keep their digests."""
     usual = {"share": plan.share, "searches": not plan.searches, "until": plan.until is None}
     omitted = {"cells", "stages", *(name for name, is_usual in usual.items() if is_usual)}
     header = {name: value for name, value in fields(plan).items() if name not in omitted}
-    if plan.report.as_shipped:
-        return header
-    return {**header, "report": {name: value for name, value in fields(plan.report).items() if name != "as_shipped"}}
+    report = {name: value for name, value in fields(plan.report).items() if value or name not in _UNUSUAL}
+    return {**header, "report": report}
 
 
 def _line(node: str, values: Mapping[str, Any]) -> str:

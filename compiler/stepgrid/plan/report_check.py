@@ -21,7 +21,7 @@ from stepgrid.plugins.layout import STEP
 from stepgrid.plugins.registry import DRIVERS, LAYOUTS
 
 COUNTERS = "counters"  # the layout that shows what servers counted
-MIXED_QUALITY = "mixed-quality"  # the lint that `allow` silences, and then builds are compared as shipped
+MIXED_QUALITY = "mixed-quality"  # the lint that `allow` silences, and then all builds are compared as shipped
 _EXAMPLE = "for example qps(cache='best') >= 2 * qps(cache='lru')"
 
 
@@ -43,7 +43,8 @@ def compile_report(
         counts: Json = {"first": spec.repeat.loads, "fresh": claim.confirm}
         claims.append({**_plain(claim), **({} if claim.confirm is None else {"confirm": counts})})
     tables, as_shipped = tuple(map(_plain, spec.report.tables)), spec.allow.get(MIXED_QUALITY)
-    return Report(base, spec.report.smallest_effect, tables, tuple(claims), spec.compare_within, as_shipped)
+    effect, within = spec.report.smallest_effect, spec.compare_within
+    return Report(base, effect, tables, tuple(claims), within, as_shipped, spec.strict)
 
 
 def check_declared(document: Document, problems: Problems) -> None:

@@ -167,14 +167,18 @@ def report(
     alpha = until.level if until else ALPHA
     machines = {stage.id: stage.hardware for stage in header.stages} if len(header.machines) > 1 else {}
     around = EnvironmentDifference(tables.facts.get("host", {}), header.report.within, machines, across_hosts)
-    beside = evidence(tables, effect, around, known, shipped is not None)
+
+    def refused(point: Point, base: Point) -> str | None:
+        return None if shipped is not None else builds.refusal(known, point, base, header.report.is_strict)
+
+    beside = evidence(tables, effect, around, refused, known)
     sections = _judged([_section(step, axes, base, tables) for step in _measured(tables)], beside, alpha)
 
     def unlike(point: Point, base: Point) -> str | None:
-        other_host = around.caveat(point, base)
-        return (
-            f"{builds.NO_VERDICT}: {other_host}" if other_host else builds.mark(known, shipped is not None, point, base)
-        )
+        if reason := around.caveat(point, base) or refused(point, base):
+            return f"{builds.NO_VERDICT}: {reason}"
+        differing = builds.difference(known, point, base)
+        return f"{builds.AS_SHIPPED}: {differing}" if differing else None
 
     compared = [table for each in sections for table in each.comparisons]
     intervals = ratio_intervals(compared, alpha)
@@ -209,7 +213,7 @@ def report(
         units=tables.units,
         warnings=(
             *warnings.scaled(header.scale),
-            *warnings.warnings(header.warnings, known, tables, shipped),
+            *warnings.warnings(header.warnings, known, tables, header.report),
             *_far(header, sections),
             *_trends(sections, effect),
             *(differing.sentences if differing else ()),

@@ -18,6 +18,7 @@ steps: [{name: s, kind: sysbench, lua: point_query, duration: 10m, rows: 1M}]
 sweep: {threads: [1, 2], client: {param: client, values: [one, two]}}
 report: {base: {%s}}
 """
+STRICT = "strict: same-quality\n"
 GIT = 'git: "https://a.example/x.git", ref: v1'
 CRATE = "crate: librocksdb-sys, version: 0.17.3+10.4.2"
 MAVEN = 'maven: "org.rocksdb:rocksdbjni:9.10.0", tree: {crate: librocksdb-sys, version: 0.17.3+10.4.2}'
@@ -27,12 +28,17 @@ FIRES = {
         (spec(WHILE, rest=HOLED + "report: {base: {bits: 10, threads: 1}}\n"), "no cell is at the base, bits 10, threads 1: nothing can be compared with it"),
     ],
     "mixed-quality": [
-        (BUILDS % ("debian: rocksdb-tools, suite: bookworm", "debian: rocksdb-tools, suite: trixie") + TWO, "builds of different quality are compared: a: debian bookworm; b: debian trixie"),
-        (BUILDS % (GIT, MAVEN) + TWO, "builds of different quality are compared: a: compiled from source; b: official library"),
+        (STRICT + BUILDS % ("debian: rocksdb-tools, suite: bookworm", "debian: rocksdb-tools, suite: trixie") + TWO,
+         "builds may get no verdict against each other: a: debian bookworm; b: debian trixie"),
+        (STRICT + BUILDS % (GIT, MAVEN) + TWO, "builds may get no verdict against each other: a: compiled from source; b: official library"),
+        (BUILDS % (GIT, "debian: rocksdb-tools, suite: trixie") + TWO,
+         "builds may get no verdict against each other: a: without assertions; b: published programs"),
+        (BUILDS % ("system: db_bench", GIT) + TWO, "builds may get no verdict against each other: a: a program of this machine; b: without assertions"),
         (BUILDS % (GIT, GIT + "}, flags: {march: native, assertions: true") + TWO,
-         "builds of different quality are compared: a: compiled from source; b: compiled from source, assertions true, march native"),
+         "builds may get no verdict against each other: a: without assertions; b: assertions true"),
+        (BUILDS % (GIT, GIT + "}, flags: {cxxflags: -O0") + TWO, "builds may get no verdict against each other: a: without assertions; b: cxxflags -O0"),
         (CLIENTS % ("debian: sysbench, suite: bookworm", GIT, "client: one"),
-         "clients of different quality are compared: one: debian bookworm; two: compiled from source"),
+         "clients may get no verdict against each other: one: published programs; two: without assertions"),
     ],
     "defaults-differ": [
         (spec(WHILE, version="8.6.7, 8.7.3"), "`compaction_readahead_size` is left to the builds: 0 in b-8.6.7, 2 MiB in b-8.7.3"),
@@ -50,8 +56,11 @@ QUIET = {
         BUILDS % ("system: one", "system: other") + TWO,
         BUILDS % (GIT, CRATE) + TWO,
         CLIENTS % ("debian: sysbench, suite: bookworm", GIT, "threads: 1"),
-        BUILDS % (GIT, GIT + "}, flags: {system: make, libraries: bookworm") + TWO,
-        (BUILDS % ("debian: rocksdb-tools, suite: bookworm", "debian: rocksdb-tools, suite: trixie") + TWO + GRID
+        STRICT + BUILDS % (GIT, GIT + "}, flags: {system: make, libraries: bookworm") + TWO,
+        BUILDS % (GIT, GIT + "}, flags: {system: cmake, march: native") + TWO,
+        BUILDS % (GIT, MAVEN) + TWO,
+        BUILDS % ("debian: rocksdb-tools, suite: bookworm", "debian: rocksdb-tools, suite: trixie") + TWO,
+        (STRICT + BUILDS % ("debian: rocksdb-tools, suite: bookworm", "debian: rocksdb-tools, suite: trixie") + TWO + GRID
          + "report: {base: {bits: 8}}\n"),
     ],
     "defaults-differ": [

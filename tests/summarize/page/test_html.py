@@ -93,7 +93,7 @@ def test_every_status_and_reason_is_there(page):
         "missing 4 runs: not run yet",
         "unsupported 12 runs: rocksdb-6.11.4 has no option cache_type",
         "rocksdb-6.11.4: Assertions are enabled; benchmarks unnecessarily slow",
-        "* no verdict: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye",
+        "‡ as shipped: rocksdb-7.8.3 and rocksdb-6.11.4 were built differently: suite bookworm / bullseye",
         "abab" * 16,
         "LC_ALL=C root/db_bench --benchmarks=readwhilewriting --num=1000 '--db=outputs/live/my data'",
         "includes the background writer, which qps does not",

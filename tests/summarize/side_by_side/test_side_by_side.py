@@ -67,7 +67,7 @@ def test_what_both_have_is_one_result(tmp_path: Path) -> None:
 def test_an_axis_with_one_label_each_is_what_they_differ_by(tmp_path: Path) -> None:
     first, second = measured(tmp_path / "1", "a", builds=(OLD,)), measured(tmp_path / "2", "b", builds=(NEW,))
     found = side_by_side(first, second, ())
-    assert found.differs[3:5] == (f"build: {OLD} -> {NEW}", "build.version: 6.11.4 -> 7.8.3")
+    assert found.differs[2:4] == (f"build: {OLD} -> {NEW}", "build.version: 6.11.4 -> 7.8.3")
     assert [axis.name for axis in found.axes] == ["results", "cache", "threads"]
     assert f"            measured: {first.days} -> {second.days}\n            build: {OLD} -> {NEW}\n" in told(
         first, second
@@ -94,7 +94,7 @@ def test_a_chosen_label_narrows_the_side_that_has_it(tmp_path: Path) -> None:
         side_by_side(first, second, ())
     assert str(caught.value) == why
     assert (
-        side_by_side(first, second, [("build", NEW), ("build", "rocksdb-9.10.0")]).differs[3]
+        side_by_side(first, second, [("build", NEW), ("build", "rocksdb-9.10.0")]).differs[2]
         == f"build: {NEW} -> rocksdb-9.10.0"
     )
 

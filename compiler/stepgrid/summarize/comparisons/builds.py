@@ -1,20 +1,51 @@
-"""What the builds are, as their records say: versions, routes, warnings, and which may be compared."""
+"""Builds of a report: where they come from, how they were made, and which of them get no verdict against each other.
+
+Builds that were made differently (other compiler, suite, flags) are compared as shipped. Where one has assertions or
+sanitizers, or is not optimized, and the other is not so, a ratio says more of that than of the engines.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from stepgrid.model.plan import BUILD, Axis
-from stepgrid.summarize.comparisons.build_quality import LIBRARY, RUNNING, differences, words
+from stepgrid.plan.difference import CHECKSUM_DIGITS
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Run
 
-NO_VERDICT, AS_SHIPPED = "no verdict", "as shipped"  # of two builds that were not made alike
-_UNKNOWN = "which already ran: its configuration, compiler, flags and patches are not known, nor who else asked it"
+NO_VERDICT, AS_SHIPPED = "no verdict", "as shipped"
+LIBRARY, RUNNING = "library", "server"  # routes
+PUBLISHED = ("debian", "maven", "pypi", LIBRARY)  # routes whose binaries somebody made for production
+_UNKNOWN = "unknown"
+Quality = Mapping[str, Any]
+
+_RUNNING_SERVER = "which already ran: its configuration, compiler, flags, patches and other clients are not known"
+_NAMES: Mapping[str, str] = MappingProxyType(
+    {"route": "made as", "march": "-march", "sha256": "checksum", "optimisation": "optimization"}
+)
+_ROUTES: Mapping[str, str] = MappingProxyType(
+    {
+        "source": "compiled from source",
+        LIBRARY: "an official library, with only the client compiled",
+        "debian": "Debian packages",
+        "maven": "published binaries (Maven)",
+        "pypi": "published binaries (PyPI)",
+        "system": "a program of this machine",
+        RUNNING: "a server that already ran",
+    }
+)
+# what decides most first
+_ORDER = ("route", "suite", "compiler", "optimisation", "march", "assertions", "architecture")
+# of cc, meson, cmake and RocksDB's Makefile, and of the warnings of a server that says so itself
+_SANITIZER = re.compile(
+    r"-fsanitize=([\w,]+)|b_sanitize=([\w,]+)|WITH_([ATUM]+SAN)\W+(?:1|ON|on|true)|\((asan|tsan|ubsan|msan)\)|(valgrind)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +56,11 @@ class Build:
     route: str | None = None
     artifacts: Sequence[Mapping[str, str]] = ()
     warnings: Sequence[str] = ()
-    quality: Mapping[str, Any] | None = None
+    quality: Quality | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     client: bool = False  # of steps; no cell's engine
     patches: Sequence[str] = ()
+    sanitizers: str = "none"
 
     @property
     def title(self) -> str:
@@ -36,91 +68,183 @@ class Build:
 
     @property
     def origin(self) -> str:
-        """rocksdb-tools 7.8.3-2: that of the program itself; of packages that a spec names the server may come last."""
-        servers = (each for each in self.artifacts if each["name"].endswith("-server-core"))
+        """Describe the origin of its main program: `debian, rocksdb-tools 7.8.3-2`."""
+        # of packages that a spec names the server may come last
+        servers = (artifact for artifact in self.artifacts if artifact["name"].endswith("-server-core"))
         first = next(servers, self.artifacts[0] if self.artifacts else None)
-        artifact = f"{first['name']} {first['version']}" if first else None
-        return ", ".join(part for part in (self.route, artifact, self._label, self._patched) if part) or "not built"
+        made_as = (self.quality or {}).get("route")
+        parts = (
+            self.route,
+            f"{first['name']} {first['version']}" if first else None,
+            _RUNNING_SERVER if made_as == RUNNING else None,
+            "the official library; only db_bench is compiled" if made_as == LIBRARY else None,
+            f"patched: {', '.join(self.patches)}" if self.patches else None,
+        )
+        return ", ".join(filter(None, parts)) or "not built"
 
     @property
-    def from_library(self) -> bool:
-        """Made the fast way: of the engine nothing was compiled."""
+    def is_from_library(self) -> bool:
+        """Decide if nothing of the engine was compiled: the fast way."""
         return (self.quality or {}).get("route") == LIBRARY
 
     @property
-    def _label(self) -> str:
-        if (self.quality or {}).get("route") == RUNNING:
-            return _UNKNOWN
-        return "the official library; only db_bench is compiled" if self.from_library else ""
-
-    @property
-    def _patched(self) -> str:
-        return f"patched: {', '.join(self.patches)}" if self.patches else ""
-
-    @property
-    def told(self) -> str:
-        """Its quality: suite bookworm; assertions yes"""
-        return "; ".join(f"{name} {value}" for name, value in words(self.quality or {}))
+    def quality_text(self) -> str:
+        return "; ".join(f"{name} {value}" for name, value in quality_rows(self.quality or {}))
 
 
 def builds(facts: Mapping[str, Mapping[str, str]], runs: Iterable[Run], axes: Iterable[Axis]) -> dict[str, Build]:
-    """By id, from the environment table, in the order of the axis; called as this report calls them."""
+    """Read the builds of the environment table, by id, in the order of the axis and under the names of this report."""
     labels = [label for axis in axes if axis.name == BUILD for label in axis.labels]
-    called: dict[str, list[str]] = {}
-    known = list(runs)
-    clients = {run.client_id for run in known}
-    for build, node in dict.fromkeys((run.build, run.build_id) for run in known if run.build in labels):
-        called.setdefault(node, []).append(build)
-    names = {node: sorted(found, key=labels.index) for node, found in called.items()}
-    first = {node: labels.index(found[0]) for node, found in names.items()}
-    subjects = sorted(facts, key=lambda subject: first.get(subject, len(labels)))
-    return {node: _build(node, facts[node], names.get(node, ()), node in clients) for node in subjects}
+    runs = list(runs)
+    clients = {run.client_id for run in runs}
+    names: dict[str, list[str]] = {}
+    for build, node in dict.fromkeys((run.build, run.build_id) for run in runs if run.build in labels):
+        names.setdefault(node, []).append(build)
+    position = {node: min(map(labels.index, labels_of)) for node, labels_of in names.items()}
+    nodes = sorted(facts, key=lambda node: position.get(node, len(labels)))
+    return {
+        node: _build(node, facts[node], sorted(names.get(node, ()), key=labels.index), node in clients)
+        for node in nodes
+    }
 
 
-def _build(subject: str, names: Mapping[str, str], called: Sequence[str], client: bool) -> Build:
-    """Its record has the name that it was made under, perhaps by another spec."""
+def _build(node: str, record: Mapping[str, str], names: Sequence[str], is_client: bool) -> Build:
+    def parsed(name: str, default: Any) -> Any:
+        return json.loads(record[name]) if name in record else default
+
+    warnings, quality = parsed("warnings", []), parsed("quality", None)
+    recipe: Mapping[str, Any] = parsed("declared", {}).get("recipe", {})
     return Build(
-        subject,
-        ", ".join(called) or names.get("name", subject),
-        names.get("version"),
-        names.get("route"),
-        _json(names, "artifacts", []),
-        _json(names, "warnings", []),
-        _json(names, "quality", None),
-        {name: value for name, value in names.items() if name in ("source", "made", "seconds", "assertions")},
-        client,
-        _patches(_json(names, "declared", {})),
+        node,
+        ", ".join(names) or record.get("name", node),  # the record has the name of the spec that made it
+        record.get("version"),
+        record.get("route"),
+        parsed("artifacts", []),
+        warnings,
+        quality,
+        {name: value for name, value in record.items() if name in ("source", "made", "seconds", "assertions")},
+        is_client,
+        [PurePosixPath(patch["path"]).name for patch in recipe.get("patches", ())],
+        _sanitizers([json.dumps(recipe.get("flags", {})), *warnings]),
     )
 
 
-def _patches(declared: Mapping[str, Any]) -> list[str]:
-    return [PurePosixPath(each["path"]).name for each in declared.get("recipe", {}).get("patches", ())]
+def _sanitizers(texts: Iterable[str]) -> str:
+    names = {name.lower() for text in texts for match in _SANITIZER.findall(text) for name in match if name}
+    return ", ".join(sorted(names)) or "none"
 
 
-def _json(names: Mapping[str, str], name: str, default: Any) -> Any:
-    return json.loads(names[name]) if name in names else default
+# Which builds get a verdict against each other
 
 
-def caveat(known: Mapping[str, Build], point: Point, base: Point) -> str | None:
-    """Why two points get no verdict: their binaries, or those of their clients, were not made alike."""
-    one, other = base.runs[0], point.runs[0]
-    said = _unlike(known, one.build_id, other.build_id, f"{base.build} and {point.build}")
-    if said or one.client_id is None or other.client_id is None:
-        return said
-    names = [known[node].name if node in known else node for node in (one.client_id, other.client_id)]
-    return _unlike(known, one.client_id, other.client_id, f"the clients {names[0]} and {names[1]}")
+def refusal(builds: Mapping[str, Build], point: Point, base: Point, is_strict: bool = False) -> str | None:
+    """Say why two points get no verdict for how their engines or clients were made; None where they get one."""
+    return next(filter(None, (pair.refusal(is_strict) for pair in _pairs(builds, point, base))), None)
 
 
-def mark(known: Mapping[str, Build], as_shipped: bool, point: Point, base: Point) -> str | None:
-    """The caveat, and what it comes to."""
-    found = caveat(known, point, base)
-    return f"{AS_SHIPPED if as_shipped else NO_VERDICT}: {found}" if found else None
+def difference(builds: Mapping[str, Build], point: Point, base: Point) -> str | None:
+    """Say how the engines or clients of two points were made differently."""
+    return next(filter(None, (pair.difference for pair in _pairs(builds, point, base))), None)
 
 
-def _unlike(known: Mapping[str, Build], one: str, other: str, names: str) -> str | None:
-    if one == other:
-        return None
-    before, after = (known[node].quality if node in known else None for node in (one, other))
-    if before is None or after is None:
-        return f"{names}: what one of them was built with is not recorded"
-    return None if before == after else f"{names} were built differently: {differences(before, after)}"
+def deciding_differences(builds: Iterable[Build]) -> list[str]:
+    """List what keeps some of these builds from a verdict: `assertions yes / no`."""
+    checks = [_checks(build) for build in builds]
+    values = {name: dict.fromkeys(check[name] for check in checks) for name in (checks[0] if checks else ())}
+    return [f"{name} {' / '.join(texts)}" for name, texts in values.items() if len(texts) > 1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    names: str
+    base: Build | None
+    arm: Build | None
+
+    def refusal(self, is_strict: bool) -> str | None:
+        if self.base is None or self.arm is None or self.base.quality is None or self.arm.quality is None:
+            return self.difference
+        if RUNNING in (self.base.quality.get("route"), self.arm.quality.get("route")):
+            return self.difference
+        if differing := deciding_differences((self.base, self.arm)):
+            return f"{self.names} were built differently: {'; '.join(differing)}"
+        return self.difference if is_strict else None
+
+    @property
+    def difference(self) -> str | None:
+        before, after = (build.quality if build else None for build in (self.base, self.arm))
+        if before is None or after is None:
+            return f"{self.names}: what one of them was built with is not recorded"
+        if before == after:
+            return None
+        return f"{self.names} were built differently: {'; '.join(quality_differences([before, after]))}"
+
+
+def _pairs(builds: Mapping[str, Build], point: Point, base: Point) -> Iterator[_Pair]:
+    """Yield the engines, then the clients, where they are not the same build."""
+    before, after = base.runs[0], point.runs[0]
+    if before.build_id != after.build_id:
+        yield _Pair(f"{base.build} and {point.build}", builds.get(before.build_id), builds.get(after.build_id))
+    if before.client_id and after.client_id and before.client_id != after.client_id:
+        clients = builds.get(before.client_id), builds.get(after.client_id)
+        ids = before.client_id, after.client_id
+        names = [build.name if build else node for build, node in zip(clients, ids, strict=True)]
+        yield _Pair(f"the clients {names[0]} and {names[1]}", *clients)
+
+
+def _checks(build: Build) -> dict[str, str]:
+    """List what two builds must have in common for a verdict."""
+    quality = build.quality or {}
+    return {
+        "assertions": value_text(quality.get("assertions")),
+        "sanitizers": build.sanitizers,
+        "optimization": _optimization(quality),
+    }
+
+
+def _optimization(quality: Quality) -> str:
+    levels = str(quality.get("optimisation") or _UNKNOWN)
+    if "command" in quality:  # a program of the spec's own: the last level of its command line counts
+        options = re.findall(r"(?<!\w)-O\w*", f"{quality['command']} {json.dumps(quality.get('environment', {}))}")
+        levels = options[-1] if options else _UNKNOWN
+    if levels == _UNKNOWN:
+        return "yes" if quality.get("route") in PUBLISHED else _UNKNOWN
+    return "no" if set(levels.split(" + ")) == {"-O0"} else "yes"
+
+
+# How builds were made, in words
+
+
+def quality_rows(quality: Quality) -> list[tuple[str, str]]:
+    return [(_NAMES.get(name, name), _quality_text(name, quality[name])) for name in _ordered(quality)]
+
+
+def quality_differences(qualities: Iterable[Quality]) -> list[str]:
+    """List what is not the same in all, what decides most first: `suite bullseye / bookworm`."""
+    qualities = list(qualities)
+    names = _ordered(name for quality in qualities for name in quality)
+    if len({quality.get("route") for quality in qualities}) > 1:  # what only one route records says nothing beyond it
+        names = [name for name in names if all(name in quality for quality in qualities)]
+    values = {name: dict.fromkeys(_quality_text(name, quality.get(name)) for quality in qualities) for name in names}
+    return [f"{_NAMES.get(name, name)} {' / '.join(texts)}" for name, texts in values.items() if len(texts) > 1]
+
+
+def _ordered(names: Iterable[str]) -> list[str]:
+    return sorted(set(names), key=lambda name: (_ORDER.index(name) if name in _ORDER else len(_ORDER), name))
+
+
+def _quality_text(name: str, value: Any) -> str:
+    if name == "route":
+        return _ROUTES.get(str(value), value_text(value))
+    if name == "sha256" and isinstance(value, Mapping):
+        return ", ".join(f"{program} {str(digest)[:CHECKSUM_DIGITS]}…" for program, digest in value.items())
+    return value_text(value)
+
+
+def value_text(value: Any) -> str:
+    if value is None:
+        return _UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {value_text(inner)}" for name, inner in value.items()) or "none"
+    return ", ".join(map(value_text, value)) or "none" if isinstance(value, list | tuple) else str(value)

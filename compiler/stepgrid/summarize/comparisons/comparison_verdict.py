@@ -33,10 +33,10 @@ class Evidence:
 
     series: Series
     effect: float
-    caveat: Caveat
+    caveat: Caveat  # how their builds were made
     floor: Callable[[Point, Point], float | None] = _no_floor
     marks: Callable[[Point, Point], Sequence[str]] = _no_marks
-    as_shipped: bool = False  # builds of different quality are compared all the same
+    difference: Caveat = lambda _, __: None  # of builds that are compared as shipped
     other_host: Caveat = lambda _, __: None
 
 
@@ -49,9 +49,9 @@ def judged(entry: Entry, point: Point, base: Point, evidence: Evidence, odd: Seq
         return replace(entry, verdict=verdicts.INCONCLUSIVE, idle=idle, doubts=(idle, *doubts))
     if entry.ratio is None:
         return replace(entry, kind=NO_BASE)
-    unlike = evidence.caveat(point, base)
-    reason, shipped = (None, unlike) if evidence.as_shipped else (unlike, None)
-    reason = evidence.other_host(point, base) or reason
+    refusal = evidence.caveat(point, base)
+    shipped = None if refusal else evidence.difference(point, base)
+    reason = evidence.other_host(point, base) or refusal
     doubts = (*doubts, *map(_odd, odd))
     entry = replace(entry, floor=evidence.floor(point, base), doubts=doubts, caveat=reason, as_shipped=shipped)
     if entry.interval is None:

@@ -37,16 +37,16 @@ class ComparisonEvidence:
     noise: Floors
     marks: Marks
     other_host: Caveat
-    as_shipped: bool = False
+    difference: Caveat
 
     def apart(self, point: Point, base: Point) -> str | None:
         """Why they may not be compared, as shipped or not."""
-        return self.other_host(point, base) or self.caveat(point, base)
+        return self.other_host(point, base) or self.difference(point, base) or self.caveat(point, base)
 
     def __call__(self, form: Layout, axes: Sequence[Axis]) -> Evidence:
         again = shares_loads(form, axes)
         floor, marks = partial(self.noise.floor, again=again), partial(self.marks, again=again)
-        return Evidence(self.series, self.effect, self.caveat, floor, marks, self.as_shipped, self.other_host)
+        return Evidence(self.series, self.effect, self.caveat, floor, marks, self.difference, self.other_host)
 
     def floor(self, axes: Sequence[Axis], point: Point, base: Point) -> float | None:
         """By the axes in which they differ."""
@@ -55,7 +55,7 @@ class ComparisonEvidence:
 
 
 def evidence(
-    tables: Tables, effect: float, around: EnvironmentDifference, known: Mapping[str, Build], as_shipped: bool = False
+    tables: Tables, effect: float, around: EnvironmentDifference, refusal: Caveat, known: Mapping[str, Build]
 ) -> ComparisonEvidence:
     hosts = around.hosts
     names = {facts["hostname"] for facts in hosts.values() if "hostname" in facts}
@@ -67,7 +67,7 @@ def evidence(
         return (*_marks(around, point, base), *began.marks(point, base, again))
 
     return ComparisonEvidence(
-        tables.series, effect, partial(builds.caveat, known), noise, marks, around.caveat, as_shipped
+        tables.series, effect, refusal, noise, marks, around.caveat, partial(builds.difference, known)
     )
 
 

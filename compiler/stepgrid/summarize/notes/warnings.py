@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from stepgrid.model.plan import BUILD
+from stepgrid.model.plan import BUILD, Report
 from stepgrid.model.units import counted
 from stepgrid.plugins.hit_rate import WARNING
 from stepgrid.summarize.comparisons import measurement_gap
-from stepgrid.summarize.comparisons.build_quality import spread
-from stepgrid.summarize.comparisons.builds import Build
+from stepgrid.summarize.comparisons.builds import RUNNING, Build, deciding_differences, quality_differences
 from stepgrid.summarize.data import missed_lookups
 from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.notes import database_origin
@@ -18,14 +17,12 @@ from stepgrid.summarize.notes import database_origin
 _LIBRARY = "such builds compare with each other, not with those compiled from source"
 
 
-def warnings(
-    planned: Iterable[str], builds: Mapping[str, Build], tables: Tables, as_shipped: str | None = None
-) -> Iterator[str]:
+def warnings(planned: Iterable[str], builds: Mapping[str, Build], tables: Tables, report: Report) -> Iterator[str]:
     yield from planned
     yield from _said_by_builds(builds.values())
     yield from _libraries(builds.values())
-    yield from _unlike("builds", [build for build in builds.values() if not build.client], as_shipped)
-    yield from _unlike("clients", [build for build in builds.values() if build.client], as_shipped)
+    yield from _unlike("builds", [build for build in builds.values() if not build.client], report)
+    yield from _unlike("clients", [build for build in builds.values() if build.client], report)
     yield from _said_by_steps(tables.runs, {_sentence(text) for build in builds.values() for text in build.warnings})
     yield from missed_lookups.sentences(tables.runs)
     yield from _hosts(tables.facts.get("host", {}))
@@ -53,20 +50,33 @@ def _said_by_builds(builds: Iterable[Build]) -> Iterator[str]:
     yield from (f"{', '.join(said)}: {_sentence(text)}" for text, said in names.items())
 
 
-def _unlike(what: str, builds: Sequence[Build], as_shipped: str | None) -> Iterator[str]:
-    """Ratios across such builds carry no verdict, unless the spec allows it: what they were built with is in them."""
-    made = [build.quality for build in builds]
-    parts = spread([quality or {} for quality in made])
-    if parts or (len(made) > 1 and None in made):
-        why = "; ".join(parts) or "of some it is not recorded how"
-        if as_shipped is None:
-            yield f"ratios across {what} carry no verdict: the binaries were not made alike ({why})"
-        else:
-            yield f"{what} are compared as shipped ({as_shipped}): the binaries were not made alike ({why})"
+def _unlike(what: str, builds: Sequence[Build], report: Report) -> Iterator[str]:
+    qualities = [build.quality for build in builds]
+    differing = quality_differences(quality or {} for quality in qualities)
+    is_recorded = len(qualities) < 2 or None not in qualities
+    why = "; ".join(differing) or "of some it is not recorded how they were made"
+    deciding = deciding_differences(builds)
+    if report.as_shipped is not None:
+        if differing or deciding or not is_recorded:
+            why = "; ".join(dict.fromkeys([*deciding, *differing])) or why
+            yield f"{what} are compared as shipped ({report.as_shipped}), though made differently: {why}"
+        return
+    if deciding and is_recorded:
+        yield f"{what} that differ in this get no verdict against each other: {'; '.join(deciding)}"
+        differing = [text for text in differing if text not in deciding]
+        why = "; ".join(differing)
+    if not is_recorded or (differing and (report.is_strict or _has_running(builds))):
+        yield f"{what} that were made differently get no verdict against each other: {why}"
+    elif differing:
+        yield f"{what} are compared as shipped, though made differently: {why}"
+
+
+def _has_running(builds: Iterable[Build]) -> bool:
+    return any((build.quality or {}).get("route") == RUNNING for build in builds)
 
 
 def _libraries(builds: Iterable[Build]) -> Iterator[str]:
-    names = [build.name for build in builds if build.from_library]
+    names = [build.name for build in builds if build.is_from_library]
     if names:
         yield f"{', '.join(names)}: the official library, and db_bench compiled against it: {_LIBRARY}"
 
