@@ -4,7 +4,9 @@ import duckdb
 import pytest
 
 from stepgrid import pipeline
+from stepgrid.collect import job, tables
 from stepgrid.collect.job import collect
+from stepgrid.collect.query import open_tables
 from stepgrid.model.result_schema import SCHEMA
 from stepgrid.plugins import registry
 from stepgrid.plugins.metrics import METRICS
@@ -148,7 +150,48 @@ ALL = (
 def test_nothing_temporary_is_left(experiment):
     collect(experiment.store, experiment.plan)
     names = {path.name for path in (experiment.store.summary("p-synthetic") / "tables").iterdir()}
-    assert names == {*(f"{n}.parquet" for n in (*ALL, "columns"))}
+    assert names == {*(f"{n}.parquet" for n in (*ALL, "columns")), "parts"}
+
+
+@pytest.fixture
+def stages_read(experiment, monkeypatch):
+    """Stages whose figures a collect has read, after a first one."""
+    collect(experiment.store, experiment.plan)
+    stages, stored = [], job._stored
+    monkeypatch.setattr(job, "_stored", lambda result, stage: stages.append(stage.id) or stored(result, stage))
+    return stages
+
+
+def test_a_collect_reads_what_is_new(experiment, stages_read):
+    experiment.add(BUILD, "hyper", "2", 0, {"readww": 700.0, "overwrite": 600.0})
+    collect(experiment.store, experiment.plan)
+    assert stages_read == ["s-7.8.3-hyper-2-0"]
+    with open_tables(experiment.store.tables("p-synthetic")) as connection:
+        rates = connection.execute("SELECT qps FROM steps WHERE step = 'readww' AND qps IS NOT NULL ORDER BY qps")
+        assert rates.fetchall() == [(700.0,), (1000.0,), (2000.0,)]
+        assert connection.execute("SELECT count(DISTINCT stage) FROM series").fetchone() == (4,)
+        facts = "SELECT count(DISTINCT subject) FROM environment WHERE scope = 'host' AND name = 'kernel'"
+        assert connection.execute(facts).fetchone() == (4,)
+
+
+@pytest.mark.parametrize("name", ["series.parquet", "parts/figures.0.parquet", "parts/0.json"])
+@pytest.mark.parametrize("content", [None, b"", b'{"results": [1], "code": 2, "files": 3}'])
+def test_a_part_that_is_damaged_is_read_again(experiment, stages_read, name, content):
+    path = experiment.store.tables("p-synthetic") / name
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    collect(experiment.store, experiment.plan)
+    assert len(stages_read) == 3
+    assert query(experiment, "SELECT count(DISTINCT stage), count(*) FROM series") == [(3, 20)]
+
+
+def test_few_small_parts_are_kept(experiment, stages_read, monkeypatch):
+    monkeypatch.setattr(tables, "MOST_SMALL", 1)
+    experiment.add(BUILD, "hyper", "2", 0, {"readww": 700.0, "overwrite": 600.0})
+    for _ in range(2):
+        collect(experiment.store, experiment.plan)
+    assert len(stages_read) == 1 + 4
 
 
 def test_the_command_says_what_is_missing(experiment, monkeypatch, capsys):

@@ -17,7 +17,7 @@ from stepgrid.collect.step_figures import (
     ResultFigures,
     StepFigures,
     fact_rows,
-    has_stored_figures,
+    figures_mark,
     read_result,
     stored_figures,
     stored_samples,
@@ -56,15 +56,14 @@ def collect(store: Store, plan: Plan) -> dict[str, NodeStatus]:
     """Write the tables, and say what became of each stage."""
     folder = store.tables(plan.digest)
     folder.mkdir(parents=True, exist_ok=True)
-    stages = {stage.id: stage for stage in plan.stages}
+    metrics = {
+        **METRICS,
+        **probe_metrics(plan.stages),
+        **step_metrics(step for stage in plan.stages for step in stage.steps),
+    }
     with parquet.connect() as connection:
-        tables = ResultTables(connection, folder)
-        nodes = _read_results(store, plan, stages, tables)
-        metrics = {
-            **METRICS,
-            **probe_metrics(plan.stages),
-            **step_metrics(step for stage in plan.stages for step in stage.steps),
-        }
+        tables = ResultTables(connection, folder, [*metrics])
+        nodes = _read_results(store, plan, tables)
         attempts = {stage.id: nodes[stage.id].attempt for stage in plan.stages}
         fixed = {
             "history": (result_schema.HISTORY, history_rows(store, plan, attempts)),
@@ -74,11 +73,11 @@ def collect(store: Store, plan: Plan) -> dict[str, NodeStatus]:
         for name, (columns, rows) in fixed.items():
             parquet.write_rows(connection, folder / f"{name}.parquet", columns, rows)
         tables.write_environment(environment_rows(store, plan))
-        tables.write_steps(plan, nodes, [*metrics])
+        tables.write_steps(plan, nodes)
     return nodes
 
 
-def _read_results(store: Store, plan: Plan, stages: Stages, tables: ResultTables) -> dict[str, NodeStatus]:
+def _read_results(store: Store, plan: Plan, tables: ResultTables) -> dict[str, NodeStatus]:
     """Read what is not read yet; again while damaged results could be set aside: an older one may count instead."""
     readings: dict[Path, Reading] = {}
     while True:
@@ -92,11 +91,22 @@ def _read_results(store: Store, plan: Plan, stages: Stages, tables: ResultTables
     for record in stuck:  # one that could not be moved has no figures either
         reason = broken_sentence(record.folder, record.why)
         nodes[record.node] = NodeStatus(record.node, nodes[record.node].title, Status.INTERRUPTED, reason)
-    for stage in plan.stages:
-        if (result := nodes[stage.id].result) and result.status is Status.DONE:
-            _add_result(stage, stages, result, readings.get(result.folder) or _stored(result, stage), tables)
-    tables.write()
+    results = [(stage, result) for stage in plan.stages if (result := _figures_of(nodes[stage.id]))]
+    names = {stage.id: f"{stage.id}/{result.folder.name}" for stage, result in results}
+    stored = ((names[stage.id], figures_mark(result.folder, stage.steps)) for stage, result in results)
+    marks = {name: mark for name, mark in stored if mark}
+    in_parts, stages = tables.keep_parts(marks), {stage.id: stage for stage in plan.stages}
+    for has_mark in (True, False):  # those that are read each time are a part of their own
+        for stage, result in results:
+            if (names[stage.id] in marks) == has_mark and names[stage.id] not in in_parts:
+                reading = readings.get(result.folder) or _stored(result, stage)
+                _add_result(stage, stages, result, reading, tables)
+        tables.write_part()
     return nodes
+
+
+def _figures_of(node: NodeStatus) -> Result | None:
+    return node.result if node.result and node.result.status is Status.DONE else None
 
 
 def _read_raw_output(
@@ -104,16 +114,14 @@ def _read_raw_output(
 ) -> Iterator[BrokenRecord]:
     """Read the results whose figures are not stored; those whose figures cannot be stored are added to `readings`."""
     for stage in plan.stages:
-        result = nodes[stage.id].result
-        if result is None or result.status is not Status.DONE or result.folder in readings:
-            continue
-        if not has_stored_figures(result.folder, stage.steps):
+        result = _figures_of(nodes[stage.id])
+        if result and result.folder not in readings and not figures_mark(result.folder, stage.steps):
             try:
                 reading = read_figures(result, stage)
             except BrokenResult as error:
                 yield BrokenRecord(stage.id, result.folder, str(error))
                 continue
-            if not has_stored_figures(result.folder, stage.steps):
+            if not figures_mark(result.folder, stage.steps):
                 readings[result.folder] = reading
 
 
@@ -125,12 +133,11 @@ def _stored(result: Result, stage: PlannedStage) -> Reading:
 
 def _add_result(stage: PlannedStage, stages: Stages, result: Result, reading: Reading, tables: ResultTables) -> None:
     figures, samples = reading
-    steps, names = with_expected_rates(stage, stages, figures.steps), [step.name for step in stage.steps]
+    steps = with_expected_rates(stage, stages, figures.steps)
     imported = result.folder / IMPORTED
     signer = {"signer": str(read_json(imported).get("signer") or "")} if imported.exists() else {}
     environment = [*fact_rows("imported", None, signer), *figures.environment]
-    tables.add(stage.id, result.folder, names, replace(figures, steps=steps, environment=environment))
-    tables.add_samples(stage.id, result.folder, names, samples)
+    tables.add(stage, result.folder, replace(figures, steps=steps, environment=environment), samples)
 
 
 def read_figures(result: Result, stage: PlannedStage) -> Reading:

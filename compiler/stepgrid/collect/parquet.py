@@ -91,6 +91,15 @@ def selectable_rows(path: Path, columns: Mapping[str, str], rows: Iterable[Row])
         written.unlink(missing_ok=True)
 
 
+def table_file(name: str, number: int) -> str:
+    """Name a file of a table that may go on in other files."""
+    return f"{name}.{number}.parquet" if number else f"{name}.parquet"
+
+
+def table_files(folder: Path, name: str) -> list[Path]:
+    return [*folder.glob(f"{name}.parquet"), *sorted(folder.glob(f"{name}.[0-9]*.parquet"))]
+
+
 def options() -> str:
     return f"(FORMAT parquet, USE_TMP_FILE false, KV_METADATA {{stepgrid_schema: '{SCHEMA}'}})"
 

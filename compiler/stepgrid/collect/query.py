@@ -67,7 +67,7 @@ def _naming_damage(folder: Path) -> Iterator[None]:
 
 def table_source(folder: Path, table: str) -> str:
     """Name the files of a table, to select from."""
-    return parquet.files(sorted(folder.glob(f"{table}.parquet")) + sorted(folder.glob(f"{table}.[0-9]*.parquet")))
+    return parquet.files(parquet.table_files(folder, table))
 
 
 def check_version(connection: DuckDBPyConnection, folder: Path) -> None:

@@ -302,8 +302,13 @@ def read_result(result: Result, steps: Sequence[PlannedStep]) -> tuple[ResultFig
     return figures, samples
 
 
-def has_stored_figures(result: Path, steps: Sequence[PlannedStep]) -> bool:
-    return os.path.exists(f"{result}/figures.{reading_key(steps)}.json")  # noqa: PTH110 - of ten thousand
+def figures_mark(result: Path, steps: Sequence[PlannedStep]) -> str | None:
+    """Name the file of stored figures, and when it was written; None where the raw output has to be read."""
+    name = f"figures.{reading_key(steps)}.json"
+    try:
+        return f"{name} {os.stat(f'{result}/{name}').st_mtime_ns}"  # noqa: PTH116 - of ten thousand
+    except OSError:
+        return None
 
 
 def stored_figures(result: Path, steps: Sequence[PlannedStep]) -> ResultFigures | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,12 +13,14 @@ from stepgrid.collect import parquet
 from stepgrid.collect.parquet import NUMBER, Row, named, quoted
 from stepgrid.collect.samples import PER_SECOND
 from stepgrid.collect.step_figures import Columns, ResultFigures, StepFigures
+from stepgrid.host.files import read_json, sha256, write_json
 from stepgrid.model import result_schema
 from stepgrid.model.figures import ClientRate
-from stepgrid.model.plan import Plan
+from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.model.result_schema import SEPARATOR
 from stepgrid.model.status import NodeStatus, Status
 from stepgrid.store.paths import STEPS_TABLE
+from stepgrid.store.store import revision
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,8 +30,10 @@ if TYPE_CHECKING:
 # Tables that grow with each result.
 
 LARGE = 600_000  # rows, after which a table goes on in another file
-FIGURES = "figures"  # of steps, which `steps` is joined with; no table for readers
-ATTEMPTS = "attempts"  # the part of `environment` that is about results
+PARTS = "parts"  # folder of what is no table for readers
+FIGURES = "figures"  # of steps, which `steps` is joined with
+ATTEMPTS = "attempts"  # the rows of `environment` that are about results
+SMALL, MOST_SMALL = 50, 20  # results of a small part; as many of them are kept, as reading many files is slow
 GROWING: Mapping[str, Mapping[str, str]] = {
     **{name: types for name, types in result_schema.PARTS.items() if name != ATTEMPTS},
     "samples": {**result_schema.SAMPLES, **dict.fromkeys(PER_SECOND, NUMBER)},
@@ -93,27 +98,65 @@ def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class ResultTables:
-    """Rows of results, written to files of a folder; then `steps` and `environment` are made with them."""
+    """Rows of results, written to files of a folder in parts; then `steps` and `environment` are made with them.
 
-    def __init__(self, connection: DuckDBPyConnection, folder: Path) -> None:
-        self._connection, self._folder = connection, folder
-        self._number = 0  # of the next file of each table
-        self._tables = _new_tables()
+    A part is what was written at one time: a file of each table, and a record in PARTS. Results never change, so the
+    next collect keeps the parts that it would write again.
+    """
+
+    def __init__(self, connection: DuckDBPyConnection, folder: Path, metrics: Sequence[str]) -> None:
+        """`metrics`: the columns of `steps` beside those that are fixed."""
+        self._connection, self._folder, self._metrics = connection, folder, metrics
+        self._marks: Mapping[str, str] = {}
+        self._parts: set[int] = set()
+        self._begin_part()
+
+    def keep_parts(self, marks: Mapping[str, str]) -> set[str]:
+        """Keep the parts of results that have the same marks, and return these results; remove other files.
+
+        `marks`: by stage/attempt, what changes when the figures of a result do; a result without one is read each time.
+        """
+        records = {path: read_json(path) for path in self._folder.glob(f"{PARTS}/*.json") if path.stem.isdecimal()}
+        current = [(path, record) for path, record in sorted(records.items()) if self._is_current(record, marks)]
+        if sum(len(record["results"]) < SMALL for _, record in current) > MOST_SMALL:
+            current = [(path, record) for path, record in current if len(record["results"]) >= SMALL]
+        results, files = set[str](), set[Path]()
+        for path, record in current:
+            if results.isdisjoint(record["results"]):  # two processes may have collected at once
+                self._parts.add(int(path.stem))
+                results |= record["results"].keys()
+                files |= {path, *(self._folder / name for name in record["files"])}
+        older = [self._folder.glob(f"{PARTS}/*"), *(parquet.table_files(self._folder, name) for name in GROWING)]
+        for path in {path for paths in older for path in paths} - files:
+            path.unlink(missing_ok=True)
+        self._marks = marks
+        return results
+
+    def _is_current(self, record: Mapping[str, Any], marks: Mapping[str, str]) -> bool:
+        """Compare the code that wrote a part, its results and its files."""
+        try:
+            is_same = record["code"] == revision() and record["results"].items() <= marks.items()
+            return is_same and all(sha256(self._folder / name) == digest for name, digest in record["files"].items())
+        except (LookupError, TypeError, AttributeError, OSError):  # a record that is none, a file that is gone
+            return False
+
+    def _begin_part(self) -> None:
+        self._tables = {name: GrowingTable(types) for name, types in GROWING.items()}
         self._figures: list[tuple[dict[str, Any], Mapping[str, float]]] = []
         self._environment: dict[str, list[str]] = {name: [] for name in result_schema.ENVIRONMENT}
         self._texts: dict[str, str] = {}  # results have most of their facts in common: each text is in memory once
-        for name in GROWING:
-            for path in (folder / f"{name}.parquet", *folder.glob(f"{name}.[0-9]*.parquet")):
-                path.unlink(missing_ok=True)
+        self._results: dict[str, str | None] = {}  # with their marks
 
-    def add(self, stage: str, result: Path, names: Sequence[str], figures: ResultFigures) -> None:
-        """`names`: of the steps."""
-        for position, (name, step) in enumerate(zip(names, figures.steps, strict=True)):
-            point = Point(stage, result.name, position, name)
+    def add(self, stage: PlannedStage, result: Path, figures: ResultFigures, samples: Sequence[Columns]) -> None:
+        subject = f"{stage.id}/{result.name}"
+        self._results[subject] = self._marks.get(subject)
+        for position, step in enumerate(figures.steps):
+            point = Point(stage.id, result.name, position, stage.steps[position].name)
+            self._tables["samples"].add(point, samples[position])
             if not step.error:
                 self._add_step(point, step)
             facts = {
-                "stage": stage,
+                "stage": stage.id,
                 "attempt": result.name,
                 "position": position,
                 "folder": f"{result}/steps/{figures.folders[position]}",
@@ -123,17 +166,12 @@ class ResultTables:
                 "step_seconds": figures.seconds[position],
             }
             self._figures.append((facts, step.metrics))
-        subject = f"{stage}/{result.name}"
         for scope, of_step, name, value in figures.environment:
             where = subject if of_step is None else f"{subject}/{of_step}"
             for column, text in zip(self._environment.values(), (scope, where, name, value), strict=True):
                 column.append(self._texts.setdefault(text, text))
-
-    def add_samples(self, stage: str, result: Path, names: Sequence[str], samples: Sequence[Columns]) -> None:
-        for position, (name, columns) in enumerate(zip(names, samples, strict=True)):
-            self._tables["samples"].add(Point(stage, result.name, position, name), columns)
         if max(table.rows for table in self._tables.values()) >= LARGE:
-            self.write()
+            self.write_part()
 
     def _add_step(self, point: Point, step: StepFigures) -> None:
         tables = self._tables
@@ -149,61 +187,81 @@ class ResultTables:
             columns = [column for column in GROWING[name] if column not in Point._fields]
             tables[name].add(point, {column: [record.get(column) for record in records] for column in columns})
 
-    def write(self) -> None:
-        """Write what was added since the last call: each table goes on in another file."""
+    def write_part(self) -> None:
+        """Write what was added since the last call; without results, only where there is no part."""
+        if self._parts and not self._results:
+            return
+        number = next(number for number in count() if number not in self._parts)
+        self._parts.add(number)
+        (self._folder / PARTS).mkdir(exist_ok=True)
+        files = {}
+        for name, types, arrays in self._part_columns(number):
+            parquet.write_columns(self._connection, self._folder / name, types, arrays)
+            files[name] = sha256(self._folder / name)
+        record = {"code": revision(), "results": self._results, "files": files}
+        write_json(self._folder / PARTS / f"{number}.json", record, durable=False)
+        self._begin_part()
+
+    def _part_columns(self, number: int) -> Iterator[tuple[str, Mapping[str, str], dict[str, Any]]]:
+        """Name the files, with types and arrays: one after the other, as there may be millions of rows."""
         for name, table in self._tables.items():
-            file = f"{name}.{self._number}.parquet" if self._number else f"{name}.parquet"
-            parquet.write_columns(self._connection, self._folder / file, table.types, table.arrays())
-        self._number += 1
-        self._tables = _new_tables()
+            yield parquet.table_file(name, number), table.types, table.arrays()
+        yield _part_file(FIGURES, number), *self._figure_columns()
+        yield _part_file(ATTEMPTS, number), result_schema.ENVIRONMENT, _texts(self._environment)
+
+    def _figure_columns(self) -> tuple[Mapping[str, str], dict[str, Any]]:
+        import numpy as np
+
+        present = set().union(*(figures for _, figures in self._figures))
+        types = result_schema.figures(name for name in self._metrics if name in present)
+        arrays: dict[str, Any] = {}
+        for name, kind in types.items():
+            if name in present:
+                arrays[name] = np.array([figures.get(name, np.nan) for _, figures in self._figures], float)
+            else:
+                values = [facts[name] for facts, _ in self._figures]
+                arrays[name] = np.array(values, {"INTEGER": int, NUMBER: float}.get(kind, object))
+        return types, arrays
 
     def write_environment(self, rows: Iterable[Row]) -> None:
         """`rows`: those that are not about a result."""
-        import numpy as np
+        path, plan_rows = self._folder / "environment.parquet", [*rows]
+        columns = {name: [str(row[name]) for row in plan_rows] for name in result_schema.ENVIRONMENT}
+        types, arrays = result_schema.ENVIRONMENT, _texts(columns)
+        with parquet.registered(self._connection, "plan_rows", types, arrays) as source:
+            query = f"SELECT * FROM {self._parts_of(ATTEMPTS)} UNION ALL SELECT * FROM {source}"
+            parquet.write_query(self._connection, path, query)
 
-        for row in rows:
-            for name, column in self._environment.items():
-                column.append(str(row[name]))
-        arrays = {name: np.array(column, object) for name, column in self._environment.items()}
-        path = self._folder / "environment.parquet"
-        parquet.write_columns(self._connection, path, result_schema.ENVIRONMENT, arrays)
-
-    def write_steps(self, plan: Plan, nodes: Mapping[str, NodeStatus], metrics: Sequence[str]) -> None:
-        """`metrics`: the columns of the table beside those that are fixed. It comes last, and stands for all tables."""
+    def write_steps(self, plan: Plan, nodes: Mapping[str, NodeStatus]) -> None:
+        """It comes last, and stands for all tables."""
         path, axes = self._folder / STEPS_TABLE, [axis.name for axis in plan.axes]
-        columns = result_schema.steps(axes, ())
+        columns, figures = result_schema.steps(axes, ()), self._parts_of(FIGURES)
         planned_columns = {name: kind for name, kind in columns.items() if name not in _ONLY_FIGURES}
-        present = [name for name in metrics if any(name in figures for _, figures in self._figures)]
-        types, arrays = result_schema.figures(present), self._figure_arrays(present)
-        with (
-            parquet.selectable_rows(path, {**planned_columns, **NUMBERED}, planned_steps(plan, nodes)) as planned,
-            parquet.registered(self._connection, FIGURES, types, arrays) as figures,
-        ):
+        present = {row[0] for row in self._connection.execute(f"DESCRIBE SELECT * FROM {figures}").fetchall()}
+        with parquet.selectable_rows(path, {**planned_columns, **NUMBERED}, planned_steps(plan, nodes)) as planned:
             casts = [f"CAST({_FROM_FIGURES.get(name, f'p.{named(name)}')} AS {kind})" for name, kind in columns.items()]
             values = [
                 *casts,
-                *(f"f.{named(name)}" if name in present else f"CAST(NULL AS {NUMBER})" for name in metrics),
+                *(f"f.{named(name)}" if name in present else f"CAST(NULL AS {NUMBER})" for name in self._metrics),
             ]
-            names = [named(name) for name in (*columns, *metrics)]
+            names = [named(name) for name in (*columns, *self._metrics)]
             selected = ", ".join(f"{value} AS {name}" for value, name in zip(values, names, strict=True))
             on = "f.stage = p.stage AND f.attempt = p.attempt AND f.position = p.position"
             query = f"SELECT {selected} FROM {planned} AS p LEFT JOIN {figures} AS f ON {on} ORDER BY p.number"
             parquet.write_query(self._connection, path, query)
 
-    def _figure_arrays(self, metrics: Sequence[str]) -> dict[str, Any]:
-        import numpy as np
-
-        arrays: dict[str, Any] = {}
-        for name, kind in result_schema.figures(()).items():
-            values = [facts[name] for facts, _ in self._figures]
-            arrays[name] = np.array(values, {"INTEGER": int, NUMBER: float}.get(kind, object))
-        for name in metrics:
-            arrays[name] = np.array([figures.get(name, np.nan) for _, figures in self._figures], float)
-        return arrays
+    def _parts_of(self, table: str) -> str:
+        return parquet.files(self._folder / _part_file(table, number) for number in sorted(self._parts))
 
 
-def _new_tables() -> dict[str, GrowingTable]:
-    return {name: GrowingTable(types) for name, types in GROWING.items()}
+def _part_file(name: str, number: int) -> str:
+    return f"{PARTS}/{name}.{number}.parquet"
+
+
+def _texts(columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    import numpy as np
+
+    return {name: np.array(column, object) for name, column in columns.items()}
 
 
 def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import islice
 from statistics import fmean, median
 
-from stepgrid.collect.step_figures import has_stored_figures
+from stepgrid.collect.step_figures import figures_mark
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, Repeat
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions, plan_file
@@ -53,7 +53,7 @@ class _Previewer:
     def _count_results_to_read(self) -> int:
         results = [(stage, self._nodes[stage.id].result) for stage in self.plan.stages]
         return sum(
-            result is not None and result.status is Status.DONE and not has_stored_figures(result.folder, stage.steps)
+            result is not None and result.status is Status.DONE and not figures_mark(result.folder, stage.steps)
             for stage, result in results
         )
 
