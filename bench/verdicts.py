@@ -30,7 +30,7 @@ from bench import verdicts_rows  # noqa: E402
 from stepgrid.summarize.comparisons.comparison import compare, judge  # noqa: E402
 from stepgrid.summarize.comparisons.comparison_axes import layouts, touching  # noqa: E402
 from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry  # noqa: E402
-from stepgrid.summarize.comparisons.environment_difference import EnvironmentDifference  # noqa: E402
+from stepgrid.summarize.comparisons.conditions import Conditions  # noqa: E402
 from stepgrid.summarize.comparisons.evidence import evidence  # noqa: E402
 from stepgrid.summarize.data.points import points  # noqa: E402
 from stepgrid.summarize.statistics.verdicts import FASTER, INDICATIVE, SAME, SLOWER  # noqa: E402
@@ -96,7 +96,7 @@ def judged(kind: made.Kind, comparisons: int) -> list[list[Entry]]:
 def _entries(each: made.Made) -> Iterator[Entry]:
     """As `report` does it, step by step."""
     axes = touching(each.axes, made.STEP)
-    beside = evidence(each.tables, EFFECT, EnvironmentDifference({}), {})
+    beside = evidence(each.tables, EFFECT, Conditions(each.tables), lambda point, base: None, {})
     for form in layouts(axes, {made.AXIS: "base"}, None):
         table = compare(made.STEP, form, axes, points(each.tables.runs, made.STEP, [made.AXIS]))
         [table] = judge([(table, beside(form, axes))])

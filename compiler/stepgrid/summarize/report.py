@@ -26,8 +26,8 @@ from stepgrid.summarize.comparisons import (
 )
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import Comparison, compare, judge
+from stepgrid.summarize.comparisons.conditions import Conditions
 from stepgrid.summarize.comparisons.date_ladder import date_ladder, past_figures
-from stepgrid.summarize.comparisons.environment_difference import EnvironmentDifference
 from stepgrid.summarize.comparisons.evidence import ComparisonEvidence, evidence
 from stepgrid.summarize.comparisons.load_decisions import Decision
 from stepgrid.summarize.comparisons.overview import Overview, overviews
@@ -166,16 +166,16 @@ def report(
     until, shipped = header.until, header.report.as_shipped
     alpha = until.level if until else ALPHA
     machines = {stage.id: stage.hardware for stage in header.stages} if len(header.machines) > 1 else {}
-    around = EnvironmentDifference(tables.facts.get("host", {}), header.report.within, machines, across_hosts)
+    conditions = Conditions(tables, header.report.within, machines, across_hosts)
 
     def refused(point: Point, base: Point) -> str | None:
         return None if shipped is not None else builds.refusal(known, point, base, header.report.is_strict)
 
-    beside = evidence(tables, effect, around, refused, known)
+    beside = evidence(tables, effect, conditions, refused, known)
     sections = _judged([_section(step, axes, base, tables) for step in _measured(tables)], beside, alpha)
 
     def unlike(point: Point, base: Point) -> str | None:
-        if reason := around.caveat(point, base) or refused(point, base):
+        if reason := conditions.refusal(point, base) or refused(point, base):
             return f"{builds.NO_VERDICT}: {reason}"
         differing = builds.difference(known, point, base)
         return f"{builds.AS_SHIPPED}: {differing}" if differing else None

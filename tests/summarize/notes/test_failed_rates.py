@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stepgrid.summarize.comparisons import missed_rates
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.notes.failed_rates import sentences
 from tests.summarize import made
@@ -22,13 +21,6 @@ def test_what_failed_its_rate_is_named_with_the_median_of_its_loads() -> None:
     assert list(sentences([("q1000", ("arm",), points), ("q100", ("arm",), points[:1])])) == [
         "q1000: less than 95 % of the rate that was asked for: arm=pg: 2,800 of 4,000 rows/s"
     ]
-
-
-def test_a_ratio_of_one_that_missed_its_rate_says_so() -> None:
-    met, behind = point("my", 4000.0), point("pg", 2800.0)
-    assert list(missed_rates.marks(behind, met)) == ["rate missed: 2,800 of 4,000 rows/s"]
-    assert list(missed_rates.marks(met, behind)) == ["rate missed of the base: 2,800 of 4,000 rows/s"]
-    assert list(missed_rates.marks(met, met)) == []
 
 
 def test_a_missing_rate_fails_nothing_and_few_are_named() -> None:

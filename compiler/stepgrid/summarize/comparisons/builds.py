@@ -22,7 +22,7 @@ from stepgrid.summarize.data.tables_reader import Run
 NO_VERDICT, AS_SHIPPED = "no verdict", "as shipped"
 LIBRARY, RUNNING = "library", "server"  # routes
 PUBLISHED = ("debian", "maven", "pypi", LIBRARY)  # routes whose binaries somebody made for production
-_UNKNOWN = "unknown"
+NOT_RECORDED = "unknown"
 Quality = Mapping[str, Any]
 
 _RUNNING_SERVER = "which already ran: its configuration, compiler, flags, patches and other clients are not known"
@@ -202,12 +202,12 @@ def _checks(build: Build) -> dict[str, str]:
 
 
 def _optimization(quality: Quality) -> str:
-    levels = str(quality.get("optimisation") or _UNKNOWN)
+    levels = str(quality.get("optimisation") or NOT_RECORDED)
     if "command" in quality:  # a program of the spec's own: the last level of its command line counts
         options = re.findall(r"(?<!\w)-O\w*", f"{quality['command']} {json.dumps(quality.get('environment', {}))}")
-        levels = options[-1] if options else _UNKNOWN
-    if levels == _UNKNOWN:
-        return "yes" if quality.get("route") in PUBLISHED else _UNKNOWN
+        levels = options[-1] if options else NOT_RECORDED
+    if levels == NOT_RECORDED:
+        return "yes" if quality.get("route") in PUBLISHED else NOT_RECORDED
     return "no" if set(levels.split(" + ")) == {"-O0"} else "yes"
 
 
@@ -242,7 +242,7 @@ def _quality_text(name: str, value: Any) -> str:
 
 def value_text(value: Any) -> str:
     if value is None:
-        return _UNKNOWN
+        return NOT_RECORDED
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.missed_rates import missed
+from stepgrid.summarize.comparisons.conditions import missed_rate
 from stepgrid.summarize.data.points import Point
 
 MOST_CASES = 4  # that are named of a step
@@ -15,7 +15,7 @@ Section = tuple[str, Sequence[str], Sequence[Point]]  # step, the axes that vary
 def sentences(sections: Iterable[Section]) -> Iterator[str]:
     """A sentence for each step; medians over the loads."""
     for step, names, points in sections:
-        failed = [f"{_arm(point, names)}{said}" for point in points if (said := missed(point))]
+        failed = [f"{_arm(point, names)}{said}" for point in points if (said := missed_rate(point))]
         if failed:
             more = f", and {len(failed) - MOST_CASES} more" if len(failed) > MOST_CASES else ""
             yield f"{step}: less than 95 % of the rate that was asked for: {', '.join(failed[:MOST_CASES])}{more}"

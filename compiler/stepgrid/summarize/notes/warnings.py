@@ -10,9 +10,8 @@ from stepgrid.model.units import counted
 from stepgrid.plugins.hit_rate import WARNING
 from stepgrid.summarize.comparisons import measurement_gap
 from stepgrid.summarize.comparisons.builds import RUNNING, Build, deciding_differences, quality_differences
-from stepgrid.summarize.data import missed_lookups
 from stepgrid.summarize.data.tables_reader import Run, Tables
-from stepgrid.summarize.notes import database_origin
+from stepgrid.summarize.notes import database_origin, missed_lookups
 
 _LIBRARY = "such builds compare with each other, not with those compiled from source"
 

@@ -19,7 +19,7 @@ from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.summarize.comparisons import comparison_axes, needed_loads
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED
 from stepgrid.summarize.comparisons.comparison_cell import NO_BASE, RATIO, Entry
-from stepgrid.summarize.comparisons.environment_difference import OTHER_HOST
+from stepgrid.summarize.comparisons.conditions import OTHER_HOST
 from stepgrid.summarize.comparisons.overview import Overview
 from stepgrid.summarize.comparisons.phrases import DOUBT
 from stepgrid.summarize.page import claimed_metrics

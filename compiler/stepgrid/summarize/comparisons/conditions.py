@@ -1,0 +1,392 @@
+"""Conditions under which two points were measured, and what a reader must know of their ratio where these differ.
+
+A rule is a row of a table: settings of the host, what a step began with, and runs that are not what they should be.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+from itertools import pairwise
+from statistics import fmean, median
+from typing import Any
+
+from stepgrid.collect.series import NOT_STEADY
+from stepgrid.collect.step_figures import TARGET
+from stepgrid.host.facts import pseudonym
+from stepgrid.model import units
+from stepgrid.model.figures import (
+    CACHE_BYTES,
+    CACHED_BYTES,
+    DATA_BYTES,
+    DEAD_ROWS,
+    HISTORY_LENGTH,
+    INDEX_BYTES,
+    LIVE_ROWS,
+    TABLES_TO_VACUUM,
+    TREE_LEVELS,
+    VACUUMS,
+    is_sustained,
+)
+from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
+from stepgrid.model.units import counted, duration, percent
+from stepgrid.plugins.hit_rate import EXPECTED, WARNING
+from stepgrid.plugins.metrics import unit
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.series import Place
+from stepgrid.summarize.data.tables_reader import Run, Tables
+
+OTHER_HOST = "measured on different hosts"
+SETTINGS = {
+    "kernel": "kernel",
+    "microcode": "microcode",
+    "governor": "governor",
+    "turbo": "turbo",
+    "smt": "SMT",
+    "thp": "THP",
+}
+FAR_APART = timedelta(days=7).total_seconds()  # where the spec does not say `compare_within`
+SPACINGS = 2  # a block is as long as its loads lie apart; a random order makes that up to twice as long
+LEAST_GAP = 600.0  # seconds, however close the loads of an experiment lie
+
+_HOST = "hostname"  # reports say that it differs, not what it is
+_HARDWARE = {"cpu": "CPU", "cores": "cores", "architecture": "architecture"}  # these and the name identify a host
+_NO_FACTS: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True)  # no slots: cached_property needs a dict
+class Conditions:
+    tables: Tables
+    within: float | None = None  # seconds of `compare_within`
+    machines: Mapping[str, str] = field(default_factory=dict)  # by stage, where the plan has several
+    across_hosts: bool = False  # two sets of results are compared, wherever they are from
+
+    def refusal(self, point: Point, base: Point) -> str | None:
+        """Say why two points get no verdict: a comparison is of one host, unless hardware is what it compares."""
+        differences = [] if self._compares_hosts(point, base) else self._host_differences(point, base)
+        parts = "; ".join(filter(None, differences))
+        return f"{OTHER_HOST}{f': {parts}' if parts else ''}" if differences else None
+
+    def marks(self, point: Point, base: Point, shares_loads: bool) -> tuple[str, ...]:
+        """List what to know of a ratio. Arms that share their loads should begin from one and the same database."""
+        return (
+            *self._settings(point, base),
+            *self._gap(point, base),
+            *_counts(point, base),
+            *_missed_rates(point, base),
+            *_start_differences(self._start(point), self._start(base), shares_loads),
+        )
+
+    # The host and its settings
+
+    def _compares_hosts(self, point: Point, base: Point) -> bool:
+        sides = [{self.machines.get(run.place[0]) for run in side.runs} for side in (point, base)]
+        return self.across_hosts or sides[0] != sides[1]
+
+    def _settings(self, point: Point, base: Point) -> Iterator[str]:
+        """Yield `kernel 6.1.0 / 6.18.0`, the base's first."""
+        if self._have_same_facts((*base.runs, *point.runs)):
+            return
+        if self._compares_hosts(point, base) and self._host_differences(point, base):
+            yield "another host"
+        for name, word in SETTINGS.items():
+            if difference := self._difference(base.runs, point.runs, name):
+                yield f"{word} {difference}"
+
+    def _host_differences(self, point: Point, base: Point) -> list[str]:
+        """List the facts that differ. A host is a block: each load may have a host of its own."""
+        sides = [[*base.runs], [*point.runs]]
+        loads = {run.load for run in base.runs} & {run.load for run in point.runs}
+        blocks = [[[run for run in runs if run.load == load] for runs in sides] for load in loads] or [sides]
+        differences: dict[str, str] = {}
+        for before, after in blocks:
+            if self._have_same_facts((*before, *after)):
+                continue
+            for name in (_HOST, *_HARDWARE):
+                if difference := self._difference(before, after, name):
+                    differences.setdefault(name, f"{_HARDWARE[name]} {difference}" if name in _HARDWARE else "")
+        return list(differences.values())
+
+    def _difference(self, before: Iterable[Run], after: Iterable[Run], name: str) -> str:
+        sides = [dict.fromkeys(self._values(runs, name)) for runs in (before, after)]
+        names = {**sides[0], **sides[1]}
+        return " / ".join(names) if all(sides) and len(names) > 1 else ""
+
+    def _values(self, runs: Iterable[Run], name: str) -> Iterator[str]:
+        for run in runs:
+            if value := self._facts(run).get(name):
+                yield pseudonym(value) if name == _HOST else value  # exported results have it so
+
+    def _have_same_facts(self, runs: Iterable[Run]) -> bool:
+        return len({id(self._facts(run)) for run in runs}) == 1
+
+    def _facts(self, run: Run) -> Mapping[str, str]:
+        return self._facts_by_result.get(f"{run.place[0]}/{run.attempt}", _NO_FACTS)
+
+    @cached_property
+    def _facts_by_result(self) -> Mapping[str, Mapping[str, str]]:
+        """Name and settings of each result's host: the same object where they are the same."""
+        distinct: dict[tuple[str | None, ...], Mapping[str, str]] = {}
+        by_result = {}
+        for subject, facts in self.tables.facts.get("host", {}).items():
+            key = tuple(map(facts.get, (_HOST, "hardware", *SETTINGS)))
+            if key not in distinct:
+                hardware = json.loads(facts.get("hardware", "{}"))
+                distinct[key] = {**facts, **{name: str(hardware[name]) for name in _HARDWARE if name in hardware}}
+            by_result[subject] = distinct[key]
+        return by_result
+
+    # Time between the runs of one load
+
+    def _gap(self, point: Point, base: Point) -> Iterator[str]:
+        """Compare the largest gap with the spec's limit, else with the distance between loads."""
+        gap = longest_gap(point, base)
+        is_one_host = len({*self._values((*point.runs, *base.runs), _HOST)}) <= 1
+        limit = FAR_APART if self.within is None else self.within
+        if self.within is None and is_one_host:
+            limit = min(FAR_APART, max(SPACINGS * max(_spacing(point.runs), _spacing(base.runs)), LEAST_GAP))
+        if gap is not None and gap > limit:
+            yield f"measured {duration(gap)} from the base"
+
+    # What a step began with
+
+    def _start(self, point: Point) -> _Start:
+        if point.places not in self._starts:
+            before_stage, before_step = (self.tables.facts.get(scope, {}) for scope in ("start", "step start"))
+            steps = dict.fromkeys((f"{run.place[0]}/{run.attempt}", run.place[1]) for run in point.runs)
+            states = ((result, before_step.get(f"{result}/{position}")) for result, position in steps)
+            self._starts[point.places] = _start([
+                (before_stage.get(result, _NO_FACTS), json.loads(facts["state"]) if facts else {})
+                for result, facts in states
+            ])  # fmt: skip
+        return self._starts[point.places]
+
+    @cached_property
+    def _starts(self) -> dict[tuple[Place, ...], _Start]:
+        return {}
+
+
+def longest_gap(point: Point, base: Point) -> float | None:
+    """Seconds between the runs of one load, the largest."""
+    times = {(run.load, run.run): run.started for run in base.runs if run.started}
+    starts = ((run.started, times.get((run.load, run.run))) for run in point.runs)
+    return max((abs((arm - other).total_seconds()) for arm, other in starts if arm and other), default=None)
+
+
+def _spacing(runs: Iterable[Run]) -> float:
+    """Seconds from the start of one load to that of the next, the median; with one load a week."""
+    starts: dict[int, datetime] = {}
+    for run in runs:
+        if run.started:
+            starts[run.load] = min(run.started, starts.get(run.load, run.started))
+    ordered = sorted(starts.values())
+    return median((after - before).total_seconds() for before, after in pairwise(ordered)) if ordered[1:] else FAR_APART
+
+
+# Runs that are not what they should be, and in how many of both sides
+
+
+def is_unsteady(run: Run) -> bool:
+    """Decide if it was tested, and no steady part of it has a start: its figure is of a state on its way."""
+    return _has_steadiness(run) and "steady_from_s" not in run.metrics
+
+
+def has_missed_lookups(run: Run) -> bool:
+    """Decide if it found fewer keys than the steps before it wrote."""
+    return EXPECTED in run.metrics and any(WARNING in text for text in run.warnings)
+
+
+def has_heavier_client(run: Run) -> bool:
+    client, server = run.metrics.get(CLIENT_CPU), run.metrics.get(SERVER_CPU)
+    return client is not None and server is not None and client > server
+
+
+def _has_steadiness(run: Run) -> bool:
+    return "steady_change_pct" in run.metrics
+
+
+# sentence, which runs, and of which runs it is known
+_COUNTED: tuple[tuple[str, Callable[[Run], bool], Callable[[Run], bool]], ...] = (
+    (NOT_STEADY, is_unsteady, _has_steadiness),
+    ("fewer keys found than expected", has_missed_lookups, lambda _: True),
+    ("the client used more CPU than its server", has_heavier_client, lambda _: True),
+)
+
+
+def _counts(point: Point, base: Point) -> Iterator[str]:
+    for text, is_met, is_known in _COUNTED:
+        arm, against = ([is_met(run) for run in side.runs if is_known(run)] for side in (point, base))
+        if not any(arm) and not any(against):
+            continue
+        counts = [f"{sum(side)} of {len(side)}" for side in (arm, against)]
+        if not against:
+            yield f"{text} in {counts[0]} runs (those of the base are too short to tell)"
+        elif not arm:
+            yield f"{text} in {counts[1]} runs of the base (those of this arm are too short to tell)"
+        else:
+            yield f"{text} in {counts[0]} runs, in {counts[1]} of the base"
+
+
+def missed_rate(point: Point) -> str:
+    """Return `1,113 of 2,000 rows/s`, medians of the loads; nothing where clients reached the rate of the spec."""
+    targets = dict.fromkeys(name for run in point.runs for name in run.metrics if name.startswith(TARGET))
+    for target in targets:
+        metric = target.removeprefix(TARGET)
+        wanted, reached = point.spread(target), point.spread(metric)
+        if wanted and reached and not is_sustained(reached[0], wanted[0]):
+            return f"{units.rate(reached[0])} of {units.rate(wanted[0])} {unit(metric)}"
+    return ""
+
+
+def _missed_rates(point: Point, base: Point) -> Iterator[str]:
+    for whose, side in (("", point), (" of the base", base)):
+        if text := missed_rate(side):
+            yield f"rate missed{whose}: {text}"
+
+
+# What a step began with: files and page cache before its stage, all else before the step itself
+
+Level = tuple[float, float]  # files and bytes
+Limit = Callable[[float, float], bool]
+L0, L0_FILES, MOVED = "L0", 4, 0.10  # of a tree: so many files in L0, which each read looks into, or bytes elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    values: Mapping[str, float]  # by condition, medians of the runs
+    levels: Mapping[str, Level]  # of an LSM tree
+    texts: Mapping[str, str]
+
+
+def _relative(limit: float) -> Limit:
+    return lambda arm, base: abs(arm - base) > limit * max(arm, base)
+
+
+def _absolute(limit: float) -> Limit:
+    return lambda arm, base: abs(arm - base) >= limit
+
+
+# conditions with their limits, what is told, and whether arms must share their loads
+_STARTS: tuple[tuple[Mapping[str, Limit], str, bool], ...] = (
+    (
+        {"bytes": _relative(0.02), "files": _relative(0.02)},
+        "began from {arm[database]}, the base from {base[database]}",
+        True,
+    ),
+    (
+        {"page cache": _absolute(0.10)},
+        "began with {arm[page cache]} of its database in the page cache, the base with {base[page cache]}",
+        False,
+    ),
+    (
+        {"tables": _relative(0.02), "bytes per row": _relative(0.10)},
+        "began with {arm[tables]} in tables and indexes{arm[rows]}, the base with {base[tables]}{base[rows alone]}",
+        True,
+    ),
+    (
+        {"server cache": _absolute(0.10)},
+        "began with a server's cache that held {arm[server cache]} of what fits, the base with {base[server cache]}",
+        False,
+    ),
+    (
+        # an idle server may have 1,000
+        {"history": lambda arm, base: abs(arm - base) >= max(1000.0, max(arm, base) / 2)},
+        "began with {arm[history]} transactions in the history list, the base with {base[history]}",
+        False,
+    ),
+    (
+        {"dead share": _absolute(0.02)},
+        "began with {arm[dead rows]} dead rows beside {arm[live rows]} live ones, "
+        "the base with {base[dead rows]} beside {base[live rows]}",
+        False,
+    ),
+    (
+        {"vacuum": _absolute(0.5)},
+        "a vacuum was at work or due as {arm[vacuum]} runs began, as {base[vacuum]} of the base",
+        False,
+    ),
+)
+
+
+def _start_differences(arm: _Start, base: _Start, shares_loads: bool) -> Iterator[str]:
+    for limits, sentence, is_of_shared_loads in _STARTS:
+        names = arm.values.keys() & base.values.keys() & limits.keys()
+        is_apart = any(limits[name](arm.values[name], base.values[name]) for name in names)
+        if is_apart and (shares_loads or not is_of_shared_loads):
+            yield sentence.format(arm=arm.texts, base=base.texts)
+    if shares_loads and _trees_apart(arm.levels, base.levels):
+        yield f"began with {_tree_text(arm.levels)}, the base with {_tree_text(base.levels)}"
+
+
+def _trees_apart(arm: Mapping[str, Level], base: Mapping[str, Level]) -> bool:
+    if not arm or not base:
+        return False
+    nothing = 0.0, 0.0
+    moved = sum(abs(arm.get(name, nothing)[1] - base.get(name, nothing)[1]) for name in {*arm, *base}) / 2
+    whole = max(sum(size for _, size in tree.values()) for tree in (arm, base))
+    return abs(arm.get(L0, nothing)[0] - base.get(L0, nothing)[0]) >= L0_FILES or moved > MOVED * whole
+
+
+def _start(runs: Sequence[tuple[Mapping[str, str], Mapping[str, Any]]]) -> _Start:
+    """Take medians; `runs`: facts of the files, and what a server or the engine's files said before the step."""
+    values: dict[str, list[float]] = {}
+    for files, state in runs:
+        for name, value in _conditions(files, state):
+            values.setdefault(name, []).append(value)
+    medians = {name: fmean(known) if name == "vacuum" else median(known) for name, known in values.items()}
+    levels = _median_tree([state[TREE_LEVELS] for _, state in runs if isinstance(state.get(TREE_LEVELS), Mapping)])
+    numbers = {name: f"{value:,.0f}" for name, value in medians.items()}
+    shares = {name: percent(value) for name, value in medians.items() if name in ("page cache", "server cache")}
+    in_files = f" in {counted(round(medians['files']), 'file')}" if "files" in medians else ""
+    rows, vacuums = numbers.get("rows"), values.get("vacuum", ())
+    texts = {
+        **numbers,
+        **shares,
+        "database": f"{units.size(medians.get('bytes', 0.0))}{in_files}",
+        "tables": units.size(medians.get("tables", 0.0)),
+        "rows": f" for {rows} rows" if rows else "",
+        "rows alone": f" for {rows}" if rows else "",
+        "live rows": rows or "",
+        "vacuum": f"{round(sum(vacuums))} of {len(vacuums)}",
+    }
+    return _Start(medians, levels, texts)
+
+
+def _conditions(files: Mapping[str, str], state: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    size = float(files.get("bytes", 0))
+    yield from ((name, float(files[name])) for name in ("bytes", "files") if "bytes" in files and name in files)
+    if "resident" in files and size:  # of an empty database nothing can be cached
+        yield "page cache", float(files["resident"]) / size
+    tables = state[DATA_BYTES] + state.get(INDEX_BYTES, 0.0) if DATA_BYTES in state else 0.0
+    rows, fitting = state.get(LIVE_ROWS, 0.0), min(state.get(CACHE_BYTES, 0.0), tables)
+    if tables:
+        yield "tables", tables
+    if fitting and CACHED_BYTES in state:  # a cache larger than the database is full with all of it
+        yield "server cache", min(1.0, state[CACHED_BYTES] / fitting)
+    if rows:
+        yield "rows", rows
+    if rows and tables:
+        yield "bytes per row", tables / rows
+    if rows and DEAD_ROWS in state:
+        yield "dead rows", state[DEAD_ROWS]
+        yield "dead share", state[DEAD_ROWS] / (state[DEAD_ROWS] + rows)
+    if HISTORY_LENGTH in state:
+        yield "history", state[HISTORY_LENGTH]
+    if VACUUMS in state:
+        yield "vacuum", float(state[VACUUMS] + state.get(TABLES_TO_VACUUM, 0.0) > 0)
+
+
+def _median_tree(trees: Sequence[Mapping[str, Level]]) -> dict[str, Level]:
+    names = sorted({name for tree in trees for name in tree}, key=lambda name: int(name[1:]))
+    columns = {name: zip(*(tree.get(name, (0.0, 0.0)) for tree in trees), strict=True) for name in names}
+    return {name: (median(files), median(sizes)) for name, (files, sizes) in columns.items()}
+
+
+def _tree_text(levels: Mapping[str, Level]) -> str:
+    """4 files of 96 MiB in L0 and 9 of 230 MiB in L1"""
+    parts = [f"{round(files)} of {units.size(size)} in {name}" for name, (files, size) in levels.items() if files]
+    number, _, text = " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:]))).partition(" ")
+    return f"{counted(int(number), 'file')} {text}" if parts else "no files"
