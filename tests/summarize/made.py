@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from stepgrid.model.plan import PlannedCell, Repeat
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import PastFigure, Run
+from stepgrid.summarize.data.series import from_pairs
+from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables
 
 START = datetime(2026, 11, 20, 10)
 
@@ -53,6 +55,10 @@ def past(
     return PastFigure(
         place, "readww", "db_bench", f"s-{cell}-0-0/0", load, 0, restored, host, qps, f"2026-11-{20 - age}"
     )
+
+
+def tables(runs: Iterable[Run], **more: Any) -> Tables:
+    return Tables(tuple(runs), from_pairs({}), {}, **more)
 
 
 def cell(labels: Mapping[str, str], stage: str, build: str = "b") -> PlannedCell:

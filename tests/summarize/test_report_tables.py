@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepgrid.collect.job import collect
-from stepgrid.model.plan import Axis
 from stepgrid.model.table import Table
 from stepgrid.summarize import report_tables
-from stepgrid.summarize.data.series import Place
-from stepgrid.summarize.data.tables_reader import Run, StepDetails
 from stepgrid.summarize.job import read
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.report_tables import TableInputs
-from tests.summarize import made, scenario
+from tests.summarize import scenario
 from tests.summarize.scenario import NEW, OLD
 
 
@@ -162,40 +156,3 @@ def test_without_tables_a_kind_shows_its_own(tmp_path: Path) -> None:
     assert not found.asked
     assert list(dict.fromkeys(table.title for table in found.tables)) == ["response time"]
     assert {(name.partition(":")[0], why) for name, why in found.unshown} == {("relative QPS", report_tables.REPEATED)}
-
-
-# Probes, in a report whose spec names no tables.
-
-
-class Counted(StepDetails):
-    def named_counters(self, patterns: Collection[str]) -> Mapping[Place, Mapping[str, float]]:
-        assert list(patterns) == ["min_trx.*", "other.*"]
-        return {
-            ("s-base", 0): {"min_trx.SKIPPED": 36144100.0, "min_trx.SEEKS": 1.0},
-            ("s-sd8k", 0): {"min_trx.SKIPPED": 14.0, "min_trx.SEEKS": 1.0},
-        }
-
-
-def probed(gc: str, seconds: float | None) -> Run:
-    probe = {} if seconds is None else {"min_trx": seconds}
-    return replace(made.run(gc, 0, 100.0, **probe), labels={"gc": gc}, step="q100", kind="sql", place=(f"s-{gc}", 0))
-
-
-def probe_tables(runs: list[Run], **more: Any) -> list[tuple[str, list[str]]]:
-    inputs = TableInputs((Axis("gc", ("base", "sd8k")),), runs, {"gc": "base"}, **more)
-    return [(table.name, lines(table)[1:]) for table in report_tables.tables([], inputs)[0]]
-
-
-def test_seconds_of_a_probe_and_what_was_counted_around_it() -> None:
-    runs = [probed("base", 8.206), probed("sd8k", 0.196)]
-    assert probe_tables(runs, details=Counted(), probes=["min_trx", "other"]) == [
-        ("probe min_trx", ["base | 8.206", "sd8k | 0.196"]),
-        ("most of what was counted around min_trx: q100", ["min_trx.SKIPPED | 36144100 | 14", "min_trx.SEEKS | 1 | 1"]),
-        ("most of what was counted around min_trx: q100", ["0.000 | min_trx.SKIPPED", "1.000 | min_trx.SEEKS"]),
-    ]
-
-
-def test_a_probe_without_counters_has_its_seconds_and_a_plan_without_probes_nothing() -> None:
-    runs = [probed("base", 8.206), probed("sd8k", None)]
-    assert probe_tables(runs, probes=["min_trx"]) == [("probe min_trx", ["base | 8.206", "sd8k | -"])]
-    assert probe_tables(runs) == []

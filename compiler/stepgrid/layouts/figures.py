@@ -56,11 +56,11 @@ def _figure(block: Block, spot: LayoutCell, metric: str) -> Cell:
     if block.base is not None:
         return ratio_cell(spot, metric)
     value = spot.values.get(metric)
-    return cell(spot, None if value is None else units.figure(value, unit(metric)), value)
+    return cell(spot, None if value is None else units.figure(value, _unit(block, metric)), value)
 
 
 def _unit(block: Block, metric: str) -> str:
-    return "" if block.base is not None else unit(metric)
+    return "" if block.base is not None else block.units.get(metric) or unit(metric)
 
 
 def _base_line(block: Block) -> tuple[str, ...]:

@@ -49,6 +49,7 @@ class Block:
     base: str | None = None  # what ratios are to
     base_column: int | None = None  # where it is a column
     called: Mapping[str, str] = field(default_factory=dict)  # of metrics: what the table calls them
+    units: Mapping[str, str] = field(default_factory=dict)  # of metrics, also of those that a spec names
     notes: tuple[str, ...] = ()
     unnamed: str = ""  # what a spot is called that no axis touches: the build
     ratio_of: Callable[[At, At, str], float | None] | None = None  # of one spot to another

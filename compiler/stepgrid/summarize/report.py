@@ -184,7 +184,7 @@ def report(
     intervals = ratio_intervals(compared, alpha)
     shown, long = report_tables.tables(
         header.report.tables,
-        report_tables.TableInputs(axes, tables.runs, base, tables.details, tables.probes, unlike, intervals),
+        report_tables.TableInputs(axes, base, tables, unlike, intervals),
     )
     every_point = [point for each in sections for point in each.points]
     noise = claim_judgement.ClaimEvidence(

@@ -18,7 +18,7 @@ from stepgrid.summarize.comparisons.comparison_axes import most_able, touching
 from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals
 from stepgrid.summarize.data.points import Point, choose_points, points
 from stepgrid.summarize.data.series import Place
-from stepgrid.summarize.data.tables_reader import Run, StepDetails
+from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.table_blocks import (
     Arrangement,
     Caveat,
@@ -38,6 +38,17 @@ TOO_LONG, REPEATED = "too long for here", "the same ratios, to be pasted"
 REPEATING = ("relative",)  # ratios that the comparisons of a report have, with verdicts
 LINES = ("percentiles", "stalls", "compaction_sum", "iostat", "vmstat")  # one table, each point a line or a column
 TOP = 5  # counters of a probe, as published
+RESPONSE_TIMES = {
+    "avg_us": "avg",
+    "p50_us": "p50",
+    "p75_us": "p75",
+    "p95_us": "p95",
+    "p99_us": "p99",
+    "p99_9_us": "p99.9",
+    "p99_99_us": "p99.99",
+    "max_us": "max",
+}
+_IN_ABSOLUTE_FIGURES = ("p50_us", "p99_us", "p99_9_us")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +63,14 @@ class LongTable:
 @dataclass(frozen=True)
 class TableInputs:
     axes: Sequence[Axis]
-    runs: Sequence[Run]
     base: Mapping[str, str]
-    details: StepDetails = field(default_factory=StepDetails)
-    probes: Sequence[str] = ()
+    tables: Tables
     caveat: Caveat = no_caveat
     intervals: RatioIntervals = field(default_factory=RatioIntervals)
 
     @cached_property
     def measured(self) -> list[Run]:
-        return [run for run in self.runs if run.measured]
+        return [run for run in self.tables.runs if run.measured]
 
 
 def tables(requests: Sequence[Request], inputs: TableInputs) -> tuple[list[Table], list[LongTable]]:
@@ -81,8 +90,8 @@ class _TableMaker:
     def counters(self) -> Mapping[Place, Mapping[str, float]]:
         patterns = {str(pattern) for request in self.requests for pattern in request.get("counters", ())}
         if not self.requests:
-            patterns = {f"{probe}.*" for probe in self.inputs.probes}
-        return self.inputs.details.named_counters(sorted(patterns))
+            patterns = {f"{probe}.*" for probe in self.inputs.tables.probes}
+        return self.inputs.tables.details.named_counters(sorted(patterns))
 
     @cached_property
     def measured(self) -> ReportPoints:
@@ -90,25 +99,33 @@ class _TableMaker:
 
     @cached_property
     def all_steps(self) -> ReportPoints:
-        return self._points(self.inputs.runs, self.inputs.intervals)
+        return self._points(self.inputs.tables.runs, self.inputs.intervals)
 
     def _points(self, runs: Iterable[Run], intervals: RatioIntervals) -> ReportPoints:
-        axes, inputs = self.inputs.axes, self.inputs
+        axes, tables = self.inputs.axes, self.inputs.tables
         by_step: dict[str, list[Run]] = {}
         for run in runs:
             by_step.setdefault(run.step, []).append(run)
-        members = [
-            point
-            for step, members in by_step.items()
-            for point in points(members, step, [axis.name for axis in touching(axes, step)])
-        ]
-        return ReportPoints(members, axes, [*by_step], inputs.details, self.counters, inputs.caveat, intervals)
+        return ReportPoints(
+            points=[
+                point
+                for step, members in by_step.items()
+                for point in points(members, step, [axis.name for axis in touching(axes, step)])
+            ],
+            axes=axes,
+            steps=[*by_step],
+            details=tables.details,
+            counters=self.counters,
+            caveat=self.inputs.caveat,
+            intervals=intervals,
+            units=tables.units,
+        )
 
     def requested(self, request: Request) -> list[Table]:
         layout = _layout(request)
         report = self.all_steps if layout.sizes else self.measured
         if layout.sizes:
-            where = {STEP: load_steps(self.inputs.runs, layout.metrics), **request.get("where", {})}
+            where = {STEP: load_steps(self.inputs.tables.runs, layout.metrics), **request.get("where", {})}
             request = {**request, "where": where}
         if window := tuple(request.get("window", ())):
             report = self._window(window)
@@ -120,7 +137,7 @@ class _TableMaker:
 
     def _window(self, window: tuple[str, ...]) -> ReportPoints:
         """Use the figures of a window alone, with intervals of their own; a step that was too short is left out."""
-        figures = self.inputs.details.window(window)
+        figures = self.inputs.tables.details.window(window)
         runs = [run for run in self.inputs.measured if not run.metrics or run.place in figures]
         return self._points([replace(run, metrics=figures.get(run.place, {})) for run in runs], RatioIntervals())
 
@@ -129,14 +146,17 @@ class _TableMaker:
         tables_by_kind = {run.kind: registry.default_tables(run.kind) for run in self.inputs.measured}
         for name in dict.fromkeys(name for names in tables_by_kind.values() for name in names):
             layout = LAYOUTS.get(name)
+            runs = [run for run in self.inputs.measured if name in tables_by_kind[run.kind]]
+            if name == DEFAULT_LAYOUT:
+                yield from _response_times(runs)
+                continue
             if layout.sizes:
-                steps = load_steps(self.inputs.runs, layout.metrics)
+                steps = load_steps(self.inputs.tables.runs, layout.metrics)
             else:
-                runs = [run for run in self.inputs.measured if name in tables_by_kind[run.kind]]
                 steps = _steps(run for run in runs if layout.levels or _has_any(run, layout.metrics))
             if steps:
                 yield {"layout": name, "where": {STEP: steps}, **self._build_base(layout)}
-        for probe in self.inputs.probes:
+        for probe in self.inputs.tables.probes:
             yield from self._probe_requests(probe)
 
     def _build_base(self, layout: Layout) -> Mapping[str, Any]:
@@ -175,6 +195,18 @@ class _TableMaker:
                     yield LongTable(title, make, REPEATED if name in REPEATING else TOO_LONG)
             else:
                 yield from make()
+
+
+def _response_times(runs: Iterable[Run]) -> Iterator[Request]:
+    """Ask for all response times of the steps with some that their absolute figures lack."""
+    names_by_step: dict[str, set[str]] = {}
+    for run in runs:
+        names_by_step.setdefault(run.step, set()).update(RESPONSE_TIMES.keys() & run.metrics.keys())
+    for step, names in names_by_step.items():
+        if names.difference(_IN_ABSOLUTE_FIGURES):
+            metrics = [name for name in RESPONSE_TIMES if name in names]
+            named = {"title": "response time", "metrics": metrics, "labels": RESPONSE_TIMES}
+            yield {"layout": DEFAULT_LAYOUT, **named, "where": {STEP: [step]}}
 
 
 def _layout(request: Request) -> Layout:

@@ -41,6 +41,7 @@ class ReportPoints:
     counters: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
     caveat: Caveat = no_caveat
     intervals: RatioIntervals = field(default_factory=RatioIntervals)
+    units: Mapping[str, str] = field(default_factory=dict)  # of metrics
     _by_labels: dict[tuple[str, frozenset[tuple[str, str]]], Point] = field(init=False)
     _values: dict[int, Mapping[str, float]] = field(default_factory=dict)  # by id of the point
 
@@ -216,6 +217,7 @@ def block(form: Arrangement, key: Labels, points: Sequence[Point], report: Repor
         base=None if form.base is None else _words(form, form.base.values(), form.base),
         base_column=_base_column(form, columns),
         called=form.called,
+        units=report.units,
         notes=_missing_loads(form, points),
         unnamed=form.call(builds.pop()) if len(builds) == 1 else "",
     )

@@ -23,7 +23,7 @@ class AnyCommand(PackageRunner):
     revision = 1
     parser = 3
     reading = ("metrics", "series")
-    tables = ("relative",)
+    tables = ("relative", "figures")
 
     def placeholders(self, server: Sequence[str]) -> Mapping[str, Sequence[str]]:
         return {"argv": (*driver.PLACEHOLDERS, *server)}

@@ -1,0 +1,232 @@
+"""The tables that a kind of step has without being asked for: sysbench, the insert benchmark, commands, probes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stepgrid.model.plan import Axis
+from stepgrid.model.table import Table
+from stepgrid.summarize import report_tables
+from stepgrid.summarize.data.series import Place
+from stepgrid.summarize.data.tables_reader import Run, StepDetails
+from stepgrid.summarize.report_tables import TableInputs, load_steps
+from tests.summarize import made
+
+AXES = (Axis("server", ("my", "pg")), Axis("range", ("10", "100"), ("read-only.pre", "read-only")))
+STEPS: tuple[tuple[str, dict[str, str], dict[str, float]], ...] = (
+    ("load", {}, {"insert_seconds": 2.0, "seconds": 2.5, "data_bytes": 1.0}),
+    ("settle", {}, {"data_bytes": 2.0**20, "database_bytes": 3.0 * 2**20}),
+    ("scan.pre", {}, {"rows_per_s": 7000.0}),
+    ("read-only.pre", {"range": "10"}, {}),
+    ("read-only.pre", {"range": "100"}, {}),
+    ("update-one", {}, {"ignored_errors": 4.0}),
+    ("scan", {}, {"rows_per_s": 5000.0, "database_bytes": 4.0 * 2**20}),
+    ("read-only", {"range": "10"}, {}),
+    ("read-only", {"range": "100"}, {"database_bytes": 5.0 * 2**20}),
+)
+CPU = {"server_cpu_us_per_op": 20.5, "client_cpu_us_per_op": 7.0}
+HOST = {"host_cpu_user_pct": 50.0, "host_cpu_system_pct": 50.0, "context_switches_per_s": 500.0}
+
+
+def sysbench(server: str, index: int) -> Run:
+    step, variables, metrics = STEPS[index]
+    is_measured = step not in ("load", "settle")
+    qps = (100.0 if server == "my" else 150.0) + 10 * index
+    return replace(
+        made.run(server, 0, qps, **(CPU | HOST if is_measured else {}), **metrics),
+        labels={"server": server, **variables},
+        step=step,
+        kind="quiesce" if step == "settle" else "sysbench",
+        measured=is_measured,
+        place=(f"s-{server}", index),
+    )
+
+
+RUNS = [sysbench(server, index) for server in ("my", "pg") for index in range(len(STEPS))]
+
+
+def tables(
+    runs: Sequence[Run] = RUNS, requests: Sequence[Mapping[str, Any]] = (), axes: Sequence[Axis] = AXES
+) -> list[Table]:
+    return report_tables.tables(requests, TableInputs(axes, {"server": "my"}, made.tables(runs)))[0]
+
+
+def rows(table: Table) -> list[str]:
+    return [" ".join(cell.text for cell in row) for row in table.rows]
+
+
+@pytest.fixture(scope="module")
+def sysbench_tables() -> Mapping[str, list[tuple[str, list[str]]]]:
+    by_title: dict[str, list[tuple[str, list[str]]]] = {}
+    for table in tables():
+        by_title.setdefault(table.title, []).append((table.block, rows(table)))
+    return by_title
+
+
+def test_sysbench_has_rates_by_group_with_the_range_in_the_name(
+    sysbench_tables: Mapping[str, list[tuple[str, list[str]]]],
+) -> None:
+    assert sysbench_tables["relative QPS by group"] == [
+        ("range queries without aggregation", ["1.31 scan", "1.42 scan.pre"]),
+        (
+            "range queries with aggregation",
+            ["1.29 read-only_range=10", "1.38 read-only.pre_range=10", "1.28 read-only_range=100",
+             "1.36 read-only.pre_range=100"],
+        ),
+        ("writes", ["1.33 update-one"]),
+    ]  # fmt: skip
+    assert sysbench_tables["QPS by group"][0] == (
+        "range queries without aggregation",
+        ["160 210 scan", "5000 5000 scan, rows/s", "120 170 scan.pre", "7000 7000 scan.pre, rows/s"],
+    )
+    assert sysbench_tables["QPS after what writes, relative to before it"] == [
+        ("", ["1.33 1.24 scan", "1.31 1.22 read-only_range=10", "1.29 1.21 read-only_range=100"])
+    ]
+
+
+def test_sysbench_has_the_load_errors_and_costs(sysbench_tables: Mapping[str, list[tuple[str, list[str]]]]) -> None:
+    """Show the load, which is not measured, with the sizes after the wait behind it."""
+    assert sysbench_tables["load and sizes"] == [
+        ("", ["my 100 2.50 2 - 1 MiB - 3 MiB 4 MiB", "pg 150 2.50 2 - 1 MiB - 3 MiB 4 MiB"])
+    ]
+    assert sysbench_tables["errors and reconnects"] == [("ignored_errors, errors", ["update-one 4 4"])]
+    assert sysbench_tables["CPU per operation"][0][1][0] == "20.5 + 7 20.5 + 7 scan"
+    costs = sysbench_tables["per operation"]
+    assert [block for block, _ in costs][:4] == [*["scan.pre"] * 2, *["read-only.pre, range=10"] * 2]
+    assert costs[0][1] == ["0.833333 4.167 - - - 120 my", "0.588235 2.941 - - - 170 pg"]
+    assert costs[1][1] == ["0.71 0.71 - - - 1.42 pg"]
+
+
+def test_costs_of_many_steps_are_only_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(report_tables, "MOST_ROWS", 13)
+    short, long = report_tables.tables([], TableInputs(AXES, {"server": "my"}, made.tables(RUNS)))
+    assert not [table for table in short if table.title == "per operation"]
+    assert [table.name for table in long][:2] == ["per operation: scan.pre", "per operation: read-only.pre, range=10"]
+    assert [table.name for table in long[0].make()] == ["per operation: scan.pre"] * 2
+
+
+def test_a_spec_may_ask_for_the_load_alone() -> None:
+    (table,) = tables(requests=[{"layout": "load", "where": {"server": "pg"}}])
+    assert rows(table) == ["- 150 2.50 2 - 1 MiB - 3 MiB 4 MiB"]
+    assert [column.name for column in table.columns][:2] == ["build", "rows/s"]
+
+
+def test_without_a_load_there_is_no_table_of_it() -> None:
+    others = [run for run in RUNS if run.step != "load"]
+    assert not [table for table in tables(others) if table.title == "load and sizes"]
+    assert load_steps(others, ("insert_seconds",)) == []
+    assert load_steps(RUNS[:1], ("insert_seconds",)) == ["load"]
+    assert load_steps(RUNS, ("insert_seconds",)) == ["load", "settle", "scan"]
+
+
+def test_ratios_are_geometric_means_over_the_loads() -> None:
+    """Medians would give 300 / 200: 1.50."""
+    rates = (100.0, 200.0, 400.0), (300.0, 150.0, 800.0)
+    runs = [
+        replace(sysbench("my", 2), step=step, load=load, place=(f"s-{load}", index), metrics={"qps": qps})
+        for index, step in enumerate(("scan.pre", "scan"))
+        for load, qps in enumerate(rates[index])
+    ]
+    (table,) = tables(runs, [{"layout": "before_after"}])
+    assert rows(table) == ["1.65 scan"]
+    assert table.rows[0][0].value == pytest.approx((3.0 * 0.75 * 2.0) ** (1 / 3))
+    inserts = [
+        replace(made.run(server, load, 0.0), labels={"server": server}, kind="insert_benchmark",
+                metrics={"inserts_per_s": rate})
+        for index, server in enumerate(("my", "pg"))
+        for load, rate in enumerate(rates[index])
+    ]  # fmt: skip
+    (table,) = (
+        table
+        for table in tables(inserts, [{"layout": "insert_benchmark"}], AXES[:1])
+        if table.block.startswith("relative to")
+    )
+    assert rows(table) == ["my 1.00", "pg 1.65"]
+
+
+def test_inserts_of_arms_outside_the_base_are_tables_of_their_own() -> None:
+    """Hold all servers of so many clients to the base, wherever its row is."""
+    rates = {("pg", "1"): 300.0, ("my", "1"): 100.0, ("pg", "2"): 500.0, ("my", "2"): 400.0}
+    runs = [
+        replace(
+            made.run(f"{server}{clients}", 0, rate),
+            labels={"server": server, "clients": clients},
+            kind="insert_benchmark",
+            metrics={"inserts_per_s": rate, "target_inserts_per_s": 400.0 * int(clients), "qps": rate},
+        )
+        for (server, clients), rate in rates.items()
+    ]
+    axes = (Axis("server", ("pg", "my")), Axis("clients", ("1", "2")))
+    by_block = {table.block: rows(table) for table in tables(runs, [{"layout": "insert_benchmark"}], axes)}
+    assert by_block["clients=1, relative to my"] == ["pg 3.00", "my 1.00"]
+    assert by_block["clients=2, relative to my"] == ["pg 1.25", "my 1.00"]
+    assert by_block["clients=1, insert rate against target"] == ["target 400", "pg 300*", "my 100*"]
+    assert by_block["clients=2, throughput"] == ["pg 500*", "my 400*"]
+
+
+# Commands, whose absolute figures have three percentiles alone, and metrics that the spec names.
+
+
+def command(step: str, mode: str, **metrics: float) -> Run:
+    row = made.run(mode, 0, 100.0, **metrics)
+    return replace(row, labels={"server": mode}, step=step, kind="command", place=(f"s-{mode}", int(step == "read")))
+
+
+def test_all_response_times_of_a_command_are_one_table() -> None:
+    runs = (
+        command("read", "my", avg_us=587.3, p50_us=169.6, max_us=40000.0),
+        command("read", "pg", avg_us=880.0),
+        command("write", "my", p99_us=5.0),  # stands in the absolute figures
+    )
+    (table,) = tables(runs, axes=AXES[:1])
+    assert (table.name, table.notes) == ("response time: read", ("avg, p50, max: us",))
+    assert [column.name for column in table.columns] == ["server", "avg", "p50", "max"]
+    assert rows(table) == ["my 587 170 40,000", "pg 880 - -"]
+
+
+def test_a_metric_of_the_spec_has_its_unit() -> None:
+    runs = command("read", "my", cost=1.5), command("read", "pg", cost=2.5)
+    request = {"title": "paid", "rows": ["step"], "columns": ["server"], "metrics": ["cost"]}
+    inputs = TableInputs(AXES[:1], {"server": "my"}, made.tables(runs, units={"cost": "USD"}))
+    (table,) = report_tables.tables([request], inputs)[0]
+    assert (table.name, rows(table)) == ("paid: cost, USD", ["read 1.50 2.50"])
+
+
+# Probes: their seconds by step, and what was counted around them.
+
+
+class Counters(StepDetails):
+    def named_counters(self, patterns: Collection[str]) -> Mapping[Place, Mapping[str, float]]:
+        assert list(patterns) == ["min_trx.*", "other.*"]
+        return {
+            ("s-base", 0): {"min_trx.SKIPPED": 36144100.0, "min_trx.SEEKS": 1.0},
+            ("s-sd8k", 0): {"min_trx.SKIPPED": 14.0, "min_trx.SEEKS": 1.0},
+        }
+
+
+def probed(gc: str, **seconds: float) -> Run:
+    return replace(made.run(gc, 0, 100.0, **seconds), labels={"gc": gc}, step="q100", kind="sql", place=(f"s-{gc}", 0))
+
+
+def probe_tables(runs: Sequence[Run], **more: Any) -> list[tuple[str, list[str]]]:
+    inputs = TableInputs((Axis("gc", ("base", "sd8k")),), {"gc": "base"}, made.tables(runs, **more))
+    return [(table.name, rows(table)) for table in report_tables.tables([], inputs)[0]]
+
+
+def test_seconds_of_a_probe_and_what_was_counted_around_it() -> None:
+    runs = [probed("base", min_trx=8.206), probed("sd8k", min_trx=0.196)]
+    assert probe_tables(runs, details=Counters(), probes=("min_trx", "other")) == [
+        ("probe min_trx", ["base 8.206", "sd8k 0.196"]),
+        ("most of what was counted around min_trx: q100", ["min_trx.SKIPPED 36144100 14", "min_trx.SEEKS 1 1"]),
+        ("most of what was counted around min_trx: q100", ["0.000 min_trx.SKIPPED", "1.000 min_trx.SEEKS"]),
+    ]
+
+
+def test_a_probe_without_counters_has_its_seconds_and_a_plan_without_probes_nothing() -> None:
+    runs = [probed("base", min_trx=8.206), probed("sd8k")]
+    assert probe_tables(runs, probes=("min_trx",)) == [("probe min_trx", ["base 8.206", "sd8k -"])]
+    assert probe_tables(runs) == []
