@@ -27,11 +27,10 @@ from scipy.stats import binomtest  # noqa: E402
 from bench import verdicts_made as made  # noqa: E402  # the checkout's own
 from bench import verdicts_real as real  # noqa: E402
 from bench import verdicts_rows  # noqa: E402
-from stepgrid.summarize.comparisons.comparison import compare, judge  # noqa: E402
-from stepgrid.summarize.comparisons.comparison_axes import layouts, touching  # noqa: E402
-from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry  # noqa: E402
-from stepgrid.summarize.comparisons.conditions import Conditions  # noqa: E402
-from stepgrid.summarize.comparisons.evidence import evidence  # noqa: E402
+from stepgrid.summarize.comparisons.comparison import ComparedMetric, Entry  # noqa: E402
+from stepgrid.summarize.comparisons.comparison_axes import Section  # noqa: E402
+from stepgrid.summarize.comparisons.judgement import Evidence, compare, judge  # noqa: E402
+from stepgrid.summarize.comparisons.noise_floor import noise_floors  # noqa: E402
 from stepgrid.summarize.data.points import points  # noqa: E402
 from stepgrid.summarize.statistics.verdicts import FASTER, INDICATIVE, SAME, SLOWER  # noqa: E402
 
@@ -95,12 +94,10 @@ def judged(kind: made.Kind, comparisons: int) -> list[list[Entry]]:
 
 def _entries(each: made.Made) -> Iterator[Entry]:
     """As `report` does it, step by step."""
-    axes = touching(each.axes, made.STEP)
-    beside = evidence(each.tables, EFFECT, Conditions(each.tables), lambda point, base: None, {})
-    for form in layouts(axes, {made.AXIS: "base"}, None):
-        table = compare(made.STEP, form, axes, points(each.tables.runs, made.STEP, [made.AXIS]))
-        [table] = judge([(table, beside(form, axes))])
-        yield from (entry for line in table.lines for entry in line.entries if entry.kind == RATIO)
+    section = Section(made.STEP, each.axes, tuple(points(each.tables.runs, made.STEP, [made.AXIS])))
+    evidence = Evidence(each.tables.series, EFFECT, noise_floors(each.tables))
+    unjudged = compare([section], {made.AXIS: "base"}, None, ComparedMetric())
+    yield from (case.entry for comparison in judge(unjudged, evidence, each.axes) for case in comparison.cases())
 
 
 def _equal(comparisons: int) -> Iterator[str]:

@@ -13,9 +13,8 @@ from bench.spent import stepgrid
 from stepgrid.plan import plan_file
 from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.comparison import Comparison
-from stepgrid.summarize.comparisons.comparison_cell import RATIO
-from stepgrid.summarize.job import read
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_files import read_report
 
 SPEC = (
     "title: verdicts\n"
@@ -70,22 +69,20 @@ def spec(arms: int, loads: int, seconds: int) -> str:
 def found(folder: Path) -> Report:
     store = Store(folder / "outputs")
     plan = max(store.root.glob(f"plans/*/{plan_file.HEADER}"), key=lambda path: path.stat().st_mtime).parent.name
-    return read(store, plan)
+    return read_report(store, plan)
 
 
 def verdicts(report: Report) -> Iterator[Found]:
-    for section in report.sections:
-        for table in section.comparisons:
-            yield from _of(table)
+    for comparison in report.comparisons.leading:
+        yield from _of(comparison)
 
 
 def _of(table: Comparison) -> Iterator[Found]:
-    for line in table.lines:
-        for column, entry in enumerate(line.entries):
-            if entry.kind == RATIO and entry.interval:
-                between = f"{entry.interval.ratio:.3f} [{entry.interval.low:.3f}, {entry.interval.high:.3f}]"
-                arm, base = (str(table.columns[each][0]) for each in (column, 0))
-                yield Found(table.step, base, arm, entry.verdict or f"none: {entry.caveat}", between)
+    for case in table.cases():
+        if interval := case.entry.interval:
+            between = f"{interval.ratio:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
+            word = case.entry.verdict or f"none: {case.entry.refusal}"
+            yield Found(case.row.step, str(table.arms[0][0]), str(case.arm[0]), word, between)
 
 
 def told(every: Sequence[Found]) -> Iterator[str]:

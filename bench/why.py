@@ -22,12 +22,10 @@ from bench.why_cases import Case  # noqa: E402
 from stepgrid.model import units  # noqa: E402
 from stepgrid.plan import plan_file  # noqa: E402
 from stepgrid.store.store import Store  # noqa: E402
-from stepgrid.summarize.comparisons.comparison import Line  # noqa: E402
-from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry  # noqa: E402
 from stepgrid.summarize.comparisons.counter_changes import CounterChanges  # noqa: E402
-from stepgrid.summarize.job import read  # noqa: E402
 from stepgrid.summarize.page import why  # noqa: E402
 from stepgrid.summarize.report import Report  # noqa: E402
+from stepgrid.summarize.report_files import read_report  # noqa: E402
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES  # noqa: E402
 
 
@@ -80,26 +78,20 @@ def report_of(folder: Path, title: str) -> Report:
     store = Store(folder / "outputs")
     plans = sorted(store.root.glob(f"plans/*/{plan_file.HEADER}"), key=lambda path: path.stat().st_mtime)
     names = [path.parent.name for path in plans if plan_file.read_header(path.parent).title == title]
-    return read(store, names[-1])
+    return read_report(store, names[-1])
 
 
 def said(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
     """The verdict of each comparison, and its causes."""
-    for table in (table for section in report.sections for table in section.comparisons):
-        for line in table.lines:
-            for column, entry in enumerate(line.entries):
-                if entry.kind == RATIO and entry.ratio and entry.interval:
-                    between = units.interval(entry.interval.low, entry.interval.high, units.ratio)
-                    arm = ", ".join(map(str, table.columns[column]))
-                    causes = [*why.of(report, table, line, entry), *counted(report, line, entry)]
-                    yield f"{table.step}, {arm}: {entry.ratio:.2f} {between} {entry.verdict}", causes
-
-
-def counted(report: Report, line: Line, entry: Entry) -> list[str]:
-    arm, base = entry.point, line.entries[0].point
-    if arm is None or base is None:
-        return []
-    return CounterChanges(report.details.counters([*arm.places, *base.places])).of(arm, base)
+    for comparison in report.comparisons.leading:
+        for case in comparison.cases():
+            entry = case.entry
+            if entry.ratio and entry.interval:
+                between = units.interval(entry.interval.low, entry.interval.high, units.ratio)
+                arm = ", ".join(map(str, case.arm))
+                counters = CounterChanges(report.data.details.counters([*case.point.places, *case.base.places]))
+                causes = [*why.of(report, comparison, case), *counters.of(case.point, case.base)]
+                yield f"{case.row.step}, {arm}: {entry.ratio:.2f} {between} {entry.verdict}", causes
 
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ def collect(plan: str, is_partial: bool = False) -> int:
 def summarize(plan: str, is_partial: bool = False) -> int:
     """Write the report of a plan's tables: summary.txt and index.html."""
     from stepgrid.store.store import Store
-    from stepgrid.summarize.job import missing_input, write_stamped
+    from stepgrid.summarize.report_files import missing_input, write_stamped
 
     store = Store()
     if problem := missing_input(store, plan):
@@ -139,9 +139,10 @@ def summarize(plan: str, is_partial: bool = False) -> int:
     report = _try_writing("summarize", store, lambda: write_stamped(store, plan))
     if report is None:
         return JOB_FAILED
-    if report.status.incomplete and not is_partial:
+    if report.notes.coverage.incomplete and not is_partial:
+        coverage = report.notes.coverage
         print(
-            f"summarize: {report.status.incomplete} of {report.status.total} measured steps have no figures; "
+            f"summarize: {coverage.incomplete} of {coverage.total} measured steps have no figures; "
             "the report says so on top. Run again to measure them.",
             file=sys.stderr,
         )

@@ -10,7 +10,7 @@ from stepgrid.plugins.importer import FolderError, ImportedStep
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.store.store import Store
 from stepgrid.summarize.page import report_formats
-from stepgrid.summarize.refresh import current
+from stepgrid.summarize.report_files import current_report
 from stepgrid.transfer.published import PublishedFolder, publish, read_folder
 from stepgrid_importers.insert_benchmark import merged_tables, probe, steps
 from tests.golden import Golden
@@ -104,7 +104,7 @@ def test_the_report_has_the_published_response_times_and_rates(tmp_path: Path) -
     planned = read_folder("insert_benchmark", run(tmp_path / "raw")).planned
     store = Store(tmp_path / "outputs")
     publish(store, planned)
-    report = current(store, planned.plan)
+    report = current_report(store, planned.plan)
     shares = report_formats.table(report, "tsv", "response times by class: qr100.L1, query").splitlines()
     published = TIMES.splitlines()
     assert [line.rpartition("\t")[0] for line in shares[1:]] == [

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from stepgrid.collect.job import collect
-from stepgrid.summarize.job import read, write
 from stepgrid.summarize.page import summary_text
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_files import read_report, write_report
 from tests.summarize.synthetic import ASSERTIONS, Experiment
 
 OLD, NEW = "rocksdb-6.11.4", "rocksdb-7.8.3"
@@ -38,11 +39,21 @@ def report(found: Experiment) -> Report:
     for reading in found.store.root.glob("results/*/*/figures.*"):  # results are edited by hand here
         reading.unlink()
     collect(found.store, found.plan)
-    made = read(found.store, found.plan.digest)
-    write(found.store, made)
+    made = read_report(found.store, found.plan.digest)
+    write_report(found.store, made)
     return made
 
 
 def text(found):
     """The summary with attempts' times taken out."""
     return re.sub(r"\d{8}T[\d.]+Z", "TIME", summary_text.path(found.store, "p-synthetic").read_text(encoding="utf-8"))
+
+
+def altered(report: Report, **fields: Any) -> Report:
+    """Return a report with other fields of its parts."""
+    for name, value in fields.items():
+        part = next(
+            part for part in ("setup", "comparisons", "notes", "tables", "data") if hasattr(getattr(report, part), name)
+        )
+        report = replace(report, **{part: replace(getattr(report, part), **{name: value})})
+    return report

@@ -41,7 +41,7 @@ def test_databases_that_came_about_alike_need_no_word(found: Experiment) -> None
         for load in range(2):
             started_from(found, cache, load, "hardlink")
     made = scenario.report(found)
-    assert not any("alike" in text for text in made.warnings)
+    assert not any("alike" in text for text in made.notes.warnings)
     said = "restored by hardlink (4); 2.00 s and 4 MiB of copies in all"
     assert f"<tr><th>databases</th><th>{said}</th></tr>" in html.page(made)
 
@@ -50,7 +50,7 @@ def test_databases_that_did_not_are_told(found: Experiment) -> None:
     for cache, load, method in (("lru", 0, "hardlink"), ("lru", 1, "hardlink"), ("hyper", 0, "hardlink")):
         started_from(found, cache, load, method)
     started_from(found, "hyper", 1, "replay")
-    assert scenario.report(found).warnings == (
+    assert scenario.report(found).notes.warnings == (
         "readww, overwrite: the databases did not all come about alike: restored by hardlink (3), "
         "made by running the load again (1)",
     )
@@ -64,11 +64,11 @@ def test_a_retracted_result_is_counted_with_its_reason(found: Experiment) -> Non
         found.add(BUILD, "hyper", "1", 1, {"readww": 1500.0, "overwrite": 2000.0})
         stage_requests.retract(found.store, result, why)
     made = scenario.report(found)
-    assert made.warnings == (
+    assert made.notes.warnings == (
         f"2 results retracted (readww of {BUILD}, overwrite of {BUILD}): a disturbance",
         f"1 result retracted (readww of {BUILD}, overwrite of {BUILD}): another",
     )
-    values = [run.metrics["qps"] for run in made.sections[1].points[1].runs]
+    values = [run.metrics["qps"] for run in made.comparisons.sections[1].points[1].runs]
     assert values == [1000.0, 1500.0]
 
 
@@ -77,7 +77,7 @@ def test_an_arm_that_is_too_far_from_its_base_is_named(found: Experiment) -> Non
     assert result is not None
     path = result / "result.json"
     path.write_text(path.read_text().replace("2026-11-20", "2026-11-30"))
-    assert scenario.report(found).warnings == (
+    assert scenario.report(found).notes.warnings == (
         "the figures were measured up to 10 days apart (2026-11-20 to 2026-11-30)",
         "measured up to 10d00h from the base, more than `compare_within` (7d00h): "
         "readww, cache=hyper; overwrite, cache=hyper",
@@ -92,8 +92,8 @@ def test_a_ratio_across_kernels_is_marked_in_text_and_page(found: Experiment) ->
     found.seal(result)
     made = scenario.report(found)
     said = "† kernel 6.1.0 / 6.18.0: readww, cache=hyper; overwrite, cache=hyper"
-    assert said in summary_text.path(found.store, made.plan).read_text(encoding="utf-8")
-    assert said in summary_text.page_path(found.store, made.plan).read_text(encoding="utf-8")
+    assert said in summary_text.path(found.store, made.setup.plan).read_text(encoding="utf-8")
+    assert said in summary_text.page_path(found.store, made.setup.plan).read_text(encoding="utf-8")
 
 
 def test_a_difference_between_survivors_is_marked_wherever_it_is_said(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_difference_between_survivors_is_marked_wherever_it_is_said(tmp_path: 
     document = report_document.document(made)
     assert [each["notes"][0] for each in document["comparisons"]] == [losses, losses]
     assert document["claims"][0]["cases"][0]["numbers"][-1] == f"† cache=hyper: {losses}"
-    for page in (summary_text.path(found.store, made.plan), summary_text.page_path(found.store, made.plan)):
+    for page in (summary_text.path(found.store, made.setup.plan), summary_text.page_path(found.store, made.setup.plan)):
         text = page.read_text(encoding="utf-8")
         assert f"faster † ({losses})" in text
         assert f"† {losses}: readww, hyper; overwrite, hyper" in text.replace("cache=hyper", "hyper")
@@ -140,7 +140,7 @@ def test_arms_of_two_processors_get_ratios_and_no_verdict(tmp_path: Path) -> Non
         answer.RATIOS,
         answer.HOST_HINT,
     ]
-    (claimed,) = made.claims
+    (claimed,) = made.comparisons.claims
     assert (claimed.result, claimed.cases[0].notes) == (
         "undecided",
         ("* no verdict: measured on different hosts: CPU Intel Xeon 8175 / AMD EPYC 7763",),

@@ -33,6 +33,6 @@ def test_a_load_that_lies_far_off(tmp_path: Path) -> None:
 
 def test_lines_of_a_chart(tmp_path: Path) -> None:
     report = made(tmp_path, runs=2)[1]
-    section = next(each for each in report.sections if each.step == "readww")
+    section = next(each for each in report.comparisons.sections if each.step == "readww")
     pictures = step_charts.over_time(report, section)
     assert [picture.svg.count('fill="none"') for picture in pictures] == [16, 16], "a line for each run of each load"

@@ -14,7 +14,7 @@ import pytest
 from stepgrid.collect import query, step_figures, tables
 from stepgrid.collect.job import collect
 from stepgrid.store import stage_requests
-from stepgrid.summarize import job
+from stepgrid.summarize import report_files
 from stepgrid.summarize.charts import step_charts
 from stepgrid.summarize.page import summary_text
 from tests.summarize.synthetic import Experiment
@@ -93,7 +93,7 @@ CLAIMS = ({"claim": "hyper is no slower", "expect": "qps(cache='hyper') >= qps(c
 def made(found: Experiment) -> Outputs:
     """What collect and summarize come to."""
     collect(found.store, found.plan)
-    job.write(found.store, job.read(found.store, found.plan.digest))
+    report_files.write_report(found.store, report_files.read_report(found.store, found.plan.digest))
     with query.open_tables(found.store.tables(found.plan.digest)) as connection:
         tables = {
             name: connection.execute(f"SELECT * FROM {name} {'' if name == 'steps' else 'ORDER BY ALL'}").fetchall()

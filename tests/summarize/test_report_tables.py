@@ -10,8 +10,8 @@ import pytest
 from stepgrid.collect.job import collect
 from stepgrid.model.table import Table
 from stepgrid.summarize import report_tables
-from stepgrid.summarize.job import read
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_files import read_report
 from tests.summarize import scenario
 from tests.summarize.scenario import NEW, OLD
 
@@ -19,7 +19,7 @@ from tests.summarize.scenario import NEW, OLD
 def shown(root: Path, **said: Any) -> Report:
     found = scenario.experiment(root, **said)
     collect(found.store, found.plan)
-    return read(found.store, found.plan.digest)
+    return read_report(found.store, found.plan.digest)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ TABLES: tuple[dict[str, Any], ...] = (
 
 
 def of(report: Report, title: str) -> list[tuple[str, list[str]]]:
-    return [(table.block, lines(table)) for table in report.tables if table.title == title]
+    return [(table.block, lines(table)) for table in report.tables.made if table.title == title]
 
 
 def test_blocks_rows_and_columns_with_labels(report: Report) -> None:
@@ -83,7 +83,7 @@ def test_blocks_rows_and_columns_with_labels(report: Report) -> None:
 
 
 def test_ratios_to_a_base(report: Report) -> None:
-    (table,) = [table for table in report.tables if table.title == "against lru"]
+    (table,) = [table for table in report.tables.made if table.title == "against lru"]
     assert table.before == ("relative to cache=lru",)
     assert lines(table) == ["build | lru | hyper", f"{OLD} | 1.00 | unsupported", f"{NEW} | 1.00 | 1.50 ±0.01"]
     assert table.rows[1][2].value == pytest.approx(1.5)
@@ -153,6 +153,7 @@ def test_a_step_that_does_not_last_so_long_is_not_in_the_table(report: Report) -
 
 def test_without_tables_a_kind_shows_its_own(tmp_path: Path) -> None:
     found = shown(tmp_path)
-    assert not found.asked
-    assert list(dict.fromkeys(table.title for table in found.tables)) == ["response time"]
-    assert {(name.partition(":")[0], why) for name, why in found.unshown} == {("relative QPS", report_tables.REPEATED)}
+    assert not found.tables.are_chosen
+    assert list(dict.fromkeys(table.title for table in found.tables.made)) == ["response time"]
+    hidden = {(name.partition(":")[0], why) for name, why in found.tables.hidden}
+    assert hidden == {("relative QPS", report_tables.REPEATED)}

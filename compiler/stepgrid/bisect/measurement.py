@@ -22,8 +22,8 @@ from stepgrid.plan.report_check import ClaimError
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.summarize.claims.claim_cases import loads_of
-from stepgrid.summarize.refresh import current
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_files import current_report
 from stepgrid.workflow import plan_cache
 
 _LOST = (Status.FAILED, Status.UNSUPPORTED, Status.BLOCKED, Status.ELSEWHERE)
@@ -65,7 +65,7 @@ class Measurement:
         return self._compile(decision)[0]
 
     def report(self, decision: Decision) -> Report:
-        return current(self.store, self.plan(decision))
+        return current_report(self.store, self.plan(decision))
 
     def is_over(self, decision: Decision, retry: bool = False) -> bool:
         """Tell whether everything was measured, or failed; failures are tried again only with `retry`."""
@@ -117,7 +117,8 @@ class Measurement:
                 raise Stopped(f"{label} has {counted(len(figures), 'load')} of {decision.loads}")
 
     def _figures(self, report: Report, label: str) -> tuple[float, ...]:
-        points = [point for section in report.sections for point in section.points if point.labels[BUILD] == label]
+        sections = report.comparisons.sections
+        points = [point for section in sections for point in section.points if point.labels[BUILD] == label]
         if self.claim:
             try:
                 return loads_of(self.claim, points)
@@ -134,7 +135,7 @@ class Measurement:
         request = self.request
         if self.claim:
             return f"`{label}` has no figures of the claim `{request.claim}`"
-        runs = (run for section in report.sections for point in section.points for run in point.runs)
+        runs = (run for section in report.comparisons.sections for point in section.points for run in point.runs)
         metrics = {name for run in runs if run.step == request.step for name in run.metrics}
         return f"`{request.step}` of `{label}` has no figure `{request.metric}`; {nearest(request.metric, metrics)}"
 

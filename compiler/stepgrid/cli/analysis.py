@@ -122,11 +122,11 @@ def add_flame_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_flame(args: argparse.Namespace) -> int:
     from stepgrid.plugins.registry import COLLECTORS
-    from stepgrid.summarize.refresh import current
+    from stepgrid.summarize.report_files import current_report
 
     plan, store = quiet_plan(args), host_plan.store()
     cell, base = select_cell(plan, args.cell), select_cell(plan, args.base)
-    current(store, plan)  # the number of operations
+    current_report(store, plan)  # the number of operations
     for step in cell.steps:
         for name in COLLECTORS.names() if args.step in (None, step.name) else ():
             collector = COLLECTORS.get(name)

@@ -108,7 +108,7 @@ def add_strict(parser: argparse.ArgumentParser) -> None:
 def claim_status(report: Report, strict: str | None) -> int:
     """Print the claims that `--strict` does not allow, and return the exit status."""
     refused = {FAILS: (FAILS,), UNDECIDED: (FAILS, UNDECIDED)}.get(strict or "", ())
-    claims = [claim for claim in report.claims if claim.result in refused]
+    claims = [claim for claim in report.comparisons.claims if claim.result in refused]
     for claim in sorted(claims, key=lambda claim: refused.index(claim.result)):
         verdict = "fails" if claim.result == FAILS else "is undecided"
         print(f"this claim {verdict}: {claim.claim}", file=sys.stderr)

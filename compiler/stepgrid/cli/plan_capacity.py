@@ -20,7 +20,7 @@ from stepgrid.summarize.budget import choices
 from stepgrid.summarize.budget.choices import Choice
 from stepgrid.summarize.budget.width_forecast import WidthForecast
 from stepgrid.summarize.formats import text_table
-from stepgrid.summarize.refresh import current
+from stepgrid.summarize.report_files import current_report
 from stepgrid.workflow import host_plan
 
 CHART_WIDTH = 72  # letters
@@ -125,7 +125,7 @@ def print_choices(args: argparse.Namespace, preview: Preview) -> None:
     """Print which loads, runs and durations fit into the budget; with `--apply`, write the first into the spec."""
     spec = Path(args.spec)
     seconds = _duration_of(spec)
-    forecasts = choices.forecasts(current(host_plan.store(), preview.plan))
+    forecasts = choices.forecasts(current_report(host_plan.store(), preview.plan))
     costs = choices.costs(preview, seconds)
     if not forecasts or costs is None:
         sentence = "nothing to go by: at least two measured loads of an arm and its base"

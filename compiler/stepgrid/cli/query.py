@@ -90,7 +90,7 @@ def _tables(args: argparse.Namespace) -> Path:
             sentence = f"nothing was collected yet under {store.root}: `stepgrid run SPEC` does it"
             raise CommandError(sentence, PROBLEMS)
         return max(tables, key=lambda path: path.stat().st_mtime).parent
-    from stepgrid.summarize.refresh import current_tables
+    from stepgrid.summarize.report_files import current_tables
 
     plan = quiet_plan(args)
     if not any(store.results(stage.id) for stage in plan.stages):

@@ -51,12 +51,12 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
 def run_report(args: argparse.Namespace) -> int:
     from stepgrid.summarize.page.report_formats import NoTable, table
     from stepgrid.summarize.page.summary_text import page_path
-    from stepgrid.summarize.refresh import current
+    from stepgrid.summarize.report_files import current_report
 
     page = None
     if args.against is None:
         plan, store = quiet_plan(args), host_plan.store()
-        report, page = current(store, plan), page_path(store, plan.digest)
+        report, page = current_report(store, plan), page_path(store, plan.digest)
     else:
         from stepgrid.store.store import time_name_prefix
 
@@ -124,7 +124,7 @@ def add_site_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_site(args: argparse.Namespace) -> int:
-    from stepgrid.summarize import job
+    from stepgrid.summarize import report_files
     from stepgrid.summarize.site import static_site
     from stepgrid.summarize.site.experiment import Experiment, folders
 
@@ -133,7 +133,7 @@ def run_site(args: argparse.Namespace) -> int:
     with ExitStack() as temporary_folders, ending_with(FAILED, static_site.NotASite, OSError):
         static_site.claim(args.folder)
         located = [locate_results(args, name, temporary_folders) for name in names]
-        reports = [job.read(results.store, results.plan.digest) for results in located]
+        reports = [report_files.read_report(results.store, results.plan.digest) for results in located]
         experiments = [
             Experiment(name, report, results.store.tables(results.plan.digest))
             for name, report, results in zip(folders(reports), reports, located, strict=True)
@@ -166,7 +166,7 @@ def locate_results(args: argparse.Namespace, text: str, temporary_folders: ExitS
     if not date and (file := Path(name)).is_file() and file.suffix not in SPEC_ENDINGS:
         return _bundle(file, Store(_temporary_folder(temporary_folders)))
     from stepgrid.store.store import PastStore, time_name_prefix
-    from stepgrid.summarize.refresh import current
+    from stepgrid.summarize.report_files import current_report
 
     until = time_name_prefix(date) if date else None
     if date and until is None:
@@ -174,7 +174,7 @@ def locate_results(args: argparse.Namespace, text: str, temporary_folders: ExitS
     plan, name = _named_plan(args, name)
     store = host_plan.store()
     if until is None:
-        current(store, plan)
+        current_report(store, plan)
         return LocatedResults(store, plan, name)
     past = PastStore(store, until, _temporary_folder(temporary_folders))
     measured = _plan_at(past, store, plan, until)

@@ -148,10 +148,10 @@ def _claim_status(plan: Plan, args: argparse.Namespace) -> int:
     if args.strict is None or args.dry_run:
         return FINE
     from stepgrid.cli.output import claim_status
-    from stepgrid.summarize.refresh import current
+    from stepgrid.summarize.report_files import current_report
     from stepgrid.workflow import host_plan
 
-    return claim_status(current(host_plan.store(), plan), args.strict)
+    return claim_status(current_report(host_plan.store(), plan), args.strict)
 
 
 def _run_snakemake(request: Mapping[str, Any], args: argparse.Namespace, words: Sequence[str]) -> int:

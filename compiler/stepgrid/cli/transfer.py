@@ -74,10 +74,10 @@ def run_export(args: argparse.Namespace) -> int:
 
 def update_report(store: Store, plan: Plan) -> None:
     """Make the exported tables and page agree with the results, unless the store cannot be written."""
-    from stepgrid.summarize.refresh import current
+    from stepgrid.summarize.report_files import current_report
 
     with suppress(OSError):
-        current(store, plan)
+        current_report(store, plan)
 
 
 def _private_facts(facts: results.HostFacts, is_exported: bool) -> Iterator[str]:

@@ -398,6 +398,7 @@ class Claim(Model):
 
 class Report(Model):
     base: dict[str, Label] = {}
+    metric: Annotated[Label | None, Field(description="the metric that the report leads with, such as p99_us")] = None
     smallest_effect: Annotated[float, Field(ge=0, lt=1)] = SMALLEST_EFFECT
     tables: tuple[Annotated[Table, accepts(Table | Label)], ...] = ()
 

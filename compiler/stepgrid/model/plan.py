@@ -193,6 +193,8 @@ class Report:
     within: float | None = None  # seconds: figures that were measured further apart are no fair comparison
     as_shipped: str | None = None  # why builds that would get no verdict are compared all the same
     strict: str | None = None  # SAME_QUALITY: builds that were made differently get no verdict
+    metric: str | None = None  # that the report leads with
+    declared: tuple[str, ...] = ()  # metrics that steps name themselves, in the order of the spec
 
     @property
     def is_strict(self) -> bool:

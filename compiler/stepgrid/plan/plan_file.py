@@ -242,7 +242,12 @@ def texts(plan: Plan) -> Iterator[tuple[str, Iterable[str]]]:
     yield STAGES, chain(_stage_lines(plan.stages, writer), writer.lines())  # the writer knows them after the stages
 
 
-_UNUSUAL = ("as_shipped", "strict")  # keys of a report that are left out where a spec does not say them
+_UNUSUAL = (
+    "as_shipped",
+    "strict",
+    "metric",
+    "declared",
+)  # keys of a report that are left out where a spec does not say them
 
 
 def _header(plan: Plan) -> dict[str, Any]:

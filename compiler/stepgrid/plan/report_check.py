@@ -35,8 +35,9 @@ def compile_report(
     """Check what a spec says of its report, and write it as a plan has it. `stages`: their steps."""
     spec = document.spec
     _check_labels("report.base", spec.report.base, {axis.name: set(axis.labels) for axis in axes}, problems)
-    if spec.report.tables or spec.claims:
-        _check(document, _planned_names(document, axes, cells, stages), problems)
+    step_lists = [*stages]
+    if spec.report.tables or spec.claims or spec.report.metric:
+        _check(document, _planned_names(document, axes, cells, step_lists), problems)
     base = {axis: str(label) for axis, label in spec.report.base.items()}
     claims: list[Mapping[str, Json]] = []
     for claim in spec.claims:
@@ -44,7 +45,17 @@ def compile_report(
         claims.append({**_plain(claim), **({} if claim.confirm is None else {"confirm": counts})})
     tables, as_shipped = tuple(map(_plain, spec.report.tables)), spec.allow.get(MIXED_QUALITY)
     effect, within = spec.report.smallest_effect, spec.compare_within
-    return Report(base, effect, tables, tuple(claims), within, as_shipped, spec.strict)
+    metric, declared = spec.report.metric, tuple(_declared_metrics(step_lists))
+    return Report(
+        base, effect, tables, tuple(claims), within, as_shipped, spec.strict, metric and str(metric), declared
+    )
+
+
+def _declared_metrics(stages: Iterable[Sequence[PlannedStep]]) -> dict[str, None]:
+    """Name the metrics that steps declare, in the order of the spec."""
+    steps = {id(step.settings): step for steps in stages for step in steps}.values()
+    metrics = (step.settings.get("metrics") for step in steps)
+    return {name: None for declared in metrics if isinstance(declared, Mapping) for name in declared}
 
 
 def check_declared(document: Document, problems: Problems) -> None:
@@ -148,6 +159,8 @@ def _metrics() -> Iterator[str]:
 
 
 def _check(document: Document, names: _Names, problems: Problems) -> None:
+    if (metric := document.spec.report.metric) is not None:
+        _check_metric(metric, metric, names, problems)
     for table in document.spec.report.tables:
         _check_table(table, names, problems)
     for claim in document.spec.claims:

@@ -15,7 +15,7 @@ from stepgrid.plugins import metrics
 from stepgrid.plugins.layout import ARMS, BASE, DEFAULT_LAYOUT, OWN, STEP, At, Block, Layout, LayoutCell
 from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
-from stepgrid.summarize.comparisons.comparison_verdict import idleness
+from stepgrid.summarize.comparisons.judgement import idleness
 from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals, ratio
 from stepgrid.summarize.data.points import Point, label
 from stepgrid.summarize.data.series import Place

@@ -13,7 +13,7 @@ from stepgrid.plugins.importer import ImportedStep
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.store.store import Store
 from stepgrid.summarize.page.report_formats import table
-from stepgrid.summarize.refresh import current
+from stepgrid.summarize.report_files import current_report
 from stepgrid.transfer.published import PublishedFolder, publish, read_folder
 
 
@@ -69,7 +69,7 @@ def test_the_tables_of_a_report_are_the_published_ones(step: str, folder: Path, 
     planned = read_folder("insert_benchmark", tmp_path).planned
     store = Store(tmp_path / "outputs")
     publish(store, planned)
-    report = current(store, planned.plan)
+    report = current_report(store, planned.plan)
     title = f"insert benchmark: {step}, metrics"
     for name, shown in (("mrg", title), ("rel", f"{title} relative to rx56.cx6a")):
         _, *made = table(report, "tsv", shown).splitlines()

@@ -15,13 +15,13 @@ from stepgrid.model.plan import Axis
 from stepgrid.plugins.importer import ImportedStep
 from stepgrid.store.store import Store
 from stepgrid.summarize.charts import drawing, report_charts, step_charts
-from stepgrid.summarize.comparisons.comparison_cell import BASE, RATIO, Entry
-from stepgrid.summarize.comparisons.overview import Overview, Row
+from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ComparedMetric, Comparison, Entry, Row
+from stepgrid.summarize.comparisons.comparison_axes import Layout, Section
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import DeviceSecond
 from stepgrid.summarize.page.html import page
-from stepgrid.summarize.refresh import current
-from stepgrid.summarize.report import Report, Section
+from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_files import current_report
 from stepgrid.transfer.published import plan_results, publish
 from tests.summarize import made, scenario
 from tests.summarize.charts.test_forms import titles
@@ -33,7 +33,7 @@ CACHES = Axis("cache", ("lru", "hyper"))
 
 def section(axes: Sequence[Axis], points: Sequence[tuple[Mapping[str, str], Mapping[str, float]]]) -> Section:
     """Make two loads of each point, 10 % apart in QPS."""
-    return Section("read", tuple(axes), tuple(point(number, *figures) for number, figures in enumerate(points)), ())
+    return Section("read", tuple(axes), tuple(point(number, *figures) for number, figures in enumerate(points)))
 
 
 def point(number: int, labels: Mapping[str, str], figures: Mapping[str, float]) -> Point:
@@ -44,7 +44,7 @@ def point(number: int, labels: Mapping[str, str], figures: Mapping[str, float]) 
 def report_of(folder: Path, driver: str, steps: Sequence[ImportedStep]) -> Report:
     plan, store = plan_results(driver, "title", "dir", steps), Store(folder / "outputs")
     publish(store, plan)
-    return current(store, plan.plan)
+    return current_report(store, plan.plan)
 
 
 # Along an axis of numbers
@@ -145,7 +145,7 @@ def test_searches_with_recall_are_marks_and_the_best_of_each_build_are_joined(tm
     steps.append(ImportedStep("PGVector", "load", Figures({"qps": 10.0})))
     steps += [ImportedStep(build, "exact", Figures({"recall": 1.0, "qps": 10.0})) for build in figures]
     report = report_of(tmp_path, "vector_search", steps)
-    pictures = {part.step: step_charts.recall(part) for part in report.sections}
+    pictures = {part.step: step_charts.recall(part) for part in report.comparisons.sections}
     assert {step: picture and picture.title for step, picture in pictures.items()} == {
         "search": "search: recall and QPS",
         "load": None,
@@ -172,11 +172,12 @@ def test_a_map_of_many_arms() -> None:
         *(Entry(RATIO, ratio=0.5 + at / 5, verdict="slower" if not at else "same") for at in range(7)),
     )
     rows = tuple(Row(step, (), entries) for step in ("load", "read"))
-    picture = report_charts.map_chart(Overview("r-0", ("build",), (), arms, rows, ()))
+    layout = Layout({"build": "r-0"}, ("build",), ())
+    picture = report_charts.map_chart(Comparison(ComparedMetric(), layout, arms, rows))
     assert picture is not None
     assert picture.title == "QPS relative to r-0, all arms"
     assert picture.svg.count(">0.50</text>") == picture.svg.count('font-weight="bold"') == 2
-    assert report_charts.map_chart(Overview("r-0", ("build",), (), arms[:3], rows, ())) is None
+    assert report_charts.map_chart(Comparison(ComparedMetric(), layout, arms[:3], rows)) is None
 
 
 # Over time
@@ -226,7 +227,7 @@ def test_each_client_has_a_line_with_stalls_and_its_part_of_the_target(clients: 
     """Deletes go with the inserts, and are in the table alone."""
     charts = {
         (part.step, chart.title): chart
-        for part in clients.sections
+        for part in clients.comparisons.sections
         for chart in step_charts.client_rates(clients, part)
     }
     assert {key: (len(chart.pictures), chart.has_targets) for key, chart in charts.items()} == {
@@ -252,7 +253,7 @@ def test_the_page_shows_them_and_says_what_a_stall_is(clients: Report) -> None:
 
 
 def test_how_much_stalled_is_a_figure(clients: Report) -> None:
-    metrics = {part.step: part.points[0].runs[0].metrics for part in clients.sections}
+    metrics = {part.step: part.points[0].runs[0].metrics for part in clients.comparisons.sections}
     assert metrics["l.i0"]["delete_stalled_pct"] == metrics["q100"]["query_stalled_pct"] == 5.0
     assert metrics["q100"]["target_met"] == 0.0
     assert "query_stalled_pct" not in metrics["l.i0"]
@@ -285,14 +286,16 @@ def sample(second: int) -> str:
 
 
 def test_the_seconds_of_the_device(device: Report) -> None:
-    (readww, _) = (part for part in device.sections if part.step != "fillseq")
-    (seconds,) = device.details.device_seconds([run.place for point in readww.points for run in point.runs]).values()
+    (readww, _) = (part for part in device.comparisons.sections if part.step != "fillseq")
+    (seconds,) = device.data.details.device_seconds(
+        [run.place for point in readww.points for run in point.runs]
+    ).values()
     assert [second.read for second in seconds] == pytest.approx(READS[: len(seconds)])
     assert seconds[0] == DeviceSecond(1.0, pytest.approx(10), pytest.approx(2), pytest.approx(50))
 
 
 def test_a_chart_for_each_arm_that_has_both(device: Report) -> None:
-    pictures = {part.step: step_charts.devices(device, part) for part in device.sections}
+    pictures = {part.step: step_charts.devices(device, part) for part in device.comparisons.sections}
     assert {step: [picture.title for picture in charts] for step, charts in pictures.items()} == {
         "fillseq": [],
         "readww": ["cache=lru"],

@@ -20,8 +20,8 @@ from stepgrid.summarize.claims.claim import Case, Claim
 from stepgrid.summarize.claims.claim_cases import claims
 from stepgrid.summarize.claims.claim_judgement import ClaimEvidence
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
-from stepgrid.summarize.job import read
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_files import read_report
 from tests.summarize import scenario
 from tests.summarize.scenario import NEW, OLD
 from tests.summarize.synthetic import Experiment
@@ -31,7 +31,7 @@ READS = {"step": "readww", "threads": "1", "build": NEW}
 
 def made(found: Experiment) -> Report:
     collect(found.store, found.plan)
-    return read(found.store, found.plan.digest)
+    return read_report(found.store, found.plan.digest)
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 def claim(report: Report, expect: str, **where: Any) -> Claim:
-    points = [point for section in report.sections for point in section.points]
-    return claims([{"claim": "c", "expect": expect, "where": where}], report.axes, points)[0]
+    points = [point for section in report.comparisons.sections for point in section.points]
+    return claims([{"claim": "c", "expect": expect, "where": where}], report.setup.axes, points)[0]
 
 
 def numbers(found: Claim) -> list[str]:
@@ -226,9 +226,9 @@ def test_within_the_noise_floor_nothing_is_decided(tmp_path: Path, floor: float,
 
 
 def beside(report: Report, expect: str, floor: float | None) -> Claim:
-    points = [point for section in report.sections for point in section.points]
+    points = [point for section in report.comparisons.sections for point in section.points]
     said = [{"claim": "c", "expect": expect, "where": {"step": "readww"}}]
-    return claims(said, report.axes, points, beside=ClaimEvidence(lambda _, __: floor))[0]
+    return claims(said, report.setup.axes, points, beside=ClaimEvidence(lambda _, __: floor))[0]
 
 
 def test_a_claim_within_what_was_measured_again_does_not_fail(tmp_path: Path) -> None:
@@ -244,19 +244,19 @@ def test_a_claim_within_what_was_measured_again_does_not_fail(tmp_path: Path) ->
         for cache, each in rates.items():
             found.add(NEW, cache, "1", 0, {"readww": 1000.0 * each[age], "overwrite": 1000.0 * each[age]})
     report = made(found)
-    entry = next(each for each in report.sections if each.step == "readww").comparisons[0].lines[0].entries[3]
+    entry = next(row for row in report.comparisons.all[0].rows if row.step == "readww").entries[3]
     assert entry.floor is not None
     assert entry.floor > 1
-    assert [each.result for each in report.claims] == ["undecided"]
+    assert [each.result for each in report.comparisons.claims] == ["undecided"]
     said = f"0.50× (claimed ≥ 0.95×); one load, noise floor {entry.floor * 100:.3g} %; not enough repeats"
-    assert numbers(report.claims[0]) == [said] * 2
+    assert numbers(report.comparisons.claims[0]) == [said] * 2
 
 
 def test_a_claim_has_one_outcome_whichever_specs_share_the_store(tmp_path: Path) -> None:
     """One load, 1000 against 760, beside quiet neighbours: their noise says nothing of it."""
     alone, beside = one_load(tmp_path / "alone"), one_load(tmp_path / "beside", neighbours=True)
     said = "0.76× (claimed ≥ 1×); one load, noise floor unknown, 2.30× assumed; not enough repeats"
-    assert [case.words for report in (alone, beside) for case in report.claims[0].cases] == [said, said]
+    assert [case.words for report in (alone, beside) for case in report.comparisons.claims[0].cases] == [said, said]
     assert [output.claim_status(each, strict) for strict in ("fails", "undecided") for each in (alone, beside)] == [
         *(0, 0),
         *(4, 4),
@@ -292,11 +292,11 @@ def _neighbours(root: Path) -> None:
 
 def test_a_ratio_has_the_interval_of_its_table(report: Report) -> None:
     """Whatever factor the claim has, and turned round."""
-    points = [point for section in report.sections for point in section.points]
-    table = next(each for section in report.sections for each in section.comparisons if each.step == "readww")
-    entry = next(line.entries[1] for line in table.lines if line.labels == (NEW, "1"))
+    points = [point for section in report.comparisons.sections for point in section.points]
+    rows = (row for row in report.comparisons.all[0].rows if row.step == "readww")
+    entry = next(row.entries[1] for row in rows if row.labels == (NEW, "1"))
     assert entry.interval is not None
-    known = ClaimEvidence(interval=ratio_intervals([table]).of)
+    known = ClaimEvidence(interval=ratio_intervals(report.comparisons.all).of)
     low, high = entry.interval.low, entry.interval.high
     for expect, scale in (
         ("qps(cache='hyper') >= 2 * qps(cache='lru')", 1.0),
@@ -304,12 +304,12 @@ def test_a_ratio_has_the_interval_of_its_table(report: Report) -> None:
         ("qps(cache='hyper') / qps(cache='lru') >= 1", 1.0),
         ("1.4 < qps(cache='hyper') / qps(cache='lru')", 1.0),
     ):
-        (found,) = claims([{"claim": "c", "expect": expect, "where": READS}], report.axes, points, beside=known)
+        (found,) = claims([{"claim": "c", "expect": expect, "where": READS}], report.setup.axes, points, beside=known)
         shown = f"[{low:.2f}, {high:.2f}]" if scale else f"[{1 / high:.2f}, {1 / low:.2f}]"
         assert shown in numbers(found)[0]
     (found,) = claims(
         [{"claim": "c", "expect": "qps(cache='lru') <= qps(cache='hyper')", "where": READS}],
-        report.axes, points, beside=known,
+        report.setup.axes, points, beside=known,
     )  # fmt: skip
     assert f"[{1 / entry.interval.high:.2f}, {1 / entry.interval.low:.2f}]" in numbers(found)[0]
 
@@ -324,12 +324,13 @@ def test_a_ratio_has_the_interval_of_its_table(report: Report) -> None:
 def test_a_claim_across_builds_that_were_made_differently(report: Report, mark: str, result: str, note: str) -> None:
     """What a table gives no verdict decides no claim; as shipped it is decided, and marked."""
     expect = f"qps(build='{NEW}') >= qps(build='{OLD}') / 2"
-    points = [point for section in report.sections for point in section.points]
+    points = [point for section in report.comparisons.sections for point in section.points]
     said = [{"claim": "c", "expect": expect, "where": {"step": "readww", "cache": "lru", "threads": "1"}}]
-    (found,) = claims(said, report.axes, points, lambda point, base: mark)
+    (found,) = claims(said, report.setup.axes, points, lambda point, base: mark)
     assert found.result == result
     assert numbers(found)[1:] == [note]
-    (alike,) = claims([{**said[0], "expect": f"qps(build='{NEW}') > 1"}], report.axes, points, lambda point, base: mark)
+    alone = [{**said[0], "expect": f"qps(build='{NEW}') > 1"}]
+    (alike,) = claims(alone, report.setup.axes, points, lambda point, base: mark)
     assert alike.result == "holds"
     assert not any(each.startswith("*") for each in numbers(alike))
 

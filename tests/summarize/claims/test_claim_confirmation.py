@@ -11,7 +11,7 @@ import pytest
 from stepgrid.collect.job import collect
 from stepgrid.store import stage_requests
 from stepgrid.summarize.claims.claim import Claim
-from stepgrid.summarize.job import read, write
+from stepgrid.summarize.report_files import read_report, write_report
 from tests.summarize.scenario import NEW
 from tests.summarize.synthetic import Experiment
 
@@ -37,9 +37,9 @@ def experiment(root: Path, ratios: Sequence[float]) -> Experiment:
 
 def judged(found: Experiment) -> Claim:
     collect(found.store, found.plan)
-    report = read(found.store, found.plan.digest)
-    write(found.store, report)
-    [claim] = report.claims
+    report = read_report(found.store, found.plan.digest)
+    write_report(found.store, report)
+    [claim] = report.comparisons.claims
     return claim
 
 

@@ -10,13 +10,13 @@ import pytest
 
 from stepgrid.model.plan import Axis
 from stepgrid.store import store as store_module
-from stepgrid.summarize.comparisons.date_ladder import date_ladder, past_figures
-from stepgrid.summarize.comparisons.version_ladder import Ladder
+from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder
 from stepgrid.summarize.data import series
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Tables
 from stepgrid.summarize.page import html, summary_text
 from tests.summarize import made, scenario
+from tests.summarize.comparisons.test_judgement import evidence
 from tests.summarize.synthetic import Experiment
 
 AXES = [Axis("arm", ("a", "b"))]
@@ -36,7 +36,7 @@ def ladder(rates: Rates, loads: int = 3, host: str = "here", floor: float | None
     tables = Tables(
         tuple(run for point in points for run in point.runs), series.from_pairs({}), HOST, history=tuple(past)
     )
-    return date_ladder(AXES, points, past_figures(tables), 0.02, lambda _, __: floor)
+    return date_ladder(AXES, points, tables, evidence(floor))
 
 
 def run(arm: str, load: int, days: Sequence[float]) -> made.Run:
@@ -56,10 +56,10 @@ def older(point: Point, load: int, day: int, qps: float, host: str) -> PastFigur
 def test_the_day_that_changed_something_is_named() -> None:
     found = ladder({"a": [1000, 1000, 900, 900, 900], "b": [500] * 5})
     assert found is not None
-    assert found.versions == tuple(f"{day[:4]}-{day[4:6]}-{day[6:]}" for day in DAYS)
+    assert found.rungs == tuple(f"{day[:4]}-{day[4:6]}-{day[6:]}" for day in DAYS)
     assert found.title == "changes along date"
     assert found.sentences == ["from `2026-11-18` on: readww, arm=a 0.900 [0.898, 0.903] slower"]
-    assert [each.before for each in found.changes] == [("2026-11-16", "2026-11-17")]
+    assert [each.previous for each in found.changes] == [("2026-11-16", "2026-11-17")]
 
 
 def test_no_change_is_said() -> None:

@@ -2,9 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.summarize.comparisons import multiple_comparisons
-from stepgrid.summarize.comparisons.comparison import Comparison, Line
+from stepgrid.summarize.comparisons.comparison import RATIO, ComparedMetric, Comparison, Entry, Row
 from stepgrid.summarize.comparisons.comparison_axes import Layout
-from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry
 from stepgrid.summarize.comparisons.multiple_comparisons import sentences
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
@@ -13,7 +12,8 @@ def table(*ratios, verdict="faster", caveat=None):
     """Each ratio by itself, found with 4 degrees of freedom and an error of 1 %."""
     intervals = [Interval(ratio, ratio / 1.03, ratio * 1.03, 5, 0.01, 4) for ratio in ratios]
     entries = [Entry(RATIO, None, each, each.ratio, verdict, caveat) for each in intervals]
-    return Comparison("readww", Layout({"arm": "base"}, ("arm",), ()), (("base",),), (Line((), tuple(entries)),))
+    layout = Layout({"arm": "base"}, ("arm",), ())
+    return Comparison(ComparedMetric(), layout, (("base",),), (Row("readww", (), tuple(entries)),))
 
 
 EQUAL = [table(1.0, 1.0, 1.0, 1.0, verdict="inconclusive") for _ in range(10)]

@@ -1,111 +1,180 @@
+"""Noise floor: equal loads, runs and older results of one experiment, without the effects of their blocks."""
+
+from __future__ import annotations
+
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
-from stepgrid.summarize.comparisons import noise_floor
+from stepgrid.summarize.comparisons.noise_floor import NoiseFloors, noise_floors, residuals
+from stepgrid.summarize.data import series
+from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables
 from tests.summarize.made import past, point, run
 
 ARM, BASE = (point(*(run(cell, load, 100.0) for load in range(3))) for cell in ("x", "y"))
-
-
 ENGINES = {"b": "rocksdb"}
-
 # medians of blocks and means of cells are 0: all of it is noise
 NOISE = {"a": (0.0, 0.01, -0.01), "b": (0.01, -0.01, 0.0), "c": (-0.01, 0.0, 0.01), "d": (0.0, 0.0, 0.0)}
 DEVIATION = math.sqrt(0.0002 / (6 / 8) / stats.chi2.median(2))  # of 8 degrees of freedom the blocks have 2
+Noise = Mapping[str, Sequence[float]]
 
 
-def apart(cells=NOISE, blocks=(0.0, 0.0, 0.0)):
-    """Cells with loads of 100 and so much more."""
+def figures(cells: Noise = NOISE, blocks: Sequence[float] = (0.0, 0.0, 0.0)) -> Iterator[tuple[str, int, float]]:
+    """List cell, block and a figure of about 100."""
+    for cell, noise in cells.items():
+        for block, (own, common) in enumerate(zip(noise, blocks, strict=True)):
+            yield cell, block, 100.0 * math.exp(own + common)
+
+
+def loads(cells: Noise = NOISE, blocks: Sequence[float] = (0.0, 0.0, 0.0)) -> list[Run]:
     return [run(cell, load, qps) for cell, load, qps in figures(cells, blocks)]
 
 
-def figures(cells=NOISE, blocks=(0.0, 0.0, 0.0)):
-    for cell, noise in cells.items():
-        for block, (add, common) in enumerate(zip(noise, blocks, strict=True)):
-            yield cell, block, 100.0 * math.exp(add + common)
+def floors(
+    runs: Iterable[Run], older: Iterable[PastFigure] = (), engines: Mapping[str, str] = ENGINES, host: str = "here"
+) -> NoiseFloors:
+    facts = {
+        "host": {"s/1": {"hostname": host}},
+        "build": {name: {"engine": engine} for name, engine in engines.items()},
+    }
+    return noise_floors(Tables(tuple(runs), series.from_pairs({}), facts, history=tuple(older)))
 
 
-def floors(runs, older=(), hosts=(), engines=ENGINES):
-    return noise_floor.floors(runs, older, hosts, engines)
+def deviation(noise: NoiseFloors, shares_loads: bool, freedom: int = 6) -> float | None:
+    """Return the deviation of one figure behind a floor."""
+    floor = noise.floor(ARM, BASE, shares_loads)
+    return None if floor is None else math.log1p(floor) / stats.t.ppf(0.975, freedom) / math.sqrt(2 / 3)
 
 
-def deviation(found, again):
-    return found.spread(ARM, again=again).deviation
+def test_loads_of_one_cell_are_equal_arms() -> None:
+    noise = floors(loads())
+    assert deviation(noise, False) == pytest.approx(DEVIATION)
+    assert noise.floor(ARM, BASE, True) is None, "nothing was measured again"
 
 
-def test_loads_of_one_cell_are_equal_arms():
-    found = floors(apart())
-    assert deviation(found, again=False) == pytest.approx(DEVIATION)
-    half = stats.t.ppf(0.975, 6) * DEVIATION * math.sqrt(2 / 3)
-    assert found.floor(ARM, BASE, again=False) == pytest.approx(math.exp(half) - 1)
-    assert found.floor(ARM, BASE, again=True) is None  # nothing was measured again
+def test_effects_of_blocks_are_no_noise() -> None:
+    assert deviation(floors(loads(blocks=(0.0, 0.05, -0.1))), False) == pytest.approx(DEVIATION)
 
 
-def test_what_differs_between_blocks_is_no_noise():
-    found = floors(apart(blocks=(0.0, 0.05, -0.1)))
-    assert deviation(found, again=False) == pytest.approx(DEVIATION)
-
-
-def test_one_disturbed_cell_is_no_floor():
+def test_one_disturbed_cell_is_no_floor() -> None:
     wild = {**NOISE, "e": (0.0, 3.0, -3.0)}
-    assert deviation(floors(apart(wild)), again=False) == pytest.approx(DEVIATION, rel=0.05)
+    assert deviation(floors(loads(wild)), False, freedom=8) == pytest.approx(DEVIATION, rel=0.05)
 
 
-def test_older_results_of_a_stage_tell_how_equal_it_comes_out_again():
+def test_older_results_of_a_stage_count_on_the_same_host_alone() -> None:
     """Four stages that were measured three times: the newest results are in the tables."""
-    every = list(figures(blocks=(0.0, 0.05, -0.1)))
-    own = [run(cell, 0, qps) for cell, age, qps in every if age == 0]
-    older = [past(cell, 0, qps, age) for cell, age, qps in every if age > 0]
-    found = floors(own, older[::-1], ["here"])
-    spread = found.spread(ARM, again=True)
-    assert (spread.freedom, spread.groups) == (6, 4)
-    assert spread.deviation == pytest.approx(DEVIATION)
-    assert floors(own, older, ["elsewhere"]).spread(ARM, again=True) is None
+    all_figures = list(figures(blocks=(0.0, 0.05, -0.1)))
+    newest = [run(cell, 0, qps) for cell, age, qps in all_figures if age == 0]
+    older = [past(cell, 0, qps, age) for cell, age, qps in all_figures if age > 0]
+    assert deviation(floors(newest, older[::-1]), True) == pytest.approx(DEVIATION)
+    assert floors(newest, older, host="elsewhere").floor(ARM, BASE, True) is None
 
 
-def test_results_of_other_stages_are_of_another_experiment():
+def test_results_of_other_stages_belong_to_another_experiment() -> None:
     """Tables of an older version have them."""
-    other = [replace(past(cell, load, qps), place=("s-other", 0)) for cell, load, qps in figures()]
-    assert floors([run("x", 0, 100.0)], other, ["here"]).spread(ARM, again=False) is None
+    others = [replace(past(cell, load, qps), place=("s-other", 0)) for cell, load, qps in figures()]
+    assert floors([run("x", 0, 100.0)], others).floor(ARM, BASE, False) is None
 
 
-def test_a_load_measured_again_is_a_load():
-    every = list(figures())
-    again = [past(cell, 0, qps, age, restored=False) for cell, age, qps in every if age > 0]
-    found = floors([run(cell, 0, qps) for cell, age, qps in every if age == 0], again, ["here"])
-    assert found.spread(ARM, again=True) is None
-    assert deviation(found, again=False) == pytest.approx(DEVIATION)
+def test_a_load_measured_again_is_a_load() -> None:
+    again = [past(cell, 0, qps, age, restored=False) for cell, age, qps in figures() if age > 0]
+    noise = floors([run(cell, 0, qps) for cell, age, qps in figures() if age == 0], again)
+    assert noise.floor(ARM, BASE, True) is None
+    assert deviation(noise, False) == pytest.approx(DEVIATION)
 
 
-def test_runs_of_one_load_started_from_its_database():
-    own = [run(cell, 0, qps, index) for cell, index, qps in figures()]
-    assert deviation(floors(own), again=True) == pytest.approx(DEVIATION)
+def test_runs_of_one_load_started_from_its_database() -> None:
+    runs = [run(cell, 0, qps, index) for cell, index, qps in figures()]
+    assert deviation(floors(runs), True) == pytest.approx(DEVIATION)
 
 
 @pytest.mark.parametrize("other", [{"step": "overwrite"}, {"kind": "sysbench"}, {"build_id": "mysql"}])
-def test_no_other_step_and_no_other_engine_stands_in(other):
-    found = floors(apart(), engines={**ENGINES, "mysql": "mysqld"})
-    assert found.floor(ARM, BASE, again=False) is not None
-    assert found.floor(point(replace(ARM.runs[0], **other)), BASE, again=False) is None
+def test_no_other_step_and_no_other_engine_stands_in(other: Mapping[str, str]) -> None:
+    noise = floors(loads(), engines={**ENGINES, "mysql": "mysqld"})
+    assert noise.floor(ARM, BASE, False) is not None
+    assert noise.floor(point(replace(ARM.runs[0], **other)), BASE, False) is None  # type: ignore[arg-type]
 
 
-def test_arms_of_two_engines_have_the_noise_of_both():
+def test_arms_of_two_engines_have_the_noise_of_both() -> None:
     """One of them is measured without noise, as far as figures are rounded."""
-    quiet = [replace(each, build_id="mysql") for each in apart(dict.fromkeys("efgh", (0.0, 0.01, -0.01)))]
-    found = floors([*apart(), *quiet], engines={**ENGINES, "mysql": "mysqld"})
-    other = point(*(replace(each, build_id="mysql") for each in ARM.runs))
+    quiet = [replace(load, build_id="mysql") for load in loads(dict.fromkeys("efgh", (0.0, 0.01, -0.01)))]
+    noise = floors([*loads(), *quiet], engines={**ENGINES, "mysql": "mysqld"})
+    other = point(*(replace(load, build_id="mysql") for load in ARM.runs))
     half = stats.t.ppf(0.975, 6) * math.sqrt((DEVIATION**2 + 0.0025**2 / 2) / 3)
-    assert found.floor(other, BASE, again=False) == pytest.approx(math.exp(half) - 1)
+    assert noise.floor(other, BASE, False) == pytest.approx(math.exp(half) - 1)
 
 
-def test_figures_are_rounded_so_that_no_floor_is_zero():
+def test_figures_are_rounded_so_that_no_floor_is_zero() -> None:
     equal = dict.fromkeys("abcd", (0.0, 0.01, -0.01))
-    assert deviation(floors(apart(equal)), again=False) == pytest.approx(0.0025 / math.sqrt(2))
+    assert deviation(floors(loads(equal)), False) == pytest.approx(0.0025 / math.sqrt(2))
 
 
-def test_little_history_is_none():
-    few = {cell: NOISE[cell] for cell in "abc"}
-    assert floors(apart(few)).floor(ARM, BASE, again=False) is None
+def test_three_cells_are_too_few() -> None:
+    assert floors(loads({cell: NOISE[cell] for cell in "abc"})).floor(ARM, BASE, False) is None
+
+
+def test_each_metric_has_its_own_floor() -> None:
+    """QPS is as noisy as ever, and the latency four times as much."""
+    runs = [replace(load, metrics={**load.metrics, "p99_us": (load.metrics["qps"] / 100) ** 4}) for load in loads()]
+    slow = point(*(replace(load, metrics={"p99_us": 1.0}) for load in ARM.runs))
+    noise = floors(runs)
+    assert deviation(noise, False) == pytest.approx(DEVIATION)
+    floor = noise.floor(slow, slow, False, "p99_us")
+    assert floor is not None
+    assert math.log1p(floor) == pytest.approx(4 * DEVIATION * stats.t.ppf(0.975, 6) * math.sqrt(2 / 3))
+
+
+# Effects of blocks
+
+EFFECTS = st.lists(st.floats(-1, 1), min_size=4, max_size=4)
+
+
+def grid(rows: Iterable[Sequence[float]]) -> dict[str, dict[object, float]]:
+    return {f"c{number}": dict(enumerate(row)) for number, row in enumerate(rows)}
+
+
+def test_two_cells_have_the_variance_of_their_differences() -> None:
+    one, other = (0.0, 0.1, 0.3), (0.0, 0.2, -0.1)
+    cells = residuals(grid([one, other]))
+    half = np.var(np.subtract(one, other), ddof=1) / 2
+    assert [cell.squares / cell.freedom for cell in cells] == [pytest.approx(half)] * 2
+    assert sum(cell.remaining for cell in cells) == 2
+
+
+def test_a_cell_alone_in_its_blocks_has_no_noise() -> None:
+    assert residuals({"a": {0: 1.0, 1: 2.0}, "b": {2: 1.0, 3: 5.0}, "c": {0: 1.0}}) == []
+
+
+def test_a_missing_figure_leaves_the_rest() -> None:
+    rows = grid([(1.0, 1.5, 0.9), (7.0, 7.5, 6.9), (3.0, 3.5, 2.9)])
+    del rows["c1"][2]
+    cells = residuals(rows)
+    assert [cell.freedom for cell in cells] == [2, 1, 2]
+    assert sum(cell.remaining for cell in cells) == pytest.approx(3)
+    assert max(cell.squares for cell in cells) == pytest.approx(0, abs=1e-3)
+
+
+@given(EFFECTS, EFFECTS)
+def test_constants_of_cells_and_blocks_do_not_matter(cells: list[float], blocks: list[float]) -> None:
+    noise = np.random.default_rng(5).normal(0, 0.1, (4, 4))
+    moved = noise + np.array(cells)[:, None] + np.array(blocks)
+    for one, other in zip(residuals(grid(noise.tolist())), residuals(grid(moved.tolist())), strict=True):
+        assert one.squares == pytest.approx(other.squares)
+        assert one[1:] == other[1:]
+
+
+@pytest.mark.parametrize("cells", [2, 3, 5, 9])
+def test_the_deviation_is_that_of_a_figure_or_a_little_more(cells: int) -> None:
+    generator = np.random.default_rng(cells)
+    trials = [
+        residuals(grid((generator.normal(size=(cells, 5)) + generator.normal(size=(1, 5)) * 5).tolist()))
+        for _ in range(400)
+    ]
+    variance = np.mean([cell.squares / cell.freedom for trial in trials for cell in trial])
+    assert 0.97 < math.sqrt(variance) < 1.12

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.table import Table
+from stepgrid.summarize.comparisons.comparison import Row
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
@@ -46,38 +47,39 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 def cell(report: Report, title: str) -> str:
-    (table,) = (each for each in report.tables if isinstance(each, Table) and each.title == title)
+    (table,) = (each for each in report.tables.made if isinstance(each, Table) and each.title == title)
     at = [column.name for column in table.columns].index("c2")
     return table.rows[0][at].text
 
 
+def row(report: Report) -> Row:
+    return next(row for row in report.comparisons.all[0].rows if row.step == "readww")
+
+
 def test_comparisons_tables_and_claims_agree(report: Report) -> None:
-    table = next(each for each in report.sections if each.step == "readww").comparisons[0]
-    entry = table.lines[0].entries[CACHES.index("c2")]
+    entry = row(report).entries[CACHES.index("c2")]
     assert entry.interval is not None
     low, ratio, high = entry.interval.low, entry.interval.ratio, entry.interval.high
     reach = math.ceil(100 * (high - ratio)) / 100
     assert {cell(report, title) for title in ("all", "two")} == {f"{ratio:.2f} ±{reach:.2f}"}
-    assert [case.words for case in report.claims[0].cases] == [
+    assert [case.words for case in report.comparisons.claims[0].cases] == [
         f"{ratio:.2f}× [{low:.2f}, {high:.2f}] (claimed > 1×); not enough repeats"
     ]
 
 
 def test_the_other_way_round_it_is_turned_round(report: Report) -> None:
-    table = next(each for each in report.sections if each.step == "readww").comparisons[0]
-    known, (base, arm) = ratio_intervals([table]), (table.lines[0].entries[at].point for at in (0, 2))
+    known, (base, arm) = ratio_intervals(report.comparisons.all), (row(report).entries[at].point for at in (0, 2))
     assert isinstance(base, Point)
     assert isinstance(arm, Point)
     there, back = known.of("qps", arm, base), known.of("qps", base, arm)
-    assert there == table.lines[0].entries[2].interval
+    assert there == row(report).entries[2].interval
     assert there is not None
     assert back is not None
     assert (back.low * there.high, back.ratio * there.ratio) == pytest.approx((1, 1))
 
 
 def test_of_two_points_that_no_comparison_has_there_is_none(report: Report) -> None:
-    table = next(each for each in report.sections if each.step == "readww").comparisons[0]
-    one, other = (table.lines[0].entries[at].point for at in (1, 2))
+    one, other = (row(report).entries[at].point for at in (1, 2))
     assert isinstance(one, Point)
     assert isinstance(other, Point)
-    assert ratio_intervals([table]).of("qps", one, other) is None
+    assert ratio_intervals(report.comparisons.all).of("qps", one, other) is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import re
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -95,7 +94,7 @@ def test_junit(report: Report) -> None:
 
 def test_junit_is_xml_whatever_a_program_said(report: Report) -> None:
     trouble = MissingFigures("failed", "\x00<\x1b[31m]]>\ud800", 1, ("readww",), ())
-    broken = replace(report, status=Coverage(report.status.counts, (trouble,)))
+    broken = scenario.altered(report, coverage=Coverage(report.notes.coverage.counts, (trouble,)))
     (error,) = ElementTree.fromstring(INTERCHANGE["junit"](broken).encode()).iter("error")
     assert error.get("message") == "failed: \ufffd<\ufffd[31m]]>\ufffd"
 

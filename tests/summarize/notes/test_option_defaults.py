@@ -39,7 +39,7 @@ def test_only_options_that_are_left_alone_and_differ(tmp_path: Path) -> None:
     """cache_type is what every step but the load says; benchmarks is the driver's."""
     old = {"readahead": "0", "same": "1", "gone": "1", "benchmarks": "a", "empty": "", "cache_type": "x"}
     new = {"readahead": "2097152", "same": "1.0", "new": "1", "benchmarks": "b", "empty": "z", "cache_type": "y"}
-    found = measured(tmp_path, old, new).defaults
+    found = measured(tmp_path, old, new).setup.defaults
     assert found is not None
     assert (found.base, found.others) == (OLD, (NEW,))
     assert found.rows == (("empty", ("", "z")), ("readahead", ("0", "2097152")))
@@ -68,7 +68,7 @@ def test_a_number_has_the_digits_that_say_it(tmp_path: Path) -> None:
 def test_without_both_catalogues_or_a_difference(
     tmp_path: Path, old: dict[str, str] | None, new: dict[str, str] | None
 ) -> None:
-    assert measured(tmp_path, old, new).defaults is None
+    assert measured(tmp_path, old, new).setup.defaults is None
     assert "defaults that differ" not in text(tmp_path)
     assert 'id="defaults"' not in page(tmp_path)
 
@@ -91,7 +91,7 @@ def test_builds_are_called_as_the_spec_calls_them(tmp_path: Path) -> None:
         file.write_text(file.read_text().replace(f'"name": "{build}"', '"name": "what-another-spec-called-it"'))
         found.add_load(build, 0)
         found.add(build, "lru", "1", 0, {"readww": 10_000, "overwrite": 20_000})
-    assert [build.name for build in scenario.report(found).builds.values()] == [OLD, NEW]
+    assert [build.name for build in scenario.report(found).setup.builds.values()] == [OLD, NEW]
     assert "what-another-spec-called-it" not in text(tmp_path) + page(tmp_path)
 
 

@@ -7,17 +7,23 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.page import absolute_figures, html
 from stepgrid.summarize.page.absolute_figures import table
-from stepgrid.summarize.report import Report, Section
+from stepgrid.summarize.report import Report
 from tests.summarize import made, scenario
+
+REPORT = SimpleNamespace(
+    data=SimpleNamespace(series=SimpleNamespace(steadiness={})),
+    setup=SimpleNamespace(units={"get_qps": "operations/s"}),
+)
 
 
 def _heads(**metrics: float) -> dict[str, str]:
     """The last row by column."""
     point = made.point(made.run("a", 0, 9.0, **metrics))
     section = cast(Section, SimpleNamespace(step="read", names=("arm",), points=(point,)))
-    found = table.__wrapped__(cast(Report, SimpleNamespace(steadiness={}, units={"get_qps": "operations/s"})), section)
+    found = table.__wrapped__(cast(Report, REPORT), section)
     return {column.name: cell.text for column, cell in zip(found.columns, found.rows[-1], strict=True)}
 
 
@@ -36,8 +42,7 @@ def test_a_metric_that_a_command_names_stands_in_the_table_of_its_step() -> None
     """Often it is all that there is."""
     point = made.point(replace(made.run("a", 0, 9.0), metrics={"get_qps": 4321.0, "host_cpu_user_pct": 3.0}))
     section = cast(Section, SimpleNamespace(step="get", names=("arm",), points=(point,)))
-    units = {"get_qps": "operations/s"}
-    found = table.__wrapped__(cast(Report, SimpleNamespace(steadiness={}, units=units)), section)
+    found = table.__wrapped__(cast(Report, REPORT), section)
     assert [column.head for column in found.columns] == ["arm", "get_qps (operations/s)"]
     assert [cell.text for cell in found.rows[0]] == ["a", "4,321"]
 

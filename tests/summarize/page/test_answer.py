@@ -11,7 +11,7 @@ import pytest
 from stepgrid.model.plan import SAME_QUALITY
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT
-from stepgrid.summarize.comparisons.comparison_cell import NO_BASE, RATIO, Entry
+from stepgrid.summarize.comparisons.comparison import NO_BASE, RATIO, Entry
 from stepgrid.summarize.page import answer, summary_text
 from stepgrid.summarize.page.answer import HINTS, IDLE, NOT_COMPARABLE, RATIOS, Arm, Case
 from stepgrid.summarize.statistics.confidence_intervals import Interval
@@ -83,7 +83,7 @@ def said(entries: Sequence[Entry]) -> str:
             "threads=1; below 1 at 1, down to 0.70×: readww, threads=2; 1 indicative)",
         ),
         (
-            of((None, 0.9), caveat=UNLIKE),
+            of((None, 0.9), refusal=UNLIKE),
             f"`hyper` and `lru` are not comparable at readww, threads=1, no verdict (0.90×): {UNLIKE}",
         ),
         (

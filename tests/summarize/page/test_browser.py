@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -150,7 +149,7 @@ def test_a_long_value_covers_nothing(tab: Page, tmp_path: Path, width: int) -> N
     long = ";".join(f"max_bytes_for_level_{at}=16777216" for at in range(12))
     settings = ArmSettings("data", ("cached", "io-bound"), (("rocksdb_default_cf_options", ("not set", long)),))
     found = scenario.report(scenario.experiment(tmp_path))
-    (tmp_path / "page.html").write_text(html.page(replace(found, settings=(settings,))), encoding="utf-8")
+    (tmp_path / "page.html").write_text(html.page(scenario.altered(found, settings=(settings,))), encoding="utf-8")
     tab.open(tmp_path / "page.html", width)
     places = tab.run("[...document.querySelectorAll('#settings tbody th')].map(cell => cell.getBoundingClientRect().x)")
     ends = tab.run(

@@ -23,11 +23,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 def test_each_metric_of_a_claim_but_qps_and_what_was_asked_for(report: Report) -> None:
-    assert claimed_metrics.sentences(report.claims, report.overviews)[0] == SAID
+    assert claimed_metrics.sentences(report.comparisons.claims, report.comparisons.all)[0] == SAID
     assert all(
-        said.startswith("`cpu_us_per_op` / ") for said in claimed_metrics.sentences(report.claims, report.overviews)
+        said.startswith("`cpu_us_per_op` / ")
+        for said in claimed_metrics.sentences(report.comparisons.claims, report.comparisons.all)
     )
-    assert claimed_metrics.sentences((), report.overviews) == []
+    assert claimed_metrics.sentences((), report.comparisons.all) == []
 
 
 def test_text_and_page_have_them(report: Report) -> None:

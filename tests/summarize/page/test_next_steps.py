@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from stepgrid.model.plan import AdaptiveRepeat
@@ -60,11 +58,11 @@ def test_what_is_judged_may_be_surer(here):
 
 
 def test_where_loads_are_added_until_it_is_decided_nobody_asks_for_more(here):
-    assert _commands(replace(_report(here, [1.5, 1.5, 1.5]), until=AdaptiveRepeat(3, 12))) == ALWAYS
+    assert _commands(scenario.altered(_report(here, [1.5, 1.5, 1.5]), until=AdaptiveRepeat(3, 12))) == ALWAYS
 
 
 def test_a_scale_is_named_and_the_whole_is_offered(here):
-    report = replace(_report(here, [1.5, 1.5, 1.5]), scale="smoke")
+    report = scenario.altered(_report(here, [1.5, 1.5, 1.5]), scale="smoke")
     assert _commands(report) == [
         f"stepgrid run {SPEC} --scale smoke --set repeat=6",
         f"stepgrid run {SPEC}",
@@ -75,7 +73,7 @@ def test_a_scale_is_named_and_the_whole_is_offered(here):
 
 def test_an_undecided_claim_asks_for_loads_and_its_table_has_all(here):
     claim = Claim("it is fast", "qps() > 1", "undecided", (Case("undecided", "", ()),))
-    report = replace(_report(here, [1.5, 1.5, 1.5]), claims=(claim,))
+    report = scenario.altered(_report(here, [1.5, 1.5, 1.5]), claims=(claim,))
     assert _commands(report) == [
         f"stepgrid run {SPEC} --set repeat=6",
         f"stepgrid report {SPEC} --table claims",
@@ -100,6 +98,8 @@ def test_the_page_has_them_and_what_the_steps_do(here):
 
 def test_a_host_that_was_not_quiet_is_to_be_looked_at(here):
     noisy = {"noise": {"s/1": {"warning": "others used 50 % of a core"}, "s/2": {"fixed": "turbo"}}}
-    report = replace(_report(here, [1.5, 1.5, 1.5]), facts=noisy)
+    report = scenario.altered(_report(here, [1.5, 1.5, 1.5]), facts=noisy)
     assert f"stepgrid doctor {SPEC}" in _commands(report)
-    assert f"stepgrid doctor {SPEC}" not in _commands(replace(report, facts={"noise": {"s/2": {"fixed": "turbo"}}}))
+    assert f"stepgrid doctor {SPEC}" not in _commands(
+        scenario.altered(report, facts={"noise": {"s/2": {"fixed": "turbo"}}})
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 from stepgrid.model.table import Cell, Column, Table
@@ -16,7 +15,7 @@ def test_tables_that_were_asked_for_stand_before_the_absolute_figures(tmp_path: 
     found = scenario.report(scenario.experiment(tmp_path))
     own = Table("mine", (Column("x"),), ((Cell("1"),),), "readww")
     names = {
-        asked: [table.title for table in report_formats.tables(replace(found, tables=(own,), asked=asked))]
+        asked: [table.title for table in report_formats.tables(scenario.altered(found, made=(own,), are_chosen=asked))]
         for asked in (True, False)
     }
     first = {asked: (titles.index("mine"), titles.index("absolute figures")) for asked, titles in names.items()}
@@ -37,7 +36,7 @@ def test_a_step_before_the_sweep_has_no_label_of_it(tmp_path: Path) -> None:
 
 def test_only_a_page_in_its_folder_names_what_lies_beside_it(tmp_path: Path) -> None:
     found = scenario.report(made := scenario.experiment(tmp_path))
-    own = summary_text.page_path(made.store, found.plan)
+    own = summary_text.page_path(made.store, found.setup.plan)
     links = re.findall(r'href="([^#"]+)"', own.read_text(encoding="utf-8"))
     assert links == ["summary.txt", "tables/steps.parquet"]
     assert [link for link in links if not (own.parent / link).is_file()] == []
@@ -48,7 +47,7 @@ def test_markdown_begins_as_the_text_does(tmp_path: Path) -> None:
     """What is pasted has the answer and its caveats; nothing of a claim or a label is markup."""
     found = scenario.report(scenario.experiment(tmp_path))
     claim = Claim("a|b *is* `faster` <b>", "qps(a='x|y') > 1", "fails", (), "step=<i>")
-    found = replace(found, warnings=("the host was not quiet: a|b, *loud*",), claims=(claim,))
+    found = scenario.altered(found, warnings=("the host was not quiet: a|b, *loud*",), claims=(claim,))
     text = report_formats.whole(found, "markdown", None)
     heads = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert heads[:3] == ["In short", "Claims", "Warnings"]

@@ -62,10 +62,10 @@ def test_one_load_has_no_range(here):
 
 def test_the_time_of_stalls_and_of_draining_are_columns(here):
     found = scenario.report(complete(here, {"lru": [1000.0], "hyper": [900.0]}))
-    found.sections[0].points[0].runs[0].metrics.update(stall_pct=12.5, drain_seconds=5.25)
+    found.comparisons.sections[0].points[0].runs[0].metrics.update(stall_pct=12.5, drain_seconds=5.25)
     absolute_figures.table.cache_clear()  # it was written before
     lines = summary_text.text(found, here).splitlines()
-    step = found.sections[0].step
+    step = found.comparisons.sections[0].step
     units = "p50 to p99.9 and CPU/op in µs, stalled in %, drain in s"
     title = lines.index(f"{step}: absolute figures of one load; {units}")
     assert lines[title + 2].endswith("  stalled  drain")
@@ -75,10 +75,12 @@ def test_the_time_of_stalls_and_of_draining_are_columns(here):
 def test_what_is_of_some_steps_alone_is_a_column_of_those(here):
     """Latencies of each kind of operation where a step mixes them, and the debt that a drain begins with."""
     found = scenario.report(complete(here, {"lru": [1000.0], "hyper": [900.0]}))
-    found.sections[0].points[0].runs[0].metrics.update(seek_p99_us=18987.0, drain_l0_files=12.0)
+    found.comparisons.sections[0].points[0].runs[0].metrics.update(seek_p99_us=18987.0, drain_l0_files=12.0)
     absolute_figures.table.cache_clear()
     lines = summary_text.text(found, here).splitlines()
-    title = next(place for place, line in enumerate(lines) if line.startswith(f"{found.sections[0].step}: absolute"))
+    title = next(
+        place for place, line in enumerate(lines) if line.startswith(f"{found.comparisons.sections[0].step}: absolute")
+    )
     assert lines[title + 2].endswith("  L0 debt")
     assert "  seek p99  " in lines[title + 2]
     assert lines[title + 3].endswith("  12")
@@ -91,10 +93,12 @@ def test_what_a_step_left_to_clean_up_stands_beside_its_figures(here):
     said = "            tombstones, dead rows, history list, bloat: what the step left to clean up"
     assert said not in summary_text.text(found, here).splitlines()
     garbage = {"dead_rows": 1234567.0, "bloat_bytes": 3 * 2.0**20}
-    found.sections[0].points[0].runs[0].metrics.update(garbage)
+    found.comparisons.sections[0].points[0].runs[0].metrics.update(garbage)
     absolute_figures.table.cache_clear()
     lines = summary_text.text(found, here).splitlines()
-    title = next(place for place, line in enumerate(lines) if line.startswith(f"{found.sections[0].step}: absolute"))
+    title = next(
+        place for place, line in enumerate(lines) if line.startswith(f"{found.comparisons.sections[0].step}: absolute")
+    )
     assert lines[title + 2].endswith("  dead rows  bloat")
     assert lines[title + 3].endswith("  1,234,567  3 MiB")
     assert said in lines
@@ -104,7 +108,7 @@ def test_write_amplification_is_explained_where_there_is_some(here):
     found = scenario.report(complete(here, {"lru": [1000.0], "hyper": [900.0]}))
     said = "w-amp: what flushes and compactions wrote, per byte that came in"
     assert said not in summary_text.text(found, here)
-    found.sections[0].points[0].runs[0].metrics["write_amplification"] = 0.5
+    found.comparisons.sections[0].points[0].runs[0].metrics["write_amplification"] = 0.5
     assert f"            {said}" in summary_text.text(found, here)
 
 

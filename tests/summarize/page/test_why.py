@@ -42,7 +42,7 @@ def report(root: Path, **new: str) -> Report:
 )  # fmt: skip
 def test_few_differences_of_the_builds_come_first(tmp_path: Path, new: dict[str, str], said: str) -> None:
     found = report(tmp_path, **new)
-    (overview,) = found.overviews
+    (overview,) = found.comparisons.all
     table = why.table(found, overview)
     assert table is not None
     assert [[cell.text for cell in row] for row in table.rows] == [["readww", NEW, "0.50×", said]]
@@ -62,7 +62,7 @@ def test_the_text_has_a_sentence_for_each_difference(tmp_path: Path) -> None:
 def test_the_page_has_no_more_than_anybody_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = scenario.report(scenario.experiment(tmp_path))
     monkeypatch.setattr(why, "MOST_ROWS", 1)
-    short = why.short(found, found.overviews[0])
+    short = why.short(found, found.comparisons.all[0])
     assert short is not None
     assert len(short.rows) == 1
     assert short.notes == ('and 1 difference more: `--table "why: differences from cache=lru"`',)

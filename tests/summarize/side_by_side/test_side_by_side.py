@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from stepgrid.collect.job import collect
-from stepgrid.summarize.comparisons.comparison import Comparison, Line
+from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ComparedMetric, Comparison, Entry, Row
 from stepgrid.summarize.comparisons.comparison_axes import Layout
-from stepgrid.summarize.comparisons.comparison_cell import BASE, RATIO, Entry
 from stepgrid.summarize.page import html, summary_text
 from stepgrid.summarize.side_by_side import reproduction, result_set
 from stepgrid.summarize.side_by_side.matching_cells import NotComparable
@@ -57,18 +56,16 @@ def test_each_point_is_compared_with_itself(tmp_path: Path) -> None:
 def test_what_both_have_is_one_result(tmp_path: Path) -> None:
     one = measured(tmp_path, "then")
     found = side_by_side(one, ResultSet("now", one.header, one.tables, one.links), ())
-    entries = [entry.kind for section in found.sections for table in section.comparisons for line in table.lines
-               for entry in line.entries]  # fmt: skip
-    assert entries == []
-    assert found.differs[0] == "the same runs on both sides: they reproduce nothing"
-    assert found.status.total == 3 + 2 * 4 * 3  # each once: a load, and two steps at four points
+    assert found.comparisons.all == ()
+    assert found.notes.differs[0] == "the same runs on both sides: they reproduce nothing"
+    assert found.notes.coverage.total == 3 + 2 * 4 * 3  # each once: a load, and two steps at four points
 
 
 def test_an_axis_with_one_label_each_is_what_they_differ_by(tmp_path: Path) -> None:
     first, second = measured(tmp_path / "1", "a", builds=(OLD,)), measured(tmp_path / "2", "b", builds=(NEW,))
     found = side_by_side(first, second, ())
-    assert found.differs[2:4] == (f"build: {OLD} -> {NEW}", "build.version: 6.11.4 -> 7.8.3")
-    assert [axis.name for axis in found.axes] == ["results", "cache", "threads"]
+    assert found.notes.differs[2:4] == (f"build: {OLD} -> {NEW}", "build.version: 6.11.4 -> 7.8.3")
+    assert [axis.name for axis in found.setup.axes] == ["results", "cache", "threads"]
     assert f"            measured: {first.days} -> {second.days}\n            build: {OLD} -> {NEW}\n" in told(
         first, second
     )
@@ -80,8 +77,8 @@ def test_cells_of_one_side_alone_are_counted(tmp_path: Path) -> None:
     second = measured(tmp_path / "2", "b", threads=("2", "1"), caches=("lru", "hyper", "clock"))
     found = side_by_side(first, second, ())
     alone = ("2 cells of the first alone: not compared", "2 cells of the second alone: not compared")
-    assert found.left_out == alone
-    assert {axis.name: axis.labels for axis in found.axes}["threads"] == ("2", "1")
+    assert found.notes.left_out == alone
+    assert {axis.name: axis.labels for axis in found.setup.axes}["threads"] == ("2", "1")
     assert f"left out    {alone[0]}\n            {alone[1]}\n" in told(first, second)
 
 
@@ -94,7 +91,7 @@ def test_a_chosen_label_narrows_the_side_that_has_it(tmp_path: Path) -> None:
         side_by_side(first, second, ())
     assert str(caught.value) == why
     assert (
-        side_by_side(first, second, [("build", NEW), ("build", "rocksdb-9.10.0")]).differs[2]
+        side_by_side(first, second, [("build", NEW), ("build", "rocksdb-9.10.0")]).notes.differs[2]
         == f"build: {NEW} -> rocksdb-9.10.0"
     )
 
@@ -115,13 +112,13 @@ def test_an_axis_of_one_side_alone_must_be_told(tmp_path: Path) -> None:
         "axis `cache` is of the first alone, and has the labels lru, hyper: say which is meant, such as "
         "--where cache=lru"
     )
-    assert side_by_side(first, other, [("cache", "lru")]).differs[2] == "cache: lru -> not an axis"
+    assert side_by_side(first, other, [("cache", "lru")]).notes.differs[2] == "cache: lru -> not an axis"
 
 
 def test_what_was_reproduced_is_counted(tmp_path: Path) -> None:
     first, second = measured(tmp_path / "1", "then"), measured(tmp_path / "2", "now", 0.8, (1.002, 1.012, 0.994))
     ratio = "0.80× [0.80, 0.81]"
-    assert side_by_side(first, second, ()).differs[:2] == (
+    assert side_by_side(first, second, ()).notes.differs[:2] == (
         "reproduced within 2 % at 5 of 9 points",
         f"not reproduced at 4: readww, cache=hyper, threads=1 {ratio}; readww, cache=hyper, threads=2 {ratio}; "
         f"overwrite, cache=hyper, threads=1 {ratio}; and 1 more",
@@ -131,7 +128,9 @@ def test_what_was_reproduced_is_counted(tmp_path: Path) -> None:
 def test_a_ratio_far_from_1_reproduces_nothing_however_high_the_noise_floor() -> None:
     point = made.point(made.run("a", 0, 1000.0))
     entry = Entry(RATIO, point, Interval(0.26, 0.05, 1.35, 3), 0.26, "inconclusive", floor=4.0)
-    table = Comparison("readww", Layout({}, (), ()), ((), ()), (Line((), (Entry(BASE, point), entry)),))
+    table = Comparison(
+        ComparedMetric(), Layout({}, (), ()), ((), ()), (Row("readww", (), (Entry(BASE, point), entry)),)
+    )
     assert list(reproduction.sentences([table], 0.02)) == [
         "reproduced within 2 % at 0 of 1 point",
         "undecided at 1: readww 0.26× [0.05, 1.35]",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from stepgrid.summarize.report import Report
@@ -22,7 +21,7 @@ def entries(root: Path) -> list[Entry]:
     sides.append((scenario.report(made), made.store.tables(made.plan.digest)))
     ladder = made_ladder.measured(root / "ladder", made_ladder.RATES)
     tables = Experiment(root / "ladder", builds=made_ladder.BUILDS).store.tables("p-synthetic")
-    sides.append((replace(ladder, title="A ladder", spec="specs/ladder.yaml", scale="smoke"), tables))
+    sides.append((scenario.altered(ladder, title="A ladder", spec="specs/ladder.yaml", scale="smoke"), tables))
     names = folders([report for report, _ in sides])
     return [Entry(name, report, tables) for name, (report, tables) in zip(names, sides, strict=True)]
 

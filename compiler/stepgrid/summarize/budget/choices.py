@@ -11,7 +11,6 @@ from typing import NamedTuple
 from stepgrid.model.plan import MOST_LOADS
 from stepgrid.plan.estimate import Preview
 from stepgrid.summarize.budget.width_forecast import WidthForecast, best, forecast
-from stepgrid.summarize.comparisons.comparison_cell import RATIO
 from stepgrid.summarize.report import Report
 
 RUNS, LONGER, SHARES = (1, 2, 3, 5), (0.5, 1.0, 2.0, 4.0), (1.0, 0.5, 0.25)
@@ -73,15 +72,12 @@ def costs(found: Preview, duration: float | None) -> Costs | None:
 
 def forecasts(report: Report) -> list[WidthForecast]:
     """Of every comparison that has an interval over loads."""
-    seconds = {place: each.relative for place, each in report.series.summaries.items() if each.relative}
+    seconds = {place: each.relative for place, each in report.data.series.summaries.items() if each.relative}
     found = []
-    for table in (table for section in report.sections for table in section.comparisons):
-        for line in table.lines:
-            for entry in line.entries:
-                if entry.kind == RATIO and entry.point and entry.interval and entry.interval.error:
-                    base = line.entries[0].point
-                    assert base is not None
-                    found.append(forecast(table.step, entry.interval, entry.point, base, seconds))
+    for comparison in report.comparisons.leading:
+        for case in comparison.cases():
+            if case.entry.interval and case.entry.interval.error:
+                found.append(forecast(case.row.step, case.entry.interval, case.point, case.base, seconds))
     return found
 
 

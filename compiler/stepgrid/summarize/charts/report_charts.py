@@ -10,10 +10,7 @@ from stepgrid.summarize import search_tables
 from stepgrid.summarize.charts import forms
 from stepgrid.summarize.charts.forms import MapCell, Mark, Plane, Ratio
 from stepgrid.summarize.charts.step_charts import Picture
-from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.comparison import Comparison
-from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry
-from stepgrid.summarize.comparisons.overview import Overview
+from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry
 from stepgrid.summarize.data.searches import Search, SearchedAxis, mean
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES, VERDICTS
@@ -22,42 +19,42 @@ MOST_RATIOS = 150  # more are no picture, and stay in the tables
 FEWEST_ARMS, MOST_CELLS = 6, 1500  # of a map
 
 
-def ratio_chart(report: Report, comparison: Comparison) -> Picture | None:
-    """Draw the ratios of a comparison; None when there is none, or too many."""
-    arms = [comparison_axes.words(labels, comparison.layout.across) or "-" for labels in comparison.columns[1:]]
-    rows = [
-        Ratio(
-            comparison_axes.words(line.labels, comparison.layout.down) or comparison.step,
-            arm,
-            entry.ratio,
-            (entry.interval.low, entry.interval.high) if entry.interval else None,
-            entry.verdict in VERDICTS,
-        )
-        for line in comparison.lines
-        for arm, entry in zip(arms, line.entries[1:], strict=True)
-        if entry.kind == RATIO and entry.ratio
-    ]
-    if not 0 < len(rows) <= MOST_RATIOS:
-        return None
-    drawn_arms = [arm for arm in arms if any(row.arm == arm for row in rows)]
-    subject = f"QPS of {drawn_arms[0]}" if len(drawn_arms) == 1 else "QPS"
-    title = f"{comparison.step}: {subject} relative to {comparison.base}"
-    return Picture(title, forms.ratios(title, rows, drawn_arms, report.effect))
+def ratio_charts(report: Report, comparison: Comparison) -> Iterator[Picture]:
+    """Draw the ratios of each step of a comparison; none where there are too many."""
+    for step in comparison.steps:
+        rows = [
+            Ratio(
+                comparison.point_name(case.row) or step,
+                comparison.arm_name(case.arm),
+                case.entry.ratio,
+                (case.entry.interval.low, case.entry.interval.high) if case.entry.interval else None,
+                case.entry.verdict in VERDICTS,
+            )
+            for case in comparison.cases()
+            if case.row.step == step and case.entry.ratio
+        ]
+        if 0 < len(rows) <= MOST_RATIOS:
+            names = {row.arm for row in rows}
+            arms = [arm for arm in comparison.arm_names if arm in names]
+            metric = comparison.metric.title
+            subject = f"{metric} of {arms[0]}" if len(arms) == 1 else metric
+            title = f"{step}: {subject} relative to {comparison.base}"
+            yield Picture(title, forms.ratios(title, rows, arms, report.setup.effect))
 
 
-def map_chart(overview: Overview) -> Picture | None:
+def map_chart(overview: Comparison) -> Picture | None:
     """Draw all ratios to a base as a map, where there are many arms."""
-    if len(overview.heads) < FEWEST_ARMS or not 1 < len(overview.rows) * len(overview.heads) <= MOST_CELLS:
+    if len(overview.arm_names) < FEWEST_ARMS or not 1 < len(overview.rows) * len(overview.arm_names) <= MOST_CELLS:
         return None
-    title = f"QPS relative to {overview.base}, all arms"
+    title = f"{overview.metric.title} relative to {overview.base}, all arms"
     rows = [
         (
-            ", ".join(filter(None, (row.step, comparison_axes.words(row.labels, overview.down)))),
+            ", ".join(filter(None, (row.step, overview.point_name(row)))),
             list(map(_map_cell, row.entries[1:])),
         )
         for row in overview.rows
     ]
-    return Picture(title, forms.heat_map(title, overview.heads, rows))
+    return Picture(title, forms.heat_map(title, overview.arm_names, rows))
 
 
 def _map_cell(entry: Entry) -> MapCell | None:

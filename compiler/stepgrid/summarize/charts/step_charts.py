@@ -15,9 +15,10 @@ from stepgrid.model.units import number
 from stepgrid.summarize.charts import drawing, forms
 from stepgrid.summarize.charts.forms import Line, Mark, Panel, Place, Plane
 from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import ClientLine
-from stepgrid.summarize.report import Report, Section
+from stepgrid.summarize.report import Report
 
 MOST_OVER_TIME, LEAST_OVER_TIME = 64, 4  # of a page, shared by its steps, and of a step; the rest stays in the tables
 MOST_DEVICES = 48  # of a page
@@ -183,7 +184,7 @@ def recall(section: Section) -> Picture | None:
 
 def over_time(report: Report, section: Section) -> list[Picture]:
     """Draw QPS by second, an arm each on one scale, its loads over each other."""
-    summaries = report.series.summaries
+    summaries = report.data.series.summaries
     series = [summaries[place] for point in _distinct(section) for place in point.places if place in summaries]
     if longest_series(report, section) < FEWEST_SECONDS:
         return []
@@ -196,14 +197,14 @@ def over_time(report: Report, section: Section) -> list[Picture]:
     pictures = []
     for point in spread(long, most_over_time(report)):
         name = _name(point, section) or section.step
-        lines = [report.series[run.place] for run in point.runs if run.place in summaries]
+        lines = [report.data.series[run.place] for run in point.runs if run.place in summaries]
         title = f"{section.step}, {name}: QPS over time"
         pictures.append(Picture(name, forms.over_time(title, [Panel("QPS", lines, top)], seconds)))
     return pictures
 
 
 def most_over_time(report: Report) -> int:
-    return max(LEAST_OVER_TIME, MOST_OVER_TIME // max(len(report.sections), 1))
+    return max(LEAST_OVER_TIME, MOST_OVER_TIME // max(len(report.comparisons.sections), 1))
 
 
 def spread(arms: Sequence[Arm], count: int) -> list[Arm]:
@@ -217,14 +218,14 @@ def spread(arms: Sequence[Arm], count: int) -> list[Arm]:
 
 def longest_series(report: Report, section: Section) -> int:
     """Return the points of the longest series."""
-    summaries = report.series.summaries
+    summaries = report.data.series.summaries
     places = (place for point in section.points for place in point.places)
     return max((summaries[place].length for place in places if place in summaries), default=0)
 
 
 def series_note(report: Report, section: Section) -> str | None:
     """Return what the driver says about the seconds' figures, such as a background writer that is in them."""
-    facts = report.facts.get("facts", {})
+    facts = report.data.facts.get("facts", {})
     runs = (run for point in section.points for run in point.runs)
     notes = (facts.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}).get("qps_over_time") for run in runs)
     return next(filter(None, notes), None)
@@ -232,18 +233,18 @@ def series_note(report: Report, section: Section) -> str | None:
 
 def devices(report: Report, section: Section) -> list[Picture]:
     """Draw QPS and stalls above what the device did in the same seconds, of the first load of each arm."""
-    summaries = report.series.summaries
+    summaries = report.data.series.summaries
     long = {place for place, summary in summaries.items() if summary.length >= FEWEST_SECONDS}
     first_runs = ((point, next((run for run in point.runs if run.place in long), None)) for point in _distinct(section))
     arms = [(point, run) for point, run in first_runs if run]
-    arms = spread(arms, max(1, MOST_DEVICES // max(len(report.sections), 1)))
-    seconds_by_place = report.details.device_seconds([run.place for _, run in arms])
+    arms = spread(arms, max(1, MOST_DEVICES // max(len(report.comparisons.sections), 1)))
+    seconds_by_place = report.data.details.device_seconds([run.place for _, run in arms])
     pictures = []
     for point, run in arms:
         device = seconds_by_place.get(run.place, [])
         if len(device) < FEWEST_SECONDS:
             continue
-        name, qps = _name(point, section) or section.step, report.series[run.place]
+        name, qps = _name(point, section) or section.step, report.data.series[run.place]
         rates = [rate for _, rate in qps]
         stalls = [second for (second, _), stall in zip(qps, mark_stalls(rates), strict=True) if stall]
         read = [(sample.second, sample.read) for sample in device]
@@ -269,12 +270,15 @@ def _rate_charts(report: Report, section: Section, operation: str) -> RateCharts
     first_runs = (
         (
             point,
-            next((run for run in point.runs if operation in report.details.client_operations.get(run.place, ())), None),
+            next(
+                (run for run in point.runs if operation in report.data.details.client_operations.get(run.place, ())),
+                None,
+            ),
         )
         for point in _distinct(section)
     )
     arms = spread([(point, run) for point, run in first_runs if run], most_over_time(report))
-    clients_by_arm = [(point, run, report.details.client_lines(run.place, operation)) for point, run in arms]
+    clients_by_arm = [(point, run, report.data.details.client_lines(run.place, operation)) for point, run in arms]
     lines = [line for _, _, clients in clients_by_arm for line in clients]
     title = RATES[operation]
     if max((len(line.seconds) for line in lines), default=0) < FEWEST_SECONDS:

@@ -35,7 +35,7 @@ from stepgrid.summarize.claims.claim_judgement import (
 )
 from stepgrid.summarize.claims.claim_numbers import words
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
-from stepgrid.summarize.comparisons.phrases import DOUBT
+from stepgrid.summarize.comparisons.comparison_table import DOUBT
 from stepgrid.summarize.data.points import Point, choose_points, label
 from stepgrid.summarize.table_blocks import Caveat, no_caveat
 

@@ -1,143 +1,150 @@
-"""A table of comparisons: every arm of a step against its base, with interval and verdict or why there is none."""
+"""Comparisons of a report: each arm against its base, at each point of the grid, by one metric."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from stepgrid.model.plan import ALPHA, Axis
-from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT, SAME
+from stepgrid.model.metrics import QPS
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout
-from stepgrid.summarize.comparisons.comparison_cell import BASE, NO_BASE, RATIO, Entry
-from stepgrid.summarize.comparisons.comparison_verdict import Evidence, judged
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.statistics import confidence_intervals
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample
-from stepgrid.summarize.statistics.outliers import outliers
+from stepgrid.summarize.statistics.confidence_intervals import Interval
+from stepgrid.summarize.statistics.verdicts import BETTER, DIFFERENCES, FASTER, LESS, MORE, SLOWER, WORSE
 
-__all__ = [
-    "BASE",
-    "NO_BASE",
-    "RATIO",
-    "Comparison",
-    "Entry",
-    "Evidence",
-    "Line",
-    "compare",
-    "judge",
-]
-
-
-At = tuple[int, int]  # line, column
+BASE, RATIO, NO_BASE = "base", "ratio", "no base"
+TIMES = frozenset({"s", "ms", "us", "ns"})
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ComparedMetric:
+    name: str = QPS
+    unit: str = "operations/s"
+    better: str | None = "higher"
+
+    @property
+    def title(self) -> str:
+        return "QPS" if self.name == QPS else self.name
+
+    @property
+    def is_rate(self) -> bool:
+        return self.unit.endswith("/s")
+
+    @property
+    def verdicts(self) -> tuple[str, str]:
+        """Return the words for a ratio above 1 and below it."""
+        if self.better == "higher":
+            return (FASTER, SLOWER) if self.is_rate or not self.unit else (BETTER, WORSE)
+        if self.better == "lower":
+            return (SLOWER, FASTER) if self.unit in TIMES else (WORSE, BETTER)
+        return MORE, LESS
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An arm at a point; `kind` is BASE, RATIO, NO_BASE, SAME or ABSENT, or the status of a point that is not done."""
+
+    kind: str
+    point: Point | None = None
+    interval: Interval | None = None
+    ratio: float | None = None
+    verdict: str | None = None
+    refusal: str | None = None  # why there is no verdict: other host, assertions on one side
+    as_shipped: str | None = None  # the builds' differences, where they are compared all the same
+    same: str | None = None  # the arm, other than the base, whose runs these are
+    floor: float | None = None  # equal arms of this experiment stay within it 19 times in 20: 0.013 is 1.3 %
+    losses: str = ""  # 2 of 5 loads; 3 failed: its figures are of survivors
+    doubts: tuple[str, ...] = ()  # conditions of this very ratio: measured far apart, a load far off, …
+    idle: str | None = None  # loads with a figure of 0, which has no ratio
+
+    @property
+    def is_difference(self) -> bool:
+        return self.verdict in DIFFERENCES
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A point: a step, and the labels of the axes that go down."""
+
+    step: str
     labels: Labels
-    entries: tuple[Entry, ...]
+    entries: tuple[Entry, ...]  # the base's first, then one for each arm
+
+
+class Case(NamedTuple):
+    """A ratio of a comparison."""
+
+    row: Row
+    arm: Labels
+    entry: Entry
+    point: Point
+    base: Point
+
+
+@dataclass(frozen=True, slots=True)
+class PooledRatio:
+    """Geometric mean of the ratios of one value of an axis to its base, over all points of a step."""
+
+    step: str
+    axis: str
+    label: str
+    base: str
+    ratio: float
+    interval: Interval | None
+    verdict: str | None
+    points: int
+    lowest: float  # of the points
+    highest: float
+    dissenting: tuple[str, ...] = ()  # points on the other side of 1 by more than the smallest effect
+    as_shipped: str | None = None
+
+    @property
+    def name(self) -> str:
+        return comparison_axes.words((self.label,), (self.axis,))
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    step: str
-    layout: Layout
-    columns: tuple[Labels, ...]
-    lines: tuple[Line, ...]
+    """All points of a report against one base, by one metric."""
+
+    metric: ComparedMetric
+    layout: Layout  # the axes across name the arms, those down the points
+    arms: tuple[Labels, ...]  # the base's first
+    rows: tuple[Row, ...]
+    pooled: tuple[PooledRatio, ...] = ()
 
     @property
     def base(self) -> str:
-        return comparison_axes.words(self.columns[0], self.layout.across)
+        return comparison_axes.words(self.arms[0], self.layout.across)
 
     @property
-    def worth_showing(self) -> bool:
-        """A step that lies before the base axis has nothing to compare."""
-        return any(entry.kind not in (SAME, ABSENT) for line in self.lines for entry in line.entries[1:])
+    def arm_names(self) -> list[str]:
+        """Name the arms, without the base."""
+        return [self.arm_name(labels) for labels in self.arms[1:]]
 
+    @property
+    def steps(self) -> list[str]:
+        return list(dict.fromkeys(row.step for row in self.rows))
 
-def compare(step: str, form: Layout, axes: Sequence[Axis], points: Sequence[Point]) -> Comparison:
-    """Who is compared with whom; `judge` adds intervals and verdicts."""
-    columns = comparison_axes.columns(form, axes, points)
-    places = {
-        (comparison_axes.key(point, form.down), comparison_axes.key(point, form.across)): point for point in points
-    }
-    lines = []
-    for labels in comparison_axes.lines(form, axes, points):
-        row = [places.get((labels, column)) for column in columns]
-        lines.append(Line(labels, tuple(_entry(point, row[0], index == 0) for index, point in enumerate(row))))
-    return _shared(Comparison(step, form, tuple(columns), tuple(lines)))
+    def arm_name(self, arm: Labels) -> str:
+        return comparison_axes.words(arm, self.layout.across) or "-"
 
+    def point_name(self, row: Row) -> str:
+        """Name a point without its step: `threads=2`; empty where the step has one."""
+        return comparison_axes.words(row.labels, self.layout.down)
 
-def _entry(point: Point | None, base: Point | None, is_base: bool) -> Entry:
-    if point is None:
-        return Entry(ABSENT)
-    if point.status != Status.DONE or not point.values():
-        return Entry(point.status, point)
-    if is_base:
-        return Entry(BASE, point)
-    if base is not None and point.places == base.places:
-        return Entry(SAME, point)
-    return Entry(RATIO if base is not None and base.values() else NO_BASE, point)
+    def where(self, row: Row) -> str:
+        """Name a point: `readww, threads=2`."""
+        return ", ".join(filter(None, (row.step, self.point_name(row))))
 
+    def cases(self) -> Iterator[Case]:
+        """List what has a base to be compared with, row by row."""
+        for row in self.rows:
+            base = row.entries[0].point
+            for arm, entry in zip(self.arms, row.entries, strict=True):
+                if entry.kind == RATIO and entry.point and base:
+                    yield Case(row, arm, entry, entry.point, base)
 
-def _shared(table: Comparison) -> Comparison:
-    """A comparison of runs that were compared before in the table is no other one: it counts and is judged once."""
-    first: dict[tuple[object, object], tuple[int, int]] = {}
-    lines = []
-    for row, line in enumerate(table.lines):
-        entries = list(line.entries)
-        for column, entry in enumerate(entries):
-            if entry.kind == RATIO and entry.point and (base := line.entries[0].point):
-                known = first.setdefault((entry.point.places, base.places), (row, column))
-                if known != (row, column):
-                    entries[column] = replace(entry, kind=SAME, same=_apart(table, known, (row, column)))
-        lines.append(replace(line, entries=tuple(entries)))
-    return replace(table, lines=tuple(lines))
-
-
-def _apart(table: Comparison, known: tuple[int, int], here: tuple[int, int]) -> str:
-    """What a place of the table is called from another one: only what differs."""
-    row = comparison_axes.words(table.lines[known[0]].labels, table.layout.down) if known[0] != here[0] else ""
-    arm = comparison_axes.words(table.columns[known[1]], table.layout.across) if known[1] != here[1] else ""
-    return ", ".join(part for part in (row, arm) if part)
-
-
-def judge(tables: Sequence[tuple[Comparison, Evidence]], alpha: float = ALPHA) -> list[Comparison]:
-    """All tables of a report at once: what one shows of the noise helps the others."""
-    samples = [dict(_samples(table)) for table, _ in tables]
-    found = confidence_intervals.of_tables([tuple(each.values()) for each in samples], alpha)
-    every = zip(tables, samples, found, strict=True)
-    return [_judged(table, evidence, each, intervals) for (table, evidence), each, intervals in every]
-
-
-def _judged(
-    table: Comparison, evidence: Evidence, samples: Mapping[At, Sample], intervals: Sequence[Interval | None]
-) -> Comparison:
-    every = zip(samples, intervals, outliers(list(samples.values())), strict=True)
-    found = {at: (interval, odd) for at, interval, odd in every}
-    lines = []
-    for row, line in enumerate(table.lines):
-        entries = list(line.entries)
-        for column, point, base in _pairs(line):
-            interval, odd = found.get((row, column), (None, ()))
-            ratio = confidence_intervals.ratio(samples[row, column]) if (row, column) in samples else None
-            entries[column] = judged(
-                replace(entries[column], ratio=ratio, interval=interval), point, base, evidence, odd
-            )
-        lines.append(replace(line, entries=tuple(entries)))
-    return replace(table, lines=tuple(lines))
-
-
-def _samples(table: Comparison) -> Iterator[tuple[At, Sample]]:
-    for row, line in enumerate(table.lines):
-        for column, point, base in _pairs(line):
-            if not point.idle_loads and not base.idle_loads:
-                yield (row, column), confidence_intervals.sample(point.values(), base.values(), row)
-
-
-def _pairs(line: Line) -> Iterator[tuple[int, Point, Point]]:
-    """(column, arm, base) of what has a ratio."""
-    for column, entry in enumerate(line.entries):
-        if entry.kind == RATIO and entry.point and (base := line.entries[0].point):
-            yield column, entry.point, base
+    def pooled_of(self, step: str) -> Sequence[PooledRatio]:
+        return [pooled for pooled in self.pooled if pooled.step == step]

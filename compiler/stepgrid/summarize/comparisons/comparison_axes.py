@@ -25,6 +25,21 @@ class Layout:
     down: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Section:
+    """One measured step."""
+
+    step: str
+    axes: tuple[Axis, ...]
+    points: tuple[Point, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the axes that vary here, for words and rows; the builds where none does."""
+        varying = tuple(axis.name for axis in self.axes if len(axis.labels) > 1)
+        return varying or (BUILD,)
+
+
 def touching(axes: Sequence[Axis], step: str) -> list[Axis]:
     """The axes that change a step: a checkpoint before it shares the rest."""
     return [axis for axis in axes if axis.steps is None or step in axis.steps]

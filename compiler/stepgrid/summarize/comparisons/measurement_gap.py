@@ -6,9 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from stepgrid.model.units import duration
-from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.comparison import Comparison
-from stepgrid.summarize.comparisons.comparison_cell import Entry
+from stepgrid.summarize.comparisons.comparison import Comparison, Entry
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Run
 
@@ -28,13 +26,12 @@ def compared(tables: Iterable[Comparison], within: float) -> Iterator[str]:
     """Of each arm against its base: what the spec's `compare_within` does not allow."""
     far: dict[str, float] = {}
     for table in tables:
-        for line in table.lines:
-            for column, entry in enumerate(line.entries):
-                gap = _gap(entry, line.entries[0].point)
+        for row in table.rows:
+            for column, entry in enumerate(row.entries):
+                gap = _gap(entry, row.entries[0].point)
                 if gap is not None and gap > within:
-                    arm = comparison_axes.words(table.columns[column], table.layout.across)
-                    row = comparison_axes.words(line.labels, table.layout.down)
-                    far[", ".join(part for part in (table.step, row, arm) if part)] = gap
+                    arm = table.arm_name(table.arms[column])
+                    far[", ".join(filter(None, (table.where(row), arm)))] = gap
     if far:
         named = f"{'; '.join([*far][:MOST_GAPS])}{f'; and {len(far) - MOST_GAPS} more' if len(far) > MOST_GAPS else ''}"
         yield (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from stepgrid.summarize.comparisons.comparison import Comparison
-from stepgrid.summarize.comparisons.comparison_cell import Entry
+from stepgrid.summarize.comparisons.comparison import Comparison, Entry
 from stepgrid.summarize.statistics.confidence_intervals import chance
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES
 
@@ -15,8 +14,9 @@ RATE = 0.05  # of the differences of a report, how many may be by chance
 def sentences(tables: Sequence[Comparison], effect: float) -> Iterator[str]:
     """Which differences would not stand, were all comparisons of the report judged together (Benjamini, Hochberg)."""
     known = [(entry, found) for entry in _entries(tables) if (found := _chance(entry, effect)) is not None]
+    families = sum(len(table.steps) for table in tables)
     differences = sum(entry.verdict in DIFFERENCES for entry, _ in known)
-    if len(tables) < 2:
+    if families < 2:
         return
     adjusted = _adjusted([found for _, found in known])
     weak = sum(entry.verdict in DIFFERENCES and found > RATE for (entry, _), found in zip(known, adjusted, strict=True))
@@ -37,7 +37,7 @@ def _adjusted(chances: Sequence[float]) -> Sequence[float]:
 
 
 def _entries(tables: Iterable[Comparison]) -> Iterator[Entry]:
-    return (entry for table in tables for line in table.lines for entry in line.entries if not entry.caveat)
+    return (entry for table in tables for row in table.rows for entry in row.entries if not entry.refusal)
 
 
 def _chance(entry: Entry, effect: float) -> float | None:

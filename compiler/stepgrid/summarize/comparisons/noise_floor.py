@@ -1,76 +1,96 @@
-"""The noise floor: how far apart equal things came out in this experiment, of each step and engine.
+"""Noise floor: how far apart equal arms came out in this experiment, for each step, engine and metric.
 
-Two kinds. `again`: a stage that started from one and the same database, as arms do that share their loads. Not again:
-loads of one cell, and loads that were measured again, each with a database of its own, as arms have that share none.
-Of both, what a block has in common is taken out first, as it is out of a ratio whose loads are paired. No figure of
-another experiment is among them: the verdict of one spec does not depend on which others share the store.
+Arms that share their loads start from one and the same database; their noise is that of runs and results of one load.
+Arms with databases of their own have the noise of loads. Effects of a block of measurements are taken out first, as
+pairing by load takes them out of a ratio. No figure of another experiment counts: the verdict of one spec does not
+depend on which others share the store.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from statistics import fmean, median
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from stepgrid.model.metrics import QPS
-from stepgrid.summarize.comparisons.block_effects import Residual, residuals
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.series import Place
-from stepgrid.summarize.data.tables_reader import PastFigure, Run
+from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables
 from stepgrid.summarize.statistics.confidence_intervals import exp
 from stepgrid.summarize.statistics.medians import SURE
 from stepgrid.summarize.statistics.scipy_functions import special
 from stepgrid.summarize.statistics.variance import FLOOR as ROUNDED
 
-FEWEST_GROUPS, FEWEST = 3, 6  # groups of equal things; degrees of freedom in all
-Kind = tuple[bool, str, str, str]  # again, step, kind of the step, engine
+FEWEST_GROUPS, FEWEST_FREEDOMS = 3, 6  # groups of equal things; degrees of freedom in all
+SWEEPS = 4  # medians of blocks and means of cells by turns; of a complete table two are enough
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Kind(NamedTuple):
+    """Figures that may be taken for equal but for chance."""
+
+    metric: str
+    shares_loads: bool
+    step: str
+    driver: str
+    engine: str
+
+
+class Spread(NamedTuple):
     deviation: float  # of the logarithm of one figure
     freedom: int
-    groups: int
+
+
+class Residual(NamedTuple):
+    """Noise of one cell; `squares` over the variance of a figure is a chi-square of so many degrees of freedom."""
+
+    squares: float
+    freedom: int
+    remaining: float  # degrees of freedom once the blocks have theirs
 
 
 @dataclass(frozen=True, slots=True)
-class Floors:
-    """Groups of equal things; worked out when something is compared."""
-
-    _groups: Mapping[Kind, Sequence[Residual]] = field(default_factory=dict)
+class NoiseFloors:
+    _runs: Sequence[Run] = ()
+    _past: Sequence[PastFigure] = ()
     _engines: Mapping[str, str] = field(default_factory=dict)  # by build
+    _residuals: dict[str, Mapping[Kind, Sequence[Residual]]] = field(default_factory=dict)  # by metric
     _spreads: dict[Kind, Spread | None] = field(default_factory=dict)
 
-    def spread(self, point: Point, again: bool) -> Spread | None:
-        kind = _kind(point.runs[0], again, self._engines)
-        if kind not in self._spreads:
-            self._spreads[kind] = _spread(self._groups.get(kind, ()))
-        return self._spreads[kind]
-
-    def floor(self, point: Point, base: Point, again: bool) -> float | None:
-        """What equal arms with so many loads stay within, 19 times in 20: 0.013 is 1.3 %."""
+    def floor(self, point: Point, base: Point, shares_loads: bool, metric: str = QPS) -> float | None:
+        """Return the distance that equal arms with so many loads keep 19 times in 20: 0.013 is 1.3 %."""
         variances, freedoms = [], []
         for side in (point, base):
-            spread, figures = self.spread(side, again), _figures(side, again)
-            if spread is None or not figures:
+            spread, loads = self._spread(side, shares_loads, metric), side.values(metric)
+            if spread is None or not loads:
                 return None
-            variances.append(spread.deviation**2 / figures)
+            variances.append(spread.deviation**2 / (sum(map(len, loads.values())) if shares_loads else len(loads)))
             freedoms.append(spread.freedom)
         return exp(special("stdtrit", min(freedoms), (1 + SURE) / 2) * math.sqrt(sum(variances))) - 1
 
+    def _spread(self, point: Point, shares_loads: bool, metric: str) -> Spread | None:
+        kind = _kind(point.runs[0], shares_loads, metric, self._engines)
+        if kind not in self._spreads:
+            if metric not in self._residuals:
+                figures = _figures(self._runs, self._past if metric == QPS else (), metric, self._engines)
+                self._residuals[metric] = _residuals_by_kind(figures)
+            self._spreads[kind] = _typical_spread(self._residuals[metric].get(kind, ()))
+        return self._spreads[kind]
 
-def floors(runs: Iterable[Run], past: Iterable[PastFigure], hosts: Iterable[str], engines: Mapping[str, str]) -> Floors:
-    """`hosts`: the names of those that these runs were measured on; `engines`: by build."""
-    measured, names = [run for run in runs if run.measured and run.same_as is None], set(hosts)
-    builds = {run.place: run.build_id for run in measured}
-    older = [figure for figure in past if figure.host in names and figure.place in builds]
-    figures = list(_older_figures(older, {place: engines.get(build, "") for place, build in builds.items()}))
-    newest = _newest_figures(measured, {figure.cell: figure.restored for figure in older}, engines)
-    return Floors(_groups((*figures, *newest)), engines)
+
+def noise_floors(tables: Tables) -> NoiseFloors:
+    """Prepare the floors of a plan's tables; older results count on the hosts that its newest were measured on."""
+    hosts = {facts["hostname"] for facts in tables.facts.get("host", {}).values() if "hostname" in facts}
+    engines = {build: facts["engine"] for build, facts in tables.facts.get("build", {}).items() if "engine" in facts}
+    runs = [run for run in tables.runs if run.measured and run.same_as is None]
+    places = {run.place for run in runs}
+    past = [figure for figure in tables.history if figure.host in hosts and figure.place in places]
+    return NoiseFloors(runs, past, engines)
 
 
 class _Figure(NamedTuple):
@@ -84,54 +104,85 @@ class _Figure(NamedTuple):
     log: float
 
 
-def _kind(run: Run, again: bool, engines: Mapping[str, str]) -> Kind:
-    return again, run.step, run.kind, engines.get(run.build_id, "")
+def _kind(run: Run, shares_loads: bool, metric: str, engines: Mapping[str, str]) -> Kind:
+    return Kind(metric, shares_loads, run.step, run.kind, engines.get(run.build_id, ""))
 
 
-def _groups(figures: Iterable[_Figure]) -> Mapping[Kind, Sequence[Residual]]:
-    """Of figures that only chance and their blocks tell apart: runs and results of one load, and loads of one cell."""
-    tables: dict[tuple[Kind, object], dict[str, dict[object, list[float]]]] = defaultdict(
-        lambda: defaultdict(lambda: defaultdict(list))
-    )
-    for each in figures:
-        tables[each.kind, ("runs", each.load)][each.cell][each.run, each.age].append(each.log)
-        tables[(False, *each.kind[1:]), ("loads", each.age)][each.cell][each.load].append(each.log)
-    groups: dict[Kind, list[Residual]] = defaultdict(list)
-    for (kind, _), rows in tables.items():
-        means = {cell: {block: fmean(logs) for block, logs in row.items()} for cell, row in rows.items()}
-        groups[kind] += residuals(means)
-    return groups
-
-
-def _older_figures(past: Sequence[PastFigure], engines: Mapping[Place, str]) -> Iterator[_Figure]:
-    newest_first = sorted(past, key=lambda each: each.attempt, reverse=True)
-    for place, results in groupby(sorted(newest_first, key=lambda each: each.place), key=lambda each: each.place):
-        for age, each in enumerate(results, 1):
-            if each.qps > 0:
-                kind = (each.restored, each.step, each.kind, engines[place])
-                yield _Figure(age, each.cell, each.load, each.run, kind, math.log(each.qps))
-
-
-def _newest_figures(runs: Sequence[Run], restored: Mapping[str, bool], engines: Mapping[str, str]) -> Iterator[_Figure]:
-    """A cell is called as the history calls it, by its first stage. Runs of one load started from its database."""
+def _figures(
+    runs: Sequence[Run], past: Sequence[PastFigure], metric: str, engines: Mapping[str, str]
+) -> Iterator[_Figure]:
+    """List the newest figures and older ones; a cell has the name that the history gives it, by its first stage."""
+    engine_by_place = {run.place: engines.get(run.build_id, "") for run in runs}
+    by_place = sorted(sorted(past, key=lambda figure: figure.attempt, reverse=True), key=lambda figure: figure.place)
+    for place, results in groupby(by_place, key=lambda figure: figure.place):
+        for age, figure in enumerate(results, 1):
+            if figure.qps > 0:
+                kind = Kind(metric, figure.restored, figure.step, figure.kind, engine_by_place[place])
+                yield _Figure(age, figure.cell, figure.load, figure.run, kind, math.log(figure.qps))
+    is_restored = {figure.cell: figure.restored for figure in past}
     first: dict[tuple[object, ...], str] = {}
     for run in runs:
         cell = first.setdefault((run.cell, run.step, *run.labels.items()), f"{run.place[0]}/{run.place[1]}")
-        if (qps := run.metrics.get(QPS, 0.0)) > 0:
-            kind = _kind(run, restored.get(cell, True), engines)
-            yield _Figure(0, cell, run.load, run.run, kind, math.log(qps))
+        if (value := run.metrics.get(metric, 0.0)) > 0:
+            kind = _kind(run, is_restored.get(cell, True), metric, engines)
+            yield _Figure(0, cell, run.load, run.run, kind, math.log(value))
 
 
-def _spread(groups: Sequence[Residual]) -> Spread | None:
-    """The median over the groups, so that one disturbed hour is no floor; of each, what shows so much half the time."""
-    freedom = math.floor(sum(each.counted for each in groups) + 1e-9)
-    if len(groups) < FEWEST_GROUPS or freedom < FEWEST:
+def _residuals_by_kind(figures: Iterable[_Figure]) -> Mapping[Kind, Sequence[Residual]]:
+    """Group figures that only chance and their blocks tell apart: those of one load, and loads of one cell."""
+    tables: dict[tuple[Kind, object], dict[str, dict[Hashable, list[float]]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(list))
+    )
+    for figure in figures:
+        of_loads = figure.kind._replace(shares_loads=False)
+        tables[figure.kind, ("runs", figure.load)][figure.cell][figure.run, figure.age].append(figure.log)
+        tables[of_loads, ("loads", figure.age)][figure.cell][figure.load].append(figure.log)
+    by_kind: dict[Kind, list[Residual]] = defaultdict(list)
+    for (kind, _), rows in tables.items():
+        means = {cell: {block: fmean(logs) for block, logs in row.items()} for cell, row in rows.items()}
+        by_kind[kind] += residuals(means)
+    return by_kind
+
+
+def _typical_spread(groups: Sequence[Residual]) -> Spread | None:
+    """Take the median over the groups, so that one disturbed hour is no floor."""
+    freedom = math.floor(sum(group.remaining for group in groups) + 1e-9)
+    if len(groups) < FEWEST_GROUPS or freedom < FEWEST_FREEDOMS:
         return None
-    scaled = [each.squares / special("chdtri", each.freedom, 0.5) for each in groups]
-    return Spread(math.sqrt(max(median(scaled), ROUNDED / 2)), freedom, len(groups))
+    scaled = [group.squares / special("chdtri", group.freedom, 0.5) for group in groups]
+    return Spread(math.sqrt(max(median(scaled), ROUNDED / 2)), freedom)
 
 
-def _figures(point: Point, again: bool) -> int:
-    """That its mean is of: every run where they share their databases, else every load."""
-    loads = point.values()
-    return sum(map(len, loads.values())) if again else len(loads)
+# Effects of blocks: an additive model of rows (cells) and columns (blocks)
+
+Rows = Mapping[str, Mapping[Hashable, float]]  # cell -> block -> logarithm of a figure
+
+
+def residuals(rows: Rows) -> list[Residual]:
+    """Return the noise of each cell without that of its blocks; a cell that shares fewer than two blocks has none."""
+    paired = _paired(rows)
+    if not paired:
+        return []
+    blocks = list(dict.fromkeys(block for row in paired.values() for block in row))
+    freedoms = [len(row) - 1 for row in paired.values()]
+    share = (sum(freedoms) - (len(blocks) - 1)) / sum(freedoms)
+    grid = np.array([[row.get(block, np.nan) for block in blocks] for row in paired.values()])
+    squares = np.nansum(_without_blocks(grid) ** 2, axis=1) / share
+    return [Residual(float(sum_), freedom, freedom * share) for sum_, freedom in zip(squares, freedoms, strict=True)]
+
+
+def _paired(rows: Rows) -> Rows:
+    """Keep blocks of two cells or more, and cells of two such blocks or more."""
+    cells_of_block = Counter(block for row in rows.values() for block in row)
+    shared = {cell: {block: row[block] for block in row if cells_of_block[block] > 1} for cell, row in rows.items()}
+    paired = {cell: row for cell, row in shared.items() if len(row) > 1}
+    return paired if paired == rows else _paired(paired)
+
+
+def _without_blocks(grid: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Take out medians of blocks, so that one disturbed cell is none of the others' noise."""
+    for _ in range(SWEEPS):
+        grid = grid - np.nanmean(grid, axis=1, keepdims=True)
+        grid = grid - np.nanmedian(grid, axis=0, keepdims=True)
+    rest: NDArray[np.float64] = grid - np.nanmean(grid, axis=1, keepdims=True)
+    return rest

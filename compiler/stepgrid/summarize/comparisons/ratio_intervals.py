@@ -1,7 +1,7 @@
-"""The interval of each ratio of a report: one, wherever the ratio stands (comparisons, tables, claims).
+"""Interval of each ratio of a report: one, wherever the ratio stands (comparisons, tables, claims).
 
-A ratio of two points that a comparison has is of the family of that comparison, whatever the metric. Others are of the
-family of the table that they were first asked for by.
+A ratio of two points that a comparison has belongs to the family of that comparison, whatever the metric. Others belong
+to the family of the table that shows them first.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA
 from stepgrid.model.units import quotient
 from stepgrid.summarize.comparisons.comparison import Comparison
-from stepgrid.summarize.comparisons.comparison_cell import RATIO
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.series import Place
 from stepgrid.summarize.statistics import confidence_intervals
@@ -85,23 +83,20 @@ def _sample(pair: Pair, metric: str) -> Sample:
     return confidence_intervals.sample(point.values(metric), base.values(metric), base.places)
 
 
-def ratio_intervals(tables: Iterable[Comparison], alpha: float = ALPHA) -> RatioIntervals:
-    """Of QPS as the comparisons have them."""
-    families, rates = [], dict[Places, Interval | None]()
-    for table in tables:
-        families.append([(point, base) for point, base, _ in _pairs(table)])
-        for point, base, found in _pairs(table):
-            rates.setdefault(_places((point, base)), found)
-    return RatioIntervals(families, {QPS: rates}, _alpha=alpha)
-
-
-def _pairs(table: Comparison) -> Iterable[tuple[Point, Point, Interval | None]]:
-    """An interval of a series says nothing of other loads."""
-    for line in table.lines:
-        for entry in line.entries:
-            if entry.kind == RATIO and entry.point and (base := line.entries[0].point):
-                found = entry.interval
-                yield entry.point, base, found if found and found.error is not None else None
+def ratio_intervals(comparisons: Iterable[Comparison], alpha: float = ALPHA) -> RatioIntervals:
+    """Take the intervals that the comparisons have; those of other metrics are judged in the same families."""
+    families: dict[object, dict[Places, Pair]] = {}
+    by_metric: dict[str, dict[Places, Interval | None]] = {}
+    for comparison in comparisons:
+        intervals = by_metric.setdefault(comparison.metric.name, {})
+        for case in comparison.cases():
+            pair = case.point, case.base
+            family = tuple(comparison.layout.base.items()), case.row.step
+            families.setdefault(family, {})[_places(pair)] = pair
+            # an interval of a series says nothing of other loads
+            interval = case.entry.interval
+            intervals.setdefault(_places(pair), interval if interval and interval.error is not None else None)
+    return RatioIntervals([list(family.values()) for family in families.values()], dict(by_metric), _alpha=alpha)
 
 
 def _places(pair: Pair) -> Places:

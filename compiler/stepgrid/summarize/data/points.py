@@ -81,14 +81,18 @@ class Point:
     @property
     def losses(self) -> str:
         """2 of 5 loads; 3 failed: the others may not be what all would have shown"""
-        measured = self.values()
-        failed = {run.load for run in self.runs if run.status == Status.FAILED} - measured.keys()
+        measured = self._measured_loads
+        failed = {run.load for run in self.runs if run.status == Status.FAILED} - measured
         return f"{len(measured)} of {counted(self.loads[1], 'load')}; {len(failed)} failed" if failed else ""
 
     @cached_property
     def loads(self) -> tuple[int, int]:
         """Number of loads with a figure, and of loads planned."""
-        return len(self.values()), len({run.load for run in self.runs})
+        return len(self._measured_loads), len({run.load for run in self.runs})
+
+    @property
+    def _measured_loads(self) -> set[int]:
+        return {run.load for run in self.runs if run.metrics}
 
 
 def points(runs: Iterable[Run], step: str, axes: Sequence[str]) -> list[Point]:

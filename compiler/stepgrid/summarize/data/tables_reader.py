@@ -269,6 +269,7 @@ class Tables:
     series: Series
     facts: Mapping[str, Mapping[str, Mapping[str, str]]]  # scope -> subject -> name -> value
     units: Mapping[str, str] = field(default_factory=dict)  # of metrics
+    better: Mapping[str, str] = field(default_factory=dict)  # metric -> higher or lower, where one of them is
     history: tuple[PastFigure, ...] = ()
     probes: tuple[str, ...] = ()  # metrics of their names
     details: StepDetails = field(default_factory=StepDetails)
@@ -301,6 +302,7 @@ def load(folder: Path, axes: Sequence[str]) -> Tables:
             series=series.read(folder),
             facts=facts,
             units={metric["name"]: metric["unit"] for metric in metrics},
+            better={metric["name"]: metric["better"] for metric in metrics if metric["better"]},
             history=history,
             probes=tuple(sorted(metric["name"] for metric in metrics if metric["measured_over"] == PROBE)),
             details=StepDetails(folder),

@@ -17,7 +17,7 @@ def text(report: Report) -> str:
             median, low, high = spread
             reach = max(high - median, median - low)
             loads = point.loads[0]
-            extra = f"plan {report.plan}\nloads {loads}"
+            extra = f"plan {report.setup.plan}\nloads {loads}"
             entry = {"name": name, "unit": UNIT, "value": median, "extra": extra}
             found.append(entry | ({"range": f"± {_plain(reach)}"} if loads > 1 else {}))
     return json_text.text(found) + "\n"

@@ -23,11 +23,14 @@ def text(report: Report) -> str:
 
 
 def _all(report: Report) -> Iterator[tuple[str, str]]:
-    for claim in report.claims:
+    for claim in report.comparisons.claims:
         level = LEVELS[claim.result]
         cases = "\n".join(map(claim_text.case_words, claim_text.shown(claim)))
         said = f"{claim.expect}{claim_text.at_all(claim)}\n{cases}"
-        yield level, workflow_command(level, {"file": report.spec, "title": f"{claim.result}: {claim.claim}"}, said)
+        yield (
+            level,
+            workflow_command(level, {"file": report.setup.spec, "title": f"{claim.result}: {claim.claim}"}, said),
+        )
     for each in answer.answers(report):
         level = "warning" if each.kind in (SLOWER, answer.BOTH) else "notice"
-        yield level, workflow_command(level, {"title": report.title}, each.text)
+        yield level, workflow_command(level, {"title": report.setup.title}, each.text)

@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from stepgrid.summarize import formats
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.formats import escape_markdown, markdown_table
+from stepgrid.summarize.comparisons.comparison_table import comparison_table
 from stepgrid.summarize.page import answer, origin
 from stepgrid.summarize.report import Report
 
@@ -30,15 +31,18 @@ def text(report: Report) -> str:
 
 
 def _parts(report: Report) -> Iterator[str]:
-    yield f"# {escape_markdown(report.title)}\n"
-    yield from (f"- {escape_markdown(line)}" for line in answer.lines(report))
-    if report.claims:
+    yield f"# {formats.escape_markdown(report.setup.title)}\n"
+    yield from (f"- {formats.escape_markdown(line)}" for line in answer.lines(report))
+    if report.comparisons.claims:
         yield "\n## Claims\n"
-        for claim in report.claims:
-            yield f"- **{claim.result}**: {escape_markdown(claim.claim + claim_text.at_all(claim))}"
-            yield from (f"  - {escape_markdown(claim_text.case_words(case))}" for case in claim_text.shown(claim))
-    if report.warnings:
+        for claim in report.comparisons.claims:
+            yield f"- **{claim.result}**: {formats.escape_markdown(claim.claim + claim_text.at_all(claim))}"
+            yield from (
+                f"  - {formats.escape_markdown(claim_text.case_words(case))}" for case in claim_text.shown(claim)
+            )
+    if report.notes.warnings:
         yield "\n## Before you believe it\n"
-        yield from (f"- {escape_markdown(each)}" for each in report.warnings)
-    yield from (f"\n{markdown_table(found.table)}" for found in report.overviews)
-    yield f"\n{escape_markdown(origin.line(report))}; measured {escape_markdown(origin.measured(report))}\n"
+        yield from (f"- {formats.escape_markdown(each)}" for each in report.notes.warnings)
+    yield from (f"\n{formats.markdown_table(comparison_table(found))}" for found in report.comparisons.all)
+    made_from, measured = (formats.escape_markdown(text(report)) for text in (origin.line, origin.measured))
+    yield f"\n{made_from}; measured {measured}\n"

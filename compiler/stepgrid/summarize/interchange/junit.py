@@ -18,10 +18,15 @@ BROKEN = (Status.FAILED, Status.INTERRUPTED, Status.BLOCKED)
 
 
 def text(report: Report) -> str:
-    root = Element("testsuites", name=report.title)
-    claims = [(claim, case) for claim in report.claims for case in claim.cases]
+    root = Element("testsuites", name=report.setup.title)
+    claims = [(claim, case) for claim in report.comparisons.claims for case in claim.cases]
     _suite(root, report, "claims", [_claim(report, *each) for each in claims])
-    _suite(root, report, "measured steps", [case for each in report.status.troubles for case in _steps(report, each)])
+    _suite(
+        root,
+        report,
+        "measured steps",
+        [case for each in report.notes.coverage.troubles for case in _steps(report, each)],
+    )
     indent(root, " ")
     return _ILLEGAL.sub("\ufffd", f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n')
 
@@ -29,8 +34,8 @@ def text(report: Report) -> str:
 def _suite(root: Element, report: Report, name: str, cases: Sequence[Element]) -> None:
     counts = {kind: sum(case.find(tag) is not None for case in cases) for kind, tag in KINDS.items()}
     attributes = {"name": name, "tests": str(len(cases)), **{kind: str(count) for kind, count in counts.items()}}
-    if report.measured:
-        attributes["timestamp"] = report.measured[0].isoformat(timespec="seconds").split("+")[0]
+    if report.setup.measured:
+        attributes["timestamp"] = report.setup.measured[0].isoformat(timespec="seconds").split("+")[0]
     SubElement(root, "testsuite", attributes).extend(cases)
 
 
@@ -39,7 +44,7 @@ KINDS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 
 def _claim(report: Report, claim: Claim, case: Case) -> Element:
     name = f"{claim.claim} [{case.where}]" if case.where else claim.claim
-    found = Element("testcase", classname=report.spec, name=name)
+    found = Element("testcase", classname=report.setup.spec, name=name)
     said = f"{claim.expect}: {claim_text.case_words(case)}"
     if case.result == FAILS:
         SubElement(found, "failure", message=said, type="claim")
@@ -52,7 +57,7 @@ def _claim(report: Report, claim: Claim, case: Case) -> Element:
 
 def _steps(report: Report, each: MissingFigures) -> Iterator[Element]:
     for cell in each.cells:
-        found = Element("testcase", classname=report.spec, name=cell)
+        found = Element("testcase", classname=report.setup.spec, name=cell)
         if each.status in BROKEN:
             SubElement(found, "error", message=f"{each.status}: {each.reason}", type=each.status)
         else:

@@ -23,7 +23,7 @@ def text(report: Report) -> str:
     for load in sorted(times):
         figures = (_figure(point.values().get(load)) for point in series.values())
         writer.writerow(
-            [times[load].replace(tzinfo=UTC).isoformat(sep=" ", timespec="seconds"), report.plan, load, *figures]
+            [times[load].replace(tzinfo=UTC).isoformat(sep=" ", timespec="seconds"), report.setup.plan, load, *figures]
         )
     return file.getvalue()
 
@@ -35,7 +35,9 @@ def _figure(runs: list[float] | None) -> str:
 
 def _times(report: Report) -> Mapping[int, datetime]:
     """When each load began to be measured."""
-    runs = [run for section in report.sections for point in section.points for run in point.runs if run.started]
+    runs = [
+        run for section in report.comparisons.sections for point in section.points for run in point.runs if run.started
+    ]
     found: dict[int, datetime] = {}
     for run in runs:
         if run.started:

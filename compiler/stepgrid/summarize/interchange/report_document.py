@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping
 from datetime import UTC
@@ -11,12 +12,10 @@ from stepgrid.model.metrics import QPS
 from stepgrid.package import __version__
 from stepgrid.summarize import formats, json_text
 from stepgrid.summarize.claims.claim import Claim
-from stepgrid.summarize.comparisons.comparison import Comparison, Line
-from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry
+from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.page import absolute_figures, answer, report_formats, why
-from stepgrid.summarize.report import Report, Section
-from stepgrid.summarize.statistics.verdicts import DIFFERENCES
+from stepgrid.summarize.report import Report
 
 VERSION = 1  # raised when a key goes or changes its meaning; new keys do not raise it
 
@@ -29,18 +28,20 @@ def document(report: Report) -> dict[str, Any]:
     return {
         "schema": VERSION,
         "stepgrid": __version__,
-        **{name: getattr(report, name) for name in ("title", "spec", "scale", "plan")},
-        "measured": report.measured and [when.replace(tzinfo=UTC).isoformat() for when in report.measured],
-        "axes": {axis.name: list(axis.labels) for axis in report.axes},
-        "base": dict(report.base),
-        "smallest_effect": report.effect,
-        "status": dict(report.status.counts),
+        **{name: getattr(report.setup, name) for name in ("title", "spec", "scale", "plan")},
+        "measured": report.setup.measured and [when.replace(tzinfo=UTC).isoformat() for when in report.setup.measured],
+        "axes": {axis.name: list(axis.labels) for axis in report.setup.axes},
+        "base": dict(report.setup.base),
+        "smallest_effect": report.setup.effect,
+        "status": dict(report.notes.coverage.counts),
         "answer": [{"text": each.text, "kind": each.kind} for each in answer.answers(report)],
-        "claims": [_claim(each) for each in report.claims],
-        "warnings": list(report.warnings),
-        "comparisons": [each for section in report.sections for each in _comparisons(report, section)],
-        "figures": [_figures(report, section, point) for section in report.sections for point in section.points],
-        "tables": [formats.json_value(each) for each in report_formats.tables(report)],
+        "claims": [_claim(each) for each in report.comparisons.claims],
+        "warnings": list(report.notes.warnings),
+        "comparisons": list(_comparisons(report)),
+        "figures": [
+            _figures(report, section, point) for section in report.comparisons.sections for point in section.points
+        ],
+        "tables": [json.loads(formats.json_table(each)) for each in report_formats.tables(report)],
     }
 
 
@@ -49,31 +50,25 @@ def _claim(claim: Claim) -> Mapping[str, Any]:
     return {"claim": claim.claim, "expect": claim.expect, "result": claim.result, "cases": cases}
 
 
-def _comparisons(report: Report, section: Section) -> Iterator[Mapping[str, Any]]:
-    for table in section.comparisons:
-        for line in table.lines:
-            for index, entry in enumerate(line.entries):
-                if entry.kind == RATIO:
-                    found = why.of(report, table, line, entry) if entry.verdict in DIFFERENCES else []
-                    yield {**_comparison(table, line, index, entry), "why": found}
-
-
-def _comparison(table: Comparison, line: Line, index: int, entry: Entry) -> Mapping[str, Any]:
-    found = entry.interval
-    return {
-        "step": table.step,
-        "point": _labels(table.layout.down, line.labels),
-        "arm": _labels(table.layout.across, table.columns[index]),
-        "base": _labels(table.layout.across, table.columns[0]),
-        "metric": QPS,
-        "ratio": entry.ratio,
-        "interval": [_finite(found.low), _finite(found.high)] if found else None,
-        "verdict": entry.verdict,
-        "noise_floor": entry.floor,
-        "notes": list(entry.doubts),
-        "not_comparable": entry.caveat,
-        "as_shipped": entry.as_shipped,
-    }
+def _comparisons(report: Report) -> Iterator[Mapping[str, Any]]:
+    for comparison in report.comparisons.all:
+        for case in comparison.cases():
+            entry, interval = case.entry, case.entry.interval
+            yield {
+                "step": case.row.step,
+                "point": _labels(comparison.layout.down, case.row.labels),
+                "arm": _labels(comparison.layout.across, case.arm),
+                "base": _labels(comparison.layout.across, comparison.arms[0]),
+                "metric": comparison.metric.name,
+                "ratio": entry.ratio,
+                "interval": [_finite(interval.low), _finite(interval.high)] if interval else None,
+                "verdict": entry.verdict,
+                "noise_floor": entry.floor,
+                "notes": list(entry.doubts),
+                "not_comparable": entry.refusal,
+                "as_shipped": entry.as_shipped,
+                "why": why.of(report, comparison, case) if entry.is_difference else [],
+            }
 
 
 def _labels(axes: tuple[str, ...], labels: tuple[str | None, ...]) -> Mapping[str, str]:
@@ -86,7 +81,7 @@ def _figures(report: Report, section: Section, point: Point) -> Mapping[str, Any
     known = {name: spread for name in (*names, *absolute_figures.own(section)) if (spread := point.spread(name))}
     measured, planned = point.loads
     metrics = {
-        name: {"median": median, "lowest": low, "highest": high, "unit": report.units.get(name, "")}
+        name: {"median": median, "lowest": low, "highest": high, "unit": report.setup.units.get(name, "")}
         for name, (median, low, high) in known.items()
     }
     loads = {"measured": measured, "planned": planned}

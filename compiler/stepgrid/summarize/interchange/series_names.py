@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from stepgrid.model.status import Status
 from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.report import Report, Section
+from stepgrid.summarize.report import Report
 
 
 def points(report: Report) -> Iterator[tuple[str, Point]]:
     """`readww/rocksdb-9.10.0/cache=lru` of each point that has figures; runs of several points are told once."""
-    for section in report.sections:
+    for section in report.comparisons.sections:
         told = set()
         for point in section.points:
             if point.status == Status.DONE and point.places not in told:

@@ -11,9 +11,10 @@ from stepgrid.model.metrics import QPS
 from stepgrid.model.status import Status
 from stepgrid.model.table import NOTHING, Cell, Column, Table, status_cell
 from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.series import Place
-from stepgrid.summarize.report import Report, Section
+from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics import medians
 from stepgrid.summarize.statistics.timeseries import Steadiness
 
@@ -52,14 +53,14 @@ GARBAGE = (
 
 
 def title(report: Report) -> str:
-    return "absolute figures of one load" if report.loads[1] == 1 else "absolute figures, medians of the loads"
+    return "absolute figures of one load" if report.setup.loads[1] == 1 else "absolute figures, medians of the loads"
 
 
 def meanings(report: Report) -> list[tuple[str, str]]:
     """What the columns are, as the list of metrics says it: those that some table has."""
     from stepgrid.plugins.metrics import METRICS as KNOWN
 
-    points = [point for section in report.sections for point in section.points]
+    points = [point for section in report.comparisons.sections for point in section.points]
     there = {name for point in points for run in point.runs for name in run.metrics}
     return [(head, KNOWN[name].definition) for name, head, _ in (*METRICS, *GARBAGE) if name in there and name in KNOWN]
 
@@ -119,7 +120,7 @@ def _columns(report: Report, section: Section) -> list[Shown]:
         (_head("95 %", "of the median"), _interval),
         (_head("variation", "of seconds"), lambda point: _steady(report, point, lambda each: each.variation)),
         (_head("slow", "seconds"), lambda point: _steady(report, point, lambda each: each.slow)),
-        *(_metric(name, name, report.units.get(name, "")) for name in own(section)),
+        *(_metric(name, name, report.setup.units.get(name, "")) for name in own(section)),
         *(_metric(*metric) for metric in METRICS),
         *(_whole(*metric) for metric in GARBAGE),
     ]
@@ -156,5 +157,5 @@ def _interval(point: Point) -> Cell | None:
 
 
 def _steady(report: Report, point: Point, of: Callable[[Steadiness], float]) -> Cell | None:
-    known = [of(each) for place in point.places if (each := report.steadiness.get(place))]
+    known = [of(each) for place in point.places if (each := report.data.series.steadiness.get(place))]
     return Cell(units.percent(median(known))) if known else None

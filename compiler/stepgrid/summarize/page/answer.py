@@ -18,10 +18,9 @@ from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.summarize.comparisons import comparison_axes, needed_loads
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED
-from stepgrid.summarize.comparisons.comparison_cell import NO_BASE, RATIO, Entry
+from stepgrid.summarize.comparisons.comparison import NO_BASE, RATIO, Comparison, Entry
+from stepgrid.summarize.comparisons.comparison_table import DOUBT
 from stepgrid.summarize.comparisons.conditions import OTHER_HOST
-from stepgrid.summarize.comparisons.overview import Overview
-from stepgrid.summarize.comparisons.phrases import DOUBT
 from stepgrid.summarize.page import claimed_metrics
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.confidence_intervals import Interval
@@ -79,7 +78,7 @@ class Case:
             return self.entry.kind
         if self.entry.idle:
             return IDLE
-        if self.entry.caveat or self.entry.verdict is None:
+        if self.entry.refusal or self.entry.verdict is None:
             return NOT_COMPARABLE
         return ONE_LOAD if self.entry.verdict == INDICATIVE else self.entry.verdict
 
@@ -110,14 +109,14 @@ def lines(report: Report) -> list[str]:
     heaviest = sorted(range(len(found)), key=lambda at: found[at].weight, reverse=True)[:MOST_ARMS]
     more = len(found) - len(heaviest)
     rest = [f"and {counted(more, 'arm')} more, which differ less: the tables have them"] if more else []
-    claimed = claimed_metrics.sentences(report.claims, report.overviews)
+    claimed = claimed_metrics.sentences(report.comparisons.claims, report.comparisons.leading)
     return [*(found[at].text for at in sorted(heaviest)), *rest, *claimed, *hints(report)]
 
 
 def hints(report: Report) -> list[str]:
     found = words(report)
     more = [_more_loads(report)] if INCONCLUSIVE in found else []
-    caveats = [case.entry.caveat or "" for arm in _arms(report) for case in arm.of(NOT_COMPARABLE)]
+    caveats = [case.entry.refusal or "" for arm in _arms(report) for case in arm.of(NOT_COMPARABLE)]
     hosts = [caveat for caveat in caveats if caveat.startswith(OTHER_HOST)]
     other_host = [HOST_HINT] if hosts else []
     if hosts and len(hosts) == len(caveats):
@@ -132,7 +131,7 @@ def _more_loads(report: Report) -> str:
             "Inconclusive: nothing is farther apart here than equal arms in this experiment; a quieter host would tell."
         )
     seen, wanted = percent(DIFFERENCE), loads_wanted(report)
-    if wanted is not None and wanted <= report.loads[1]:
+    if wanted is not None and wanted <= report.setup.loads[1]:
         return (
             f"Inconclusive: these loads show {seen} at half of these points; what differs by less needs more of them."
         )
@@ -149,7 +148,7 @@ def loads_wanted(report: Report) -> int | None:
 
 def too_wide(report: Report) -> list[Interval]:
     found = [case.entry.interval for arm in _arms(report) for case in arm.of(INCONCLUSIVE)]
-    return needed_loads.too_wide(filter(None, found), report.effect)
+    return needed_loads.too_wide(filter(None, found), report.setup.effect)
 
 
 def words(report: Report) -> set[str]:
@@ -160,22 +159,20 @@ def words(report: Report) -> set[str]:
 def answers(report: Report) -> Iterator[Answer]:
     for arm in _arms(report):
         if any(case.word not in _UNCOMPARED for case in arm.cases):
-            yield Answer(sentence(arm, report.effect), _kind(arm), _weight(arm))
+            yield Answer(sentence(arm, report.setup.effect), _kind(arm), _weight(arm))
 
 
 def _arms(report: Report) -> list[Arm]:
-    return [arm for overview in report.overviews for arm in _of(overview)]
+    return [arm for comparison in report.comparisons.leading for arm in _of(comparison)]
 
 
-def _of(overview: Overview) -> Iterator[Arm]:
+def _of(comparison: Comparison) -> Iterator[Arm]:
     cases: dict[comparison_axes.Labels, list[Case]] = {}
-    for table in overview.tables:
-        for line in table.lines:
-            where = ", ".join(filter(None, (table.step, comparison_axes.words(line.labels, table.layout.down))))
-            for labels, entry in zip(table.columns[1:], line.entries[1:], strict=True):
-                cases.setdefault(labels, []).append(Case(where, entry))
+    for row in comparison.rows:
+        for labels, entry in zip(comparison.arms[1:], row.entries[1:], strict=True):
+            cases.setdefault(labels, []).append(Case(comparison.where(row), entry))
     for labels, found in cases.items():
-        yield Arm(comparison_axes.words(labels, overview.across) or "-", overview.base, tuple(found))
+        yield Arm(comparison.arm_name(labels), comparison.base, tuple(found))
 
 
 def _kind(arm: Arm) -> str:
@@ -290,7 +287,7 @@ def _both_sides(found: Sequence[Case]) -> str:
 
 def _not_comparable(arm: Arm) -> str:
     found = arm.of(NOT_COMPARABLE)
-    why = next((f": {case.entry.caveat}" for case in found if case.entry.caveat), "")
+    why = next((f": {case.entry.refusal}" for case in found if case.entry.refusal), "")
     return (
         f"`{arm.name}` and `{arm.base}` are not comparable at {_share(found, arm)}, no verdict ({_range(found)}){why}"
     )

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.report import Report, Section
+from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.report import Report
 
 NONE = "[]"
 MANY = 24  # commands of a step that are shown whole
@@ -19,7 +20,7 @@ _BEFORE = re.compile(r"(?<![^:;=,])/[^:;=,]*?(?=(?:builds/b|(?:attempts|live)/s)
 
 def commands(report: Report, section: Section) -> Iterator[tuple[str, str]]:
     """(arm, command) of the first run of each arm that has one."""
-    known, names = report.facts.get("command", {}), section.names
+    known, names = report.data.facts.get("command", {}), section.names
     for point in section.points:
         for run in point.runs:
             found = known.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}")
@@ -66,9 +67,9 @@ def _quoted(word: str) -> str:
 
 def dropped(report: Report) -> list[str]:
     """Options that a binary lacks and the spec let go: `cache_low_pri_pool_ratio (rocksdb-6.11.4)`."""
-    known = report.facts.get("command", {})
+    known = report.data.facts.get("command", {})
     found: dict[str, dict[str, None]] = {}
-    for section in report.sections:
+    for section in report.comparisons.sections:
         for run in (run for point in section.points for run in point.runs):
             facts = known.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {})
             for name in json.loads(said) if (said := facts.get("dropped", NONE)) != NONE else ():

@@ -12,8 +12,10 @@ from stepgrid.summarize import search_tables
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons.builds import Build
-from stepgrid.summarize.comparisons.load_decisions import sentences
-from stepgrid.summarize.comparisons.overview import Overview
+from stepgrid.summarize.comparisons.comparison import Comparison
+from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.comparisons.comparison_table import comparison_table
+from stepgrid.summarize.comparisons.decisions import sentences
 from stepgrid.summarize.formats import group_html, html_body, html_text
 from stepgrid.summarize.notes import database_origin, step_settings
 from stepgrid.summarize.page import (
@@ -28,7 +30,7 @@ from stepgrid.summarize.page import (
     why,
 )
 from stepgrid.summarize.page.next_steps import next_steps
-from stepgrid.summarize.report import Report, Section
+from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics import verdicts
 
 if TYPE_CHECKING:
@@ -61,40 +63,44 @@ def quoted(text: str) -> Markup:
 
 
 def _context(report: Report) -> dict[str, Any]:
-    hosts = report.facts.get("host", {})
+    hosts = report.data.facts.get("host", {})
     return {
         **content_policy.context(TEMPLATES / "report"),
         "report": report,
         "bases": summary_text.bases,
-        "brief": step_settings.brief(report.measured_points),
+        "brief": step_settings.brief(report.comparisons.points_by_step),
         "repeats": summary_text.repeats(report),
-        "decisions": list(sentences(report.decisions, report.until)),
-        "host": host.line(report.hardware, hosts),
-        "facts": _words([*host.rows(report.hardware, hosts), *database_origin.rows(report.facts.get("image", {}))]),
-        "defaults": html_body(report.defaults.table) if report.defaults else "",
-        "artifacts": {build.id: _artifacts(build) for build in report.builds.values() if build.artifacts},
+        "decisions": list(sentences(report.comparisons.decisions, report.setup.until)),
+        "host": host.line(report.setup.hardware, hosts),
+        "facts": _words(
+            [*host.rows(report.setup.hardware, hosts), *database_origin.rows(report.data.facts.get("image", {}))]
+        ),
+        "defaults": html_body(report.setup.defaults.table) if report.setup.defaults else "",
+        "artifacts": {build.id: _artifacts(build) for build in report.setup.builds.values() if build.artifacts},
         "answer": list(answer.answers(report)),
-        "claimed": claimed_metrics.sentences(report.claims, report.overviews),
+        "claimed": claimed_metrics.sentences(report.comparisons.claims, report.comparisons.all),
         "hints": answer.hints(report),
         "most_answers": answer.MOST_ARMS,
         "columns": absolute_figures.meanings(report),
         "figures_title": absolute_figures.title(report),
         "many_commands": command_lines.MANY,
         "origin": origin,
-        "ladders": [(each, html_body(each.table) if each.changes else "") for each in report.ladders],
-        "overviews": [_overview(report, table) for table in report.overviews],
-        "sections": [_section(report, section) for section in report.sections],
-        "searches": group_html(list(search_tables.tables(report.searches))),
-        "curves": list(report_charts.search_charts(report.searches)),
-        "common": report.common,
-        "settings": [(each.axis, html_body(each.table)) for each in report.settings],
-        "steps": html_body(step_settings.table(report.steps, report.measured_points)) if report.steps else "",
+        "ladders": [(each, html_body(each.table) if each.changes else "") for each in report.comparisons.ladders],
+        "overviews": [_overview(report, table) for table in report.comparisons.all],
+        "sections": [_section(report, section) for section in report.comparisons.sections],
+        "searches": group_html(list(search_tables.tables(report.comparisons.searches))),
+        "curves": list(report_charts.search_charts(report.comparisons.searches)),
+        "common": report.setup.common,
+        "settings": [(each.axis, html_body(each.table)) for each in report.setup.settings],
+        "steps": html_body(step_settings.table(report.setup.steps, report.comparisons.points_by_step))
+        if report.setup.steps
+        else "",
         "next_steps": next_steps(report),
         "dropped": command_lines.dropped(report),
-        "claims": report.claims,
+        "claims": report.comparisons.claims,
         "no_claims": claim_text.NONE,
         "claim_words": claim_text,
-        "tables": group_html(report.shown),
+        "tables": group_html(report.tables.shown),
         "tables_first": summary_text.tables_first(report),
         "meaning": verdicts.MEANING,
         "counted": counted,
@@ -131,13 +137,13 @@ def _section(report: Report, section: Section) -> dict[str, Any]:
     }
 
 
-def _overview(report: Report, found: Overview) -> Mapping[str, Any]:
-    pictures = [report_charts.ratio_chart(report, each) for each in found.tables]
+def _overview(report: Report, found: Comparison) -> Mapping[str, Any]:
+    pictures = [*report_charts.ratio_charts(report, found)]
     return {
         "base": found.base,
-        "html": html_body(found.table),
+        "html": html_body(comparison_table(found)),
         "map": report_charts.map_chart(found),
         "why": html_body(table) if (table := why.short(report, found)) else "",
-        "pictures": [picture for picture in pictures if picture],
+        "pictures": pictures,
         "intervals": any(entry.interval for row in found.rows for entry in row.entries),
     }

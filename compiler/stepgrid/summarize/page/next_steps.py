@@ -29,34 +29,41 @@ def next_steps(report: Report) -> list[NextStep]:
 
 
 def _all(report: Report) -> Iterator[tuple[str, str]]:
-    named = report.plan if is_imported(report.spec) else report.spec
-    spec = shlex.join([named, *(["--scale", report.scale] if report.scale else [])])
-    if not is_imported(report.spec):
+    named = report.setup.plan if is_imported(report.setup.spec) else report.setup.spec
+    spec = shlex.join([named, *(["--scale", report.setup.scale] if report.setup.scale else [])])
+    if not is_imported(report.setup.spec):
         yield from _runs(report, spec)
         yield from _quiet(report, spec)
-    if report.claims:
+    if report.comparisons.claims:
         yield f"report {spec} --table claims", "every claim at every point, with its numbers"
     yield f"explain {spec}", "every option and setting of every cell, with the line that it comes from"
-    yield f"compare {report.plan} {spec}", "later results beside these: after a change, or of another day"
+    yield f"compare {report.setup.plan} {spec}", "later results beside these: after a change, or of another day"
 
 
 def _runs(report: Report, spec: str) -> Iterator[tuple[str, str]]:
-    if report.status.incomplete:
+    if report.notes.coverage.incomplete:
         yield f"run {spec}", "measures what has no figures yet, and nothing twice"
-    loads, words = report.loads[1], answer.words(report)
+    loads, words = report.setup.loads[1], answer.words(report)
     if loads < USUAL_LOADS and (ONE_LOAD in words or _undecided(report)):
         more = f"{USUAL_LOADS} loads of each cell: one gives no verdict, two seldom do{COST}"
         yield f"run {spec} --set repeat={USUAL_LOADS}", more
-    elif not report.until and INCONCLUSIVE in words and ((wanted := answer.loads_wanted(report)) or MOST_LOADS) > loads:
+    elif (
+        not report.setup.until
+        and INCONCLUSIVE in words
+        and ((wanted := answer.loads_wanted(report)) or MOST_LOADS) > loads
+    ):
         yield _more(spec, wanted)
-    elif not report.until and _undecided(report):
+    elif not report.setup.until and _undecided(report):
         more = f"twice the loads: intervals narrow, nothing is measured twice{COST}"
         yield f"run {spec} --set repeat={2 * loads}", more
-    elif not report.until and not report.status.incomplete:
+    elif not report.setup.until and not report.notes.coverage.incomplete:
         more = f"surer: twice the loads make intervals a third narrower, and nothing is measured twice{COST}"
         yield f"run {spec} --set repeat={2 * loads}", more
-    if report.scale:
-        yield f"run {shlex.quote(report.spec)}", f"the whole: sizes and durations of the spec, not of {report.scale}"
+    if report.setup.scale:
+        yield (
+            f"run {shlex.quote(report.setup.spec)}",
+            f"the whole: sizes and durations of the spec, not of {report.setup.scale}",
+        )
 
 
 def _more(spec: str, wanted: int | None) -> tuple[str, str]:
@@ -67,7 +74,7 @@ def _more(spec: str, wanted: int | None) -> tuple[str, str]:
 
 
 def _quiet(report: Report, spec: str) -> Iterator[tuple[str, str]]:
-    disturbed = sum("warning" in found for found in report.facts.get("noise", {}).values())
+    disturbed = sum("warning" in found for found in report.data.facts.get("noise", {}).values())
     if disturbed:
         yield f"doctor {spec}", "what keeps this host from being quiet, and how to mend it"
         again = (
@@ -77,4 +84,4 @@ def _quiet(report: Report, spec: str) -> Iterator[tuple[str, str]]:
 
 
 def _undecided(report: Report) -> bool:
-    return any(claim.result == UNDECIDED for claim in report.claims)
+    return any(claim.result == UNDECIDED for claim in report.comparisons.claims)

@@ -15,19 +15,19 @@ def measured(report: Report) -> str:
 
 
 def _days(report: Report) -> str:
-    if report.measured is None:
+    if report.setup.measured is None:
         return "nothing yet"
-    first, last = (f"{when:%Y-%m-%d}" for when in report.measured)
+    first, last = (f"{when:%Y-%m-%d}" for when in report.setup.measured)
     return first if first == last else f"{first} to {last}"
 
 
 def _imported(report: Report) -> str:
-    signers = Counter(facts.get("signer", "") for facts in report.facts.get("imported", {}).values())
+    signers = Counter(facts.get("signer", "") for facts in report.data.facts.get("imported", {}).values())
     signed = [f"{counted(signers[name], 'result')} signed by {name}" for name in sorted(signers) if name]
     unsigned = [f"{counted(signers[''], 'result')} without a verified signature"] if signers[""] else []
     return f"imported: {', '.join([*signed, *unsigned])}" if signers else ""
 
 
 def line(report: Report) -> str:
-    scale = f", scale {report.scale}" if report.scale else ""
-    return f"spec {report.spec}{scale}; plan {report.plan}; stepgrid {__version__}"
+    scale = f", scale {report.setup.scale}" if report.setup.scale else ""
+    return f"spec {report.setup.spec}{scale}; plan {report.setup.plan}; stepgrid {__version__}"

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from stepgrid.language.problems import nearest
 from stepgrid.model.table import Table
+from stepgrid.summarize import formats
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.formats import FORMATS, escape_markdown, join_json
+from stepgrid.summarize.comparisons.comparison_table import comparison_table
+from stepgrid.summarize.formats import FORMATS, escape_markdown
 from stepgrid.summarize.page import absolute_figures, summary_text, why
 from stepgrid.summarize.page.html import page
 from stepgrid.summarize.report import Report
@@ -34,13 +36,13 @@ def table(report: Report, form: str, title: str) -> str:
 
 
 def _joined(parts: Iterable[str], form: str) -> str:
-    return join_json(parts) if form == "json" else "\n".join(parts)
+    return formats.join_json(parts) if form == "json" else "\n".join(parts)
 
 
 def _parts(report: Report, form: str) -> Iterator[str]:
     """What is incomplete is said where there is room for words."""
     if form == "markdown":
-        yield f"# {escape_markdown(report.title)}\n"
+        yield f"# {escape_markdown(report.setup.title)}\n"
         yield from (f"**{escape_markdown(line)}**\n" for line in summary_text.incomplete(report))
         yield from _head(report)
     shown = [each for each in tables(report) if form != "markdown" or each.title != "claims"]
@@ -57,14 +59,14 @@ def _head(report: Report) -> Iterator[str]:
 
 def tables(report: Report) -> Iterator[Table]:
     """In the order of the text; then what is too long for it."""
-    if report.claims:
-        yield claim_text.table(report.claims)
-    for found in report.overviews:
-        yield from (each for each in (found.table, why.table(report, found)) if each)
-    yield from (each.table for each in report.ladders)
-    if report.asked:
-        yield from report.tables
-    yield from (absolute_figures.table(report, section) for section in report.sections)
-    if not report.asked:
-        yield from report.tables
-    yield from (table for each in report.long for table in each.make())
+    if report.comparisons.claims:
+        yield claim_text.table(report.comparisons.claims)
+    for found in report.comparisons.all:
+        yield from (each for each in (comparison_table(found), why.table(report, found)) if each)
+    yield from (each.table for each in report.comparisons.ladders)
+    if report.tables.are_chosen:
+        yield from report.tables.made
+    yield from (absolute_figures.table(report, section) for section in report.comparisons.sections)
+    if not report.tables.are_chosen:
+        yield from report.tables.made
+    yield from (table for each in report.tables.long for table in each.make())

@@ -12,11 +12,13 @@ from stepgrid.summarize.report import Report
 
 
 def sections(report: Report) -> Iterator[list[str]]:
-    if report.settings or report.common:
-        arms = (pair for each in report.settings for pair in each.sentences)
-        yield _titled("what the arms set", (f"{label}: {said}" for label, said in (*arms, *report.common)))
-    if report.steps:
-        yield _titled("what the steps do", step_settings.sentences(report.steps, report.measured_points))
+    if report.setup.settings or report.setup.common:
+        arms = (pair for each in report.setup.settings for pair in each.sentences)
+        yield _titled("what the arms set", (f"{label}: {said}" for label, said in (*arms, *report.setup.common)))
+    if report.setup.steps:
+        yield _titled(
+            "what the steps do", step_settings.sentences(report.setup.steps, report.comparisons.points_by_step)
+        )
 
 
 def what_next(report: Report) -> list[str]:

@@ -16,15 +16,17 @@ from stepgrid.store.store import Store
 from stepgrid.summarize import formats, search_tables
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.load_decisions import sentences
-from stepgrid.summarize.comparisons.overview import FLOOR, Overview
+from stepgrid.summarize.comparisons.comparison import Comparison
+from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.comparisons.comparison_table import FLOOR, comparison_table
+from stepgrid.summarize.comparisons.decisions import sentences
 from stepgrid.summarize.formats import SENTENCES
 from stepgrid.summarize.notes import step_settings
 from stepgrid.summarize.notes.coverage import MissingFigures
 from stepgrid.summarize.notes.option_defaults import Defaults
 from stepgrid.summarize.page import absolute_figures, answer, host, origin, setup_text, why
 from stepgrid.summarize.page.command_lines import dropped
-from stepgrid.summarize.report import Report, Section
+from stepgrid.summarize.report import Report
 
 _FLOOR = (
     "floor: how far apart equal arms came out in this experiment (loads, runs and older results of a step and engine); "
@@ -65,15 +67,15 @@ def page_path(store: Store, plan: str) -> Path:
 
 def text(report: Report, page: Path | None) -> str:
     parts = [_head(report), *setup_text.sections(report)]
-    for each in report.overviews:
-        parts += [_overview(each), *_why(report, each)]
-    parts += [_lines(each.table) for each in report.ladders if each.changes]
-    parts += _tables(list(search_tables.tables(report.searches)))
-    shown = _tables(report.shown)
-    shown += [_unshown(report)] if report.unshown else []
-    sections = [[*_absolute(report, section), *_stalls(report, section)] for section in report.sections]
+    for number, each in enumerate(report.comparisons.all):
+        parts += [_overview(each, not number), *_why(report, each)]
+    parts += [_lines(each.table) for each in report.comparisons.ladders if each.changes]
+    parts += _tables(list(search_tables.tables(report.comparisons.searches)))
+    shown = _tables(report.tables.shown)
+    shown += [_unshown(report)] if report.tables.hidden else []
+    sections = [[*_absolute(report, section), *_stalls(report, section)] for section in report.comparisons.sections]
     parts += [*shown, *sections] if tables_first(report) else [*sections, *shown]
-    parts += [found] if (found := _defaults(report.defaults)) else []
+    parts += [found] if (found := _defaults(report.setup.defaults)) else []
     parts.append(setup_text.what_next(report))
     parts.append([*_entry("reading", _reading(report)), *_entry("page", [str(page)] if page else [])])
     return "\n".join("\n".join(part) + "\n" for part in parts)
@@ -81,7 +83,7 @@ def text(report: Report, page: Path | None) -> str:
 
 def tables_first(report: Report) -> bool:
     """Before the figures of each step."""
-    return report.asked or len(report.sections) > MOST_SECTIONS
+    return report.tables.are_chosen or len(report.comparisons.sections) > MOST_SECTIONS
 
 
 def _tables(tables: Sequence[Table]) -> list[list[str]]:
@@ -104,10 +106,10 @@ def _tables(tables: Sequence[Table]) -> list[list[str]]:
 def _unshown(report: Report) -> list[str]:
     """A line for each title, which stands for all tables that have it."""
     found: dict[tuple[str, str], list[str]] = {}
-    for name, reason in report.unshown:
+    for name, reason in report.tables.hidden:
         found.setdefault((name.partition(": ")[0], reason), []).append(name)
-    named = report.plan if is_imported(report.spec) else report.spec
-    command = f"stepgrid report {named}{f' --scale {report.scale}' if report.scale else ''}"
+    named = report.setup.plan if is_imported(report.setup.spec) else report.setup.spec
+    command = f"stepgrid report {named}{f' --scale {report.setup.scale}' if report.setup.scale else ''}"
     return [_asking(command, title, reason, names) for (title, reason), names in found.items()]
 
 
@@ -117,7 +119,7 @@ def _asking(command: str, title: str, reason: str, names: Sequence[str]) -> str:
 
 
 def _head(report: Report) -> list[str]:
-    lines = [report.title, "=" * len(report.title), *incomplete(report)]
+    lines = [report.setup.title, "=" * len(report.setup.title), *incomplete(report)]
     return [*lines, *(line for name, texts in head_entries(report) for line in _entry(name, texts))]
 
 
@@ -125,17 +127,17 @@ def head_entries(report: Report) -> list[tuple[str, Sequence[str]]]:
     """The beginning of a report, without which nothing of it is pasted: the answer, its caveats, its host and day."""
     return [
         ("in short", answer.lines(report)),
-        ("claims", claim_text.lines(report.claims) or [claim_text.NONE]),
-        ("changes", [text for each in report.ladders for text in each.sentences]),
-        ("differs", report.differs),
-        ("warnings", report.warnings),
+        ("claims", claim_text.lines(report.comparisons.claims) or [claim_text.NONE]),
+        ("changes", [text for each in report.comparisons.ladders for text in each.sentences]),
+        ("differs", report.notes.differs),
+        ("warnings", report.notes.warnings),
         ("left out", _left_out(report)),
-        ("quiet", report.quiet),
+        ("quiet", report.notes.quiet),
         ("compared", _compared(report)),
-        ("steps", [text for text in (step_settings.brief(report.measured_points),) if text]),
+        ("steps", [text for text in (step_settings.brief(report.comparisons.points_by_step),) if text]),
         ("builds", _builds(report)),
-        ("repeats", [repeats(report), *sentences(report.decisions, report.until)]),
-        ("host", [host.line(report.hardware, report.facts.get("host", {}))]),
+        ("repeats", [repeats(report), *sentences(report.comparisons.decisions, report.setup.until)]),
+        ("host", [host.line(report.setup.hardware, report.data.facts.get("host", {}))]),
         ("measured", [origin.measured(report)]),
         ("made from", [origin.line(report)]),
         ("status", _status(report)),
@@ -144,14 +146,14 @@ def head_entries(report: Report) -> list[tuple[str, Sequence[str]]]:
 
 def _left_out(report: Report) -> list[str]:
     found = dropped(report)
-    return [*([f"options that a binary lacks: {', '.join(found)}"] if found else []), *report.left_out]
+    return [*([f"options that a binary lacks: {', '.join(found)}"] if found else []), *report.notes.left_out]
 
 
 def incomplete(report: Report) -> list[str]:
-    missing = report.status.incomplete
+    missing = report.notes.coverage.incomplete
     if not missing:
         return []
-    return [f"INCOMPLETE: {missing} of {report.status.total} measured steps have no figures yet (see status)."]
+    return [f"INCOMPLETE: {missing} of {report.notes.coverage.total} measured steps have no figures yet (see status)."]
 
 
 def _entry(name: str, lines: Sequence[str]) -> list[str]:
@@ -161,7 +163,7 @@ def _entry(name: str, lines: Sequence[str]) -> list[str]:
 
 
 def _compared(report: Report) -> list[str]:
-    return [f"{axis.name}: {', '.join(_labels(report, axis))}" for axis in report.axes]
+    return [f"{axis.name}: {', '.join(_labels(report, axis))}" for axis in report.setup.axes]
 
 
 def _labels(report: Report, axis: Axis) -> Iterator[str]:
@@ -171,11 +173,11 @@ def _labels(report: Report, axis: Axis) -> Iterator[str]:
 
 def bases(report: Report, axis: Axis) -> set[str | None]:
     """The labels of an axis that the tables compare with."""
-    return {table.layout.base.get(axis.name) for found in report.overviews for table in found.tables}
+    return {found.layout.base.get(axis.name) for found in report.comparisons.all}
 
 
 def _builds(report: Report) -> list[str]:
-    return [f"{build.title}: {_origin(build.version, build.origin)}" for build in report.builds.values()]
+    return [f"{build.title}: {_origin(build.version, build.origin)}" for build in report.setup.builds.values()]
 
 
 def _origin(version: str | None, origin: str) -> str:
@@ -183,19 +185,23 @@ def _origin(version: str | None, origin: str) -> str:
 
 
 def repeats(report: Report) -> str:
-    fewest, most = report.loads
+    fewest, most = report.setup.loads
     loads = counted(most, "load") if fewest == most else f"{fewest} to {most} loads"
-    runs = "" if report.runs < 2 else f", {report.runs} runs of each"
-    until = f" ({report.until.goal}: {report.until.least} to {report.until.most})" if report.until else ""
-    planned = " planned" if report.status.incomplete else ""
+    runs = "" if report.setup.runs < 2 else f", {report.setup.runs} runs of each"
+    until = (
+        f" ({report.setup.until.goal}: {report.setup.until.least} to {report.setup.until.most})"
+        if report.setup.until
+        else ""
+    )
+    planned = " planned" if report.notes.coverage.incomplete else ""
     return f"{loads}{runs}{until}{planned}"
 
 
 def _status(report: Report) -> list[str]:
     counts = ", ".join(
-        f"{number} {name}" for name, number in report.status.counts.items() if number or name == Status.DONE
+        f"{number} {name}" for name, number in report.notes.coverage.counts.items() if number or name == Status.DONE
     )
-    return [f"{counts} (measured steps)", *(line for each in report.status.troubles for line in trouble(each))]
+    return [f"{counts} (measured steps)", *(line for each in report.notes.coverage.troubles for line in trouble(each))]
 
 
 def trouble(each: MissingFigures) -> Iterator[str]:
@@ -207,15 +213,15 @@ def trouble(each: MissingFigures) -> Iterator[str]:
 
 
 def _reading(report: Report) -> list[str]:
-    effect = percent(report.effect)
-    columns = [column.name for overview in report.overviews for column in overview.table.columns]
+    effect = percent(report.setup.effect)
+    columns = [column.name for overview in report.comparisons.all for column in comparison_table(overview).columns]
     return [
         "QPS: operations per second of the clients, median of the loads. 1.12 [1.08, 1.16]: geometric mean of the "
         "loads' ratios to the base, and its 95 % interval (all those of a step and base hold together)",
         f"faster, slower: the whole interval is more than {effect} away from 1; same: all of it is less; "
         f"different: the interval excludes 1, and an end of it is within {effect}; inconclusive: none of these",
         *([_FLOOR if FLOOR in columns else _NO_FLOOR] if columns else []),
-        *([_CLAIMS] if report.claims else []),
+        *([_CLAIMS] if report.comparisons.claims else []),
         *([_ASSUMED] if any("assumed" in said for said in _claimed(report)) else []),
         *([_AMPLIFICATION] if _has(report, "write_amplification") else []),
         *([_DEBT] if _has(report, "drain_l0_files") else []),
@@ -224,25 +230,28 @@ def _reading(report: Report) -> list[str]:
 
 
 def _claimed(report: Report) -> Iterator[str]:
-    yield from (note for claim in report.claims for case in claim.cases for note in case.notes)
+    yield from (note for claim in report.comparisons.claims for case in claim.cases for note in case.notes)
 
 
 def _has(report: Report, metric: str) -> bool:
-    return any(metric in run.metrics for each in report.sections for point in each.points for run in point.runs)
+    return any(
+        metric in run.metrics for each in report.comparisons.sections for point in each.points for run in point.runs
+    )
 
 
-def _overview(found: Overview) -> list[str]:
-    return _lines(replace(found.table, title=f"{found.table.title}, 95 % intervals"))
+def _overview(found: Comparison, is_first: bool) -> list[str]:
+    table = comparison_table(found, is_first)
+    return _lines(replace(table, title=f"{table.title}, 95 % intervals"))
 
 
-def _why(report: Report, found: Overview) -> Iterator[list[str]]:
+def _why(report: Report, found: Comparison) -> Iterator[list[str]]:
     """A sentence for each difference, the largest first."""
     if table := why.table(report, found):
         lines = [table.title, "-" * len(table.title)]
         for row in table.rows[:MOST_CAUSES]:
             step, *labels, arm, ratio, said = (cell.text for cell in row)
             known = tuple(None if label == "-" else label for label in labels)
-            at = ", ".join(filter(None, (arm, step, comparison_axes.words(known, found.down))))
+            at = ", ".join(filter(None, (arm, step, comparison_axes.words(known, found.layout.down))))
             lines += wrap(f"{at}: {ratio}: {said}", "  ", "    ", SENTENCES)
         more = len(table.rows) - MOST_CAUSES
         yield [*lines, *([f'  and {counted(more, "difference")} more: `--table "{table.title}"`'] if more > 0 else [])]
@@ -255,7 +264,9 @@ def _absolute(report: Report, section: Section) -> list[str]:
     shown = [index for index, column in enumerate(table.columns) if column.label or column.name in names]
     columns = tuple(table.columns[index]._replace(unit="") for index in shown)
     rows = tuple(tuple(row[index] for index in shown) for row in table.rows)
-    known = UNITS | {name: report.units[name] for name in absolute_figures.own(section) if report.units.get(name)}
+    known = UNITS | {
+        name: report.setup.units[name] for name in absolute_figures.own(section) if report.setup.units.get(name)
+    }
     units = "".join(f", {column.name} in {known[column.name]}" for column in columns if column.name in known)
     title = f"{section.step}: {absolute_figures.title(report)}{_microseconds(columns)}{units}"
     return _lines(Table(title, columns, rows, notes=table.notes))
@@ -286,7 +297,7 @@ def _defaults(found: Defaults | None) -> list[str]:
 def _stalls(report: Report, section: Section) -> Iterator[str]:
     names = section.names
     for point in section.points:
-        slow = [each.slow for place in point.places if (each := report.steadiness.get(place))]
+        slow = [each.slow for place in point.places if (each := report.data.series.steadiness.get(place))]
         if slow and max(slow) >= STALLED:
             where = comparison_axes.words(comparison_axes.key(point, names), names)
             yield f"  stalls: {where}: up to {percent(max(slow))} of the seconds below half the median"

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from stepgrid.model import units
 from stepgrid.model.units import counted
 from stepgrid.summarize.claims.claim_judgement import UNDECIDED
-from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.comparison import Comparison, Line
-from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry
+from stepgrid.summarize.comparisons.comparison import Comparison, Entry
 from stepgrid.summarize.statistics import verdicts
 
 REPRODUCED, NOT = "reproduced", "not reproduced"
@@ -20,13 +18,11 @@ def sentences(tables: Iterable[Comparison], effect: float) -> Iterator[str]:
     """`reproduced within 2 % at 7 of 8 points`, then which are not, and which nobody can tell"""
     found: Mapping[str, list[str]] = {REPRODUCED: [], NOT: [], UNDECIDED: []}
     for table in tables:
-        for line in table.lines:
-            for entry in line.entries[1:]:
-                if entry.kind == RATIO:
-                    ratio = entry.idle if entry.ratio is None else units.times(entry.ratio)
-                    ends = (entry.interval.low, entry.interval.high) if entry.interval else None
-                    interval = f" {units.ratio_interval(*ends)}" if ends else ""
-                    found[word(entry)].append(f"{_where(table, line)} {ratio}{interval}")
+        for case in table.cases():
+            entry = case.entry
+            ratio = entry.idle if entry.ratio is None else units.times(entry.ratio)
+            interval = f" {units.ratio_interval(entry.interval.low, entry.interval.high)}" if entry.interval else ""
+            found[word(entry)].append(f"{table.where(case.row)} {ratio}{interval}")
     points = sum(map(len, found.values()))
     if points:
         within = units.percent(effect)
@@ -38,11 +34,6 @@ def word(entry: Entry) -> str:
     if entry.verdict == verdicts.SAME:
         return REPRODUCED
     return NOT if entry.verdict in verdicts.DIFFERENCES else UNDECIDED
-
-
-def _where(table: Comparison, line: Line) -> str:
-    labels = comparison_axes.words(line.labels, table.layout.down)
-    return f"{table.step}, {labels}" if labels else table.step
 
 
 def _named(points: list[str]) -> str:

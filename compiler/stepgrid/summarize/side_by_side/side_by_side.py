@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from stepgrid.model.plan import Axis, Header, PlannedCell
-from stepgrid.summarize.report import Report, report
+from stepgrid.summarize.report import Report, ReportTables, make_report
 from stepgrid.summarize.side_by_side import reproduction, what_differs
 from stepgrid.summarize.side_by_side.joined_tables import AXIS, joined
 from stepgrid.summarize.side_by_side.matching_cells import Chosen, Match, matched
@@ -19,12 +19,16 @@ SAME_RUNS = "the same runs on both sides: they reproduce nothing"
 def side_by_side(first: ResultSet, second: ResultSet, chosen: Chosen) -> Report:
     """NotComparable says why there is none."""
     match = matched(first.header, second.header, chosen)
-    found = report(_header(first, second, match), joined(first, second, match), across_hosts=True)
-    tables = (table for section in found.sections for table in section.comparisons)
-    again = (SAME_RUNS,) if _are_same(first, second) else reproduction.sentences(tables, found.effect)
+    found = make_report(_header(first, second, match), joined(first, second, match), across_hosts=True)
+    again = (
+        (SAME_RUNS,)
+        if _are_same(first, second)
+        else reproduction.sentences(found.comparisons.leading, found.setup.effect)
+    )
     differs = (*again, *_differs(first, second, match))
     # tables that nobody asked for would say the ratios once more
-    return replace(found, differs=differs, left_out=tuple(match.left_out), tables=(), long=())
+    notes = replace(found.notes, differs=differs, left_out=tuple(match.left_out))
+    return replace(found, notes=notes, tables=ReportTables())
 
 
 def _are_same(first: ResultSet, second: ResultSet) -> bool:

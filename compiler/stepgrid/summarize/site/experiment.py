@@ -34,7 +34,7 @@ class Experiment:
 
     @property
     def changes(self) -> list[str]:
-        return [text for each in self.report.ladders if each.changes for text in each.sentences]
+        return [text for each in self.report.comparisons.ladders if each.changes for text in each.sentences]
 
     @property
     def measured(self) -> str:
@@ -42,12 +42,12 @@ class Experiment:
 
     @property
     def updated(self) -> datetime | None:
-        return self.report.measured[1] if self.report.measured else None
+        return self.report.setup.measured[1] if self.report.setup.measured else None
 
     @property
     def host(self) -> str:
         """As the page says it: its name stays out."""
-        return host.line(self.report.hardware, self.report.facts.get("host", {}))
+        return host.line(self.report.setup.hardware, self.report.data.facts.get("host", {}))
 
     @property
     def made_from(self) -> str:
@@ -62,13 +62,13 @@ def folders(reports: list[Report]) -> list[str]:
     """A name for each: of its spec and scale; of several that come to one name also of the plan, then with a number."""
     names = [_name(each) for each in reports]
     plans = [
-        name if names.count(name) == 1 else f"{name}-{each.plan[:LETTERS]}"
+        name if names.count(name) == 1 else f"{name}-{each.setup.plan[:LETTERS]}"
         for name, each in zip(names, reports, strict=True)
     ]
     return [name if at == plans.index(name) else f"{name}-{at + 1}" for at, name in enumerate(plans)]
 
 
 def _name(report: Report) -> str:
-    spec = report.title if is_imported(report.spec) else PurePath(report.spec).stem
-    words = re.findall(r"[a-z0-9.]+", f"{spec} {report.scale or ''}".lower())
-    return "-".join(islice(words, 8)) or report.plan[:LETTERS]
+    spec = report.setup.title if is_imported(report.setup.spec) else PurePath(report.setup.spec).stem
+    words = re.findall(r"[a-z0-9.]+", f"{spec} {report.setup.scale or ''}".lower())
+    return "-".join(islice(words, 8)) or report.setup.plan[:LETTERS]

@@ -8,17 +8,22 @@ import math
 
 FASTER, SLOWER, SAME, INCONCLUSIVE = "faster", "slower", "same", "inconclusive"
 MORE, LESS = "more", "less"  # for a metric of which neither direction is better
+BETTER, WORSE = "better", "worse"  # for a metric that is neither a rate nor a time
 DIFFERENT = "different"  # surely, but perhaps by less than the smallest effect
 INDICATIVE = "indicative"  # a single load that differs by its time series: no verdict
 ONE_LOAD = "one load"  # a single load that says nothing else
 
-VERDICTS = (FASTER, SLOWER, SAME, DIFFERENT, INCONCLUSIVE)
+VERDICTS = (FASTER, SLOWER, BETTER, WORSE, MORE, LESS, SAME, DIFFERENT, INCONCLUSIVE)
 UNDECIDED = (DIFFERENT, INCONCLUSIVE)
-DIFFERENCES = (FASTER, SLOWER, MORE, LESS)
+DIFFERENCES = (FASTER, SLOWER, BETTER, WORSE, MORE, LESS)
 
 MEANING = {
     FASTER: "the whole interval lies above the smallest effect",
     SLOWER: "the whole interval lies below the smallest effect",
+    BETTER: "as faster, for a metric that is neither a rate nor a time",
+    WORSE: "as slower, for a metric that is neither a rate nor a time",
+    MORE: "the whole interval lies above the smallest effect, for a metric without a better direction",
+    LESS: "the whole interval lies below the smallest effect, for a metric without a better direction",
     SAME: "the whole interval lies within the smallest effect",
     DIFFERENT: "the whole interval lies on one side of 1, an end of it within the smallest effect",
     INCONCLUSIVE: "the interval is too wide for any of these, or the ratio within the noise floor",

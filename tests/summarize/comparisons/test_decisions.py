@@ -8,10 +8,9 @@ from dataclasses import replace
 import pytest
 
 from stepgrid.model.plan import AdaptiveRepeat
-from stepgrid.summarize.comparisons.comparison import Comparison, Line
+from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ComparedMetric, Comparison, Entry, Row
 from stepgrid.summarize.comparisons.comparison_axes import Layout
-from stepgrid.summarize.comparisons.comparison_cell import BASE, RATIO, Entry
-from stepgrid.summarize.comparisons.load_decisions import Limits, State, decisions, requests, sentences
+from stepgrid.summarize.comparisons.decisions import Limits, State, decisions, requests, sentences
 from stepgrid.summarize.data.load_costs import LoadCosts
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
@@ -37,7 +36,8 @@ def table(*arms: tuple[str, Interval], missing: Sequence[str] = ()) -> Compariso
         planned = found.loads + (name in missing)
         entries.append(Entry(RATIO, point(name, found.loads, planned), found, found.ratio, word))
     columns = (("lru",), *((name,) for name, _ in arms))
-    return Comparison("readww", Layout({"cache": "lru"}, ("cache",), ()), columns, (Line((), tuple(entries)),))
+    layout = Layout({"cache": "lru"}, ("cache",), ())
+    return Comparison(ComparedMetric(), layout, columns, (Row("readww", (), tuple(entries)),))
 
 
 FAST = ("hyper", interval(1.10, 0.01))
@@ -107,10 +107,8 @@ def test_an_interval_without_bounds_is_unbounded() -> None:
 def test_a_load_that_did_nothing_leaves_a_comparison_undecided_and_asks_for_no_more() -> None:
     whole = table(FAST)
     idle = Entry(RATIO, point("idle", 3), verdict="inconclusive", idle="1 of 3 loads did nothing (0 QPS)")
-    line = replace(whole.lines[0], entries=(*whole.lines[0].entries, idle))
-    found = decisions(
-        [replace(whole, columns=(*whole.columns, ("idle",)), lines=(line,))], Limits(REPEAT, 0.02, LoadCosts())
-    )
+    row = replace(whole.rows[0], entries=(*whole.rows[0].entries, idle))
+    found = decisions([replace(whole, arms=(*whole.arms, ("idle",)), rows=(row,))], Limits(REPEAT, 0.02, LoadCosts()))
     assert list(sentences(found, REPEAT)) == [
         "2 comparisons: 1 decided, 1 undecided because a load did nothing",
         "  cache=idle against cache=lru, readww: 1 of 3 loads did nothing (0 QPS)",

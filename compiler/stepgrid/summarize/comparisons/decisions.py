@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from stepgrid.model import units
+from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import AdaptiveRepeat
 from stepgrid.model.units import counted, duration
-from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.comparison import Comparison
-from stepgrid.summarize.comparisons.comparison_cell import RATIO, Entry
+from stepgrid.summarize.comparisons.comparison import Case, Comparison, Entry
 from stepgrid.summarize.data.load_costs import LoadCosts
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
@@ -66,24 +65,27 @@ class Limits:
         return StoppingRule(self.effect, self.repeat.width)
 
 
-def decisions(tables: Sequence[Comparison], limits: Limits) -> tuple[Decision, ...]:
+def decisions(comparisons: Sequence[Comparison], limits: Limits) -> tuple[Decision, ...]:
     """With no limit of time first: what all that is open costs says how many loads of it there is time for."""
-    every = [pair for table in tables for pair in _pairs(table)]
-    found = [_decision(where, entry, base, limits, None) for where, entry, base in every]
+    cases = [case for comparison in comparisons for case in _open_cases(comparison)]
+    found = [_decision(where, case.entry, case.base, limits, None) for where, case in cases]
     blocks = _affordable(found, limits)
     if blocks is None:
         return tuple(found)
-    return tuple(_decision(where, entry, base, limits, blocks) for where, entry, base in every)
+    return tuple(_decision(where, case.entry, case.base, limits, blocks) for where, case in cases)
 
 
-def _pairs(table: Comparison) -> Iterator[tuple[str, Entry, Point]]:
-    for line in table.lines:
-        for labels, entry in zip(table.columns, line.entries, strict=True):
-            is_open = entry.idle or (entry.interval and not entry.caveat)
-            if entry.kind == RATIO and is_open and (base := line.entries[0].point):
-                arm = comparison_axes.words(labels, table.layout.across)
-                rest = (comparison_axes.words(line.labels, table.layout.down), table.step)
-                yield ", ".join(filter(None, (f"{arm} against {table.base}", *rest))), entry, base
+def _open_cases(comparison: Comparison) -> Iterator[tuple[str, Case]]:
+    for case in comparison.cases():
+        if case.entry.idle or (case.entry.interval and not case.entry.refusal):
+            metric = "" if comparison.metric.name == QPS else comparison.metric.title
+            parts = (
+                f"{comparison.arm_name(case.arm)} against {comparison.base}",
+                comparison.point_name(case.row),
+                case.row.step,
+                metric,
+            )
+            yield ", ".join(filter(None, parts)), case
 
 
 def _decision(where: str, entry: Entry, base: Point, limits: Limits, blocks: int | None) -> Decision:

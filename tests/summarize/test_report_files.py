@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.summarize import job, previous_report
+from stepgrid.summarize import report_files
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
@@ -34,25 +34,25 @@ def edited(path: Path, name: str, **said: str) -> None:
 
 def test_statements_that_differ_are_named(made: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
     report = scenario.report(made)
-    path = made.store.verdicts(report.plan)
-    assert previous_report.statements(report)[NAME]["said"] == "1.50× faster"
+    path = made.store.verdicts(report.setup.plan)
+    assert report_files.statements_of(report)[NAME]["said"] == "1.50× faster"
     assert capsys.readouterr().err == ""
     edited(path, NAME, said="1.50× inconclusive")
     edited(path, "claim `more`", said="undecided")
-    job.write(made.store, report)
+    report_files.write_report(made.store, report)
     assert capsys.readouterr().err.splitlines() == [
         "another version of stepgrid made this report before: 2 of 8 statements differ",
         f"{NAME}: 1.50× inconclusive before, 1.50× faster now",
         "claim `more`: undecided before, holds now",
     ]
-    job.write(made.store, report)
+    report_files.write_report(made.store, report)
     assert capsys.readouterr().err == "", "it is told once"
 
 
 def test_what_was_said_of_other_results_is_not_compared(made: Experiment, capsys: pytest.CaptureFixture[str]) -> None:
     report = scenario.report(made)
-    edited(made.store.verdicts(report.plan), NAME, said="0.50× slower", results="others")
-    job.write(made.store, report)
+    edited(made.store.verdicts(report.setup.plan), NAME, said="0.50× slower", results="others")
+    report_files.write_report(made.store, report)
     assert capsys.readouterr().err == ""
 
 
@@ -61,6 +61,6 @@ def test_what_was_said_of_other_results_is_not_compared(made: Experiment, capsys
 )
 def test_a_damaged_file_says_nothing(made: Experiment, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     report: Report = scenario.report(made)
-    made.store.verdicts(report.plan).write_text(text)
-    job.write(made.store, report)
+    made.store.verdicts(report.setup.plan).write_text(text)
+    report_files.write_report(made.store, report)
     assert capsys.readouterr().err == ""

@@ -1,0 +1,391 @@
+"""Comparisons made and judged: who is compared with whom, ratios with intervals, verdicts, and pooled ratios."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+from statistics import fmean
+from typing import NamedTuple
+
+from stepgrid.model import units
+from stepgrid.model.metrics import QPS
+from stepgrid.model.plan import ALPHA, Axis
+from stepgrid.model.status import Status
+from stepgrid.model.table import ABSENT, SAME
+from stepgrid.model.units import counted
+from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.comparison import (
+    BASE,
+    NO_BASE,
+    RATIO,
+    ComparedMetric,
+    Comparison,
+    Entry,
+    PooledRatio,
+    Row,
+)
+from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout, Section
+from stepgrid.summarize.comparisons.noise_floor import NoiseFloors
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.series import Place, Series
+from stepgrid.summarize.statistics import confidence_intervals, verdicts
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample
+from stepgrid.summarize.statistics.outliers import Outlier, outliers
+from stepgrid.summarize.statistics.timeseries import series_interval
+
+INSIDE = "within the noise floor"
+Reason = Callable[[Point, Point], str | None]
+
+
+def _no_reason(_: Point, __: Point) -> str | None:
+    return None
+
+
+def _no_marks(_: Point, __: Point, ___: bool) -> Sequence[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Facts about two points beside their figures."""
+
+    series: Series
+    effect: float
+    noise: NoiseFloors = NoiseFloors()  # noqa: RUF009  # frozen, and empty
+    refusal: Reason = _no_reason  # why they get no verdict
+    shipped: Reason = _no_reason  # what their builds differ in, where they get one all the same
+    marks: Callable[[Point, Point, bool], Sequence[str]] = _no_marks  # conditions that were not alike
+
+    def floor(self, point: Point, base: Point, axes: Sequence[Axis], metric: str = QPS) -> float | None:
+        """Return the noise floor of two points, by the axes in which they differ."""
+        unlike = [axis for axis in axes if point.labels.get(axis.name) != base.labels.get(axis.name)]
+        return self.noise.floor(point, base, _share_loads(unlike), metric)
+
+
+def _share_loads(axes: Iterable[Axis]) -> bool:
+    """Tell whether arms that differ in these axes start from one and the same database."""
+    return all(axis.steps is not None for axis in axes)
+
+
+# Who is compared with whom
+
+
+def compare(
+    sections: Sequence[Section], base: Mapping[str, str], able: str | None, metric: ComparedMetric
+) -> list[Comparison]:
+    """Make a comparison for each base, without ratios. `able`: the build that others are compared with by default."""
+    groups: dict[tuple[tuple[str, str], ...], list[tuple[Section, Layout]]] = {}
+    for section in sections:
+        for layout in comparison_axes.layouts(section.axes, base, able):
+            groups.setdefault(tuple(layout.base.items()), []).append((section, layout))
+    comparisons = [_comparison(group, metric) for group in groups.values()]
+    comparing = [comparison for comparison in comparisons if comparison.rows]
+    return sorted(comparing, key=lambda comparison: comparison.layout.base != base)
+
+
+def _comparison(group: Sequence[tuple[Section, Layout]], metric: ComparedMetric) -> Comparison:
+    _, first = group[0]
+    down = tuple(dict.fromkeys(name for _, layout in group for name in layout.down))
+    steps = [(section, layout, _step_rows(section, layout, metric)) for section, layout in group]
+    arms = tuple(dict.fromkeys(arm for section, layout, _ in steps for arm in _arms(section, layout)))
+    rows = []
+    for section, layout, step_rows in steps:
+        columns = _arms(section, layout)
+        for labels, entries in step_rows:
+            at = dict(zip(layout.down, labels, strict=True))
+            by_arm = dict(zip(columns, entries, strict=True))
+            row_entries = tuple(by_arm.get(arm, Entry(ABSENT)) for arm in arms)
+            rows.append(Row(section.step, tuple(at.get(name) for name in down), row_entries))
+    comparing = [row for row in rows if _compares(row)]
+    is_used = [
+        not number or any(row.entries[number].kind != ABSENT for row in comparing) for number in range(len(arms))
+    ]
+    cut = tuple(replace(row, entries=tuple(compress(row.entries, is_used))) for row in comparing)
+    layout = Layout(first.base, first.across, down)
+    return Comparison(metric, layout, tuple(compress(arms, is_used)), cut)
+
+
+def _compares(row: Row) -> bool:
+    """Tell whether a row compares something, or would, had it not failed; the rest has absolute figures alone."""
+    base, *arms = row.entries
+    lacks_base = base.kind not in (BASE, ABSENT, Status.DONE) and any(entry.kind == NO_BASE for entry in arms)
+    return lacks_base or any(entry.kind not in (ABSENT, NO_BASE, Status.DONE) for entry in arms)
+
+
+def _arms(section: Section, layout: Layout) -> list[Labels]:
+    return comparison_axes.columns(layout, section.axes, section.points)
+
+
+def _step_rows(section: Section, layout: Layout, metric: ComparedMetric) -> list[tuple[Labels, list[Entry]]]:
+    """Make the rows of a step; none where it lies before the axes that are compared."""
+    points = {
+        (comparison_axes.key(point, layout.down), comparison_axes.key(point, layout.across)): point
+        for point in section.points
+    }
+    arms = _arms(section, layout)
+    rows = []
+    for labels in comparison_axes.lines(layout, section.axes, section.points):
+        row = [points.get((labels, arm)) for arm in arms]
+        rows.append((labels, [_entry(point, row[0], number == 0, metric.name) for number, point in enumerate(row)]))
+    if not any(entry.kind not in (SAME, ABSENT) for _, entries in rows for entry in entries[1:]):
+        return []
+    return _mark_same(rows, arms, layout)
+
+
+def _entry(point: Point | None, base: Point | None, is_base: bool, metric: str) -> Entry:
+    if point is None:
+        return Entry(ABSENT)
+    if point.status != Status.DONE or not point.values(metric):
+        return Entry(point.status, point)
+    if is_base:
+        return Entry(BASE, point)
+    if base is not None and point.places == base.places:
+        return Entry(SAME, point)
+    return Entry(RATIO if base is not None and base.values(metric) else NO_BASE, point)
+
+
+def _mark_same(
+    rows: Sequence[tuple[Labels, list[Entry]]], arms: Sequence[Labels], layout: Layout
+) -> list[tuple[Labels, list[Entry]]]:
+    """Count and judge runs that stand at several places once: elsewhere the entry names the first place."""
+    first: dict[tuple[object, object], tuple[int, int]] = {}
+    for number, (_, entries) in enumerate(rows):
+        base = entries[0].point
+        for column, entry in enumerate(entries):
+            if entry.kind != RATIO or not entry.point or not base:
+                continue
+            owner = first.setdefault((entry.point.places, base.places), (number, column))
+            if owner != (number, column):
+                row_name = comparison_axes.words(rows[owner[0]][0], layout.down) if owner[0] != number else ""
+                arm_name = comparison_axes.words(arms[owner[1]], layout.across) if owner[1] != column else ""
+                entries[column] = replace(entry, kind=SAME, same=", ".join(filter(None, (row_name, arm_name))))
+    return list(rows)
+
+
+# Ratios, intervals and verdicts
+
+
+class _Position(NamedTuple):
+    comparison: int
+    row: int
+    column: int
+
+
+def judge(
+    comparisons: Sequence[Comparison], evidence: Evidence, axes: Sequence[Axis], alpha: float = ALPHA
+) -> list[Comparison]:
+    """Judge all comparisons: the intervals of a step and base hold together, those of a metric share their noise."""
+    entries: dict[_Position, Entry] = {}
+    for metric in dict.fromkeys(comparison.metric.name for comparison in comparisons):
+        families = list(_families(comparisons, metric))
+        tables = [tuple(samples.values()) for samples in families]
+        for samples, intervals in zip(families, confidence_intervals.of_tables(tables, alpha), strict=True):
+            odd = outliers(list(samples.values()))
+            for at, interval, loads in zip(samples, intervals, odd, strict=True):
+                comparison = comparisons[at.comparison]
+                entry = comparison.rows[at.row].entries[at.column]
+                ratio = confidence_intervals.ratio(samples[at])
+                entries[at] = replace(entry, ratio=ratio, interval=interval, doubts=tuple(map(_outlier_text, loads)))
+    judged = []
+    for number, comparison in enumerate(comparisons):
+        shares_loads = _share_loads(axis for axis in axes if axis.name in comparison.layout.across)
+        rows = []
+        for row_number, row in enumerate(comparison.rows):
+            cells = []
+            for column, entry in enumerate(row.entries):
+                base = row.entries[0].point
+                if entry.kind == RATIO and entry.point and base:
+                    entry = entries.get(_Position(number, row_number, column), entry)
+                    entry = _judge_entry(entry, base, comparison.metric, evidence, shares_loads)
+                cells.append(entry)
+            rows.append(replace(row, entries=tuple(cells)))
+        judged.append(replace(comparison, rows=tuple(rows)))
+    return judged
+
+
+def _families(comparisons: Sequence[Comparison], metric: str) -> Iterator[Mapping[_Position, Sample]]:
+    """Sample what has a ratio, a step and base at a time."""
+    for number, comparison in enumerate(comparisons):
+        if comparison.metric.name != metric:
+            continue
+        families: dict[str, dict[_Position, Sample]] = {}
+        for row_number, row in enumerate(comparison.rows):
+            base = row.entries[0].point
+            for column, entry in enumerate(row.entries):
+                if entry.kind == RATIO and entry.point and base and not idleness(entry.point, base, metric):
+                    sample = confidence_intervals.sample(entry.point.values(metric), base.values(metric), row_number)
+                    families.setdefault(row.step, {})[_Position(number, row_number, column)] = sample
+        yield from families.values()
+
+
+def idleness(point: Point, base: Point, metric: str = QPS) -> str:
+    """Say how many loads have a figure of 0, which has no ratio; empty where none has."""
+    return _both(_idle(point, metric), _idle(base, metric))
+
+
+def _idle(point: Point, metric: str) -> str:
+    if metric == QPS:
+        return point.idleness
+    loads = point.values(metric).values()
+    zeros = sum(any(value <= 0 for value in runs) for runs in loads)
+    return f"{metric} is 0 in {zeros} of {counted(len(loads), 'load')}" if zeros else ""
+
+
+def _both(arm: str, base: str) -> str:
+    return "; ".join(filter(None, (arm, f"of the base: {base}" if base else "")))
+
+
+def _outlier_text(outlier: Outlier) -> str:
+    without = units.ratio(outlier.without)
+    return f"load {outlier.load} lies far from the others ({units.ratio(outlier.alone)}x); without it {without}x"
+
+
+def _judge_entry(entry: Entry, base: Point, metric: ComparedMetric, evidence: Evidence, shares_loads: bool) -> Entry:
+    """Add the verdict, or why there is none, and what to know of this ratio."""
+    point = entry.point
+    assert point is not None
+    losses = _both(point.losses, base.losses)
+    doubts = (*filter(None, (losses,)), *evidence.marks(point, base, shares_loads))
+    if idle := idleness(point, base, metric.name):
+        return replace(entry, verdict=verdicts.INCONCLUSIVE, idle=idle, losses=losses, doubts=(idle, *doubts))
+    if entry.ratio is None:
+        return replace(entry, kind=NO_BASE, losses=losses)
+    refusal = evidence.refusal(point, base)
+    entry = replace(
+        entry,
+        losses=losses,
+        doubts=(*doubts, *entry.doubts),
+        floor=evidence.noise.floor(point, base, shares_loads, metric.name),
+        refusal=refusal,
+        as_shipped=None if refusal else evidence.shipped(point, base),
+    )
+    if entry.interval is None:
+        return _judge_one_load(entry, base, metric, evidence)
+    if entry.refusal:
+        return entry
+    word = verdict_of(entry.interval, evidence.effect, metric)
+    if word not in (verdicts.SAME, verdicts.INCONCLUSIVE) and is_within(entry.floor, entry.interval.ratio):
+        return replace(entry, verdict=verdicts.INCONCLUSIVE, doubts=(*entry.doubts, INSIDE))
+    return replace(entry, verdict=word)
+
+
+def verdict_of(interval: Interval, effect: float, metric: ComparedMetric) -> str:
+    word = verdicts.verdict(interval.low, interval.high, effect)
+    above, below = metric.verdicts
+    return {verdicts.FASTER: above, verdicts.SLOWER: below}.get(word, word)
+
+
+def is_within(floor: float | None, ratio: float) -> bool:
+    """Tell whether a ratio is no farther from 1 than equal arms came out."""
+    return floor is not None and abs(math.log(ratio)) <= math.log1p(floor)
+
+
+def _judge_one_load(entry: Entry, base: Point, metric: ComparedMetric, evidence: Evidence) -> Entry:
+    """Put the interval of its series around the ratio of a single load, which gets no verdict."""
+    point, no_verdict = entry.point, None if entry.refusal else verdicts.ONE_LOAD
+    assert point is not None
+    if metric.name != QPS:
+        return replace(entry, verdict=no_verdict)
+    loads = point.values().keys() & base.values().keys()
+    arm, against = (evidence.series.relative(_places(side, loads)) for side in (point, base))
+    interval = series_interval(arm, against)
+    if interval is None or entry.ratio is None:
+        return replace(entry, verdict=no_verdict)
+    moved = confidence_intervals.moved(interval, entry.ratio)
+    word = verdicts.single(moved.low, moved.high, evidence.effect)
+    if is_within(entry.floor, entry.ratio):
+        word = verdicts.ONE_LOAD
+    return replace(entry, interval=moved, verdict=None if entry.refusal else word)
+
+
+def _places(point: Point, loads: Collection[int]) -> list[Place]:
+    return [run.place for run in point.runs if run.load in loads]
+
+
+# Pooled ratios
+
+
+def pool(comparison: Comparison, sections: Sequence[Section], evidence: Evidence, alpha: float = ALPHA) -> Comparison:
+    """Add one ratio for each value of a compared axis: the geometric mean over the points of a step."""
+    pooled: list[PooledRatio] = []
+    for section in sections:
+        for axis in comparison.layout.across:
+            pooled += _pool_axis(comparison, section, axis, evidence, alpha)
+    return replace(comparison, pooled=tuple(pooled))
+
+
+class _Pool(NamedTuple):
+    label: str
+    ratios: Mapping[str, float]  # by point
+    sample: Sample
+    floor: float | None
+    as_shipped: str | None
+
+
+def _pool_axis(
+    comparison: Comparison, section: Section, axis: str, evidence: Evidence, alpha: float
+) -> Iterator[PooledRatio]:
+    base_label = comparison.layout.base[axis]
+    pools = list(_pools(comparison, section, axis, base_label, evidence))
+    intervals = confidence_intervals.intervals([pool.sample for pool in pools], alpha)
+    for (label, ratios, sample, floor, as_shipped), interval in zip(pools, intervals, strict=True):
+        ratio = confidence_intervals.ratio(sample)
+        if ratio is None:
+            continue
+        word = verdict_of(interval, evidence.effect, comparison.metric) if interval else verdicts.ONE_LOAD
+        if interval and word not in (verdicts.SAME, verdicts.INCONCLUSIVE) and is_within(floor, ratio):
+            word = verdicts.INCONCLUSIVE
+        far = 1 + evidence.effect
+        dissenting = [
+            point for point, other in ratios.items() if (other > far and ratio < 1) or (other < 1 / far and ratio > 1)
+        ]
+        yield PooledRatio(
+            section.step, axis, label, base_label, ratio, interval, word, len(ratios),
+            min(ratios.values()), max(ratios.values()), tuple(dissenting), as_shipped,
+        )  # fmt: skip
+
+
+def _pools(comparison: Comparison, section: Section, axis: str, base_label: str, evidence: Evidence) -> Iterator[_Pool]:
+    """Pair points that differ in this axis alone; refused pairs and those without a ratio stay out."""
+    metric = comparison.metric.name
+    names = [name for name in section.names if name != axis]
+    shares_loads = _share_loads(each for each in section.axes if each.name == axis)
+    by_labels: dict[Labels, dict[str | None, Point]] = {}
+    for point in section.points:
+        by_labels.setdefault(comparison_axes.key(point, names), {})[point.labels.get(axis)] = point
+    labels = next((each.labels for each in section.axes if each.name == axis), ())
+    for label in labels:
+        pairs = [
+            (comparison_axes.words(others, names), (points[label], points[base_label]))
+            for others, points in by_labels.items()
+            if label != base_label and label in points and base_label in points
+        ]
+        usable = {name: pair for name, pair in pairs if _is_poolable(*pair, metric, evidence)}
+        if len(usable) < 2:
+            continue
+        samples = [
+            confidence_intervals.sample(point.values(metric), base.values(metric)) for point, base in usable.values()
+        ]
+        loads = sorted(set.intersection(*(set(sample.loads) for sample in samples)))
+        logs = [dict(zip(sample.loads, sample.logs, strict=True)) for sample in samples]
+        sample = Sample(tuple(fmean(each[load] for each in logs) for load in loads), None, tuple(loads))
+        ratios = {
+            name: ratio
+            for name, each in zip(usable, samples, strict=True)
+            if (ratio := confidence_intervals.ratio(each))
+        }
+        floors = [evidence.noise.floor(*pair, shares_loads, metric) for pair in usable.values()]
+        logs_of_floors = [math.log1p(floor) for floor in floors if floor is not None]
+        floor = (
+            math.expm1(fmean(logs_of_floors) / math.sqrt(len(floors))) if len(logs_of_floors) == len(floors) else None
+        )
+        shipped = next(filter(None, (evidence.shipped(*pair) for pair in usable.values())), None)
+        yield _Pool(label, ratios, sample, floor, shipped)
+
+
+def _is_poolable(point: Point, base: Point, metric: str, evidence: Evidence) -> bool:
+    if point.places == base.places or not point.values(metric).keys() & base.values(metric).keys():
+        return False
+    return not idleness(point, base, metric) and not evidence.refusal(point, base)

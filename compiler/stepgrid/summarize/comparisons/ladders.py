@@ -1,0 +1,238 @@
+"""Ladders: the version, or the day, from which on a step became faster or slower, at each point of the other axes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepgrid.model.metrics import QPS
+from stepgrid.model.plan import ALPHA, Axis
+from stepgrid.model.table import Cell, Column, Table
+from stepgrid.model.units import ratio_with_interval
+from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.comparison import ComparedMetric
+from stepgrid.summarize.comparisons.judgement import Evidence, idleness, is_within
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.series import Place
+from stepgrid.summarize.data.tables_reader import PastFigure, Tables
+from stepgrid.summarize.statistics.change_points import Change, changes
+
+FEWEST_RUNGS = 3  # versions, or days
+MOST_TEXTS = 8  # sentences
+DATE = "date"
+_VERSION = re.compile(r"(.*?\D)v?(\d+(?:\.\d+)+)")
+_Key = TypeVar("_Key")
+Grid = NDArray[np.float64]  # logarithms: a row for each rung, a column for each load
+
+
+@dataclass(frozen=True, slots=True)
+class RungChange:
+    rung: str  # the first of the new level
+    previous: tuple[str, str]  # the level before it: its first and its last rung
+    step: str
+    labels: comparison_axes.Labels  # of the other axes
+    change: Change
+
+    @property
+    def interval(self) -> str:
+        _, _, ratio, low, high, verdict = self.change
+        return f"{ratio_with_interval(ratio, low, high)} {verdict}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    axis: str
+    rungs: tuple[str, ...]  # in order
+    names: tuple[str, ...]  # other axes that vary
+    changes: tuple[RungChange, ...]
+    metric: ComparedMetric = field(default_factory=ComparedMetric)
+    noun: str = "version"
+    idle: tuple[str, ...] = ()  # points in no level, for a load of them did nothing
+
+    @property
+    def sentences(self) -> list[str]:
+        """Name the steps that each rung changed."""
+        texts = [
+            f"from `{rung}` on: {'; '.join(map(self._change_text, group))}"
+            for rung, group in groupby(self.changes, key=lambda change: change.rung)
+        ]
+        omitted = len(texts) - MOST_TEXTS
+        rest = [f"and at {omitted} more {self.noun}s: `{self.title}`"] if omitted > 0 else []
+        none = f"no change from one {self.noun} to the next in {self.rungs[0]} to {self.rungs[-1]}"
+        return [*(texts[:MOST_TEXTS] or [none]), *rest, *(f"not judged: {point}" for point in self.idle[:MOST_TEXTS])]
+
+    @property
+    def title(self) -> str:
+        return f"changes along {self.axis}"
+
+    @property
+    def table(self) -> Table:
+        labels = ("from", "before", "step", *self.names)
+        figures = Column(f"{self.metric.title}, this level to the one before", is_text=True)
+        columns = (*(Column(name, label=True) for name in labels), figures)
+        rows = []
+        for change in self.changes:
+            first, last = change.previous
+            previous = first if first == last else f"{first} to {last}"
+            others = (label or "-" for label in change.labels)
+            rows.append(tuple(map(Cell, (change.rung, previous, change.step, *others, change.interval))))
+        return Table(self.title, columns, tuple(rows))
+
+    def _change_text(self, change: RungChange) -> str:
+        point = comparison_axes.words(change.labels, self.names)
+        return f"{change.step}{f', {point}' if point else ''} {change.interval}"
+
+
+# Versions
+
+
+def version_ladder(
+    axes: Sequence[Axis], points: Sequence[Point], evidence: Evidence, metric: ComparedMetric
+) -> Ladder | None:
+    """Look for changes along an axis of versions of one engine; None where no point has three of them."""
+    axis = next((axis for axis in axes if len(versions(axis.labels)) >= FEWEST_RUNGS), None)
+    if axis is None:
+        return None
+    order = versions(axis.labels)
+    names = tuple(other.name for other in axes if other is not axis and len(other.labels) > 1)
+    found: list[RungChange] = []
+    is_compared = False
+    for step, step_points in _grouped(points, lambda point: point.step).items():
+        rows = _grouped(step_points, lambda point: comparison_axes.key(point, names))
+        for labels, members in rows.items():
+            for stretch in _stretches(order, axis.name, members, evidence, metric.name):
+                repeated = {point.labels.get(axis.name) for point in stretch if len(point.values(metric.name)) > 1}
+                is_compared |= len(repeated) >= FEWEST_RUNGS
+                if len(stretch) >= FEWEST_RUNGS:
+                    rungs = [str(point.labels[axis.name]) for point in stretch]
+                    for change in changes(_load_grid(stretch, metric.name), evidence.effect, ALPHA / len(rows)):
+                        floor = evidence.floor(stretch[change.at], stretch[change.at - 1], axes, metric.name)
+                        if not is_within(floor, change.ratio):
+                            previous = rungs[change.before], rungs[change.at - 1]
+                            found.append(RungChange(rungs[change.at], previous, step, labels, change))
+    found.sort(key=lambda change: order.index(change.rung))
+    idle = tuple(
+        f"`{point.labels.get(axis.name)}`, {_point_text(point, names)}: {zeros}"
+        for point in points
+        if (zeros := idleness(point, point, metric.name).partition("; ")[0])
+    )
+    return Ladder(axis.name, order, names, tuple(found), metric, idle=idle) if is_compared else None
+
+
+def versions(labels: Iterable[str]) -> tuple[str, ...]:
+    """Sort labels as versions; nothing where they are not all versions of one thing."""
+    matches = {label: match for label in labels if (match := _VERSION.fullmatch(label))}
+    if len(matches) != len([*labels]) or len({match[1] for match in matches.values()}) != 1:
+        return ()
+    return tuple(sorted(matches, key=lambda label: [*map(int, matches[label][2].split("."))]))
+
+
+def _stretches(
+    order: Sequence[str], axis: str, points: Sequence[Point], evidence: Evidence, metric: str
+) -> Iterator[list[Point]]:
+    """Split versions where one may not be compared with the one before, or a load of it has a figure of 0."""
+    by_version: Mapping[str | None, Point] = {point.labels.get(axis): point for point in points if point.values(metric)}
+    stretch: list[Point] = []
+    for point in (by_version[version] for version in order if version in by_version):
+        is_idle = bool(idleness(point, point, metric))
+        if stretch and (is_idle or evidence.refusal(point, stretch[-1]) or evidence.shipped(point, stretch[-1])):
+            yield stretch
+            stretch = []
+        if not is_idle:
+            stretch.append(point)
+    yield stretch
+
+
+def _load_grid(points: Sequence[Point], metric: str) -> Grid:
+    loads = sorted({load for point in points for load in point.values(metric)})
+    return np.array([[_log_mean(point.values(metric).get(load, ())) for load in loads] for point in points])
+
+
+def _log_mean(figures: Sequence[float]) -> float:
+    return math.fsum(map(math.log, figures)) / len(figures) if figures else math.nan
+
+
+def _grouped(points: Iterable[Point], key: Callable[[Point], _Key]) -> dict[_Key, list[Point]]:
+    groups: dict[_Key, list[Point]] = {}
+    for point in points:
+        groups.setdefault(key(point), []).append(point)
+    return groups
+
+
+def _point_text(point: Point, names: Sequence[str]) -> str:
+    """Name a point: `readww, cache=lru`."""
+    return ", ".join(filter(None, (point.step, comparison_axes.words(comparison_axes.key(point, names), names))))
+
+
+# Days: stages that were measured again
+
+Days = Mapping[str, Mapping[int, Sequence[float]]]  # day -> load -> QPS
+
+
+class _Measured(NamedTuple):
+    point: Point
+    days: Days
+
+
+def date_ladder(axes: Sequence[Axis], points: Iterable[Point], tables: Tables, evidence: Evidence) -> Ladder | None:
+    """Look for changes of QPS from day to day on the hosts of the plan; None where no point has three days."""
+    names = tuple(axis.name for axis in axes if len(axis.labels) > 1)
+    past = _past_by_place(tables)
+    measured = [_Measured(point, _days(point, past)) for point in points]
+    idle_days = [
+        (point, [day for day, loads in days.items() if any(qps <= 0 for figures in loads.values() for qps in figures)])
+        for point, days in measured
+    ]
+    usable = [each for each, (_, idle) in zip(measured, idle_days, strict=True) if not idle]
+    long = [each for each in usable if len(each.days) >= FEWEST_RUNGS]
+    if not long:
+        return None
+    found = []
+    for point, days in long:
+        rungs, floor = list(days), evidence.floor(point, point, axes)
+        loads = sorted({load for by_load in days.values() for load in by_load})
+        grid = np.array([[_log_mean(by_load.get(load, ())) for load in loads] for by_load in days.values()])
+        for change in changes(grid, evidence.effect, ALPHA / len(long)):
+            if not is_within(floor, change.ratio):
+                previous, labels = (rungs[change.before], rungs[change.at - 1]), comparison_axes.key(point, names)
+                found.append(RungChange(rungs[change.at], previous, point.step, labels, change))
+    found.sort(key=lambda change: change.rung)
+    idle = tuple(
+        f"{_point_text(point, names)}: a load did nothing (0 QPS) on {', '.join(days)}"
+        for point, days in idle_days
+        if days
+    )
+    rungs = sorted({day for each in usable for day in each.days})
+    return Ladder(DATE, tuple(rungs), names, tuple(found), noun=DATE, idle=idle)
+
+
+def _past_by_place(tables: Tables) -> Mapping[Place, Sequence[PastFigure]]:
+    hosts = {facts.get("hostname") for facts in tables.facts.get("host", {}).values()}
+    past: dict[Place, list[PastFigure]] = defaultdict(list)
+    for figure in tables.history:
+        if figure.host in hosts:
+            past[figure.place].append(figure)
+    return past
+
+
+def _days(point: Point, past: Mapping[Place, Sequence[PastFigure]]) -> Days:
+    days: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for run in point.runs:
+        if run.attempt and QPS in run.metrics:
+            days[_day(run.attempt)][run.load].append(run.metrics[QPS])
+        for figure in past.get(run.place, ()):
+            days[_day(figure.attempt)][run.load].append(figure.qps)
+    return {day: days[day] for day in sorted(days)}
+
+
+def _day(attempt: str) -> str:
+    """Read the day of an attempt, UTC: 20261120T101500.000000Z is of 2026-11-20."""
+    return f"{attempt[:4]}-{attempt[4:6]}-{attempt[6:8]}"

@@ -1,0 +1,181 @@
+"""Files of a report: read a plan's tables, write page and text, and make both again where results are newer."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from stepgrid.collect import query
+from stepgrid.collect.job import collect, collect_stamped
+from stepgrid.host.files import read_json, write_json, write_text
+from stepgrid.model import units
+from stepgrid.model.plan import Plan
+from stepgrid.model.units import counted
+from stepgrid.plan import plan_file
+from stepgrid.store import plans, stage_requests
+from stepgrid.store.paths import BUILD_FILE, STEPS_TABLE
+from stepgrid.store.plans import EarlierPlan
+from stepgrid.store.store import Store, SummaryFiles, revision
+from stepgrid.summarize.comparisons.comparison import Case
+from stepgrid.summarize.data import tables_reader
+from stepgrid.summarize.data.load_costs import LoadCosts, load_costs
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.notes.arm_settings import arm_settings
+from stepgrid.summarize.notes.common_settings import common_settings
+from stepgrid.summarize.notes.step_settings import step_settings
+from stepgrid.summarize.page import html, summary_text
+from stepgrid.summarize.report import Report, make_report
+
+
+def current_report(store: Store, plan: Plan) -> Report:
+    """Return the report of a plan as its results are now. Nothing is measured."""
+    plans.publish(store, plan)
+    if _is_current(store, plan):
+        with suppress(*query.table_faults()):  # then they are made again
+            return read_report(store, plan.digest)
+    collect_stamped(store, plan)
+    return write_stamped(store, plan.digest)
+
+
+def current_tables(store: Store, plan: Plan) -> Path:
+    """Return the folder of a plan's tables, as its results are now."""
+    plans.publish(store, plan)
+    if not _is_current(store, plan):
+        collect(store, plan)
+    return store.tables(plan.digest)
+
+
+def missing_input(store: Store, plan: str) -> str | None:
+    if not (store.plan(plan) / plan_file.HEADER).is_file():
+        return f"there is no plan {plan} under {store.root}/plans; start a run first"
+    if not (store.tables(plan) / STEPS_TABLE).is_file():
+        return f"the tables of plan {plan} are missing; first: python -m stepgrid.pipeline collect {plan}"
+    return None
+
+
+def read_report(store: Store, plan: str) -> Report:
+    header = plan_file.read_header(store.plan(plan))
+    folder = store.tables(plan)
+    tables = tables_reader.load(folder, [axis.name for axis in header.axes])
+    costs = load_costs(store, header) if header.until and header.until.within is not None else LoadCosts()
+    report = make_report(header, tables, costs)
+    links = EarlierPlan(store.plan(plan), header).links
+    settings = tuple(arm_settings(header.cells, report.setup.axes, links))
+    setup = replace(
+        report.setup,
+        settings=settings,
+        common=tuple(common_settings(header.cells, report.setup.axes, links, settings)),
+        steps=tuple(step_settings(header.cells, report.setup.axes, links)),
+    )
+    return replace(report, setup=setup)
+
+
+def write_stamped(store: Store, plan: str) -> Report:
+    """Write the report of a plan's tables, and note which code wrote it."""
+    report = read_report(store, plan)
+    write_report(store, report)
+    store.stamp_report(plan, revision())
+    return report
+
+
+def write_report(store: Store, report: Report) -> None:
+    """Write the page, ask for loads that are undecided, then write the text: where it is, everything is."""
+    page = summary_text.page_path(store, report.setup.plan)
+    write_text(page, html.page(report))
+    if requests := report.comparisons.load_requests:
+        cells = plan_file.read_header(store.plan(report.setup.plan)).cells
+        last_stages = {cell.id: cell.repeats[0].stages[-1] for cell in cells}
+        for cell, loads, why in requests:
+            stage_requests.request_loads(store, last_stages[cell], loads, why)
+    for line in changed_statements(store.verdicts(report.setup.plan), report, revision()):
+        print(line, file=sys.stderr)
+    write_text(summary_text.path(store, report.setup.plan), summary_text.text(report, page))
+
+
+def _is_current(store: Store, plan: Plan) -> bool:
+    """Tell whether the files of a report are newer than what it is made of.
+
+    A folder changes when a result or an attempt comes or goes; an attempt, when it fails."""
+    try:
+        written = SummaryFiles.of(store, plan.digest).oldest_time
+    except OSError:
+        return False
+    return all(_modified(path) <= written for path in _inputs(store, plan))
+
+
+def _inputs(store: Store, plan: Plan) -> Iterator[Path]:
+    for node in (*(stage.id for stage in plan.stages), *(build.id for build in plan.builds)):
+        yield store.results_of(node)
+        yield from (store.attempts_of(node), *store.attempts(node)[-1:])
+    yield from (store.build(build.id) / BUILD_FILE for build in plan.builds)
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+# Verdicts and claims that came out otherwise, of the same results, by another version of this program
+
+MOST_CHANGES = 5  # that are named
+Statements = Mapping[str, Mapping[str, str]]  # subject -> {results: their digest, said: in words}
+
+
+def changed_statements(path: Path, report: Report, revision: str) -> list[str]:
+    """Name what the report of another revision said otherwise; `path` has afterwards what this one says."""
+    previous, statements = read_json(path), statements_of(report)
+    changes = []
+    if previous.get("revision", revision) != revision:
+        changes = _changes(previous.get("statements"), statements)
+    with suppress(OSError):  # a store that cannot be written
+        write_json(path, {"revision": revision, "statements": statements})
+    return changes
+
+
+def statements_of(report: Report) -> Statements:
+    statements: dict[str, Mapping[str, str]] = {}
+    for comparison in report.comparisons.all:
+        for case in comparison.cases():
+            arm = f"{comparison.arm_name(case.arm)} against {comparison.base}"
+            metric = "" if comparison.metric == report.setup.metric else comparison.metric.title
+            name = ", ".join(filter(None, (comparison.where(case.row), arm, metric)))
+            statements[name] = {"results": _digest((case.point, case.base)), "said": _verdict_text(case)}
+    results = _digest([point for section in report.comparisons.sections for point in section.points])
+    for claim in report.comparisons.claims:
+        statements[f"claim `{claim.claim}`"] = {"results": results, "said": claim.result}
+    return statements
+
+
+def _verdict_text(case: Case) -> str:
+    ratio = "" if case.entry.ratio is None else f"{units.times(case.entry.ratio)} "
+    return f"{ratio}{case.entry.verdict or 'no verdict'}"
+
+
+def _digest(points: Sequence[Point]) -> str:
+    attempts = sorted(f"{run.place}/{run.attempt}" for point in points for run in point.runs if run.attempt)
+    return hashlib.blake2b("\n".join(attempts).encode(), digest_size=8).hexdigest()
+
+
+def _changes(previous: Any, statements: Statements) -> list[str]:
+    comparable = {
+        name: str(statement.get("said"))
+        for name, statement in (previous.items() if isinstance(previous, dict) else ())
+        if isinstance(statement, dict) and statement.get("results") == statements.get(name, {}).get("results", object())
+    }
+    changes = [
+        f"{name}: {text} before, {statements[name]['said']} now"
+        for name, text in comparable.items()
+        if text != statements[name]["said"]
+    ]
+    if not changes:
+        return []
+    total, omitted = counted(len(comparable), "statement"), len(changes) - MOST_CHANGES
+    head = f"another version of stepgrid made this report before: {len(changes)} of {total} differ"
+    return [head, *changes[:MOST_CHANGES], *([f"and {omitted} more"] if omitted > 0 else [])]

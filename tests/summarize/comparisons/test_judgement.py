@@ -1,0 +1,278 @@
+"""Comparisons made and judged: families share their noise, floors and refusals hold, points are pooled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from stepgrid.model.plan import Axis
+from stepgrid.model.status import Status
+from stepgrid.model.table import ABSENT
+from stepgrid.summarize.comparisons.comparison import ComparedMetric, Comparison, Entry
+from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.comparisons.comparison_table import comparison_table
+from stepgrid.summarize.comparisons.judgement import INSIDE, Evidence, compare, judge, pool
+from stepgrid.summarize.data import series
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.formats import csv_table
+from tests.summarize import made
+
+NOISE = np.random.default_rng(5).normal(0, 0.01, (8, 2, 3)).tolist()  # step, arm, load
+ARM = Axis("arm", ("base", "other"))
+P99 = ComparedMetric("p99_us", "us", "lower")
+Figures = Mapping[tuple[str, ...], Sequence[float]]  # labels -> figure of each load
+
+
+class Floor:
+    """A noise floor that is the same everywhere."""
+
+    def __init__(self, height: float | None) -> None:
+        self.height = height
+
+    def floor(self, *_: object) -> float | None:
+        return self.height
+
+
+def evidence(floor: float | None = None, **facts: object) -> Evidence:
+    return Evidence(series.from_pairs({}), 0.02, Floor(floor), **facts)  # type: ignore[arg-type]
+
+
+def section(figures: Figures, axes: Sequence[Axis] = (ARM,), step: str = "readww", metric: str = "qps") -> Section:
+    points = []
+    for labels, loads in figures.items():
+        name = "-".join(labels)
+        runs = [
+            replace(
+                made.run(name, load, 0.0),
+                step=step,
+                place=(f"s-{step}-{name}-{load}", 0),
+                metrics={metric: value},
+            )
+            for load, value in enumerate(loads)
+        ]
+        at = {axis.name: label for axis, label in zip(axes, labels, strict=True)}
+        points.append(Point(step, at, tuple(runs)))
+    return Section(step, tuple(axes), tuple(points))
+
+
+def judged(
+    sections: Sequence[Section],
+    beside: Evidence | None = None,
+    base: Mapping[str, str] | None = None,
+    metric: ComparedMetric | None = None,
+) -> Comparison:
+    axes = sections[0].axes
+    unjudged = compare(sections, base or {"arm": "base"}, None, metric or ComparedMetric())
+    (comparison,) = judge(unjudged, beside or evidence(), axes)
+    return pool(comparison, sections, beside or evidence())
+
+
+def entry(comparison: Comparison, step: str | None = None) -> Entry:
+    (case,) = (case for case in comparison.cases() if step in (None, case.row.step))
+    return case.entry
+
+
+def rates(noise: Sequence[Sequence[float]], apart: float = 0.0) -> Figures:
+    """Two arms, of which the other is so much faster."""
+    shifted = [noise[0], [log + apart for log in noise[1]]]
+    return {(arm,): [1000 * math.exp(log) for log in logs] for arm, logs in zip(ARM.labels, shifted, strict=True)}
+
+
+SURE: Figures = {("base",): [1000, 1002, 998], ("other",): [1060, 1062, 1058]}
+
+
+def test_eight_steps_find_what_one_alone_does_not() -> None:
+    sections = [section(rates(noise, math.log(1.05)), step=f"s{number}") for number, noise in enumerate(NOISE)]
+    alone = [entry(judged([one])) for one in sections]
+    comparison = judged(sections)
+    together = [entry(comparison, one.step) for one in sections]
+    assert [one.ratio for one in together] == [one.ratio for one in alone]
+    assert [sum(one.verdict == "faster" for one in entries) for entries in (alone, together)] == [5, 8]
+
+
+def test_nothing_is_judged_before_judgement() -> None:
+    (unjudged,) = compare([section(SURE)], {"arm": "base"}, None, ComparedMetric())
+    assert entry(unjudged).interval is None
+    assert judge([], evidence(), ()) == []
+
+
+@pytest.mark.parametrize(("floor", "verdict", "doubts"), [(0.03, "faster", ()), (0.08, "inconclusive", (INSIDE,))])
+def test_a_difference_within_the_noise_floor_is_none(floor: float, verdict: str, doubts: tuple[str, ...]) -> None:
+    case = entry(judged([section(SURE)], evidence(floor)))
+    assert (case.verdict, case.floor, case.doubts) == (verdict, floor, doubts)
+
+
+def test_a_floor_leaves_what_is_the_same() -> None:
+    assert entry(judged([section(rates([[0, 0.001, 0], [0.001, 0, 0]]))], evidence(0.5))).verdict == "same"
+
+
+def test_a_refusal_takes_the_verdict_and_a_difference_as_shipped_does_not() -> None:
+    refused = entry(judged([section(SURE)], evidence(refusal=lambda _, __: "assertions on one side")))
+    assert (refused.verdict, refused.refusal) == (None, "assertions on one side")
+    assert refused.ratio == pytest.approx(1.06, abs=1e-3)
+    shipped = entry(judged([section(SURE)], evidence(shipped=lambda _, __: "suite bookworm / trixie")))
+    assert (shipped.verdict, shipped.as_shipped) == ("faster", "suite bookworm / trixie")
+
+
+def test_conditions_and_outliers_stand_beside_the_ratio() -> None:
+    noise = np.random.default_rng(3).normal(0, 0.001, (4, 8))
+    figures = {(arm,): (1000 * np.exp(logs)).tolist() for arm, logs in zip("abcd", noise, strict=True)}
+    figures[("d",)][4] *= 2
+    axis = Axis("arm", tuple("abcd"))
+    comparison = judged([section(figures, [axis])], evidence(marks=lambda *_: ("kernel 6.1 / 6.12",)), {"arm": "a"})
+    doubts = [case.entry.doubts for case in comparison.cases()]
+    assert doubts[0] == ("kernel 6.1 / 6.12",)
+    assert doubts[2] == ("kernel 6.1 / 6.12", "load 4 lies far from the others (2.00x); without it 1.00x")
+
+
+def test_a_load_that_did_nothing_is_never_left_out() -> None:
+    """Without it the arm would be the same: 1010, 1005 and 995 against about 1,000."""
+    steps = [section({("base",): [1000, 1002, 998, 1001, 999], ("other",): [0, 1010, 0, 1005, 995]})]
+    there, back = (entry(judged(steps, base={"arm": base})) for base in ("base", "other"))
+    assert (there.verdict, there.ratio, there.interval) == ("inconclusive", None, None)
+    assert there.idle == "2 of 5 loads did nothing (0 QPS)"
+    assert back.idle == "of the base: 2 of 5 loads did nothing (0 QPS)"
+    assert comparison_table(judged(steps)).rows[0][-1].text == "inconclusive †"
+
+
+def test_an_arm_that_did_nothing_does_not_change_the_others() -> None:
+    figures = {("base",): [1000, 1002, 998], ("other",): [1100, 1102, 1098], ("idle",): [0, 0, 0]}
+    axis = Axis("arm", ("base", "other", "idle"))
+    alone = entry(judged([section({labels: figures[labels] for labels in list(figures)[:2]}, [axis])]))
+    other, idle = (case.entry for case in judged([section(figures, [axis])]).cases())
+    assert other.interval == alone.interval
+    assert (idle.verdict, idle.idle) == ("inconclusive", "3 of 3 loads did nothing (0 QPS)")
+
+
+# Metrics
+
+
+def test_a_shorter_latency_is_faster() -> None:
+    steps = [section({("base",): [100.0, 101.0, 99.0], ("other",): [50.0, 50.5, 49.5]}, metric="p99_us")]
+    case = entry(judged(steps, metric=P99))
+    assert (case.verdict, case.ratio) == ("faster", pytest.approx(0.5))
+    assert comparison_table(judged(steps, metric=P99)).title == "p99_us relative to arm=base"
+
+
+@pytest.mark.parametrize(
+    ("metric", "words"),
+    [
+        (ComparedMetric("rows", "rows/s", "higher"), ("faster", "slower")),
+        (ComparedMetric("recall", "1", "higher"), ("better", "worse")),
+        (ComparedMetric("bytes", "B", "lower"), ("worse", "better")),
+        (ComparedMetric("keys", "", None), ("more", "less")),
+    ],
+)
+def test_each_metric_has_its_words(metric: ComparedMetric, words: tuple[str, str]) -> None:
+    assert metric.verdicts == words
+
+
+def test_a_figure_of_0_has_no_ratio_in_any_metric() -> None:
+    steps = [section({("base",): [100.0, 101.0], ("other",): [0.0, 50.0]}, metric="p99_us")]
+    assert entry(judged(steps, metric=P99)).idle == "p99_us is 0 in 1 of 2 loads"
+
+
+# Rows and columns
+
+
+def test_steps_that_other_axes_touch_stand_in_one_comparison() -> None:
+    build = Axis("build", ("r-1", "r-2", "r-3"))
+    cache, threads = Axis("cache", ("lru", "hyper"), ("read",)), Axis("threads", ("1", "2"), ("read",))
+    load = section({(name,): [100.0, 101.0] for name in build.labels}, [build], "load")
+    read = section(
+        {(name, *labels): [100.0, 101.0] for name in ("r-1", "r-3") for labels in (("lru", "1"), ("hyper", "2"))},
+        [build, cache, threads],
+        "read",
+    )
+    (comparison,) = compare([load, read], {"build": "r-1"}, None, ComparedMetric())
+    assert (comparison.base, comparison.layout.down, comparison.arm_names) == (
+        "r-1",
+        ("cache", "threads"),
+        ["r-2", "r-3"],
+    )
+    assert [(row.step, row.labels) for row in comparison.rows] == [
+        ("load", (None, None)), ("read", ("lru", "1")), ("read", ("hyper", "2")),
+    ]  # fmt: skip
+    assert comparison.rows[1].entries[1].kind == ABSENT
+    assert comparison.where(comparison.rows[2]) == "read, cache=hyper, threads=2"
+
+
+def test_rows_that_compare_nothing_are_left_out_but_a_failed_base_is_shown() -> None:
+    axes = (Axis("build", ("r-1", "r-2", "r-3")), Axis("cache", ("lru", "hyper", "none")))
+    whole = section({("r-1", "lru"): [1.0, 1.0], ("r-2", "lru"): [1.5, 1.5], ("r-2", "hyper"): [1.0, 1.0],
+                     ("r-3", "hyper"): [1.0, 1.0], ("r-1", "none"): [1.0], ("r-2", "none"): [1.0]}, axes)  # fmt: skip
+    failed = [
+        replace(point, runs=tuple(replace(run, status=Status.FAILED, metrics={}) for run in point.runs))
+        if point.labels == {"build": "r-1", "cache": "none"} else point
+        for point in whole.points
+    ]  # fmt: skip
+    (comparison,) = compare([replace(whole, points=tuple(failed))], {"build": "r-1"}, None, ComparedMetric())
+    assert comparison.arm_names == ["r-2"]
+    assert [row.labels for row in comparison.rows] == [("lru",), ("none",)]
+
+
+def test_runs_at_several_points_are_judged_once() -> None:
+    axes = (ARM, Axis("threads", ("1", "2")))
+    steps = section({(arm, "1"): [100.0, 101.0] for arm in ARM.labels}, axes)
+    again = [replace(point, labels={**point.labels, "threads": "2"}) for point in steps.points]
+    (comparison,) = compare([replace(steps, points=(*steps.points, *again))], {"arm": "base"}, None, ComparedMetric())
+    assert [row.entries[1].kind for row in comparison.rows] == ["ratio", "same as"]
+    assert comparison.rows[1].entries[1].same == "threads=1"
+
+
+def test_data_have_ratio_interval_and_verdict_in_columns() -> None:
+    text = csv_table(comparison_table(judged([section(SURE)])))
+    _, heads, row = text.splitlines()[:3]
+    assert heads == "step,arm=base QPS,arm=other,arm=other low,arm=other high,arm=other verdict"
+    assert row.startswith("readww,1000,1.06")
+    assert row.endswith(",faster")
+
+
+# Pooled ratios
+
+
+def test_one_answer_for_a_value_of_an_axis() -> None:
+    axes = (ARM, Axis("threads", ("1", "2", "4")))
+    noise = np.random.default_rng(7).normal(0, 0.01, (3, 2, 5))
+    figures = {
+        (arm, threads): [(1.1 if arm == "other" else 1.0) * 1000 * math.exp(log) for log in noise[at][number]]
+        for at, threads in enumerate(axes[1].labels)
+        for number, arm in enumerate(ARM.labels)
+    }
+    comparison = judged([section(figures, axes)])
+    (pooled,) = comparison.pooled
+    ratios = [case.entry.ratio or 0.0 for case in comparison.cases()]
+    assert pooled.ratio == pytest.approx(math.exp(np.mean(np.log(ratios))))
+    assert (pooled.name, pooled.points, pooled.verdict, pooled.dissenting) == ("arm=other", 3, "faster", ())
+    assert (pooled.lowest, pooled.highest) == (min(ratios), max(ratios))
+    widest = max(
+        case.entry.interval.high / case.entry.interval.low for case in comparison.cases() if case.entry.interval
+    )
+    assert pooled.interval is not None
+    assert pooled.interval.high / pooled.interval.low < widest
+
+
+def test_points_that_disagree_are_named_and_refused_ones_stay_out() -> None:
+    axes = (ARM, Axis("threads", ("1", "2", "4")))
+    steps = section(
+        {
+            ("base", "1"): [100, 101], ("other", "1"): [150, 151], ("base", "2"): [100, 101], ("other", "2"): [80, 81],
+            ("base", "4"): [100, 101], ("other", "4"): [900, 901],
+        },
+        axes,
+    )  # fmt: skip
+
+    def refusal(point: Point, _: Point) -> str | None:
+        return "elsewhere" if point.labels["threads"] == "4" else None
+
+    (pooled,) = judged([steps], evidence(refusal=refusal)).pooled
+    assert (pooled.points, pooled.dissenting) == (2, ("threads=2",))
+    assert pooled.ratio == pytest.approx(math.sqrt(1.5 * 0.8), rel=0.01)
+
+
+def test_one_point_has_nothing_to_pool() -> None:
+    assert judged([section(SURE)]).pooled == ()
