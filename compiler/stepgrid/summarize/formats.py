@@ -214,8 +214,13 @@ def _html_lines(table: Table) -> Iterator[str]:
     if table.before:
         yield f'<p class="note">{"<br>".join(map(escape, table.before))}</p>'
     if any(column.name for column in table.columns):
+        heads = []
+        for column in table.columns:
+            unit = f"<br><small>{escape(column.unit)}</small>" if column.unit else ""
+            kind = "" if column.label else ' class="number"'
+            heads.append(f'<th scope="col"{kind}>{escape(column.name)}{unit}</th>')
         yield f'<div class="scroll"><table aria-label="{escape(table.name)}">'
-        yield f"<thead><tr>{''.join(map(_html_head, table.columns))}</tr></thead>\n<tbody>"
+        yield f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>"
     else:
         yield '<div class="scroll"><table>\n<tbody>'
     # a line stands between groups of rows that have the same first label
@@ -226,12 +231,6 @@ def _html_lines(table: Table) -> Iterator[str]:
         yield f"{begin}{''.join(_html_cells(table, row))}</tr>"
     yield "</tbody></table></div>"
     yield from (f'<p class="note">{html_text(note)}</p>' for note in table.notes)
-
-
-def _html_head(column: Column) -> str:
-    unit = f"<br><small>{escape(column.unit)}</small>" if column.unit else ""
-    kind = "" if column.label else ' class="number"'
-    return f'<th scope="col"{kind}>{escape(column.name)}{unit}</th>'
 
 
 def _html_cells(table: Table, row: tuple[Cell, ...]) -> Iterator[str]:

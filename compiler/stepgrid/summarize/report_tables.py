@@ -6,19 +6,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import takewhile
-from typing import Any
+from statistics import median_low
 
+from stepgrid.collect.step_figures import HOLDS
+from stepgrid.model import units
 from stepgrid.model.plan import BUILD, Axis
+from stepgrid.model.search import SIZED
 from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT, MOST_ROWS, WITHOUT_FIGURE, Cell, Table
+from stepgrid.model.table import ABSENT, MOST_ROWS, NOTHING, WITHOUT_FIGURE, Cell, Column, Table
 from stepgrid.plugins import registry
-from stepgrid.plugins.layout import DEFAULT_LAYOUT, STEP, Layout
+from stepgrid.plugins.layout import DEFAULT_LAYOUT, STEP
 from stepgrid.plugins.registry import LAYOUTS
 from stepgrid.summarize.comparisons.comparison_axes import most_able, touching
 from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals
 from stepgrid.summarize.data.points import Point, choose_points, points
-from stepgrid.summarize.data.series import Place
-from stepgrid.summarize.data.tables_reader import Run, Tables
+from stepgrid.summarize.data.searches import Search, SearchedAxis, mean
+from stepgrid.summarize.data.tables_reader import Run, Tables, Window
 from stepgrid.summarize.table_blocks import (
     Arrangement,
     Caveat,
@@ -28,7 +31,6 @@ from stepgrid.summarize.table_blocks import (
     arrangement,
     block,
     block_name,
-    blocks,
     groups,
     no_caveat,
 )
@@ -68,41 +70,33 @@ class TableInputs:
     caveat: Caveat = no_caveat
     intervals: RatioIntervals = field(default_factory=RatioIntervals)
 
-    @cached_property
-    def measured(self) -> list[Run]:
-        return [run for run in self.tables.runs if run.measured]
-
 
 def tables(requests: Sequence[Request], inputs: TableInputs) -> tuple[list[Table], list[LongTable]]:
-    maker = _TableMaker(inputs, requests)
+    maker = _TableMaker(requests, inputs)
     if requests:
         return [table for request in requests for table in maker.requested(request)], []
     usual = [table for request in maker.usual_requests() for table in maker.usual(request)]
     return [item for item in usual if isinstance(item, Table)], [item for item in usual if isinstance(item, LongTable)]
 
 
-@dataclass(frozen=True)
 class _TableMaker:
-    inputs: TableInputs
-    requests: Sequence[Request]
-
-    @cached_property
-    def counters(self) -> Mapping[Place, Mapping[str, float]]:
-        patterns = {str(pattern) for request in self.requests for pattern in request.get("counters", ())}
-        if not self.requests:
-            patterns = {f"{probe}.*" for probe in self.inputs.tables.probes}
-        return self.inputs.tables.details.named_counters(sorted(patterns))
+    def __init__(self, requests: Sequence[Request], inputs: TableInputs) -> None:
+        self.inputs, self.tables = inputs, inputs.tables
+        self.runs = [run for run in self.tables.runs if run.measured]
+        patterns = {str(pattern) for request in requests for pattern in request.get("counters", ())}
+        probes = () if requests else self.tables.probes
+        self.counters = self.tables.details.named_counters(sorted({*patterns, *(f"{probe}.*" for probe in probes)}))
 
     @cached_property
     def measured(self) -> ReportPoints:
-        return self._points(self.inputs.measured, self.inputs.intervals)
+        return self._points(self.runs, self.inputs.intervals)
 
     @cached_property
     def all_steps(self) -> ReportPoints:
-        return self._points(self.inputs.tables.runs, self.inputs.intervals)
+        return self._points(self.tables.runs, self.inputs.intervals)
 
     def _points(self, runs: Iterable[Run], intervals: RatioIntervals) -> ReportPoints:
-        axes, tables = self.inputs.axes, self.inputs.tables
+        axes = self.inputs.axes
         by_step: dict[str, list[Run]] = {}
         for run in runs:
             by_step.setdefault(run.step, []).append(run)
@@ -114,87 +108,92 @@ class _TableMaker:
             ],
             axes=axes,
             steps=[*by_step],
-            details=tables.details,
+            details=self.tables.details,
             counters=self.counters,
             caveat=self.inputs.caveat,
             intervals=intervals,
-            units=tables.units,
+            units=self.tables.units,
         )
 
     def requested(self, request: Request) -> list[Table]:
-        layout = _layout(request)
-        report = self.all_steps if layout.sizes else self.measured
+        layout = LAYOUTS.get(request.get("layout", DEFAULT_LAYOUT))
+        report, where = self.measured, request.get("where", {})
         if layout.sizes:
-            where = {STEP: load_steps(self.inputs.tables.runs, layout.metrics), **request.get("where", {})}
-            request = {**request, "where": where}
-        if window := tuple(request.get("window", ())):
-            report = self._window(window)
-        chosen = choose_points(report.points, request.get("where", {}))
+            report, where = self.all_steps, {STEP: load_steps(self.tables.runs, layout.metrics), **where}
+        if "window" in request:
+            report = self._window(tuple(request["window"]))
+        chosen = choose_points(report.points, where)
         form = arrangement(request, self.inputs.axes, chosen, self.inputs.base)
-        made = [table for each in blocks(form, chosen, report) for table in form.layout.tables(each)]
+        blocks = (block(form, key, members, report) for key, members in groups(form, chosen, report))
         title = request.get("title", request.get("layout", ""))
-        return made or [Table(title, (), (), notes=("there is nothing to show",))]
+        empty = Table(title, (), (), notes=("there is nothing to show",))
+        return [table for part in blocks for table in layout.tables(part)] or [empty]
 
-    def _window(self, window: tuple[str, ...]) -> ReportPoints:
+    def _window(self, window: Window) -> ReportPoints:
         """Use the figures of a window alone, with intervals of their own; a step that was too short is left out."""
-        figures = self.inputs.tables.details.window(window)
-        runs = [run for run in self.inputs.measured if not run.metrics or run.place in figures]
+        figures = self.tables.details.window(window)
+        runs = [run for run in self.runs if not run.metrics or run.place in figures]
         return self._points([replace(run, metrics=figures.get(run.place, {})) for run in runs], RatioIntervals())
 
     def usual_requests(self) -> Iterator[Request]:
         """List the tables of the kinds of the steps, about the steps that have their figures; then those of probes."""
-        tables_by_kind = {run.kind: registry.default_tables(run.kind) for run in self.inputs.measured}
+        tables_by_kind = {run.kind: registry.default_tables(run.kind) for run in self.runs}
         for name in dict.fromkeys(name for names in tables_by_kind.values() for name in names):
             layout = LAYOUTS.get(name)
-            runs = [run for run in self.inputs.measured if name in tables_by_kind[run.kind]]
+            runs = [run for run in self.runs if name in tables_by_kind[run.kind]]
             if name == DEFAULT_LAYOUT:
                 yield from _response_times(runs)
-                continue
-            if layout.sizes:
-                steps = load_steps(self.inputs.tables.runs, layout.metrics)
+            elif layout.sizes:
+                yield from self._usual_request(name, load_steps(self.tables.runs, layout.metrics))
             else:
-                steps = _steps(run for run in runs if layout.levels or _has_any(run, layout.metrics))
-            if steps:
-                yield {"layout": name, "where": {STEP: steps}, **self._build_base(layout)}
-        for probe in self.inputs.tables.probes:
+                names = {*layout.metrics}
+                any_figure = (run for run in runs if layout.levels or not run.metrics or names & run.metrics.keys())
+                yield from self._usual_request(name, _steps(any_figure))
+        for probe in self.tables.probes:
             yield from self._probe_requests(probe)
 
-    def _build_base(self, layout: Layout) -> Mapping[str, Any]:
-        """Compare builds, where there are several: published tables do."""
-        builds = next((axis.labels for axis in self.inputs.axes if axis.name == BUILD), ())
-        if not layout.compares or len(builds) < 2 or BUILD in self.inputs.base:
-            return {}
-        return {"base": {BUILD: most_able(self.inputs.axes, self.inputs.measured) or builds[0]}}
+    def _usual_request(self, name: str, steps: Sequence[str]) -> Iterator[Request]:
+        """Ask for a layout, if there are steps for it, to compare builds where there are several."""
+        inputs, request = self.inputs, {"layout": name, "where": {STEP: steps}}
+        builds = next((axis.labels for axis in inputs.axes if axis.name == BUILD), ())
+        if LAYOUTS.get(name).compares and len(builds) > 1 and BUILD not in inputs.base:
+            request["base"] = {BUILD: most_able(inputs.axes, self.runs) or builds[0]}
+        if steps:
+            yield request
 
     def _probe_requests(self, probe: str) -> Iterator[Request]:
         """Ask for the seconds of a probe by step, and for what was counted around it."""
-        if steps := _steps(run for run in self.inputs.measured if probe in run.metrics):
+        if steps := _steps(run for run in self.runs if probe in run.metrics):
             yield {"layout": "probes", "metrics": [probe], "title": f"probe {probe}", "where": {STEP: steps}}
         prefix = f"{probe}."
         counting = {
-            place
-            for place, counters in self.counters.items()
+            key
+            for key, counters in self.counters.items()
             if any(value > 0 for name, value in counters.items() if name.startswith(prefix))
         }
-        if steps := _steps(run for run in self.inputs.measured if run.place in counting):
+        if steps := _steps(run for run in self.runs if run.place in counting):
             named = {"counters": [f"{prefix}*"], "top": TOP, "title": f"most of what was counted around {probe}"}
             yield {"layout": "counters", **named, "where": {STEP: steps}}
 
     def usual(self, request: Request) -> Iterator[Table | LongTable]:
         """Make the blocks that are short enough, and name the others."""
-        name = request["layout"]
-        report = self.all_steps if _layout(request).sizes else self.measured
+        name, layout = request["layout"], LAYOUTS.get(request["layout"])
+        report = self.all_steps if layout.sizes else self.measured
         chosen = choose_points(report.points, request["where"])
         form = arrangement(request, self.inputs.axes, chosen, self.inputs.base)
         is_much = name in TOGETHER and _is_much(chosen)
         for key, members in groups(form, chosen, report):
             make = partial(_tables_with_figures, form, key, members, report)
-            if name in REPEATING or is_much or (name in LINES and _is_much(members)):
-                if any(_has_figures(form, point, report) for point in members):
-                    title = Table(form.title, (), (), block_name(form, key)).name
-                    yield LongTable(title, make, REPEATED if name in REPEATING else TOO_LONG)
-            else:
+            if name not in REPEATING and not is_much and not (name in LINES and _is_much(members)):
                 yield from make()
+                continue
+            if layout.levels:
+                has_any = any(key in report.details.places_with_levels for point in members for key in point.places)
+            else:
+                has_any = any(name in run.metrics for point in members for run in point.runs for name in layout.metrics)
+            if has_any:
+                title = Table(form.title, (), (), block_name(form, key)).name
+                yield LongTable(title, make, REPEATED if name in REPEATING else TOO_LONG)
 
 
 def _response_times(runs: Iterable[Run]) -> Iterator[Request]:
@@ -209,17 +208,8 @@ def _response_times(runs: Iterable[Run]) -> Iterator[Request]:
             yield {"layout": DEFAULT_LAYOUT, **named, "where": {STEP: [step]}}
 
 
-def _layout(request: Request) -> Layout:
-    return LAYOUTS.get(request.get("layout", DEFAULT_LAYOUT))
-
-
 def _steps(runs: Iterable[Run]) -> list[str]:
     return [*dict.fromkeys(run.step for run in runs)]
-
-
-def _has_any(run: Run, metrics: Iterable[str]) -> bool:
-    """Count a run without any figures yet as one that may have them."""
-    return not run.metrics or any(metric in run.metrics for metric in metrics)
 
 
 def _is_much(points: Sequence[Point]) -> bool:
@@ -227,23 +217,17 @@ def _is_much(points: Sequence[Point]) -> bool:
 
 
 def _tables_with_figures(form: Arrangement, key: Labels, points: Sequence[Point], report: ReportPoints) -> list[Table]:
-    return [table for table in form.layout.tables(block(form, key, points, report)) if has_figures(table)]
-
-
-def _has_figures(form: Arrangement, point: Point, report: ReportPoints) -> bool:
-    if form.layout.levels:
-        return any(place in report.details.places_with_levels for place in point.places)
-    return any(name in run.metrics for run in point.runs for name in form.layout.metrics)
+    """Make the tables of a block, but those of zeros only."""
+    part = block(form, key, points, report)
+    tables = form.layout.tables(part)
+    return [table for table in tables if has_figures(table)]
 
 
 def has_figures(table: Table) -> bool:
     """Tell if a cell has a figure other than 0."""
     cells = [cell for row in table.rows for cell, column in zip(row, table.columns, strict=True) if not column.label]
-    return any(cell.kind not in (ABSENT, *WITHOUT_FIGURE) and not _is_zero(cell) for cell in cells)
-
-
-def _is_zero(cell: Cell) -> bool:
-    return cell.value == 0 or (cell.value is None and cell.text != "" and not cell.text.strip("0.%"))
+    figures = [cell for cell in cells if cell.kind not in (ABSENT, *WITHOUT_FIGURE)]
+    return any(cell.value or (cell.value is None and (cell.text.strip("0.%") or not cell.text)) for cell in figures)
 
 
 def load_steps(runs: Sequence[Run], metrics: Sequence[str]) -> list[str]:
@@ -254,8 +238,71 @@ def load_steps(runs: Sequence[Run], metrics: Sequence[str]) -> list[str]:
     loads = [run for run in runs if any(name in run.metrics for name in metrics)]
     if not loads:
         return []
-    alike = [run for run in runs if run.labels.keys() == loads[0].labels.keys()]
-    steps = _steps(alike)
-    measured = {run.step for run in alike if run.measured}
+    runs_of_axes = [run for run in runs if run.labels.keys() == loads[0].labels.keys()]
+    steps = _steps(runs_of_axes)
+    measured = {run.step for run in runs_of_axes if run.measured}
     before = [*takewhile(lambda step: step not in measured, steps)]
     return [*dict.fromkeys((*_steps(loads), *before[-1:], steps[-1]))]
+
+
+# Searches on an axis: the answer of each combination of the other axes, and the values tried.
+
+_BOUNDARY_NOTE = (
+    "medians of the loads: the largest value that more probably holds than not, and the next one that was tried"
+)
+_BEST_NOTE = "medians of the loads; knee: the smallest value with 95 % of the best figure"
+
+
+def search_tables(searches: Sequence[Search]) -> Iterator[Table]:
+    for axis in dict.fromkeys(search.axis for search in searches):
+        members = [search for search in searches if search.axis is axis]
+        yield _answers(axis, members)
+        yield from (_curve(search) for search in members if search.loads)
+
+
+def search_title(axis: SearchedAxis) -> str:
+    return f"{axis.step}: {axis.text}"
+
+
+def _answers(axis: SearchedAxis, searches: Sequence[Search]) -> Table:
+    if axis.is_boundary:
+        heads = [f"{axis.variable} that holds", "lowest-highest", "fails from", "loads"]
+    else:
+        heads = [f"best {axis.variable}", "lowest-highest", axis.objective.name, "knee", "loads"]
+    names = list(dict.fromkeys(name for search in searches for name in search.labels))
+    rows = []
+    for search in searches:
+        values = sorted(search.answers)
+        ends = f"{_value_text(axis, values[0])}-{_value_text(axis, values[-1])}" if len(set(values)) > 1 else NOTHING
+        texts = [_median(axis, values), ends]
+        if axis.is_boundary:
+            texts.append(_median(axis, search.failing))
+        else:
+            texts += [_figure(search.best), _median(axis, search.knees)]
+        labels = [search.labels.get(name, NOTHING) for name in names]
+        rows.append(tuple(map(Cell, (*labels, *texts, str(len(search.loads))))))
+    columns = (*(Column(name, label=True) for name in names), *map(Column, heads))
+    return Table(search_title(axis), columns, tuple(rows), notes=(_BOUNDARY_NOTE if axis.is_boundary else _BEST_NOTE,))
+
+
+def _curve(search: Search) -> Table:
+    axis = search.axis
+    heads = (Column(axis.variable, label=True), Column("tries"), Column("holds"), *map(Column, axis.figures))
+    rows = []
+    for value, runs in search.curve():
+        holding = sum(run.metrics.get(HOLDS) == 1.0 for run in runs)
+        figures = [_figure(mean(runs, name)) for name in axis.figures]
+        rows.append(tuple(map(Cell, (_value_text(axis, value), str(len(runs)), str(holding), *figures))))
+    return Table(f"{search_title(axis)}: tried", heads, tuple(rows), ", ".join(search.labels.values()))
+
+
+def _figure(value: float | None) -> str:
+    return NOTHING if value is None else units.figure(value)
+
+
+def _median(axis: SearchedAxis, values: Sequence[int]) -> str:
+    return _value_text(axis, median_low(values)) if values else NOTHING
+
+
+def _value_text(axis: SearchedAxis, value: float) -> str:
+    return units.size(value) if axis.param.endswith(SIZED) else f"{value:,.4g}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import product
 from statistics import fmean, median
 from typing import Any
@@ -61,13 +60,11 @@ class ReportPoints:
             else:
                 names = {name for run in point.runs for name in run.metrics}
                 medians = {name: spread[0] for name in names if (spread := point.spread(name))}
-            self._values[id(point)] = {**self._counter_medians(point), **medians}
+            runs = [self.counters[key] for key in point.places if key in self.counters]
+            counted = dict.fromkeys(name for counters in runs for name in counters)
+            growth = {name: median(counters[name] for counters in runs if name in counters) for name in counted}
+            self._values[id(point)] = {**growth, **medians}
         return self._values[id(point)]
-
-    def _counter_medians(self, point: Point) -> Mapping[str, float]:
-        runs = [self.counters[place] for place in point.places if place in self.counters]
-        names = dict.fromkeys(name for counters in runs for name in counters)
-        return {name: median(counters[name] for counters in runs if name in counters) for name in names}
 
     def labels(self, axis: str, points: Iterable[Point]) -> list[str]:
         """List the labels of an axis that points have, in its order."""
@@ -177,11 +174,6 @@ def _axes(
 # The blocks: the points of a table, each with its figures, or why it has none.
 
 
-def blocks(form: Arrangement, points: Sequence[Point], report: ReportPoints) -> Iterator[Block]:
-    for key, members in groups(form, points, report):
-        yield block(form, key, members, report)
-
-
 def groups(form: Arrangement, points: Sequence[Point], report: ReportPoints) -> Iterator[tuple[Labels, list[Point]]]:
     """Sort the points into blocks."""
     by_key: dict[Labels, list[Point]] = {}
@@ -224,7 +216,11 @@ def block(form: Arrangement, key: Labels, points: Sequence[Point], report: Repor
     spots = _spots(form, empty, placed, report)
     if form.base is not None:
         spots = _with_margins(form.base, spots, placed, report)
-    return replace(empty, spots=spots, ratio_of=partial(_ratio_of, placed))
+
+    def ratio_of(at: At, base: At, metric: str) -> float | None:
+        return ratio(placed[at], placed[base], metric) if at in placed and base in placed else None
+
+    return replace(empty, spots=spots, ratio_of=ratio_of)
 
 
 def _key(point: Point, axes: Sequence[str]) -> Labels:
@@ -234,10 +230,6 @@ def _key(point: Point, axes: Sequence[str]) -> Labels:
 def _keys(point: Point, axes: Sequence[str], labels: Mapping[str, Sequence[str]]) -> Iterable[Labels]:
     """Repeat a point that an axis does not touch at each label that others of its block have."""
     return product(*((text,) if (text := label(point, axis)) else labels.get(axis) or (None,) for axis in axes))
-
-
-def _ratio_of(placed: Mapping[At, Point], at: At, base: At, metric: str) -> float | None:
-    return ratio(placed[at], placed[base], metric) if at in placed and base in placed else None
 
 
 def _column_heads(form: Arrangement, labels: Labels) -> tuple[str, ...]:
@@ -251,9 +243,10 @@ def _column_heads(form: Arrangement, labels: Labels) -> tuple[str, ...]:
 
 def _single_step(form: Arrangement, points: Iterable[Point], report: ReportPoints) -> str:
     """Name the step of all points if the report has several, and nothing else in the table names it."""
-    (step, *others) = {point.step for point in points}
+    steps = {point.step for point in points}
+    step = next(iter(steps))
     is_named = STEP in (*form.by, *form.rows, *form.columns) or step in form.title.split()
-    return "" if others or is_named or len(report.steps) < 2 else form.call(step)
+    return "" if len(steps) > 1 or is_named or len(report.steps) < 2 else form.call(step)
 
 
 def block_name(form: Arrangement, key: Labels) -> str:
@@ -279,8 +272,8 @@ def _missing_loads(form: Arrangement, points: Sequence[Point]) -> tuple[str, ...
         return ()
     measured, planned = short[0].loads
     names = (*form.by, *form.rows, *form.columns)
-    more = f", and {len(short) - 1} more so" if len(short) > 1 else ""
-    return (f"{_words(form, _key(short[0], names), names)}: {measured} of {planned} loads{more}",)
+    suffix = f", and {len(short) - 1} more so" if len(short) > 1 else ""
+    return (f"{_words(form, _key(short[0], names), names)}: {measured} of {planned} loads{suffix}",)
 
 
 def _spots(
@@ -314,13 +307,13 @@ def _spot(form: Arrangement, point: Point, report: ReportPoints) -> LayoutCell:
     if layout.objects:
         spot = spot._replace(objects=_first_rows(point, details.sizes))
     if layout.times:
-        runs = [details.response_times[place] for place in point.places if place in details.response_times]
+        runs = [details.response_times[key] for key in point.places if key in details.response_times]
         spot = spot._replace(times=mean_shares(runs))
     return spot
 
 
 def _first_rows(point: Point, rows: Mapping[Place, Sequence[Row]]) -> Sequence[Row]:
-    return next((rows[place] for place in point.places if place in rows), ())
+    return next((rows[key] for key in point.places if key in rows), ())
 
 
 def mean_shares(runs: Iterable[Shares]) -> Shares:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from stepgrid.collect.step_figures import HOLDS
 from stepgrid.model.search import SIZED
-from stepgrid.summarize import search_tables
 from stepgrid.summarize.charts import forms
 from stepgrid.summarize.charts.forms import MapCell, Mark, Plane, Ratio
 from stepgrid.summarize.charts.step_charts import Picture
 from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry
 from stepgrid.summarize.data.searches import Search, SearchedAxis, mean
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_tables import search_title
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES, VERDICTS
 
 MOST_RATIOS = 150  # more are no picture, and stay in the tables
@@ -68,7 +68,7 @@ def search_charts(searches: Sequence[Search]) -> Iterator[Picture]:
         names = [", ".join(search.labels.values()) for search in arms]
         marks = [mark for arm, search in enumerate(arms) for mark in _tried(axis, search, arm, names[arm])]
         if marks:
-            title = search_tables.title(axis)
+            title = search_title(axis)
             paths = [[mark for mark in marks if mark.arm == arm] for arm in range(len(arms))]
             plane = Plane(axis.variable, axis.figures[0], axis.param.endswith(SIZED))
             yield Picture(title, forms.marks(title, plane, marks, list(filter(None, paths)), names))

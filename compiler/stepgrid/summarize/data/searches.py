@@ -55,12 +55,11 @@ class Search:
     @cached_property
     def _trials(self) -> list[list[Trial]]:
         """Trials of each load."""
-        return [[self._trial(run) for run in runs] for runs in self.loads.values()]
-
-    def _trial(self, run: Run) -> Trial:
-        value, name = run.metrics[TRIED], self.axis.objective.name
-        figure = value if self.axis.is_boundary else run.metrics.get(name, 0.0)
-        return Trial(int(value), run.metrics.get(HOLDS) == 1.0, figure)
+        name = TRIED if self.axis.is_boundary else self.axis.objective.name
+        return [
+            [Trial(int(run.metrics[TRIED]), run.metrics.get(HOLDS) == 1.0, run.metrics.get(name, 0.0)) for run in runs]
+            for runs in self.loads.values()
+        ]
 
     @cached_property
     def _boundaries(self) -> list[tuple[int | None, int | None]]:
@@ -110,11 +109,11 @@ def searches(axes: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[Search]:
         for run in runs:
             if not (run.measured and axis.has(run)):
                 continue
-            others = tuple((name, label) for name, label in run.labels.items() if name != axis.variable)
-            loads = arms.setdefault(others, {})
+            labels = tuple((name, label) for name, label in run.labels.items() if name != axis.variable)
+            loads = arms.setdefault(labels, {})
             if TRIED in run.metrics:
                 loads.setdefault((run.load, run.run), []).append(run)
-        result += [Search(axis, dict(others), loads) for others, loads in arms.items()]
+        result += [Search(axis, dict(labels), loads) for labels, loads in arms.items()]
     return result
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from stepgrid.collect import parquet, query
 from stepgrid.summarize.statistics.timeseries import Relative, Steadiness, relative, relatives, steadiness
 
-Place = tuple[str, int]  # stage, position of the step in it
+Place = tuple[str, int]  # key of a step: its stage, and its position there
 Pairs: TypeAlias = tuple[tuple[float, float], ...]
 Array = NDArray[np.float64]
 
@@ -40,12 +40,12 @@ class Series(Mapping[Place, Pairs]):
     def __init__(self, seconds: Seconds) -> None:
         self.summaries, self.seconds = dict(_summaries(seconds)), seconds
 
-    def __getitem__(self, place: Place) -> Pairs:
-        part = self.seconds.parts[place]
+    def __getitem__(self, key: Place) -> Pairs:
+        part = self.seconds.parts[key]
         return tuple(zip(self.seconds.times[part].tolist(), self.seconds.rates[part].tolist(), strict=True))
 
-    def __contains__(self, place: object) -> bool:
-        return place in self.summaries
+    def __contains__(self, key: object) -> bool:
+        return key in self.summaries
 
     def __iter__(self) -> Iterator[Place]:
         return iter(self.summaries)
@@ -53,28 +53,28 @@ class Series(Mapping[Place, Pairs]):
     def __len__(self) -> int:
         return len(self.summaries)
 
-    def relative(self, places: Sequence[Place]) -> Relative | None:
+    def relative(self, keys: Sequence[Place]) -> Relative | None:
         """Compute the mean and its error of runs one after the other."""
-        measured = [place for place in places if place in self.summaries]
+        measured = [key for key in keys if key in self.summaries]
         if len(measured) < 2:
             return self.summaries[measured[0]].relative if measured else None
-        return relative(np.concatenate([self.seconds.rates[self.seconds.parts[place]] for place in measured]))
+        return relative(np.concatenate([self.seconds.rates[self.seconds.parts[key]] for key in measured]))
 
     @property
     def steadiness(self) -> dict[Place, Steadiness]:
-        return {place: summary.steadiness for place, summary in self.summaries.items() if summary.steadiness}
+        return {key: summary.steadiness for key, summary in self.summaries.items() if summary.steadiness}
 
 
 def from_pairs(series: Mapping[Place, Sequence[tuple[float, float]]]) -> Series:
     times, rates = np.array([pair for pairs in series.values() for pair in pairs], dtype=float).reshape(-1, 2).T
-    return Series(Seconds(_parts((*place, len(pairs)) for place, pairs in series.items()), times, rates))
+    return Series(Seconds(_parts((*key, len(pairs)) for key, pairs in series.items()), times, rates))
 
 
 def join(first: Series, second: Series, rename: Callable[[Place], Place]) -> Series:
-    """Join two series; `rename` turns a place of the second into its place among those of the first."""
+    """Join two series; `rename` turns a key of the second into the one among those of the first."""
     one, other = first.seconds, second.seconds
     offset = len(one.times)
-    parts = {rename(place): slice(part.start + offset, part.stop + offset) for place, part in other.parts.items()}
+    parts = {rename(key): slice(part.start + offset, part.stop + offset) for key, part in other.parts.items()}
     times, rates = (np.concatenate(pair) for pair in ((one.times, other.times), (one.rates, other.rates)))
     return Series(Seconds({**parts, **one.parts}, times, rates))
 
@@ -103,13 +103,13 @@ def _parts(counts: Iterable[tuple[str, int, int]]) -> dict[Place, slice]:
 
 def _summaries(seconds: Seconds) -> Iterator[tuple[Place, SeriesSummary]]:
     """Summarize all series of one length as one matrix: numpy costs more to call than to run."""
-    places_by_length: dict[int, list[Place]] = defaultdict(list)
-    for place, part in seconds.parts.items():
-        places_by_length[part.stop - part.start].append(place)
-    for length, places in places_by_length.items():
+    keys_by_length: dict[int, list[Place]] = defaultdict(list)
+    for key, part in seconds.parts.items():
+        keys_by_length[part.stop - part.start].append(key)
+    for length, keys in keys_by_length.items():
         times, rates = (
-            np.array([column[seconds.parts[place]] for place in places]) for column in (seconds.times, seconds.rates)
+            np.array([column[seconds.parts[key]] for key in keys]) for column in (seconds.times, seconds.rates)
         )
         ends = zip(times.max(axis=1).tolist(), rates.max(axis=1).tolist(), strict=True)
-        for place, end, steady, mean in zip(places, ends, steadiness(rates), relatives(rates), strict=True):
-            yield place, SeriesSummary(length, *end, steady, mean)
+        for key, end, steady, mean in zip(keys, ends, steadiness(rates), relatives(rates), strict=True):
+            yield key, SeriesSummary(length, *end, steady, mean)

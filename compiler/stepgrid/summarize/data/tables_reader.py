@@ -35,7 +35,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One row of `steps`."""
+    """A row of `steps`."""
 
     cell: str
     labels: Mapping[str, str]
@@ -60,7 +60,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class PastFigure:
-    """One row of `history`: a figure of an older result of a stage of the plan."""
+    """A row of `history`: a figure of an older result of a stage of the plan."""
 
     place: Place
     step: str
@@ -87,7 +87,7 @@ _PER_OPERATION = {  # rate by second -> metric per operation, and the factor bet
 
 
 class ClientLine(NamedTuple):
-    """One client's operation over time."""
+    """An operation of a client over time."""
 
     client: int
     seconds: Sequence[float]
@@ -128,20 +128,20 @@ class StepDetails:
             operations[stage, position].append(name)
         return dict(operations)
 
-    def client_lines(self, place: Place, operation: str) -> list[ClientLine]:
+    def client_lines(self, key: Place, operation: str) -> list[ClientLine]:
         condition = "WHERE stage = ? AND position = ? AND operation = ? ORDER BY ALL"
-        rows = self._read(f"SELECT client, second, per_second FROM {{rates}} {condition}", *place, operation)
+        rows = self._read(f"SELECT client, second, per_second FROM {{rates}} {condition}", *key, operation)
         lines = []
         for client, members in groupby(rows, itemgetter(0)):
             _, seconds, rates = zip(*members, strict=True)
             lines.append(ClientLine(client, seconds, rates))
         return lines
 
-    def counters(self, places: Collection[Place]) -> Mapping[Place, Mapping[str, Mapping[str, float]]]:
+    def counters(self, keys: Collection[Place]) -> Mapping[Place, Mapping[str, Mapping[str, float]]]:
         """Read source -> name -> growth of the counters of engines, and of CPU by function."""
         growth: dict[Place, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
         sql = "SELECT stage, position, source, name, grown FROM {counters} WHERE source IN (?, ?)"
-        for stage, position, source, name, grown in self._read_places(sql, places, ENGINE, FUNCTIONS):
+        for stage, position, source, name, grown in self._read_places(sql, keys, ENGINE, FUNCTIONS):
             growth[stage, position][source][name] = grown
         return growth
 
@@ -156,7 +156,7 @@ class StepDetails:
                 growth[stage, position][name] = grown
         return growth
 
-    def device_seconds(self, places: Collection[Place]) -> Mapping[Place, list[DeviceSecond]]:
+    def device_seconds(self, keys: Collection[Place]) -> Mapping[Place, list[DeviceSecond]]:
         """Read the device's figures by second, without seconds in which one of them was not sampled."""
         columns = {name for (name,) in self._read("SELECT column_name FROM (DESCRIBE FROM {steps})")}
         # a step is sampled from its start, its client counts from when its database is open
@@ -167,7 +167,7 @@ class StepDetails:
                 c.device_read_mb_per_s, c.device_write_mb_per_s, c.device_busy_pct
             FROM {{samples}} AS c JOIN {{steps}} AS s USING (stage, attempt, position) WHERE s.same_as IS NULL"""
         seconds: dict[Place, list[DeviceSecond]] = defaultdict(list)
-        for stage, position, *figures in self._read_places(sql, places):
+        for stage, position, *figures in self._read_places(sql, keys):
             if None not in figures and figures[0] > 0:
                 seconds[stage, position].append(DeviceSecond(*figures))
         return seconds
@@ -197,9 +197,9 @@ class StepDetails:
         ):
             counts[(stage, position), operation][at] = operations
         shares: dict[Place, dict[str, list[float]]] = defaultdict(dict)
-        for (place, operation), classes in counts.items():
+        for (key, operation), classes in counts.items():
             if total := sum(classes):
-                shares[place][operation] = [100 * count / total for count in classes]
+                shares[key][operation] = [100 * count / total for count in classes]
         return dict(shares)
 
     def window(self, window: Window) -> Mapping[Place, Mapping[str, float]]:
@@ -207,8 +207,8 @@ class StepDetails:
         figures: dict[Place, dict[str, float]] = defaultdict(dict)
         ends = [units.quantity(text, "duration") for text in window]
         for table in ("samples", "series"):
-            for place, means in self._window_means(table, ends).items():
-                figures[place] |= means
+            for key, means in self._window_means(table, ends).items():
+                figures[key] |= means
         for means in figures.values():
             for name, (metric, factor) in _PER_OPERATION.items():
                 if means.get("qps") and name in means:
@@ -242,10 +242,10 @@ class StepDetails:
         with parquet.connect() as connection:
             return connection.execute(_with_sources(sql, self.folder), parameters).fetchall()
 
-    def _read_places(self, sql: str, places: Collection[Place], *parameters: object) -> list[Any]:
-        names = [f"{stage}/{position}" for stage, position in places]
+    def _read_places(self, sql: str, keys: Collection[Place], *parameters: object) -> list[Any]:
+        names = [f"{stage}/{position}" for stage, position in keys]
         condition = "AND stage || '/' || position IN (SELECT unnest(?)) ORDER BY ALL"
-        return self._read(f"{sql} {condition}", *parameters, names) if places else []
+        return self._read(f"{sql} {condition}", *parameters, names) if keys else []
 
     def _read_rows(self, sql: str) -> Mapping[Place, Sequence[Row]]:
         by_place: dict[Place, list[Row]] = defaultdict(list)

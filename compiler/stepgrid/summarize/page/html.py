@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.model.table import Cell, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
-from stepgrid.summarize import search_tables
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons.builds import Build
@@ -31,6 +30,7 @@ from stepgrid.summarize.page import (
 )
 from stepgrid.summarize.page.next_steps import next_steps
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.statistics import verdicts
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _context(report: Report) -> dict[str, Any]:
         "ladders": [(each, html_body(each.table) if each.changes else "") for each in report.comparisons.ladders],
         "overviews": [_overview(report, table) for table in report.comparisons.all],
         "sections": [_section(report, section) for section in report.comparisons.sections],
-        "searches": group_html(list(search_tables.tables(report.comparisons.searches))),
+        "searches": group_html(list(search_tables(report.comparisons.searches))),
         "curves": list(report_charts.search_charts(report.comparisons.searches)),
         "common": report.setup.common,
         "settings": [(each.axis, html_body(each.table)) for each in report.setup.settings],

@@ -13,7 +13,7 @@ from stepgrid.model.table import Column, Table
 from stepgrid.model.units import counted, percent
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.store.store import Store
-from stepgrid.summarize import formats, search_tables
+from stepgrid.summarize import formats
 from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import Comparison
@@ -27,6 +27,7 @@ from stepgrid.summarize.notes.option_defaults import Defaults
 from stepgrid.summarize.page import absolute_figures, answer, host, origin, setup_text, why
 from stepgrid.summarize.page.command_lines import dropped
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_tables import search_tables
 
 _FLOOR = (
     "floor: how far apart equal arms came out in this experiment (loads, runs and older results of a step and engine); "
@@ -70,7 +71,7 @@ def text(report: Report, page: Path | None) -> str:
     for number, each in enumerate(report.comparisons.all):
         parts += [_overview(each, not number), *_why(report, each)]
     parts += [_lines(each.table) for each in report.comparisons.ladders if each.changes]
-    parts += _tables(list(search_tables.tables(report.comparisons.searches)))
+    parts += _tables(list(search_tables(report.comparisons.searches)))
     shown = _tables(report.tables.shown)
     shown += [_unshown(report)] if report.tables.hidden else []
     sections = [[*_absolute(report, section), *_stalls(report, section)] for section in report.comparisons.sections]
