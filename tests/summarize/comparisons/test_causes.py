@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from stepgrid.summarize.comparisons.causes import causes
+from stepgrid.summarize.comparisons.causes import (
+    ArmCause,
+    cause_texts,
+    causes_by_arm,
+    chain_text,
+    counter_changes,
+)
 from stepgrid.summarize.data.points import Point
 from tests.summarize import made
 
@@ -38,7 +45,7 @@ def point(name: str, **figures: float) -> Point:
 
 
 def why(**figures: float) -> list[str]:
-    return causes(point("arm", **figures), point("base"))
+    return cause_texts(point("arm", **figures), point("base"))
 
 
 @pytest.mark.parametrize(
@@ -143,11 +150,100 @@ def test_what_goes_the_other_way_is_no_cause() -> None:
 def test_client_and_server_are_told_apart() -> None:
     base = point("base", client_cpu_us_per_op=1.0, server_cpu_us_per_op=4.0)
     arm = point("arm", qps=80_000.0, avg_us=12.5, cpu_us_per_op=6.5, client_cpu_us_per_op=1.0, server_cpu_us_per_op=5.5)
-    assert causes(arm, base) == ["server CPU 4 → 5.50 (1.38×) µs per operation, 60 % of the time"]
+    assert cause_texts(arm, base) == ["server CPU 4 → 5.50 (1.38×) µs per operation, 60 % of the time"]
 
 
 def test_small_changes_and_missing_figures_say_nothing() -> None:
     assert why(qps=90_000.0, cpu_us_per_op=5.2) == []
     assert why() == []
     none = made.point(made.run("arm", 0, 1.0)), made.point(made.run("base", 0, 2.0))
-    assert causes(*none) == []
+    assert cause_texts(*none) == []
+
+
+def test_few_changes_of_the_builds_come_first() -> None:
+    slow, base = point("arm", qps=80_000.0, avg_us=12.5, cpu_us_per_op=7.5), point("base")
+    (cpu,) = cause_texts(slow, base)
+    assert cause_texts(slow, base, ["default block_size 4096 -> 65536"]) == ["default block_size 4096 -> 65536", cpu]
+    assert cause_texts(slow, base, ["a", "b", "c"]) == [cpu, "3 defaults of the builds differ"]
+
+
+def test_causes_of_arms_have_a_range_over_their_points() -> None:
+    half = {"qps": 20_000.0, "avg_us": 50.0, "block_cache_hit_pct": 49.0, "reads_per_op": 0.01}
+    tenth = {"qps": 14_000.0, "avg_us": 75.0, "block_cache_hit_pct": 10.5, "reads_per_op": 0.01}
+    halves = [
+        (point("a", **half, cpu_us_per_op=36.0), point("b")),
+        (point("c", **half, cpu_us_per_op=47.0), point("d", cpu_us_per_op=4.0)),
+    ]
+    arms = [
+        ("half", halves),
+        ("tenth", [(point("e", **tenth, cpu_us_per_op=55.4), point("f"))]),
+    ]
+    found = causes_by_arm(arms)
+    assert [(cause.arm, cause.text) for cause in found] == [
+        ("half", "block cache misses 0.5 → 51 %"),
+        ("half", "CPU 4\u20135 → 36\u201347 µs per operation"),
+        ("tenth", "block cache misses 0.5 → 90 %"),
+        ("tenth", "CPU 5 → 55 µs per operation"),
+    ]
+    assert chain_text(found) == "block cache misses 0.5 → 51 → 90 %; CPU 4\u20135 → 36\u201347 → 55 µs per operation"
+    assert chain_text([*found, ArmCause("half", "device reads", "per operation", (1, 1), (2, 2), 1)]) == chain_text(
+        found
+    )
+    assert chain_text(causes_by_arm([("none", [])])) == ""
+
+
+# Functions and counters of the engine
+
+OPERATIONS = 1_000.0
+
+
+def changes(source: str, base: Mapping[str, float], arm: Mapping[str, float], rate: float = 500.0) -> list[str]:
+    """Counts per operation; the arm at half of the base's rate."""
+    rates, per = {"arm": rate, "base": 1_000.0}, {"arm": arm, "base": base}
+    points = {name: counting(name, qps) for name, qps in rates.items()}
+    said = {
+        place: {source: {each: value * OPERATIONS for each, value in per[name].items()}}
+        for name, found in points.items()
+        for place in found.places
+    }
+    return counter_changes(said, points["arm"], points["base"])
+
+
+def counting(name: str, qps: float) -> Point:
+    return made.point(*(made.run(name, load, qps, operations=OPERATIONS) for load in (1, 2, 3)))
+
+
+def test_functions_that_took_the_cpu_come_first() -> None:
+    base = {"Get": 4.0, "memcpy": 1.0, "read": 0.5}
+    arm = {"Get": 5.0, "memcpy": 1.1, "slow_function": 6.0, "read": 0.2}
+    assert changes("perf_record", base, arm) == [
+        "`slow_function` 0 → 6 µs of CPU per operation",
+        "`Get` 4 → 5 µs of CPU per operation",
+    ]
+
+
+def test_of_a_faster_arm_what_it_no_longer_does() -> None:
+    assert changes("perf_record", {"Get": 4.0, "lock": 3.0}, {"Get": 4.1, "lock": 0.1}, rate=2_000.0) == [
+        "`lock` 3 → 0.100 µs of CPU per operation"
+    ]
+
+
+def test_counters_that_moved_most_and_of_those_that_move_together_one() -> None:
+    base = {"cache.miss": 0.01, "cache.data.miss": 0.0101, "bytes.read": 400.0, "seeks": 1.0}
+    arm = {"cache.miss": 0.91, "cache.data.miss": 0.9101, "bytes.read": 404.0, "seeks": 1.6}
+    assert changes("engine", base, arm) == [
+        "`cache.miss` 0.0100 → 0.910 per operation",
+        "`seeks` 1 → 1.60 per operation",
+    ]
+
+
+def test_clocks_and_histograms_are_no_counters() -> None:
+    """What grows with time alone is twice as much per operation of an arm at half of the rate."""
+    base = {"Uptime": 0.001, "get.micros.p99": 10.0, "get.micros.sum": 5.0}
+    assert changes("engine", base, {"Uptime": 0.002, "get.micros.p99": 90.0, "get.micros.sum": 50.0}) == []
+
+
+def test_what_one_side_lacks_is_missing() -> None:
+    assert changes("engine", {"old": 1.0}, {"new": 1.0}) == []
+    assert changes("perf_record", {}, {"slow": 1.0}) == []
+    assert counter_changes({}, counting("arm", 1.0), counting("base", 2.0)) == []

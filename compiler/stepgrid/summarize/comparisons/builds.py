@@ -114,6 +114,8 @@ def _build(node: str, record: Mapping[str, str], names: Sequence[str], is_client
 
     warnings, quality = parsed("warnings", []), parsed("quality", None)
     recipe: Mapping[str, Any] = parsed("declared", {}).get("recipe", {})
+    texts = [json.dumps(recipe.get("flags", {})), *warnings]
+    sanitizers = {name.lower() for text in texts for match in _SANITIZER.findall(text) for name in match if name}
     return Build(
         node,
         ", ".join(names) or record.get("name", node),  # the record has the name of the spec that made it
@@ -125,13 +127,8 @@ def _build(node: str, record: Mapping[str, str], names: Sequence[str], is_client
         {name: value for name, value in record.items() if name in ("source", "made", "seconds", "assertions")},
         is_client,
         [PurePosixPath(patch["path"]).name for patch in recipe.get("patches", ())],
-        _sanitizers([json.dumps(recipe.get("flags", {})), *warnings]),
+        ", ".join(sorted(sanitizers)) or "none",
     )
-
-
-def _sanitizers(texts: Iterable[str]) -> str:
-    names = {name.lower() for text in texts for match in _SANITIZER.findall(text) for name in match if name}
-    return ", ".join(sorted(names)) or "none"
 
 
 # Which builds get a verdict against each other

@@ -1,141 +1,335 @@
-"""Why an arm is faster or slower than its base: what it used more or less of per operation, ranked by what that costs.
+"""Causes of a difference: what an arm used more or less of per operation than its base, ranked by what that costs.
 
-What a cause leads to stands behind it: more misses of a cache mean more reads and more CPU, more waiting for each other
+Effects of a cause stand behind it: more misses of a cache mean more reads and more CPU, more waiting for each other
 more context switches and more CPU.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import NamedTuple
 
+from stepgrid.collect.step_figures import ENGINE
+from stepgrid.host.counters import KIB
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
-from stepgrid.summarize.comparisons.resource_use import IDLE, Pair, Used, figure
+from stepgrid.model.units import counted
 from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.series import Place
+from stepgrid.summarize.data.tables_reader import FUNCTIONS
 
+MOST_CAUSES = 3
+DASH = "\u2013"  # between the ends of a range
+MOST_DEFAULTS = 2  # defaults that are named: of more each alone is no cause
+NO_CAUSE = "no cause among CPU, device, context switches, misses and stalls"
 LEAST = 1.1  # times more or less: a smaller change is no cause
 SHARE = 0.05  # of the time that an operation takes longer, or less long
-MOST_CAUSES = 3  # that are named
 SWITCH = 5.0  # microseconds that a context switch costs, with the caches that it leaves cold
 CONTENTION, MISSES = 1.5, 1.0  # times more context switches; percentage points more misses
 PRESSURE = 10.0  # percentage points of the time
-MAINLY = 0.5  # of that time: what is left and less is no cause
-WHOLE = 0.995  # of the time: what is more than all of it is not told
+MAINLY = 0.5  # of that time: less is no cause
+WHOLE = 0.995  # of the time: shares above are "all of the time"
+IDLE = 10.0  # percent of the host's CPU: with less of it operations wait for a processor
+OWN_BYTES = {
+    "read": ("process_read_bytes", "server_read_bytes"),
+    "write": ("process_write_bytes", "server_write_bytes"),
+}
+
+
+class Change(NamedTuple):
+    """A figure of an arm and its base, medians of the loads."""
+
+    arm: float
+    base: float
+
+    @property
+    def times(self) -> float:
+        return self.arm / self.base if self.arm > 0 and self.base > 0 else math.inf
+
+    @property
+    def difference(self) -> float:
+        return self.arm - self.base
+
+    def is_above(self, least: float) -> bool:
+        """Decide if it is a change; `least`: a smaller difference is none, whatever it is a multiple of."""
+        times = self.times if self.base else math.inf
+        return abs(self.difference) >= least and (times >= LEAST or times <= 1 / LEAST)
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    text: str
+    name: str
+    change: Change
+    unit: str
     microseconds: float  # per operation that it costs more; below 0 it saves
-    first: bool = False  # what others follow from
-    wait: bool = False  # the operation is off the processors meanwhile
+    is_first: bool = False  # others follow from it
+    is_wait: bool = False  # the operation is off the processors meanwhile
+    share: float | None = None  # of the time that an operation takes longer
+
+    @property
+    def text(self) -> str:
+        """CPU 5 → 38 (7.60×) µs per operation, 55 % of the time"""
+        times = f" ({units.times(self.change.times)})" if math.isfinite(self.change.times) else ""
+        if self.unit == "%":
+            return f"{self.name} {self.change.base:.3g} % → {self.change.arm:.3g} %"
+        text = f"{self.name} {units.figure(self.change.base)} → {units.figure(self.change.arm)}{times} {self.unit}"
+        if self.share is None:
+            return text
+        return f"{text}, {units.percent(round(self.share, 2)) if self.share < WHOLE else 'all'} of the time"
 
 
-def causes(arm: Point, base: Point) -> list[str]:
-    """The strongest first, of those that go the way of the difference."""
-    pair = Pair(arm, base)
-    rate = pair.used(QPS)
+def causes(arm: Point, base: Point) -> list[Cause]:
+    """List causes that go the way of the difference, the strongest first."""
+    pair = _Pair(arm, base)
+    rate, longer = pair.change(QPS), pair.change("avg_us")
     if rate is None or rate.arm == rate.base:
         return []
     sign = 1 if rate.arm < rate.base else -1
-    measured = [each for kind in KINDS for each in kind(pair)]
-    found = [each for each in (*measured, *_waits(pair, measured)) if each.microseconds * sign > 0]
-    least = SHARE * abs(pair.longer or 0.0)
-    kept = [each for each in found if each.first or abs(each.microseconds) >= least]
-    ranked = sorted(kept, key=lambda each: (not each.first, -abs(each.microseconds)))
-    return [f"{each.text}{_share(each, pair.longer)}" for each in ranked[:MOST_CAUSES]]
+    measured = [cause for kind in _KINDS for cause in kind(pair)]
+    strong = [cause for cause in (*measured, *_waits(pair, measured)) if cause.microseconds * sign > 0]
+    least = SHARE * abs(longer.difference if longer else 0.0)
+    strong = [cause for cause in strong if cause.is_first or abs(cause.microseconds) >= least]
+    ranked = sorted(strong, key=lambda cause: (not cause.is_first, -abs(cause.microseconds)))
+    time = longer.difference if longer else 0.0
+    shares = [cause.microseconds / time if time and not cause.is_first else 0.0 for cause in ranked]
+    return [
+        replace(cause, share=share if share > 0 else None)
+        for cause, share in zip(ranked[:MOST_CAUSES], shares, strict=False)
+    ]
 
 
-def _share(each: Cause, longer: float | None) -> str:
-    if each.first or not longer or each.microseconds / longer <= 0:
-        return ""
-    share = each.microseconds / longer
-    return f", {units.percent(round(share, 2))} of the time" if share < WHOLE else ", all of the time"
+def cause_texts(arm: Point, base: Point, build_changes: Sequence[str] = ()) -> list[str]:
+    """Name few changes of the builds first: the figures follow from one default that changed."""
+    texts = [cause.text for cause in causes(arm, base)]
+    if len(build_changes) <= MOST_DEFAULTS:
+        return [*build_changes, *texts]
+    return [*texts, f"{counted(len(build_changes), 'default')} of the builds differ"]
 
 
-def _misses(pair: Pair) -> Iterator[Cause]:
-    if hits := pair.used("block_cache_hit_pct"):
-        arm, base = 100 - hits.arm, 100 - hits.base
-        if abs(arm - base) >= MISSES and max(arm, base) > LEAST * min(arm, base):
-            yield Cause(f"block cache misses {base:.3g} % → {arm:.3g} %", arm - base, first=True)
-    if (found := pair.used("cache_misses_per_op")) and _changed(found, 0.001):
-        yield Cause(f"cache misses {_change(found)} per operation", found.more, first=True)
+# Causes of an arm over all builds and points
 
 
-def _stalls(pair: Pair) -> Iterator[Cause]:
-    found, rate = pair.used("stall_pct"), pair.used(QPS)
-    if found and rate and _changed(found, 1.0):
-        cost = (found.arm / rate.arm - found.base / rate.base) * 1e4
-        yield Cause(f"write stalls {_change(found)} % of the time", cost, first=True)
+@dataclass(frozen=True, slots=True)
+class ArmCause:
+    """A cause with its range over the points of an arm."""
+
+    arm: str
+    name: str
+    unit: str
+    base: tuple[float, float]
+    values: tuple[float, float]
+    points: int  # that have it
+
+    @property
+    def text(self) -> str:
+        """block cache misses 0.2 → 51 %"""
+        return f"{self.name} {_range(self.base)} → {_range(self.values)} {self.unit}"
 
 
-def _device(pair: Pair) -> Iterator[Cause]:
-    """What the requests of an operation wait: more of them, or each longer."""
+def causes_by_arm(arms: Iterable[tuple[str, Sequence[tuple[Point, Point]]]]) -> list[ArmCause]:
+    """List at most three causes of each arm, those that matter at most points first; pairs are of arm and base."""
+    return [cause for name, pairs in arms for cause in _arm_causes(name, pairs)]
+
+
+def chain_text(causes: Sequence[ArmCause]) -> str:
+    """Join arms in one line: `block cache misses 0.2 → 51 → 90 %`."""
+    by_name: dict[tuple[str, str], list[ArmCause]] = {}
+    for cause in causes:
+        by_name.setdefault((cause.name, cause.unit), []).append(cause)
+    most = max(map(len, by_name.values()), default=0)
+    texts = []
+    for (name, unit), arms in by_name.items():
+        if len(arms) == most:
+            base = min(arm.base[0] for arm in arms), max(arm.base[1] for arm in arms)
+            texts.append(f"{name} {' → '.join(map(_range, (base, *(arm.values for arm in arms))))} {unit}")
+    return "; ".join(texts[:MOST_CAUSES])
+
+
+def _arm_causes(arm: str, pairs: Sequence[tuple[Point, Point]]) -> list[ArmCause]:
+    by_name: dict[tuple[str, str], list[Cause]] = {}
+    weights: dict[tuple[str, str], float] = {}
+    for arm_point, base_point in pairs:
+        for rank, cause in enumerate(causes(arm_point, base_point)):
+            key = cause.name, cause.unit
+            by_name.setdefault(key, []).append(cause)
+            weights[key] = weights.get(key, 0.0) + MOST_CAUSES - rank
+    arm_causes = []
+    for key in sorted(by_name, key=lambda key: -weights[key])[:MOST_CAUSES]:
+        bases, values = ([cause.change[side] for cause in by_name[key]] for side in (1, 0))
+        arm_causes.append(ArmCause(arm, *key, (min(bases), max(bases)), (min(values), max(values)), len(values)))
+    return arm_causes
+
+
+def _range(ends: tuple[float, float]) -> str:
+    """Two digits are as many as a range deserves."""
+    return DASH.join(dict.fromkeys(f"{end:,.0f}" if abs(end) >= 10 else f"{end:.2g}" for end in ends))
+
+
+# Kinds of causes
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    arm: Point
+    base: Point
+
+    def change(self, metric: str, figure: Callable[[Point, str], float | None] | None = None) -> Change | None:
+        arm, base = ((figure or _figure)(point, metric) for point in (self.arm, self.base))
+        return None if arm is None or base is None else Change(arm, base)
+
+    @property
+    def slower(self) -> Point:
+        rate = self.change(QPS)
+        return self.base if rate and rate.difference > 0 else self.arm
+
+
+def _figure(point: Point, metric: str) -> float | None:
+    spread = point.spread(metric)
+    return spread[0] if spread else None
+
+
+def _stalls(pair: _Pair) -> Iterator[Cause]:
+    stalls, rate = pair.change("stall_pct"), pair.change(QPS)
+    if stalls and rate and stalls.is_above(1.0):
+        cost = (stalls.arm / rate.arm - stalls.base / rate.base) * 1e4
+        yield Cause("write stalls", stalls, "% of the time", cost, is_first=True)
+
+
+def _misses(pair: _Pair) -> Iterator[Cause]:
+    if hits := pair.change("block_cache_hit_pct"):
+        misses = Change(100 - hits.arm, 100 - hits.base)
+        if abs(misses.difference) >= MISSES and max(misses) > LEAST * min(misses):
+            yield Cause("block cache misses", misses, "%", misses.difference, is_first=True)
+    if (misses_ := pair.change("cache_misses_per_op")) and misses_.is_above(0.001):
+        yield Cause("cache misses", misses_, "per operation", misses_.difference, is_first=True)
+
+
+def _contention(pair: _Pair) -> Iterator[Cause]:
+    """Compare the whole host: with no more switches by the second, others switch while an operation takes longer."""
+    switches, rate = pair.change("context_switches_per_op"), pair.change("context_switches_per_s")
+    if switches is None or not switches.is_above(0.01):
+        return
+    if rate is None or (rate.is_above(1.0) and rate.difference * switches.difference > 0):
+        is_first = max(switches.times, 1 / switches.times) >= CONTENTION and abs(switches.difference) >= 0.1
+        yield Cause("context switches", switches, "per operation", SWITCH * switches.difference, is_first)
+
+
+def _device(pair: _Pair) -> Iterator[Cause]:
+    """Compare what the requests of an operation wait: more of them, or each longer."""
     for word in ("read", "write"):
-        requests, await_ms = pair.requests(word), pair.used(f"device_{word}_await_ms")
+        requests, await_ms = pair.change(word, _own_requests), pair.change(f"device_{word}_await_ms")
         if requests and await_ms:
             cost = 1000 * (requests.arm * await_ms.arm - requests.base * await_ms.base)
-            if await_ms.times > requests.times and _changed(await_ms, 0.05):
-                yield Cause(f"each {word} of the device waits {_change(await_ms)} ms", cost, wait=True)
-            elif _changed(requests, 0.001):
-                yield Cause(f"device {word}s {_change(requests)} per operation", cost, wait=True)
+            if await_ms.times > requests.times and await_ms.is_above(0.05):
+                yield Cause(f"each {word} of the device waits", await_ms, "ms", cost, is_wait=True)
+            elif requests.is_above(0.001):
+                yield Cause(f"device {word}s", requests, "per operation", cost, is_wait=True)
 
 
-def _contention(pair: Pair) -> Iterator[Cause]:
-    """Of the whole host. With no more of them by the second, others switch while an operation takes longer."""
-    found, rate = pair.used("context_switches_per_op"), pair.used("context_switches_per_s")
-    if found and _changed(found, 0.01) and (rate is None or (_changed(rate, 1.0) and rate.more * found.more > 0)):
-        much = max(found.times, 1 / found.times) >= CONTENTION and abs(found.more) >= 0.1
-        yield Cause(f"context switches {_change(found)} per operation", SWITCH * found.more, first=much)
+def _own_requests(point: Point, word: str) -> float | None:
+    """Count reads or writes of the device per operation, by the share of its bytes that the step's processes caused."""
+    requests, kib, operations = (
+        _figure(point, metric) for metric in (f"{word}s_per_op", f"{word}_kb_per_op", "operations")
+    )
+    own_bytes = [value for metric in OWN_BYTES[word] if (value := _figure(point, metric)) is not None]
+    if requests is None or not own_bytes or not operations or not kib:
+        return requests
+    return requests * min(1.0, sum(own_bytes) / operations / (kib * KIB))
 
 
-def _cpu(pair: Pair) -> Iterator[Cause]:
-    """Of client and server where they are told apart."""
-    parts = (("client", "client_cpu_us_per_op"), ("server", "server_cpu_us_per_op"))
-    known = [(f"{name} CPU", found) for name, metric in parts if (found := pair.used(metric))]
-    whole = pair.used("cpu_us_per_op")
-    for name, found in known if len(known) == len(parts) else [("CPU", whole)] if whole else []:
-        if _changed(found, 0.01):
-            yield Cause(f"{name} {_change(found)} µs per operation", pair.processor_time(found))
+def _cpu(pair: _Pair) -> Iterator[Cause]:
+    """Compare client and server where they are told apart, with the wait for a processor where none is idle."""
+    names = {"client CPU": "client_cpu_us_per_op", "server CPU": "server_cpu_us_per_op"}
+    parts = {name: change for name, metric in names.items() if (change := pair.change(metric))}
+    if len(parts) < len(names):
+        parts = {"CPU": change} if (change := pair.change("cpu_us_per_op")) else {}
+    for name, change in parts.items():
+        if change.is_above(0.01):
+            cost = change.arm * _crowding(pair.arm) - change.base * _crowding(pair.base)
+            yield Cause(name, change, "µs per operation", cost)
 
 
-def _waits(pair: Pair, measured: Sequence[Cause]) -> Iterator[Cause]:
-    """What the device does not account for: a limit of a container, and what nobody counts."""
-    known = sum(each.microseconds for each in measured if each.wait)
-    for each in _pressure(pair, known):
-        known += each.microseconds
-        yield each
-    yield from _off_the_processors(pair, known)
+def _crowding(point: Point) -> float:
+    """Compute how much longer than its CPU an operation takes because clients wait for processors."""
+    idle, time, cpu = (_figure(point, metric) for metric in ("host_cpu_idle_pct", "avg_us", "cpu_us_per_op"))
+    return max(1.0, time / cpu) if idle is not None and time and cpu and idle < IDLE else 1.0
 
 
-def _pressure(pair: Pair, known: float) -> Iterator[Cause]:
-    found, time = pair.used("pressure_io_pct"), figure(pair.slower, "avg_us")
-    if found and time and abs(found.more) >= PRESSURE:
-        cost = time * found.more / 100
-        if abs(known) < abs(cost) / 2:
-            yield Cause(f"some task waits for IO {_change(found)} % of the time", cost - known, wait=True)
+def _waits(pair: _Pair, measured: Sequence[Cause]) -> Iterator[Cause]:
+    """Compare what the device does not account for: a limit of a container, and what nobody counts."""
+    waited = sum(cause.microseconds for cause in measured if cause.is_wait)
+    time, cpu, pressure = (pair.change(metric) for metric in ("avg_us", "cpu_us_per_op", "pressure_io_pct"))
+    slower_time, idle = (_figure(pair.slower, metric) for metric in ("avg_us", "host_cpu_idle_pct"))
+    if pressure and slower_time and abs(pressure.difference) >= PRESSURE:
+        cost = slower_time * pressure.difference / 100
+        if abs(waited) < abs(cost) / 2:
+            yield Cause("some task waits for IO", pressure, "% of the time", cost - waited, is_wait=True)
+            waited = cost
+    if time and cpu and idle is not None and idle >= IDLE:  # where no processor is idle, it is the wait for one
+        off = Change(max(0.0, time.arm - cpu.arm), max(0.0, time.base - cpu.base))
+        if off.is_above(0.01) and abs(off.difference - waited) > MAINLY * abs(time.difference):
+            yield Cause("off the processors", off, "µs per operation", off.difference - waited)
 
 
-def _off_the_processors(pair: Pair, known: float) -> Iterator[Cause]:
-    """What is left, where it is most of it. Where no processor is idle, it is the wait for one."""
-    time, cpu, idle = pair.used("avg_us"), pair.used("cpu_us_per_op"), figure(pair.slower, "host_cpu_idle_pct")
-    if time and cpu and idle is not None and idle >= IDLE:
-        off = Used(*(max(0.0, whole - used) for whole, used in zip(time, cpu, strict=True)))
-        if _changed(off, 0.01) and abs(off.more - known) > MAINLY * abs(time.more):
-            yield Cause(f"off the processors {_change(off)} µs per operation", off.more - known)
+_KINDS: tuple[Callable[[_Pair], Iterator[Cause]], ...] = (_stalls, _misses, _contention, _device, _cpu)
 
 
-KINDS: tuple[Callable[[Pair], Iterator[Cause]], ...] = (_stalls, _misses, _contention, _device, _cpu)
+# Functions and counters of the engine that moved most, per operation
+
+MOST_COUNTERS = 3  # of functions, and of counters
+TIMES = 1.5  # a counter that moved less is not named
+SMALL = 0.01  # of a counter per operation: smaller ones are taken for as much
+ALIKE = 0.02  # counters whose ratios are so near to each other count one thing
+HISTOGRAMS = frozenset({"count", "sum", "max", "min", "p50", "p75", "p95", "p99", "p99_9", "p100", "avg", "stddev"})
+Growth = Mapping[Place, Mapping[str, Mapping[str, float]]]  # by place, source and name
 
 
-def _changed(found: Used, least: float) -> bool:
-    """`least`: a change that is worth telling whatever it is a multiple of."""
-    times = found.times if found.base else math.inf
-    return abs(found.more) >= least and (times >= LEAST or times <= 1 / LEAST)
+def counter_changes(growth: Growth, arm: Point, base: Point) -> list[str]:
+    return [*_functions(growth, arm, base), *_counters(growth, arm, base)]
 
 
-def _change(found: Used) -> str:
-    times = f" ({units.times(found.times)})" if math.isfinite(found.times) else ""
-    return f"{units.figure(found.base)} → {units.figure(found.arm)}{times}"
+def _functions(growth: Growth, arm: Point, base: Point) -> Iterator[str]:
+    """Yield those that changed in the direction of all CPU, the strongest first."""
+    arms, bases = (_per_operation(growth, point, FUNCTIONS) for point in (arm, base))  # a missing one took none
+    names = sorted(arms.keys() | bases.keys()) if arms and bases else []
+    changes = {name: Change(arms.get(name, 0.0), bases.get(name, 0.0)) for name in names}
+    total = Change(*(sum(change[side] for change in changes.values()) for side in (0, 1)))
+    sign = math.copysign(1.0, total.difference)
+    for name, change in sorted(changes.items(), key=lambda item: -sign * item[1].difference)[:MOST_COUNTERS]:
+        if sign * change.difference >= SHARE * max(total) > 0:
+            yield f"`{name}` {_change_text(change)} µs of CPU per operation"
+
+
+def _counters(growth: Growth, arm: Point, base: Point) -> Iterator[str]:
+    """Yield the first of those that move together; clocks and histograms are no counters."""
+    arms, bases = (_per_operation(growth, point, ENGINE) for point in (arm, base))
+    changes = {name: Change(arms[name], bases[name]) for name in sorted(arms.keys() & bases.keys())}
+    rate = _Pair(arm, base).change(QPS)
+    logs = {name: math.log((change.arm + SMALL) / (change.base + SMALL)) for name, change in changes.items()}
+    chosen: list[str] = []
+    # a clock, or the work of others: as much in each second, whatever an operation takes
+    clocks = {name for name, change in changes.items() if rate and 1 / 1.1 < change.times * rate.times < 1.1}
+    for name in sorted(changes, key=lambda name: (-abs(logs[name]), len(name))):
+        if abs(logs[name]) < math.log(TIMES) or len(chosen) == MOST_COUNTERS:
+            return
+        is_counter = name.rpartition(".")[2].lower() not in HISTOGRAMS and name not in clocks
+        if is_counter and all(abs(logs[name] - logs[other]) > ALIKE for other in chosen):
+            chosen.append(name)
+            yield f"`{name}` {_change_text(changes[name])} per operation"
+
+
+def _per_operation(growth: Growth, point: Point, source: str) -> dict[str, float]:
+    """Compute medians of the runs."""
+    runs = []
+    for run in point.runs:
+        counts, operations = growth.get(run.place, {}).get(source), run.metrics.get("operations")
+        if counts and operations:
+            runs.append({name: count / operations for name, count in counts.items()})
+    return {name: median(run.get(name, 0.0) for run in runs) for name in {name for run in runs for name in run}}
+
+
+def _change_text(change: Change) -> str:
+    return f"{units.figure(change.base)} → {units.figure(change.arm)}"

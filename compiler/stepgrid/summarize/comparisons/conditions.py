@@ -72,11 +72,12 @@ class Conditions:
 
     def marks(self, point: Point, base: Point, shares_loads: bool) -> tuple[str, ...]:
         """List what to know of a ratio. Arms that share their loads should begin from one and the same database."""
+        missed = {"": missed_rate(point), " of the base": missed_rate(base)}
         return (
             *self._settings(point, base),
             *self._gap(point, base),
             *_counts(point, base),
-            *_missed_rates(point, base),
+            *(f"rate missed{whose}: {text}" for whose, text in missed.items() if text),
             *_start_differences(self._start(point), self._start(base), shares_loads),
         )
 
@@ -241,12 +242,6 @@ def missed_rate(point: Point) -> str:
     return ""
 
 
-def _missed_rates(point: Point, base: Point) -> Iterator[str]:
-    for whose, side in (("", point), (" of the base", base)):
-        if text := missed_rate(side):
-            yield f"rate missed{whose}: {text}"
-
-
 # What a step began with: files and page cache before its stage, all else before the step itself
 
 Level = tuple[float, float]  # files and bytes
@@ -324,10 +319,10 @@ def _start_differences(arm: _Start, base: _Start, shares_loads: bool) -> Iterato
 def _trees_apart(arm: Mapping[str, Level], base: Mapping[str, Level]) -> bool:
     if not arm or not base:
         return False
-    nothing = 0.0, 0.0
-    moved = sum(abs(arm.get(name, nothing)[1] - base.get(name, nothing)[1]) for name in {*arm, *base}) / 2
-    whole = max(sum(size for _, size in tree.values()) for tree in (arm, base))
-    return abs(arm.get(L0, nothing)[0] - base.get(L0, nothing)[0]) >= L0_FILES or moved > MOVED * whole
+    empty = 0.0, 0.0
+    moved = sum(abs(arm.get(name, empty)[1] - base.get(name, empty)[1]) for name in {*arm, *base}) / 2
+    total = max(sum(size for _, size in tree.values()) for tree in (arm, base))
+    return abs(arm.get(L0, empty)[0] - base.get(L0, empty)[0]) >= L0_FILES or moved > MOVED * total
 
 
 def _start(runs: Sequence[tuple[Mapping[str, str], Mapping[str, Any]]]) -> _Start:
@@ -336,15 +331,16 @@ def _start(runs: Sequence[tuple[Mapping[str, str], Mapping[str, Any]]]) -> _Star
     for files, state in runs:
         for name, value in _conditions(files, state):
             values.setdefault(name, []).append(value)
-    medians = {name: fmean(known) if name == "vacuum" else median(known) for name, known in values.items()}
-    levels = _median_tree([state[TREE_LEVELS] for _, state in runs if isinstance(state.get(TREE_LEVELS), Mapping)])
-    numbers = {name: f"{value:,.0f}" for name, value in medians.items()}
-    shares = {name: percent(value) for name, value in medians.items() if name in ("page cache", "server cache")}
+    medians = {name: fmean(numbers) if name == "vacuum" else median(numbers) for name, numbers in values.items()}
+    trees = [state[TREE_LEVELS] for _, state in runs if isinstance(state.get(TREE_LEVELS), Mapping)]
+    names = sorted({name for tree in trees for name in tree}, key=lambda name: int(name[1:]))
+    columns = {name: zip(*(tree.get(name, (0.0, 0.0)) for tree in trees), strict=True) for name in names}
+    levels = {name: (median(files), median(sizes)) for name, (files, sizes) in columns.items()}
+    texts = {name: f"{value:,.0f}" for name, value in medians.items()}
+    texts |= {name: percent(medians[name]) for name in ("page cache", "server cache") if name in medians}
     in_files = f" in {counted(round(medians['files']), 'file')}" if "files" in medians else ""
-    rows, vacuums = numbers.get("rows"), values.get("vacuum", ())
-    texts = {
-        **numbers,
-        **shares,
+    rows, vacuums = texts.get("rows"), values.get("vacuum", ())
+    texts |= {
         "database": f"{units.size(medians.get('bytes', 0.0))}{in_files}",
         "tables": units.size(medians.get("tables", 0.0)),
         "rows": f" for {rows} rows" if rows else "",
@@ -377,12 +373,6 @@ def _conditions(files: Mapping[str, str], state: Mapping[str, Any]) -> Iterator[
         yield "history", state[HISTORY_LENGTH]
     if VACUUMS in state:
         yield "vacuum", float(state[VACUUMS] + state.get(TABLES_TO_VACUUM, 0.0) > 0)
-
-
-def _median_tree(trees: Sequence[Mapping[str, Level]]) -> dict[str, Level]:
-    names = sorted({name for tree in trees for name in tree}, key=lambda name: int(name[1:]))
-    columns = {name: zip(*(tree.get(name, (0.0, 0.0)) for tree in trees), strict=True) for name in names}
-    return {name: (median(files), median(sizes)) for name, (files, sizes) in columns.items()}
 
 
 def _tree_text(levels: Mapping[str, Level]) -> str:

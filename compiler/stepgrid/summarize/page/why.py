@@ -9,14 +9,11 @@ from stepgrid.model import units
 from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.causes import causes
+from stepgrid.summarize.comparisons.causes import NO_CAUSE, Growth, cause_texts, counter_changes
 from stepgrid.summarize.comparisons.comparison import Case, Comparison, Entry
-from stepgrid.summarize.comparisons.counter_changes import CounterChanges
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
 
-MOST_DEFAULTS = 2  # defaults that are named: of more each alone is no cause
-NOTHING = "no cause among CPU, device, context switches, misses and stalls"
 TITLE = "why"
 
 
@@ -68,30 +65,24 @@ def _differences(found: Comparison) -> Iterator[_Difference]:
             yield _Difference(found, case)
 
 
-def _changes(report: Report, some: Sequence[_Difference]) -> CounterChanges:
+def _changes(report: Report, some: Sequence[_Difference]) -> Growth:
     points = [point for each in some for point in each.points if point]
-    return CounterChanges(report.data.details.counters({place for point in points for place in point.places}))
+    return report.data.details.counters({place for point in points for place in point.places})
 
 
-def _row(report: Report, found: Comparison, each: _Difference, changes: CounterChanges) -> Iterator[str]:
+def _row(report: Report, found: Comparison, each: _Difference, changes: Growth) -> Iterator[str]:
     yield each.case.row.step
     yield from (label or "-" for label in each.case.row.labels)
     yield found.arm_name(each.case.arm)
     yield units.times(each.entry.ratio or 1.0)
     arm, base = each.points
-    counters = changes.of(arm, base) if arm and base else []
-    yield "; ".join((*(of(report, each.compared, each.case) or [NOTHING]), *counters))
+    counters = counter_changes(changes, arm, base) if arm and base else []
+    yield "; ".join((*(of(report, each.compared, each.case) or [NO_CAUSE]), *counters))
 
 
 def of(report: Report, compared: Comparison, case: Case) -> list[str]:
     """Few differences of the builds come first: one default that changed is what the figures follow from."""
-    named = list(_builds(report, compared, case.entry))
-    inputs = causes(case.point, case.base)
-    return [*named, *inputs] if len(named) <= MOST_DEFAULTS else [*inputs, _many(named)]
-
-
-def _many(named: list[str]) -> str:
-    return f"{counted(len(named), 'default')} of the builds differ"
+    return cause_texts(case.point, case.base, list(_builds(report, compared, case.entry)))
 
 
 def _builds(report: Report, compared: Comparison, entry: Entry) -> Iterator[str]:
