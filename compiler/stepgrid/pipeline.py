@@ -202,7 +202,4 @@ if __name__ == "__main__":
     from stepgrid.host.terminal_output import screened
 
     with screened():
-        status = main(sys.argv[1:])
-        if sys.argv[1] in WRITING_JOBS:
-            exit_now(status)  # connections to the tables need no tidy end
-        sys.exit(status)
+        exit_now(main(sys.argv[1:]))  # nothing needs a tidy end, which takes 5 ms

@@ -16,7 +16,7 @@ from scipy import stats
 from stepgrid.model.plan import Plan, Report
 from stepgrid.model.status import NodeStatus, Status
 from stepgrid.plan import plan_file
-from stepgrid.plan.actions import decide_action
+from stepgrid.plan.actions import decide_action, shape
 from stepgrid.plan.estimate import (
     Group,
     Job,
@@ -31,7 +31,6 @@ from stepgrid.plan.estimate import (
     preview_json,
     saved_seconds,
     schedule,
-    shape,
 )
 from stepgrid.store import plans
 from tests.conftest import Compile

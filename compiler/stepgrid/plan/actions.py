@@ -5,6 +5,7 @@ Stages run again where what starts from them needs their database, and bases whe
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from stepgrid.model.plan import BUILD, Axis, CellStep, Plan, PlannedCell, PlannedStage, Report
+from stepgrid.model.plan import BUILD, Axis, CellStep, Plan, PlannedCell, PlannedStage, PlannedStep, Report
 from stepgrid.model.status import MEASURES, Action, NodeStatus, Stage, Status
 from stepgrid.model.units import duration
 
@@ -29,6 +30,12 @@ _ACTIONS = {
     Status.FAILED: Action.RETRY,
     Status.INTERRUPTED: Action.RETRY,
 }
+
+
+def shape(stage: Stage) -> str:
+    """Identify what a stage does, whatever build and options it does it with: that decides how long it takes."""
+    steps = [[step.kind, step.settings] if isinstance(step, PlannedStep) else step[:2] for step in stage.steps]
+    return json.dumps(steps, sort_keys=True)
 
 
 def decide_action(node: NodeStatus, reason: str | None = None) -> NodeStatus:

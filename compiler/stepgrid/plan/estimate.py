@@ -4,7 +4,6 @@ All of it is pure: what the store knows comes as values."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,9 +12,9 @@ from statistics import variance
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from stepgrid.model.plan import BUILD, Json, Plan, PlannedCell, PlannedStage, PlannedStep
+from stepgrid.model.plan import BUILD, Json, Plan, PlannedCell, PlannedStage
 from stepgrid.model.search import SIZED
-from stepgrid.model.status import Action, NodeStatus, Stage, Status
+from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.model.units import exact_size
 from stepgrid.plan.actions import choose_base
 from stepgrid.plan.difference import UNSET, Input
@@ -25,12 +24,6 @@ from stepgrid.plan.difference import UNSET, Input
 DIFFERENCE = 0.03
 _ERROR = 1.959964
 _Z = _ERROR + 0.841621  # a two-sided error of 5 %, and 80 % of such differences detected
-
-
-def shape(stage: Stage) -> str:
-    """Identify what a stage does, whatever build and options it does it with: that decides how long it takes."""
-    steps = [[step.kind, step.settings] if isinstance(step, PlannedStep) else step[:2] for step in stage.steps]
-    return json.dumps(steps, sort_keys=True)
 
 
 def saved_seconds(plan: Plan, seconds: Mapping[str, float | None]) -> float:

@@ -139,11 +139,11 @@ class Attempt:
         self.note(host={**facts.facts(data, device), "hardware": hardware})
         return hardware
 
-    def begin(self) -> None:
-        """Start the clock: waiting for the host is over."""
+    def begin(self, **fields: Any) -> None:
+        """Start the clock: waiting for the host is over. `fields`: what else attempt.json gets."""
         self._waited = time.monotonic() - self._began
         self.started, self._began = now(), time.monotonic()
-        self.note(started=self.started)
+        self.note(started=self.started, **fields)
         self.journal(BEGUN)
 
     def journal(self, event: str, **fields: Any) -> None:

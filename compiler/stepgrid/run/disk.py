@@ -24,7 +24,7 @@ from stepgrid.host.files import scan
 from stepgrid.host.locks import LockBusy
 from stepgrid.model.plan import Plan, PlannedStage
 from stepgrid.model.units import duration, size
-from stepgrid.plan import estimate, plan_file
+from stepgrid.plan import actions, plan_file
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.images import COPY, Start, can_share, copied_bytes, immutable_files, list_files, unshared_bytes
 from stepgrid.store.images import (
@@ -197,7 +197,7 @@ def _chain(stage: PlannedStage, stages: Mapping[str, PlannedStage]) -> list[Plan
 
 def _shapes(chain: Sequence[PlannedStage]) -> list[str]:
     """Make a digest of each stage with those before it: a database is as large as all of them made it."""
-    texts = accumulate(map(estimate.shape, chain), lambda before, shape: f"{before}\0{shape}")
+    texts = accumulate(map(actions.shape, chain), lambda before, shape: f"{before}\0{shape}")
     return [hashlib.sha256(text.encode()).hexdigest()[:20] for text in texts]
 
 

@@ -27,6 +27,7 @@ from stepgrid.store.status import StatusReader, job_reader
 from stepgrid.store.store import Store
 
 INTERVAL = {True: 1.0, False: 30.0}  # seconds between two lines: at a terminal, elsewhere
+FRESH = 1.0  # seconds: a status is shown again where the stage had to wait no longer
 
 
 @dataclass(slots=True)
@@ -55,8 +56,8 @@ def show_start(store: Store, plan: str, stage: PlannedStage) -> None:
 
 
 def refresh() -> None:
-    """Read the status anew when the wait for the host is over, to show the present while steps run."""
-    if _current:
+    """Read the status anew after a wait for the host, to show the present while steps run."""
+    if _current and time.monotonic() - _current.read_at > FRESH:
         _current.status, _current.read_at = _current.reader.read(), time.monotonic()
 
 

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from stepgrid.build.record import changed
 from stepgrid.host.disk import disk_full, is_disk_full
@@ -119,19 +120,16 @@ def _measure(attempt: Attempt) -> None:
         host_lock(shared=False),
         live_database(job.store, job.stage.id) as data,
         _explain_system_errors(attempt, data),
-        _quiet(attempt),
+        _quiet(attempt, data) as noise,
     ):
         refuse_late(job.store, job.plan, job.stage)
-        attempt.begin()
+        attempt.begin(**({"noise": noise} if noise else {}))
         with suppress(OSError):
             progress.refresh()
         if request := pending_redo(job.store, job.stage.id):
             attempt.note(asked={"who": request.author, "when": request.when, "why": request.why})
         if job.stage.contents:
             attempt.note(contents=job.stage.contents)
-        declared = job.header.machines.get(job.stage.hardware) or job.header.hardware
-        if difference := machine_difference(declared, attempt.describe_host(data)):
-            raise StageError(f"this is not the hardware of the spec: {difference}")
         _refuse_changed_build(job)
         start = _make_database(attempt, data)
         with distrusting(attempt, start.image, job.stage):
@@ -147,7 +145,7 @@ def _measure(attempt: Attempt) -> None:
 
 def _keep_figures(attempt: Attempt) -> None:
     """Parse the output into the result's own figures; where they are missing, readers take the raw output."""
-    from stepgrid.collect.step_figures import read_result  # after the measurement: importing takes a moment
+    from stepgrid.collect.step_figures import read_result
 
     count = len(attempt.steps)
     folders = [next(attempt.folder.glob(f"steps/{position}-*")) for position in range(count)]
@@ -168,15 +166,24 @@ def _make_database(attempt: Attempt, data: Path) -> Start:
 
 
 @contextmanager
-def _quiet(attempt: Attempt) -> Iterator[None]:
+def _quiet(attempt: Attempt, data: Path) -> Iterator[Mapping[str, Any]]:
+    """Look at the host, after what can be done while the look, which began with the job, goes on."""
     job, site = attempt.job, attempt.job.site
+    _refuse_other_hardware(attempt, data)
+    import stepgrid.collect.step_figures  # noqa: F401  # for _keep_figures
+
     measured = any(step.measured for step in job.stage.steps)
     with quiet(job.store.data, site, host_lock_path(), measured, job.first) as noise:
-        if noise:
-            attempt.note(noise=noise)
         if warning := noise.get("warning"):
             progress.write_line(f"{job.stage.title}: the host is not quiet, its figures will say so: {warning}")
-        yield
+        yield noise
+
+
+def _refuse_other_hardware(attempt: Attempt, data: Path) -> None:
+    header = attempt.job.header
+    declared = header.machines.get(attempt.job.stage.hardware) or header.hardware
+    if difference := machine_difference(declared, attempt.describe_host(data)):
+        raise StageError(f"this is not the hardware of the spec: {difference}")
 
 
 def _keep_image(attempt: Attempt, data: Path) -> None:

@@ -38,8 +38,7 @@ from stepgrid.model.status import (
     Status,
 )
 from stepgrid.model.units import duration
-from stepgrid.plan.actions import add_replays, decide_action, outdated_bases
-from stepgrid.plan.estimate import shape
+from stepgrid.plan.actions import add_replays, decide_action, outdated_bases, shape
 from stepgrid.plan.plan_file import outline
 from stepgrid.store.active_run import RunRecord, active_run_record, skipped_stages
 from stepgrid.store.attempts import attempt_end, has_begun, is_alive_elsewhere, is_open, read_work, start_time

@@ -15,7 +15,7 @@ from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, Repeat
 from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions, plan_file
 from stepgrid.plan.difference import Input, Link, differences
-from stepgrid.plan.estimate import MADE_BY, AbandonedResult, Node, Preview, estimate_power, saved_seconds, shape
+from stepgrid.plan.estimate import MADE_BY, AbandonedResult, Node, Preview, estimate_power, saved_seconds
 from stepgrid.store.builds import build_catalogue
 from stepgrid.store.images import image_bytes
 from stepgrid.store.paths import ATTEMPT_FILE, RESULT_FILE, folder_bytes
@@ -146,7 +146,7 @@ class _Previewer:
         """Estimate the size of a stage's image by images of the same shape."""
         if (size := image_bytes(self.store, stage.id)) is not None:
             return size
-        sizes = self._image_bytes.get(shape(stage))
+        sizes = self._image_bytes.get(actions.shape(stage))
         return round(median(sizes)) if sizes else None
 
     @cached_property
@@ -157,7 +157,7 @@ class _Previewer:
         sizes: dict[str, list[int]] = defaultdict(list)
         for stage in stages.values():
             if (size := image_bytes(self.store, stage.id)) is not None:
-                sizes[shape(stage)].append(size)
+                sizes[actions.shape(stage)].append(size)
         return sizes
 
 
