@@ -70,7 +70,7 @@ def test_commits_between_two_tags(compile_text: Compile, tmp_path: Path):
         "repeat.within=null",
         "repeat.loads=3",
         "also=null",
-        "report.setup.base=null",
+        "report.base=null",
         "report.tables.made=null",
         "claims=[]",
     )

@@ -84,10 +84,13 @@ def test_the_report_has_the_cells_of_both(
     monkeypatch.setattr(synthetic, "ATTEMPT", LATER)
     measure(plan, first[:1])  # by both
     store = Store()
-    assert current_report(store, plan).status.counts[Status.DONE] == len(second) + 1
+    assert current_report(store, plan).notes.coverage.counts[Status.DONE] == len(second) + 1
     assert main(["import", "../one.tar.gz"]) == 0
     assert f"took {len(first)} result" in capsys.readouterr().out
-    assert current_report(store, plan).status.counts == {**dict.fromkeys(Status, 0), Status.DONE: len(plan.stages)}
+    assert current_report(store, plan).notes.coverage.counts == {
+        **dict.fromkeys(Status, 0),
+        Status.DONE: len(plan.stages),
+    }
     assert main(["results", "a.yaml"]) == 0
     of_both = capsys.readouterr().out.split(f"{first[0].id}  ")[1].split("\ns-")[0]
     assert [line.split()[0] for line in of_both.splitlines()[1:]] == ["older", "counts"]
