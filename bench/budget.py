@@ -21,10 +21,10 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 
 from bench.verdicts_made import _run  # noqa: E402  # the checkout's own
-from stepgrid.summarize.budget.width_forecast import WidthForecast, forecast  # noqa: E402
+from stepgrid.summarize.budget import WidthForecast, forecast  # noqa: E402
 from stepgrid.summarize.data.points import Point  # noqa: E402
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, of_tables  # noqa: E402
-from stepgrid.summarize.statistics.timeseries import Relative  # noqa: E402
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, table_intervals  # noqa: E402
+from stepgrid.summarize.statistics.time_series import Relative  # noqa: E402
 
 SEED, STEPS, ARMS, NOISE, BATCHES = 20265, 8, 4, 0.01, 9
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -101,7 +101,7 @@ def _intervals(figures: Array) -> list[list[Interval]]:
     for step in figures:
         ratios = step[1:] - step[0]
         tables.append([Sample(tuple(each.tolist()), "base", tuple(range(len(each)))) for each in ratios])
-    return [[each for each in table if each] for table in of_tables(tables)]
+    return [[each for each in table if each] for table in table_intervals(tables)]
 
 
 def _forecasts(

@@ -21,8 +21,8 @@ import numpy as np  # noqa: E402
 
 from bench.verdicts_rows import EFFECT, KINDS, STEPS, Array  # noqa: E402  # the checkout's own
 from stepgrid.model.plan import ALPHA, AdaptiveRepeat  # noqa: E402
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, of_tables  # noqa: E402
-from stepgrid.summarize.statistics.stopping_rule import HOPELESS, StoppingRule, chance, is_decided  # noqa: E402
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, table_intervals  # noqa: E402
+from stepgrid.summarize.statistics.verdicts import HOPELESS, StoppingRule, chance_of_decision, is_decided  # noqa: E402
 
 SEED, LEAST, MOST = 20263, 3, 12
 REPEAT = AdaptiveRepeat(LEAST, MOST)
@@ -78,7 +78,7 @@ def _decided(sweep: Sweep, figures: Array) -> tuple[Numbers, Array]:
     loads = np.full((STEPS, sweep.arms), MOST if sweep.fixed else LEAST)
     alpha = ALPHA if sweep.fixed else REPEAT.level
     while True:
-        intervals = of_tables([list(_samples(*table)) for table in zip(figures, loads, strict=True)], alpha)
+        intervals = table_intervals([list(_samples(*table)) for table in zip(figures, loads, strict=True)], alpha)
         wanted = np.array([[_wanted(each, sweep.rule) for each in table] for table in intervals])
         if (wanted == loads).all():
             return loads, np.array([[(math.log(e.low), math.log(e.high)) for e in table if e] for table in intervals])
@@ -88,7 +88,7 @@ def _decided(sweep: Sweep, figures: Array) -> tuple[Numbers, Array]:
 def _wanted(interval: Interval | None, rule: StoppingRule) -> int:
     assert interval is not None
     following = REPEAT.next_look(interval.loads)
-    if following is None or is_decided(interval, rule) or chance(interval, MOST, rule) < HOPELESS:
+    if following is None or is_decided(interval, rule) or chance_of_decision(interval, MOST, rule) < HOPELESS:
         return interval.loads
     return following
 

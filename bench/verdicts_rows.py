@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, of_tables, sample
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, sample, table_intervals
 
 Array = NDArray[np.float64]
 Generator = np.random.Generator
@@ -160,7 +160,7 @@ def row(kind: str, loads: int, arms: int, tables: int) -> Row:
 def _judged(kind: str, figures: Array) -> list[list[Interval | None]]:
     """As a report judges its tables."""
     tables = [_samples(table) for table in figures]
-    return [of_tables([table])[0] for table in tables] if kind == ALONE else of_tables(tables)
+    return [table_intervals([table])[0] for table in tables] if kind == ALONE else table_intervals(tables)
 
 
 def _samples(table: Array) -> Sequence[Sample]:

@@ -15,10 +15,8 @@ from stepgrid.language import spec_file
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import UnitError, counted, duration, percent, quantity, size
 from stepgrid.plan.estimate import Fleet, Placed, Preview, Schedule, estimate_fleet, fleet_json
-from stepgrid.summarize import json_text
-from stepgrid.summarize.budget import choices
-from stepgrid.summarize.budget.choices import Choice
-from stepgrid.summarize.budget.width_forecast import WidthForecast
+from stepgrid.summarize import budget, json_text
+from stepgrid.summarize.budget import Choice, WidthForecast
 from stepgrid.summarize.formats import text_table
 from stepgrid.summarize.report_files import current_report
 from stepgrid.workflow import host_plan
@@ -125,17 +123,17 @@ def print_choices(args: argparse.Namespace, preview: Preview) -> None:
     """Print which loads, runs and durations fit into the budget; with `--apply`, write the first into the spec."""
     spec = Path(args.spec)
     seconds = _duration_of(spec)
-    forecasts = choices.forecasts(current_report(host_plan.store(), preview.plan))
-    costs = choices.costs(preview, seconds)
+    forecasts = budget.forecasts(current_report(host_plan.store(), preview.plan))
+    costs = budget.costs(preview, seconds)
     if not forecasts or costs is None:
         sentence = "nothing to go by: at least two measured loads of an arm and its base"
         raise CommandError(f"{args.spec}: {sentence}", PROBLEMS)
     effect = preview.plan.report.smallest_effect
-    affordable = choices.choices(forecasts, costs, args.budget, effect)
+    affordable = budget.choices(forecasts, costs, args.budget, effect)
     if args.format == "json":
         print(json_text.text([choice._asdict() for choice in affordable]))
     else:
-        present = choices.choice(forecasts, costs, effect, costs.loads, costs.runs, 1.0)
+        present = budget.choice(forecasts, costs, effect, budget.Design(costs.loads, costs.runs, 1.0))
         print("\n".join(_choice_lines(affordable, present, forecasts, seconds)))
     if args.apply:
         if not affordable:
@@ -166,7 +164,7 @@ def _choice_lines(
 
 def _variance_shares(forecasts: Sequence[WidthForecast], runs: int) -> str:
     """Split the variance of a load's ratio."""
-    total = sum(forecast.parts.of(runs, 1.0) for forecast in forecasts)
+    total = sum(forecast.parts.variance(runs, 1.0) for forecast in forecasts)
     parts = {
         "between loads": sum(forecast.parts.loads for forecast in forecasts),
         "between runs": sum(forecast.parts.runs for forecast in forecasts) / runs,

@@ -16,7 +16,7 @@ from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import verdict
 from tests.summarize import made
-from tests.summarize.statistics.test_stopping_rule import interval
+from tests.summarize.statistics.test_verdicts import interval
 
 REPEAT = AdaptiveRepeat(3, 12)
 CHAINS = {cell: {f"load-{cell}": 50.0, f"step-{cell}": 10.0} for cell in ("lru", "hyper", "edge", "noisy")}

@@ -10,7 +10,7 @@ from stepgrid.summarize.statistics.confidence_intervals import Interval
 
 def table(*ratios, verdict="faster", caveat=None):
     """Each ratio by itself, found with 4 degrees of freedom and an error of 1 %."""
-    intervals = [Interval(ratio, ratio / 1.03, ratio * 1.03, 5, 0.01, 4) for ratio in ratios]
+    intervals = [Interval(ratio, ratio / 1.03, ratio * 1.03, 5, (), 0.01 * 5**0.5, 4, 3.0) for ratio in ratios]
     entries = [Entry(RATIO, None, each, each.ratio, verdict, caveat) for each in intervals]
     layout = Layout({"arm": "base"}, ("arm",), ())
     return Comparison(ComparedMetric(), layout, (("base",),), (Row("readww", (), tuple(entries)),))

@@ -147,9 +147,9 @@ def both(found: Experiment) -> tuple[list[str], list[str]]:
         (
             {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]},
             [
-                "`cache=hyper` cannot be told from `cache=lru` at 2 of 2 points: 0.87× to 1.15× are possible",
+                "`cache=hyper` cannot be told from `cache=lru` at 2 of 2 points: 0.88× to 1.14× are possible",
                 RATIOS,
-                "Inconclusive: to see 3 %, half of these points need 37 loads, longer steps or a quieter host.",
+                "Inconclusive: to see 3 %, half of these points need 40 loads, longer steps or a quieter host.",
             ],
         ),
         (

@@ -1,10 +1,41 @@
+"""Words of intervals, when a comparison is decided, and how many loads it needs."""
+
+from __future__ import annotations
+
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.summarize.statistics.verdicts import MEANING, VERDICTS, single, verdict
+from stepgrid.model.plan import MOST_LOADS
+from stepgrid.summarize.statistics.confidence_intervals import Interval
+from stepgrid.summarize.statistics.verdicts import (
+    HOPELESS,
+    MEANING,
+    VERDICTS,
+    StoppingRule,
+    chance_of_decision,
+    is_decided,
+    needed_loads,
+    single,
+    too_wide,
+    verdict,
+)
 
 OPPOSITE = {"faster": "slower", "slower": "faster", **{word: word for word in ("same", "different", "inconclusive")}}
+RULE, WIDTH = StoppingRule(0.02), StoppingRule(0.02, 0.02)
+SERIES = Interval(1.0, 0.9, 1.1, 1)
+
+
+def interval(ratio: float, error: float, loads: int = 3, freedom: float = 20.0, critical: float = 2.5) -> Interval:
+    low, high = (ratio * math.exp(sign * critical * error) for sign in (-1, 1))
+    return Interval(ratio, low, high, loads, (), error * math.sqrt(loads), freedom, critical)
+
+
+def reaching(ratio: float, reach: float, loads: int = 3) -> Interval:
+    """`reach`: of its upper end, relative."""
+    return interval(ratio, math.log1p(reach) / 4.3, loads, 2.0, 4.3)
 
 
 @pytest.mark.parametrize(
@@ -21,33 +52,79 @@ OPPOSITE = {"faster": "slower", "slower": "faster", **{word: word for word in ("
         (0.5, 2.0, "inconclusive"),
     ],
 )
-def test_the_whole_interval_decides(low, high, word):
+def test_the_whole_interval_decides(low: float, high: float, word: str) -> None:
     assert verdict(low, high, 0.02) == word
 
 
-def test_less_time_is_faster():
-    assert verdict(0.5, 0.9, 0.02, "lower") == "faster"
-    assert verdict(1.1, 1.2, 0.02, "lower") == "slower"
-
-
-def test_without_a_better_direction_it_is_more_or_less():
-    assert verdict(1.1, 1.2, 0.02, None) == "more"
-    assert verdict(0.5, 0.9, 0.02, None) == "less"
+@pytest.mark.parametrize(("better", "words"), [("lower", ("faster", "slower")), (None, ("less", "more"))])
+def test_the_better_direction_gives_the_word(better: str | None, words: tuple[str, str]) -> None:
+    assert (verdict(0.5, 0.9, 0.02, better), verdict(1.1, 1.2, 0.02, better)) == words
 
 
 @given(st.floats(0.1, 10), st.floats(1, 3), st.floats(0, 0.2))
-def test_exchanging_the_arms_exchanges_the_word(low, wide, effect):
-    there, back = verdict(low, low * wide, effect), verdict(1 / (low * wide), 1 / low, effect)
+def test_exchanging_the_arms_exchanges_the_word(low: float, width: float, effect: float) -> None:
+    forth, back = verdict(low, low * width, effect), verdict(1 / (low * width), 1 / low, effect)
     margin = 1 + effect
-    on_the_edge = any(abs(end * side - 1) < 1e-9 for end in (low, low * wide) for side in (margin, 1 / margin))
-    assert on_the_edge or back == OPPOSITE[there]
+    on_the_edge = any(abs(end * side - 1) < 1e-9 for end in (low, low * width) for side in (margin, 1 / margin))
+    assert on_the_edge or back == OPPOSITE[forth]
 
 
-def test_one_load_is_at_most_indicative():
-    assert single(1.1, 1.2, 0.02) == "indicative"
-    assert single(0.5, 0.9, 0.02) == "indicative"
-    assert single(0.9, 1.2, 0.02) == "one load"
-
-
-def test_every_verdict_is_explained():
+def test_one_load_is_at_most_indicative() -> None:
+    words = [single(low, high, 0.02) for low, high in ((1.1, 1.2), (0.5, 0.9), (0.9, 1.2))]
+    assert words == ["indicative", "indicative", "one load"]
     assert set(VERDICTS) <= set(MEANING)
+
+
+def test_a_verdict_or_a_width_decides() -> None:
+    assert is_decided(interval(1.05, 0.01), RULE)
+    assert not is_decided(interval(1.02, 0.01), RULE)
+    assert is_decided(interval(1.0, 0.005), RULE)
+    assert is_decided(interval(1.02, 0.007), WIDTH)
+    assert not is_decided(interval(1.02, 0.009), WIDTH)
+
+
+@pytest.mark.parametrize(
+    ("found", "most", "rule", "least", "highest"),
+    [
+        (interval(1.02, 0.004, loads=8), 12, RULE, 0, HOPELESS),  # at the edge more loads hardly decide
+        (interval(1.02, 0.006), 100, RULE, HOPELESS, 1),  # the mean may still move
+        (interval(1.0, 0.05, loads=6), 12, RULE, 0, HOPELESS),
+        (interval(1.3, 0.05, loads=6), 12, RULE, 0.9, 1),
+        (interval(1.0, 0.05), 12, RULE, HOPELESS, 1),
+        (interval(1.05, 0.008, freedom=2, critical=8.4), 12, RULE, 0.5, 1),  # few degrees of freedom are more later
+        (interval(1.0, 0.012), 12, WIDTH, 0.9, 1),
+        (interval(1.0, 0.05), 12, WIDTH, 0, HOPELESS),
+        (SERIES, 12, RULE, 1, 1),
+    ],
+)
+def test_chance_of_decision(found: Interval, most: int, rule: StoppingRule, least: float, highest: float) -> None:
+    assert least <= chance_of_decision(found, most, rule) <= highest
+
+
+@given(st.floats(0.5, 2), st.floats(1e-4, 0.3), st.integers(2, 40), st.floats(1, 200), st.integers(1, 60))
+def test_exchanging_the_arms_keeps_the_chance(
+    ratio: float, error: float, loads: int, freedom: float, more: int
+) -> None:
+    forth, back = (
+        chance_of_decision(interval(each, error, loads, freedom, 3.0), loads + more, RULE)
+        for each in (ratio, 1 / ratio)
+    )
+    assert 0 <= forth <= 1 + 1e-9
+    assert back == pytest.approx(forth, abs=1e-6)
+
+
+def test_noisier_intervals_need_more_loads() -> None:
+    assert [needed_loads([reaching(1.0, reach)]) for reach in (0.02, 0.05, 0.1, 0.2, 0.4, 1.0)] == [
+        *(3, 5, 9, 27, 84),
+        None,
+    ]
+    near, far = reaching(1.01, 0.05), reaching(1.0, 1.0)
+    assert needed_loads([near, near, far]) == 5, "half of them count"
+    assert needed_loads([near, far, far]) is None
+    assert needed_loads([]) is None
+    assert needed_loads([reaching(1.01, 0.05, MOST_LOADS)]) is None
+
+
+def test_neither_the_noise_floor_nor_one_load_is_too_wide() -> None:
+    floor, wide = reaching(1.5, 0.1), reaching(1.01, 0.05)
+    assert too_wide([floor, SERIES, wide], 0.02) == [wide]

@@ -15,8 +15,14 @@ from stepgrid.summarize.comparisons.comparison import Case, Comparison, Entry
 from stepgrid.summarize.data.load_costs import LoadCosts
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.stopping_rule import HOPELESS, StoppingRule, chance, is_decided
-from stepgrid.summarize.statistics.verdicts import UNDECIDED, VERDICTS
+from stepgrid.summarize.statistics.verdicts import (
+    HOPELESS,
+    UNDECIDED,
+    VERDICTS,
+    StoppingRule,
+    chance_of_decision,
+    is_decided,
+)
 
 
 class State(StrEnum):
@@ -103,7 +109,7 @@ def _decision(where: str, entry: Entry, base: Point, limits: Limits, blocks: int
     wanted = limits.repeat.next_look(interval.loads)
     if wanted is None or most <= interval.loads:
         return Decision(where, State.LAST if wanted is None else State.LATE, interval)
-    if chance(interval, most, limits.rule) < HOPELESS:
+    if chance_of_decision(interval, most, limits.rule) < HOPELESS:
         return Decision(where, State.GIVEN_UP, interval)
     cells = tuple(dict.fromkeys(each.runs[0].cell for each in (point, base)))
     return Decision(where, State.OPEN, interval, min(wanted, most), cells)

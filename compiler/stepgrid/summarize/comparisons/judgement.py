@@ -32,8 +32,8 @@ from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.series import Place, Series
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample
-from stepgrid.summarize.statistics.outliers import Outlier, outliers
-from stepgrid.summarize.statistics.timeseries import series_interval
+from stepgrid.summarize.statistics.robust_statistics import Outlier, outliers
+from stepgrid.summarize.statistics.time_series import series_interval
 
 INSIDE = "within the noise floor"
 Reason = Callable[[Point, Point], str | None]
@@ -181,7 +181,7 @@ def judge(
     for metric in dict.fromkeys(comparison.metric.name for comparison in comparisons):
         families = list(_families(comparisons, metric))
         tables = [tuple(samples.values()) for samples in families]
-        for samples, intervals in zip(families, confidence_intervals.of_tables(tables, alpha), strict=True):
+        for samples, intervals in zip(families, confidence_intervals.table_intervals(tables, alpha), strict=True):
             odd = outliers(list(samples.values()))
             for at, interval, loads in zip(samples, intervals, odd, strict=True):
                 comparison = comparisons[at.comparison]

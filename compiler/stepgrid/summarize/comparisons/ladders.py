@@ -23,7 +23,7 @@ from stepgrid.summarize.comparisons.judgement import Evidence, idleness, is_with
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.series import Place
 from stepgrid.summarize.data.tables_reader import PastFigure, Tables
-from stepgrid.summarize.statistics.change_points import Change, changes
+from stepgrid.summarize.statistics.time_series import Change, changes
 
 FEWEST_RUNGS = 3  # versions, or days
 MOST_TEXTS = 8  # sentences

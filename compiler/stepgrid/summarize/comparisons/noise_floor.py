@@ -23,7 +23,7 @@ from stepgrid.model.metrics import QPS
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables
 from stepgrid.summarize.statistics.confidence_intervals import exp
-from stepgrid.summarize.statistics.medians import SURE
+from stepgrid.summarize.statistics.robust_statistics import CONFIDENCE
 from stepgrid.summarize.statistics.scipy_functions import special
 from stepgrid.summarize.statistics.variance import FLOOR as ROUNDED
 
@@ -71,7 +71,7 @@ class NoiseFloors:
                 return None
             variances.append(spread.deviation**2 / (sum(map(len, loads.values())) if shares_loads else len(loads)))
             freedoms.append(spread.freedom)
-        return exp(special("stdtrit", min(freedoms), (1 + SURE) / 2) * math.sqrt(sum(variances))) - 1
+        return exp(special("stdtrit", min(freedoms), (1 + CONFIDENCE) / 2) * math.sqrt(sum(variances))) - 1
 
     def _spread(self, point: Point, shares_loads: bool, metric: str) -> Spread | None:
         kind = _kind(point.runs[0], shares_loads, metric, self._engines)

@@ -72,7 +72,7 @@ def _intervals(families: Sequence[Sequence[Pair]], metric: str, alpha: float) ->
     usable = [{_places(pair): pair for pair in family if _comparable(pair, metric)} for family in families]
     tables = [[_sample(pair, metric) for pair in family.values()] for family in usable]
     known: dict[Places, Interval | None] = {}
-    for family, found in zip(usable, confidence_intervals.of_tables(tables, alpha), strict=True):
+    for family, found in zip(usable, confidence_intervals.table_intervals(tables, alpha), strict=True):
         for places, interval in zip(family, found, strict=True):
             known.setdefault(places, interval)
     return known

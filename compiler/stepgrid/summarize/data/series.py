@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepgrid.collect import parquet, query
-from stepgrid.summarize.statistics.timeseries import Relative, Steadiness, relative, relatives, steadiness
+from stepgrid.summarize.statistics.time_series import Relative, Steadiness, relative, relatives, steadiness
 
 Place = tuple[str, int]  # key of a step: its stage, and its position there
 Pairs: TypeAlias = tuple[tuple[float, float], ...]

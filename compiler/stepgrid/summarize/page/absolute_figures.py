@@ -15,8 +15,8 @@ from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.series import Place
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.statistics import medians
-from stepgrid.summarize.statistics.timeseries import Steadiness
+from stepgrid.summarize.statistics import robust_statistics
+from stepgrid.summarize.statistics.time_series import Steadiness
 
 FILES, SIZE = "files", "B"
 MOST_OWN = 12
@@ -152,7 +152,7 @@ def _range(point: Point) -> Cell | None:
 
 
 def _interval(point: Point) -> Cell | None:
-    found = medians.interval([fmean(runs) for runs in point.values().values()])
+    found = robust_statistics.median_interval([fmean(runs) for runs in point.values().values()])
     return Cell(units.span(found.low, found.high)) if found else None
 
 

@@ -16,13 +16,14 @@ from stepgrid.model.table import ABSENT
 from stepgrid.model.table import SAME as SAME_AS
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
-from stepgrid.summarize.comparisons import comparison_axes, needed_loads
+from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED
 from stepgrid.summarize.comparisons.comparison import NO_BASE, RATIO, Comparison, Entry
 from stepgrid.summarize.comparisons.comparison_table import DOUBT
 from stepgrid.summarize.comparisons.conditions import OTHER_HOST
 from stepgrid.summarize.page import claimed_metrics
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import (
     DIFFERENT,
@@ -135,7 +136,7 @@ def _more_loads(report: Report) -> str:
         return (
             f"Inconclusive: these loads show {seen} at half of these points; what differs by less needs more of them."
         )
-    if wanted is None or wanted > needed_loads.PATIENCE:
+    if wanted is None or wanted > verdicts.PATIENCE:
         loads = f"over {MOST_LOADS}" if wanted is None else wanted
         return f"Inconclusive: to see {seen}, half of these points need {loads} loads, {HELP}."
     return f"Inconclusive: {wanted} loads (`repeat: {wanted}`) would show {seen} at half of these points."
@@ -143,12 +144,12 @@ def _more_loads(report: Report) -> str:
 
 def loads_wanted(report: Report) -> int | None:
     """For half of what is inconclusive; None: more than anyone would wait for, or loads are not what it lacks."""
-    return needed_loads.wanted(too_wide(report))
+    return verdicts.needed_loads(too_wide(report))
 
 
 def too_wide(report: Report) -> list[Interval]:
     found = [case.entry.interval for arm in _arms(report) for case in arm.of(INCONCLUSIVE)]
-    return needed_loads.too_wide(filter(None, found), report.setup.effect)
+    return verdicts.too_wide(filter(None, found), report.setup.effect)
 
 
 def words(report: Report) -> set[str]:

@@ -10,9 +10,9 @@ from stepgrid.model.plan import MOST_LOADS, is_imported
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.summarize.claims.claim_judgement import UNDECIDED
-from stepgrid.summarize.comparisons import needed_loads
 from stepgrid.summarize.page import answer
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.verdicts import INCONCLUSIVE, ONE_LOAD
 
 COST = "; `stepgrid plan` in place of `stepgrid run` says how long it takes"
@@ -67,7 +67,7 @@ def _runs(report: Report, spec: str) -> Iterator[tuple[str, str]]:
 
 
 def _more(spec: str, wanted: int | None) -> tuple[str, str]:
-    if wanted is None or wanted > needed_loads.PATIENCE:
+    if wanted is None or wanted > verdicts.PATIENCE:
         return f"plan {spec} --budget 2h", "which loads, runs and durations would tell most in two hours"
     more = f"enough to see {percent(DIFFERENCE)} at half of what is inconclusive; nothing is measured twice{COST}"
     return f"run {spec} --set repeat={wanted}", more

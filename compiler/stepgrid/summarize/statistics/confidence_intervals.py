@@ -1,30 +1,50 @@
-"""Ratios with simultaneous intervals: the load is the unit, log ratios are paired by load, variances are moderated."""
+"""Ratios with simultaneous intervals: the load is the unit, log ratios are paired by load, variances are moderated.
+
+The intervals of a table hold together, by Dunnett's critical values: arms that are compared with one base share its
+error, so their ratios correlate by a half. scipy.stats has the test of raw figures, all of one variance; here each
+comparison has its own variance, and a table may have several bases.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
+from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
 from stepgrid.model.plan import ALPHA
-from stepgrid.summarize.statistics.dunnett import criticals
-from stepgrid.summarize.statistics.scipy_functions import special
+from stepgrid.summarize.statistics.scipy_functions import arrays, special
 from stepgrid.summarize.statistics.variance import Array, Moderated, Spreads, moderated
 
 Values = Mapping[int, Sequence[float]]  # load -> its runs
 
+METHOD = (
+    "A load is a database created anew; its runs are averaged first, and arms are paired load by load.",
+    "A ratio is the geometric mean of the ratios of the loads.",
+    "Its 95 % interval is `ratio * exp(± critical * deviation / sqrt(loads))`, and all intervals of a table hold "
+    "together.",
+    "The deviation is that of the loads' logarithms, drawn towards the other comparisons of the report (Smyth's "
+    "shrinkage); a clearly noisier comparison keeps its own.",
+    "An arm is faster or slower where the whole interval lies beyond the smallest effect, and the same where it lies "
+    "within.",
+)
+
+HALF = math.sqrt(0.5)
+MOST_FREEDOM = 200  # degrees of freedom: more change nothing that is printed
+NEAR = 0.01  # of a step
+STEPS = 2  # of a degree of freedom: rounded down to halves, so that few values are worked out
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The log ratios of one comparison, one per load that both arms have."""
+    """Log ratios of one comparison, one per load that both arms have."""
 
     logs: tuple[float, ...]
     base: Hashable = None  # comparisons with one base are not independent
-    loads: tuple[int, ...] = ()  # of each, its index
+    loads: tuple[int, ...] = ()  # the index of each
 
     @property
     def freedom(self) -> int:
@@ -41,35 +61,54 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
+    """A ratio and its interval, with what recomputes it: low = ratio * exp(-critical * deviation / sqrt(loads))."""
+
     ratio: float
     low: float
     high: float
     loads: int
-    error: float | None = None  # standard error of the logarithm; None where the interval is of a series
-    freedom: float | None = None
+    ratios: tuple[float, ...] = ()  # of the loads
+    deviation: float | None = None  # standard deviation of a load's logarithm; None where the interval is of a series
+    freedom: float | None = None  # degrees of freedom of the deviation
+    critical: float | None = None  # standard errors that it reaches
+
+    @property
+    def error(self) -> float | None:
+        """Standard error of the logarithm."""
+        return None if self.deviation is None else self.deviation / math.sqrt(self.loads)
 
 
 def sample(arm: Values, base: Values, key: Hashable = None) -> Sample:
-    """Pairs by load; the runs of a load, all above 0, are averaged first, for they share its database."""
+    """Pair by load; the runs of a load, all above 0, are averaged first, for they share its database."""
     common = sorted(load for load in arm.keys() & base.keys() if arm[load] and base[load])
     return Sample(tuple(_log_mean(arm[load]) - _log_mean(base[load]) for load in common), key, tuple(common))
 
 
+def _log_mean(runs: Sequence[float]) -> float:
+    return math.fsum(map(math.log, runs)) / len(runs)
+
+
 def intervals(samples: Sequence[Sample], alpha: float = ALPHA) -> list[Interval | None]:
-    """Of one table that nothing else is known of."""
-    return of_tables([samples], alpha)[0]
+    """Return the intervals of one table, where nothing else is known."""
+    return table_intervals([samples], alpha)[0]
 
 
-def of_tables(tables: Sequence[Sequence[Sample]], alpha: float = ALPHA) -> list[list[Interval | None]]:
-    """Over the comparisons of a table that have two loads or more; None for the others. Tables help each other."""
+def table_intervals(tables: Sequence[Sequence[Sample]], alpha: float = ALPHA) -> list[list[Interval | None]]:
+    """Return an interval for each comparison of two loads or more; those of a table hold together.
+
+    The tables help each other: what one shows of the noise is expected of the others.
+    """
     repeated = [[sample for sample in samples if sample.freedom] for samples in tables]
     repeated = [samples for samples in repeated if samples]
     noise = _noise(repeated)
-    reach = np.concatenate([np.empty(0), *_reaches(repeated, noise, alpha)])
-    family = [sample for samples in repeated for sample in samples]
-    rows = zip(family, noise.variance.tolist(), noise.freedom.tolist(), reach.tolist(), strict=True)
-    found = (_interval(*row) for row in rows)
-    return [[next(found) if sample.freedom else None for sample in samples] for samples in tables]
+    reach = np.concatenate([np.empty(0), *_table_criticals(repeated, noise, alpha)])
+    rows = zip(
+        (sample for samples in repeated for sample in samples),
+        *(column.tolist() for column in (noise.variance, noise.freedom, reach)),
+        strict=True,
+    )
+    results = (_interval(*row) for row in rows)
+    return [[next(results) if sample.freedom else None for sample in samples] for samples in tables]
 
 
 def _noise(tables: Sequence[Sequence[Sample]]) -> Moderated:
@@ -78,27 +117,31 @@ def _noise(tables: Sequence[Sequence[Sample]]) -> Moderated:
     family = [(at, sample) for at, samples in enumerate(tables) for sample in samples]
     bases: dict[Hashable, int] = {}
     numbers = [bases.setdefault(key, len(bases)) for key in _bases(family)]
-    variances, freedoms = (
-        [read(each) for _, each in family] for read in (attrgetter("variance"), attrgetter("freedom"))
-    )
-    spreads = Spreads(np.array(variances), np.array(freedoms), np.array([at for at, _ in family]), np.array(numbers))
-    return moderated(spreads)
+    variances = np.array([sample.variance for _, sample in family])
+    freedom = np.array([sample.freedom for _, sample in family])
+    return moderated(Spreads(variances, freedom, np.array([at for at, _ in family]), np.array(numbers)))
 
 
 def _bases(family: Sequence[tuple[int, Sample]]) -> Iterator[Hashable]:
-    """A sample that names none has its own."""
+    """Name the base of each comparison; a sample that names none has its own."""
     for index, (at, sample) in enumerate(family):
         yield at, index if sample.base is None else None, sample.base
 
 
-def _reaches(tables: Sequence[Sequence[Sample]], noise: Moderated, alpha: float) -> Iterator[Array]:
-    """In standard errors."""
+def _table_criticals(tables: Sequence[Sequence[Sample]], noise: Moderated, alpha: float) -> Iterator[Array]:
     first = 0
     for samples in tables:
         part = slice(first, first + len(samples))
-        arms = Counter(base for base in _bases([(0, each) for each in samples])).values()
+        arms = Counter(_bases([(0, sample) for sample in samples])).values()
         yield criticals(tuple(arms), noise.freedom[part], noise.common[part], alpha)
         first += len(samples)
+
+
+def _interval(sample: Sample, variance: float, freedom: float, critical: float) -> Interval:
+    centre, deviation, loads = sample.mean, math.sqrt(variance), len(sample.logs)
+    reach = critical * deviation / math.sqrt(loads)
+    ratios = tuple(map(exp, sample.logs))
+    return Interval(exp(centre), exp(centre - reach), exp(centre + reach), loads, ratios, deviation, freedom, critical)
 
 
 def ratio(sample: Sample) -> float | None:
@@ -106,34 +149,75 @@ def ratio(sample: Sample) -> float | None:
 
 
 def exp(log: float) -> float:
-    """Within what a float can hold."""
+    """Exponentiate within what a float can hold."""
     return math.exp(min(max(log, -700.0), 700.0))
 
 
 def moved(interval: Interval, ratio: float) -> Interval:
-    """The same width around another ratio."""
+    """Return the same width around another ratio."""
     scale = ratio / interval.ratio
-    return Interval(ratio, interval.low * scale, interval.high * scale, interval.loads)
+    ratios = tuple(each * scale for each in interval.ratios)
+    return replace(interval, ratio=ratio, low=interval.low * scale, high=interval.high * scale, ratios=ratios)
 
 
 def inverse(interval: Interval) -> Interval:
-    """Of the base to the arm."""
-    return Interval(1 / interval.ratio, 1 / interval.high, 1 / interval.low, interval.loads)
+    """Return the interval of the base to the arm."""
+    ratios = tuple(1 / each for each in interval.ratios)
+    return replace(interval, ratio=1 / interval.ratio, low=1 / interval.high, high=1 / interval.low, ratios=ratios)
 
 
 def chance(interval: Interval, effect: float) -> float | None:
-    """Of a ratio as far beyond the smallest effect as this, either way, where the truth is no farther than that."""
+    """Return the chance of a ratio as far beyond the smallest effect, where the truth is no farther than that."""
     if interval.error is None or interval.freedom is None:
         return None
     beyond = abs(math.log(interval.ratio)) - math.log1p(effect)
     return 1.0 if beyond <= 0 else min(2 * special("stdtr", interval.freedom, -beyond / interval.error), 1.0)
 
 
-def _interval(sample: Sample, variance: float, freedom: float, reach: float) -> Interval:
-    centre, error = sample.mean, math.sqrt(variance / len(sample.logs))
-    low, high = exp(centre - reach * error), exp(centre + reach * error)
-    return Interval(exp(centre), low, high, len(sample.logs), error, freedom)
+def criticals(arms: Sequence[int], freedom: Array, common: Array, alpha: float) -> Array:
+    """Return how many standard errors the intervals of a table reach.
+
+    `arms`: how many are compared with each base of the table; `common`: of the errors of the variances, the share that
+    is the same for all of them.
+    """
+    rounded = np.maximum(np.floor(np.minimum(freedom, MOST_FREEDOM) * STEPS + NEAR) / STEPS, 1 / STEPS)
+    values, places = np.unique(rounded, return_inverse=True)
+    sizes = tuple(sorted(arms))
+    apart, alike = (np.array([critical(sizes, float(each), way, alpha) for each in values]) for way in (False, True))
+    reach: Array = apart[places] + common * (alike - apart)[places]
+    return reach
 
 
-def _log_mean(runs: Sequence[float]) -> float:
-    return math.fsum(map(math.log, runs)) / len(runs)
+@cache
+def critical(arms: tuple[int, ...], freedom: float, common: bool, alpha: float) -> float:
+    """Find it two-sided, by bisection between the value of one comparison and Bonferroni's."""
+    low, high = (-special("stdtrit", freedom, alpha / 2 / count) for count in (1, sum(arms)))
+    while sum(arms) > 1 and high - low > 1e-4 * low:
+        middle = (low + high) / 2
+        low, high = (low, middle) if _coverage(middle, arms, freedom, common) > 1 - alpha else (middle, high)
+    return high
+
+
+def _coverage(reach: float, arms: tuple[int, ...], freedom: float, common: bool) -> float:
+    """Integrate the chance that all intervals hold: over the errors of the variances, and of each base its own."""
+    errors, weights = _normal_nodes()
+    scale, parts = _deviation_nodes(freedom)
+    ndtr = arrays("ndtr")
+    one = ndtr((reach * scale - HALF * errors) / HALF) - ndtr((-reach * scale - HALF * errors) / HALF)
+    one = one if common else parts @ one
+    sizes, counts = np.unique(arms, return_counts=True)
+    joint = np.prod([((one**size) @ weights) ** count for size, count in zip(sizes, counts, strict=True)], axis=0)
+    return float(joint @ parts if common else joint)
+
+
+@cache
+def _normal_nodes() -> tuple[Array, Array]:
+    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+    return nodes, weights / weights.sum()
+
+
+@cache
+def _deviation_nodes(freedom: float) -> tuple[Array, Array]:
+    """Nodes of an estimated standard deviation over the true one."""
+    nodes, weights = np.polynomial.legendre.leggauss(48)
+    return np.sqrt(arrays("chdtri")(freedom, (1 - nodes) / 2) / freedom)[:, None], weights / 2

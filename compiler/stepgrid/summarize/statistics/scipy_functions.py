@@ -1,4 +1,4 @@
-"""scipy's functions of few numbers, imported when one is called: that takes longer than most reports."""
+"""Functions of scipy.special, imported when one is called: that takes longer than most reports."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any
 
 
 @cache
-def special(name: str, *given: float) -> float:
-    """`stdtrit`, `fdtr` … of scipy.special."""
-    function: Any = getattr(import_module("scipy.special"), name)
-    return float(function(*given))
+def special(name: str, *numbers: float) -> float:
+    """Call `stdtrit`, `fdtr` … of scipy.special with numbers."""
+    return float(arrays(name)(*numbers))
 
 
 def arrays(name: str) -> Any:
-    """The same function, of arrays."""
+    """Return the function, which takes arrays, too."""
     return getattr(import_module("scipy.special"), name)

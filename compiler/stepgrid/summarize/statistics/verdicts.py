@@ -1,10 +1,19 @@
-"""The words of a verdict, and the one that an interval gives.
+"""Verdicts: the words, the one that an interval gives, and how many more loads would decide it.
 
-comparisons/comparison_verdict.py adds the noise floor and single loads."""
+The verdict of a comparison adds the noise floor and single loads (comparisons/comparison_verdict.py).
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
+from statistics import median
+from typing import NamedTuple
+
+from stepgrid.model.plan import MOST_LOADS
+from stepgrid.plan.estimate import DIFFERENCE
+from stepgrid.summarize.statistics.confidence_intervals import Interval
+from stepgrid.summarize.statistics.scipy_functions import special
 
 FASTER, SLOWER, SAME, INCONCLUSIVE = "faster", "slower", "same", "inconclusive"
 MORE, LESS = "more", "less"  # for a metric of which neither direction is better
@@ -31,24 +40,96 @@ MEANING = {
     ONE_LOAD: "one load only: no verdict",
 }
 
+HOPELESS = 0.05  # a comparison that is less likely to be decided by its last load is given up
+PATIENCE = 30  # loads that somebody may wait for
+
 
 def verdict(low: float, high: float, effect: float, better: str | None = "higher") -> str:
-    """Of a ratio's interval. The margin is symmetric in logarithms: exchanging the arms exchanges the word."""
+    """Name the verdict of a ratio's interval.
+
+    The margin is symmetric in logarithms: exchanging the arms exchanges the word.
+    """
     margin = math.log1p(effect)
+    above, below = {"higher": (FASTER, SLOWER), "lower": (SLOWER, FASTER)}.get(better or "", (MORE, LESS))
     if math.log(low) > margin:
-        return _words(better)[0]
+        return above
     if math.log(high) < -margin:
-        return _words(better)[1]
+        return below
     if math.log(low) >= -margin and math.log(high) <= margin:
         return SAME
     return DIFFERENT if low > 1 or high < 1 else INCONCLUSIVE
 
 
 def single(low: float, high: float, effect: float) -> str:
-    """What may be said of one load: at most that its series differ."""
+    """Name what one load shows: at most that its series differ."""
     margin = math.log1p(effect)
     return INDICATIVE if math.log(low) > margin or math.log(high) < -margin else ONE_LOAD
 
 
-def _words(better: str | None) -> tuple[str, str]:
-    return {"higher": (FASTER, SLOWER), "lower": (SLOWER, FASTER)}.get(better or "", (MORE, LESS))
+class StoppingRule(NamedTuple):
+    """`width`: how far an interval may reach from its ratio; without one it is to give a verdict."""
+
+    effect: float
+    width: float | None = None
+
+
+def is_decided(interval: Interval, rule: StoppingRule) -> bool:
+    if rule.width is not None:
+        return interval.high <= interval.ratio * (1 + rule.width)  # the upper side is the longer one
+    return verdict(interval.low, interval.high, rule.effect) not in UNDECIDED
+
+
+def chance_of_decision(interval: Interval, most: int, rule: StoppingRule) -> float:
+    """Foresee from its loads so far whether it is decided after `most` loads.
+
+    The later interval is narrower, around a mean that may still move.
+    """
+    if interval.error is None or interval.freedom is None:
+        return 1.0
+    error = interval.error * math.sqrt(interval.loads / most)
+    half = critical_later(interval, interval.freedom + most - interval.loads) * error
+    if rule.width is not None:  # the noise may have been taken for too large
+        needed = (math.log1p(rule.width) / half) ** 2
+        return special("chdtrc", interval.freedom, interval.freedom / needed)
+    moves = interval.error * math.sqrt(1 - interval.loads / most)
+    margin = math.log1p(rule.effect)
+
+    def above(end: float) -> float:
+        """Return the chance that the mean of all loads is higher."""
+        beyond = math.log(interval.ratio) - end
+        return special("stdtr", interval.freedom or 0.0, beyond / moves) if moves else float(beyond > 0)
+
+    inside = above(half - margin) - above(margin - half) if half < margin else 0.0
+    return above(margin + half) + 1 - above(-margin - half) + inside
+
+
+def critical_later(interval: Interval, freedom: float) -> float:
+    """Foresee the critical value at other degrees of freedom: they do to it what they do to Student's t."""
+    assert interval.critical is not None
+    assert interval.freedom is not None
+    error = special("stdtr", interval.freedom, -interval.critical)
+    return -special("stdtrit", freedom, error)
+
+
+def too_wide(intervals: Iterable[Interval], effect: float) -> list[Interval]:
+    """Select those that more loads would help: neither within the noise floor alone, nor of one load."""
+    return [each for each in intervals if each.error and not is_decided(each, StoppingRule(effect))]
+
+
+def needed_loads(intervals: Sequence[Interval]) -> int | None:
+    """Find the fewest loads with which half of them reach no farther than DIFFERENCE.
+
+    At least the loads of today; None where MOST_LOADS would not do.
+    """
+    if not intervals:
+        return None
+    fewest, aim = max(interval.loads for interval in intervals), math.log1p(DIFFERENCE)
+    candidates = range(fewest, MOST_LOADS + 1)
+    return next((loads for loads in candidates if median(_reach(each, loads) for each in intervals) <= aim), None)
+
+
+def _reach(interval: Interval, loads: int) -> float:
+    """Foresee how far the logarithm reaches: more loads have a smaller error, and know it better."""
+    assert interval.deviation is not None
+    freedom = (interval.freedom or 1.0) * (loads - 1) / (interval.loads - 1)
+    return critical_later(interval, freedom) * interval.deviation / math.sqrt(loads)

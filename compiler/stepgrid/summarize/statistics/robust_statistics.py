@@ -1,0 +1,87 @@
+"""Statistics that a few odd loads do not spoil: the interval of a median, and which loads are outliers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, stdev
+
+from stepgrid.summarize.statistics.confidence_intervals import Sample, exp
+from stepgrid.summarize.statistics.scipy_functions import special
+
+CONFIDENCE = 0.95
+FEWEST_EXACT = 6  # loads: the lowest and the highest of six hold the median 97 times in 100, of five only 94
+
+FARTHEST = 3.5  # robust z: advice of Iglewicz and Hoaglin
+FEWEST_LOADS = 3  # of two, either may be the odd one
+FEWEST_DISTANCES = 6  # that their unit is taken from
+HARMLESS = 0.02  # a load that is no farther from the others than this does no harm
+
+
+@dataclass(frozen=True, slots=True)
+class Median:
+    value: float
+    low: float
+    high: float
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outlier:
+    load: int
+    z: float
+    alone: float  # ratio of this load
+    without: float  # ratio of the others
+
+
+def median_interval(loads: Sequence[float]) -> Median | None:
+    """Return the exact interval from six loads on, by their order alone, else Student's of the logarithms.
+
+    None of one load, and of few loads of which one is 0. Not the bootstrap: it knows no load that was not drawn, and of
+    four loads its 95 % interval misses 12 times in 100.
+    """
+    if len(loads) >= FEWEST_EXACT:
+        return _exact(sorted(loads))
+    return _normal([math.log(load) for load in loads]) if len(loads) > 1 and min(loads) > 0 else None
+
+
+def _exact(loads: Sequence[float]) -> Median:
+    """Take the k-th lowest to the k-th highest: the most k that misses at most as often as it may."""
+    chances = [special("bdtr", below, len(loads), 0.5) for below in range(len(loads) // 2)]
+    k = sum(chance <= (1 - CONFIDENCE) / 2 for chance in chances)
+    return Median(median(loads), loads[k - 1], loads[-k], True)
+
+
+def _normal(logs: Sequence[float]) -> Median:
+    half = special("stdtrit", len(logs) - 1, (1 + CONFIDENCE) / 2) * stdev(logs) / math.sqrt(len(logs))
+    centre = fmean(logs)
+    return Median(math.exp(centre), math.exp(centre - half), math.exp(centre + half), False)
+
+
+def outliers(samples: Sequence[Sample]) -> list[tuple[Outlier, ...]]:
+    """Return the outlying loads of each sample, which are reported and never left out.
+
+    The unit is the median distance from the median, of all comparisons of a table: three loads have none of their own.
+    A table of too few loads has no outliers.
+    """
+    distances = [_distances(sample) for sample in samples]
+    # Each load at the median of its own comparison has no distance by construction.
+    known = [abs(distance) for row in distances for distance in row if distance]
+    if len(known) < FEWEST_DISTANCES:
+        return [()] * len(samples)
+    unit = median(known) / special("ndtri", 0.75)
+    return [_outliers(sample, row, unit) for sample, row in zip(samples, distances, strict=True)]
+
+
+def _distances(sample: Sample) -> list[float]:
+    if len(sample.logs) < FEWEST_LOADS:
+        return []
+    middle = median(sample.logs)
+    return [log - middle for log in sample.logs]
+
+
+def _outliers(sample: Sample, distances: Sequence[float], unit: float) -> tuple[Outlier, ...]:
+    far = [at for at, distance in enumerate(distances) if abs(distance) > max(FARTHEST * unit, HARMLESS)]
+    others = {at: fmean(log for index, log in enumerate(sample.logs) if index != at) for at in far}
+    return tuple(Outlier(sample.loads[at], distances[at] / unit, exp(sample.logs[at]), exp(others[at])) for at in far)

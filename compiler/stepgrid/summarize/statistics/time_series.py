@@ -1,0 +1,170 @@
+"""Figures along an order: the seconds of a run with their dependence, and level changes along a ladder of versions.
+
+A ladder is a grid of logarithms: a row for each version, in order, a column for each load (NaN where one is missing).
+A grid without its rows' and its loads' means is noise, whatever the versions do. Binary segmentation cuts a stretch
+where its two sides differ most, as long as that is less likely than `alpha` among all of its cuts. A change that is not
+wholly beyond the smallest effect is dropped, and its sides are one level again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from stepgrid.model.plan import ALPHA
+from stepgrid.summarize.statistics import verdicts
+from stepgrid.summarize.statistics.confidence_intervals import Interval, exp
+from stepgrid.summarize.statistics.scipy_functions import special
+from stepgrid.summarize.statistics.variance import Array
+
+FEWEST_BATCHES, MOST_BATCHES = 5, 10
+FEWEST_IN_BATCH = 4
+FEWEST_SECONDS = 5  # below it a series says nothing about steadiness
+PASSES = 4  # over rows and loads of an incomplete grid
+
+
+@dataclass(frozen=True, slots=True)
+class Steadiness:
+    variation: float  # standard deviation / mean
+    slow: float  # share of the seconds below half the median
+
+
+class Relative(NamedTuple):
+    """A mean, and how well it is known."""
+
+    mean: float
+    error: float  # standard error, relative to it
+    freedom: int
+
+
+class Change(NamedTuple):
+    at: int  # the first row of the new level
+    before: int  # the first row of the level before it
+    ratio: float
+    low: float
+    high: float
+    verdict: str
+
+
+def steadiness(series: Array) -> list[Steadiness | None]:
+    """Measure each row; None of one that is too short or stood still."""
+    count = series.shape[1]
+    if count < FEWEST_SECONDS:
+        return [None] * len(series)
+    series = np.sort(series, axis=1)
+    means = series.mean(axis=1)
+    medians = (series[:, (count - 1) // 2] + series[:, count // 2]) / 2
+    slow = (series < medians[:, None] / 2).sum(axis=1) / count
+    rows = zip(means.tolist(), series.std(axis=1, ddof=1).tolist(), slow.tolist(), strict=True)
+    return [Steadiness(deviation / mean, share) if mean > 0 else None for mean, deviation, share in rows]
+
+
+def batch_means(series: Array) -> Array:
+    """Average 5 to 10 consecutive batches of each row: neighbours depend on each other.
+
+    More batches would be shorter: sqrt(n) of them hold too little where a disturbance lasts for many seconds.
+    """
+    rows, length = series.shape
+    count = min(max(math.isqrt(length) // 2, FEWEST_BATCHES), MOST_BATCHES)
+    size = length // count
+    means: Array = series[:, : count * size].reshape(rows, count, size).mean(axis=2)
+    return means
+
+
+def relatives(series: Array) -> list[Relative | None]:
+    """Return the mean of each row and its error; None of one that is too short, or stood still."""
+    if series.shape[1] < FEWEST_BATCHES * FEWEST_IN_BATCH:
+        return [None] * len(series)
+    batches = batch_means(series)
+    count = batches.shape[1]
+    rows = zip(batches.mean(axis=1).tolist(), batches.std(axis=1, ddof=1).tolist(), strict=True)
+    return [
+        Relative(mean, deviation / math.sqrt(count) / mean, count - 1) if mean > 0 else None for mean, deviation in rows
+    ]
+
+
+def relative(series: Sequence[float] | Array) -> Relative | None:
+    return relatives(np.asarray(series, dtype=float)[None, :])[0]
+
+
+def series_interval(arm: Relative | None, base: Relative | None, alpha: float = ALPHA) -> Interval | None:
+    """Return the interval of the ratio of two means of one load each; None where either is unknown."""
+    if arm is None or base is None:
+        return None
+    error = math.hypot(arm.error, base.error)
+    centre = math.log(arm.mean) - math.log(base.mean)
+    half = -special("stdtrit", min(arm.freedom, base.freedom), alpha / 2) * error
+    return Interval(exp(centre), exp(centre - half), exp(centre + half), 1)
+
+
+def changes(grid: Array, effect: float, alpha: float) -> list[Change]:
+    """Find the changes of level; `alpha` is the chance that a ladder without a change has one.
+
+    None are found where nothing shows the noise.
+    """
+    levels = _levels(grid, alpha)
+    if levels is None:
+        return []
+    cuts = sorted(_cuts(levels, 0, len(grid)))
+    while cuts:
+        steps = list(_changes(levels, [0, *cuts, len(grid)], effect))
+        weak = [step for step in steps if step.verdict not in verdicts.DIFFERENCES]
+        if not weak:
+            return steps
+        cuts.remove(min(weak, key=lambda step: abs(math.log(step.ratio))).at)
+    return []
+
+
+class _Levels(NamedTuple):
+    means: Array  # of each row
+    counts: Array  # its loads
+    error: float  # standard deviation of one figure
+    freedom: float
+    alpha: float
+
+    def step(self, first: int, at: int, end: int) -> tuple[float, float]:
+        """Return by how much the second part differs, and its standard error."""
+        before, after = slice(first, at), slice(at, end)
+        counts = [float(self.counts[part].sum()) for part in (before, after)]
+        sums = [float((self.means[part] * self.counts[part]).sum()) for part in (before, after)]
+        error = self.error * math.sqrt(1 / counts[0] + 1 / counts[1])
+        return sums[1] / counts[1] - sums[0] / counts[0], error
+
+
+def _levels(grid: Array, alpha: float) -> _Levels | None:
+    counts = (~np.isnan(grid)).sum(axis=1)
+    rows, loads = grid.shape
+    freedom = int(counts.sum()) - rows - loads + 1
+    if rows < 2 or freedom < 1 or not counts.all():
+        return None
+    for _ in range(PASSES):  # one is enough for a complete grid; a missing load is no change of its version
+        noise = grid - np.nanmean(grid, axis=1)[:, None]
+        grid = grid - np.nanmean(noise, axis=0)
+    means = np.nanmean(grid, axis=1)
+    error = math.sqrt(float(np.nansum((grid - means[:, None]) ** 2)) / freedom)
+    return _Levels(means, counts.astype(float), max(error, 1e-9), freedom, alpha)
+
+
+def _cuts(levels: _Levels, first: int, end: int) -> Iterator[int]:
+    if end - first < 2:
+        return
+    steps = {at: levels.step(first, at, end) for at in range(first + 1, end)}
+    sizes = {at: abs(step) / error for at, (step, error) in steps.items()}
+    best = max(sizes, key=sizes.__getitem__)
+    if 2 * special("stdtr", levels.freedom, -sizes[best]) * len(sizes) <= levels.alpha:
+        yield best
+        yield from _cuts(levels, first, best)
+        yield from _cuts(levels, best, end)
+
+
+def _changes(levels: _Levels, bounds: Sequence[int], effect: float) -> Iterator[Change]:
+    """Give each step an interval; those of all possible changes hold together."""
+    reach = special("stdtrit", levels.freedom, 1 - levels.alpha / (2 * (len(levels.means) - 1)))
+    for first, at, end in zip(bounds, bounds[1:], bounds[2:], strict=False):
+        step, error = levels.step(first, at, end)
+        low, high = exp(step - reach * error), exp(step + reach * error)
+        yield Change(at, first, exp(step), low, high, verdicts.verdict(low, high, effect))

@@ -1,0 +1,135 @@
+"""Seconds of a run, and changes along a ladder: found where they are, and nowhere else, by simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepgrid.summarize.data.series import from_pairs
+from stepgrid.summarize.statistics.time_series import batch_means, changes, relative, series_interval
+from stepgrid.summarize.statistics.variance import Array
+
+TRIES, EFFECT, ALPHA = 300, 0.02, 0.05
+
+
+def grid(chance: np.random.Generator, versions: int, loads: int, noise: float, blocks: float = 0.0, **steps: float):
+    """`at4=0.95`: from the fourth version on."""
+    level = np.zeros(versions)
+    for name, ratio in steps.items():
+        level[int(name[2:]) :] += math.log(ratio)
+    drawn: Array = level[:, None] + chance.normal(0, noise, (versions, loads)) + chance.normal(0, blocks, loads)
+    return drawn
+
+
+def found(**said: float):
+    chance = np.random.default_rng(21)
+    shape = {"versions": 13, "loads": 3, "noise": 0.01, **said}
+    versions, loads = int(shape.pop("versions")), int(shape.pop("loads"))
+    grids = (grid(chance, versions, loads, **shape) for _ in range(TRIES))
+    return [tuple(each.at for each in changes(one, EFFECT, ALPHA)) for one in grids]
+
+
+@pytest.mark.parametrize(("versions", "loads", "noise"), [(3, 2, 0.03), (6, 3, 0.03), (13, 3, 0.01), (13, 5, 0.05)])
+def test_equal_versions_have_no_change(versions: int, loads: int, noise: float):
+    assert sum(map(bool, found(versions=versions, loads=loads, noise=noise))) <= ALPHA / 2 * TRIES
+
+
+@pytest.mark.parametrize("blocks", [0.0, 0.05])
+def test_five_percent_is_found_where_it_is(blocks: float):
+    assert found(at6=0.95, blocks=blocks).count((6,)) >= 0.98 * TRIES
+    assert found(at4=0.95, at9=1.08, blocks=blocks).count((4, 9)) >= 0.98 * TRIES
+
+
+def test_what_is_within_the_smallest_effect_is_no_change():
+    assert found(at6=0.99, noise=0.001) == [()] * TRIES
+
+
+def test_a_load_that_a_version_lacks_is_no_change_of_it():
+    """Its loads were faster than the others by a tenth."""
+    whole = grid(np.random.default_rng(3), 8, 4, 0.002)
+    whole[:, 3] += 0.1
+    whole[5, 3] = np.nan
+    assert changes(whole, EFFECT, ALPHA) == []
+    whole[6:] -= 0.05
+    (found,) = changes(whole, EFFECT, ALPHA)
+    assert (found.at, found.before, found.verdict) == (6, 0, "slower")
+    assert found.low < math.exp(-0.05) < found.high
+
+
+def test_nothing_tells_the_noise_of_one_load():
+    assert changes(np.array([[0.0], [1.0], [2.0]]), EFFECT, ALPHA) == []
+    assert changes(np.array([[0.0, math.nan], [1.0, math.nan], [2.0, 2.1]]), EFFECT, ALPHA) == []
+
+
+@given(st.integers(0, 1000), st.floats(-5, 5), st.permutations(range(4)))
+def test_neither_the_unit_nor_the_order_of_loads_matters(seed: int, shift: float, order: list[int]):
+    one = grid(np.random.default_rng(seed), 6, 4, 0.01, at3=0.9)
+    first, second = changes(one, EFFECT, ALPHA), changes(one[:, order] + shift, EFFECT, ALPHA)
+    assert [each.at for each in first] == [each.at for each in second] == [3]
+    assert first[0].ratio == pytest.approx(second[0].ratio)
+
+
+PLACE = ("s-1", 0)
+
+
+def steadiness(series):
+    return from_pairs(series).steadiness
+
+
+def interval(arm, base):
+    return series_interval(relative(arm), relative(base))
+
+
+def rows(series):
+    return np.array([series], dtype=float)
+
+
+def test_steadiness_against_numpy():
+    series = [100.0, 110.0, 90.0, 100.0, 10.0]
+    longer = [(float(second), 100.0) for second in range(9)]
+    found = steadiness({PLACE: list(enumerate(series)), ("s-1", 1): longer})[PLACE]
+    assert found.variation == pytest.approx(np.std(series, ddof=1) / np.mean(series))
+    assert found.slow == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("series", [[], [5.0], [0.0] * 5, [100.0, 10.0, 100.0, 100.0]])
+def test_too_little_to_tell(series):
+    assert steadiness({PLACE: list(enumerate(series))}) == {}
+
+
+def test_batches_are_consecutive():
+    assert batch_means(rows(range(15))).tolist() == [[1.0, 4.0, 7.0, 10.0, 13.0]]
+
+
+@pytest.mark.parametrize(("seconds", "batches"), [(20, 5), (60, 5), (144, 6), (300, 8), (600, 10), (1800, 10)])
+def test_batches_are_few_and_long(seconds, batches):
+    assert batch_means(rows(range(seconds))).shape == (1, batches)
+
+
+def test_short_series_have_no_interval():
+    assert interval([1.0, 2.0] * 9 + [3.0], [1.0] * 40) is None
+    assert interval([1.0, 2.0] * 10, [1.0] * 40) is not None
+
+
+def _dependent(generator, seconds):
+    """An AR(1) series around 1000: neighbours resemble each other, as compactions make them."""
+    noise = np.empty(seconds)
+    noise[0] = generator.normal()
+    for at in range(1, seconds):
+        noise[at] = 0.6 * noise[at - 1] + generator.normal() * 0.8
+    return 1000 + 100 * noise
+
+
+def test_dependence_widens_the_interval():
+    generator = np.random.default_rng(3)
+    covered, naive = [], []
+    for _ in range(400):
+        arm, base = _dependent(generator, 300), _dependent(generator, 300)
+        found = interval(arm, base)
+        covered.append(found.low <= 1 <= found.high)
+        error = 1.96 * np.sqrt(arm.var() + base.var()) / np.sqrt(300) / 1000
+        naive.append(abs(arm.mean() / base.mean() - 1) <= error)
+    assert np.mean(covered) >= 0.91
+    assert np.mean(naive) < 0.8
