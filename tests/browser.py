@@ -57,14 +57,27 @@ class Page:
         found: dict[str, Any] = json.loads(said)
         return found
 
-    def open(self, path: Path, width: int = 1280, scripts: bool = True, dark: bool = False, media: str = "") -> None:
+    def open(
+        self,
+        path: Path,
+        width: int = 1280,
+        scripts: bool = True,
+        dark: bool = False,
+        media: str = "",
+        fragment: str = "",
+    ) -> None:
         """Loaded when it returns."""
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
         self.ask("Emulation.setScriptExecutionDisabled", value=not scripts)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.ask("Emulation.setEmulatedMedia", media=media, features=[scheme])
+        if fragment:  # of the page that is shown, it would load nothing
+            self._load("about:blank")
+        self._load(path.absolute().as_uri() + fragment)
+
+    def _load(self, url: str) -> None:
         self.events.clear()
-        self.ask("Page.navigate", url=path.absolute().as_uri())
+        self.ask("Page.navigate", url=url)
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self.events.append(self._next())
 

@@ -1,16 +1,164 @@
-// What a reader may do with the tables: sort, filter by a label, choose columns, take another base. All of it is readable
-// without: this adds controls to what the page says, and takes nothing away.
+// Controls of a page that is readable without them: sort, filter and rebase tables, other views of charts, copies and
+// downloads, an arm lit everywhere, and an address for each view.
 "use strict";
 (() => {
   const LABELS = 40; // of an axis: more are no list
   const FEW = 2; // rows that there is nothing to arrange in
   const UNITS = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
+  const SCALE = 2; // pixels of a PNG for each of its chart
 
-  const made = (name, attributes = {}, ...inner) => {
-    const found = Object.assign(document.createElement(name), attributes);
-    found.append(...inner);
-    return found;
+  const make = (name, attributes = {}, ...inner) => {
+    const element = Object.assign(document.createElement(name), attributes);
+    element.append(...inner);
+    return element;
   };
+  const button = (text, title, act) => {
+    const element = make("button", { type: "button", title }, text);
+    element.addEventListener("click", () => act(element));
+    return element;
+  };
+
+  // The view in the address: #chart.view=ratio&answer-table.sort=2d; a fragment without = is a place.
+  const view = {
+    entries: new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : ""),
+    get: (key) => view.entries.get(key),
+    set: (key, value) => {
+      if (value === null || value === "") view.entries.delete(key);
+      else view.entries.set(key, value);
+      history.replaceState(null, "", `${location.pathname}${location.search}${view.hash()}`);
+    },
+    hash: (place = "") => {
+      const entries = new URLSearchParams(view.entries);
+      if (place) entries.set("at", place);
+      return [...entries].length ? `#${entries}` : "";
+    },
+  };
+
+  const copy = async (text, element) => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      const area = make("textarea", { value: text });
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+    const before = element.textContent;
+    element.textContent = "copied";
+    setTimeout(() => { element.textContent = before; }, 1200);
+  };
+  const download = (name, address) => make("a", { href: address, download: name }).click();
+  const slug = (text) => text.toLowerCase().replaceAll(/[^a-z0-9.]+/g, "-").replaceAll(/^-|-$/g, "");
+
+  const markdown = ([heads, ...rows]) => {
+    const line = (cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+    return [line(heads), line(heads.map(() => "---")), ...rows.map(line), ""].join("\n");
+  };
+  const plain = (text) => (/^-?\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(",", "") : text);
+  const csv = (rows) => rows.map((row) => row.map(plain).map(
+    (cell) => (/[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",")).join("\n") + "\n";
+  const copies = (rows) => [
+    button("Markdown", "Copy as Markdown", (element) => copy(markdown(rows()), element)),
+    button("CSV", "Copy as CSV", (element) => copy(csv(rows()), element)),
+  ];
+  const link = (id) => button("link", "Copy the address of this view",
+    (element) => copy(`${location.href.split("#")[0]}${view.hash(id) || `#${id}`}`, element));
+
+  // Charts: views, pictures, figures
+
+  class Chart {
+    constructor(figure) {
+      this.figure = figure;
+      this.title = figure.querySelector("figcaption").firstChild.textContent.trim();
+      this.forms = [...figure.querySelectorAll(":scope > [data-view]")];
+      const tools = make("span", { className: "tools" });
+      if (this.forms.length > 1) this.switches(tools);
+      tools.append(
+        ...(this.rows().length > 1 ? copies(() => this.rows()) : []),
+        button("SVG", "Download the chart as SVG", () => this.save()),
+        button("PNG", "Download the chart as PNG", () => this.paint()),
+        link(figure.id));
+      figure.querySelector("figcaption").append(tools);
+    }
+
+    switches(tools) {
+      this.key = `${this.figure.id}.view`;
+      this.buttons = this.forms.map((form) => button(form.dataset.view, `Show the ${form.dataset.view} view`,
+        () => this.show(form.dataset.view)));
+      tools.append(...this.buttons);
+      this.show(view.get(this.key) || this.forms[0].dataset.view, true);
+    }
+
+    show(name, isFirst) {
+      const form = this.forms.find((one) => one.dataset.view === name) || this.forms[0];
+      this.forms.forEach((one) => { one.hidden = one !== form; });
+      this.buttons.forEach((one, index) => one.setAttribute("aria-pressed", this.forms[index] === form));
+      if (!isFirst) view.set(this.key, form === this.forms[0] ? null : name);
+    }
+
+    svg() {
+      const form = this.forms.find((one) => !one.hidden) || this.figure;
+      return form.querySelector("svg.chart");
+    }
+
+    rows() {
+      const rows = [...this.svg().querySelectorAll("[data-arm] > title")].filter((title) => title.textContent.includes(": ")).map((title) => {
+        const end = title.textContent.lastIndexOf(": ");
+        return [title.textContent.slice(0, end), title.textContent.slice(end + 2)];
+      });
+      return [["point", this.svg().getAttribute("aria-label")], ...rows];
+    }
+
+    // With its colours as they are now, for nothing of the page's style goes with it.
+    alone() {
+      const source = this.svg();
+      const clone = source.cloneNode(true);
+      const pairs = [...clone.querySelectorAll("*")].map((element, index) => [element, source.querySelectorAll("*")[index]]);
+      for (const [element, original] of pairs) {
+        const style = getComputedStyle(original);
+        for (const name of ["fill", "stroke", "stroke-opacity", "stroke-width", "paint-order", "font-weight", "color"]) {
+          const value = style.getPropertyValue(name);
+          if (value && value !== "none" || element.hasAttribute(name)) element.setAttribute(name, value);
+        }
+        if (style.fill === "none") element.setAttribute("fill", "none");
+        element.removeAttribute("class");
+      }
+      const [, , width, height] = source.getAttribute("viewBox").split(" ").map(Number);
+      const box = [-12, -32, width + 24, height + 44];
+      const colours = getComputedStyle(document.documentElement);
+      const paper = `<rect x="${box[0]}" y="${box[1]}" width="${box[2]}" height="${box[3]}"`
+        + ` fill="${colours.getPropertyValue("--paper").trim()}"/>`;
+      const title = `<text x="0" y="-14" font-weight="600" fill="${colours.getPropertyValue("--ink").trim()}"></text>`;
+      clone.insertAdjacentHTML("afterbegin", paper + title);
+      clone.querySelector("text").textContent = source.getAttribute("aria-label");
+      const said = { xmlns: "http://www.w3.org/2000/svg", viewBox: box.join(" "), width: box[2], height: box[3],
+        "font-size": "12", "font-family": getComputedStyle(source).fontFamily };
+      Object.entries(said).forEach(([name, value]) => clone.setAttribute(name, value));
+      return [new XMLSerializer().serializeToString(clone), box[2], box[3]];
+    }
+
+    save() {
+      const [text] = this.alone();
+      download(`${slug(this.title)}.svg`, `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`);
+    }
+
+    async paint() {
+      download(`${slug(this.title)}.png`, await this.png());
+    }
+
+    async png() {
+      const [text, width, height] = this.alone();
+      const image = new Image();
+      image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+      await image.decode();
+      const canvas = make("canvas", { width: width * SCALE, height: height * SCALE });
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      return canvas.toDataURL("image/png");
+    }
+  }
+
+  // Tables: sort, filter, columns, another base
 
   // One cell may stand for several columns.
   const at = (row, index) => {
@@ -23,19 +171,20 @@
   };
 
   const figure = (cell) => {
-    const known = cell.dataset.now || cell.dataset.v;
-    if (known !== undefined) return Number(known);
-    const found = /^(-?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s*(\w+)?/.exec(cell.textContent.trim());
-    return found ? Number(found[1].replaceAll(",", "")) * (UNITS[found[2]] || 1) : NaN;
+    const value = cell.dataset.now || cell.dataset.v;
+    if (value !== undefined) return Number(value);
+    const match = /^(-?[\d,]*\.?\d+(?:e[+-]?\d+)?)\s*(\w+)?/.exec(cell.textContent.trim());
+    return match ? Number(match[1].replaceAll(",", "")) * (UNITS[match[2]] || 1) : NaN;
   };
 
-  const compared = (one, other) => {
+  const compare = (one, other) => {
     const [left, right] = [figure(one), figure(other)];
     if (!Number.isNaN(left) && !Number.isNaN(right)) return left - right;
     return Number.isNaN(left) - Number.isNaN(right)
       || one.textContent.localeCompare(other.textContent, undefined, { numeric: true });
   };
 
+  const ids = new Map();
   class Arranged {
     constructor(table) {
       this.table = table;
@@ -45,18 +194,49 @@
       this.names = this.heads.map((head) => (head.firstChild ? head.firstChild.textContent.trim() : ""));
       this.filters = new Map();
       this.hidden = new Set();
-      this.said = made("span", { className: "count", role: "status" });
-      if (this.rows.length >= FEW) {
-        this.heads.forEach((head, index) => this.sortable(head, index));
-        this.controls();
+      this.count = make("span", { className: "count", role: "status" });
+      this.id = this.name();
+      this.light();
+      if (this.rows.length >= FEW) this.heads.forEach((head, index) => this.sortable(head, index));
+      this.controls();
+      this.restore();
+    }
+
+    name() {
+      const section = this.table.closest("[id]");
+      const base = section ? section.id : "table";
+      ids.set(base, (ids.get(base) || 0) + 1);
+      return ids.get(base) > 1 ? `${base}-${ids.get(base)}` : base;
+    }
+
+    light() {
+      const columns = this.heads.map((head) => (arms.has(head.textContent.trim()) ? head.textContent.trim() : ""));
+      columns.forEach((arm, index) => { if (arm) this.heads[index].dataset.arm = arm; });
+      for (const row of this.rows) {
+        [...row.cells].forEach((cell, index) => {
+          if (columns[index]) cell.dataset.arm = columns[index];
+          else if (arms.has(cell.textContent)) cell.dataset.arm = cell.textContent;
+        });
       }
     }
 
+    restore() {
+      const sort = /^(\d+)([ad])$/.exec(view.get(`${this.id}.sort`) || "");
+      if (sort && this.heads[sort[1]]) this.order(Number(sort[1]), sort[2] === "a" ? "ascending" : "descending");
+      this.table.parentElement.previousElementSibling?.querySelectorAll("select").forEach((list) => {
+        const value = view.get(`${this.id}.${list.dataset.key}`);
+        if (value !== null && [...list.options].some((option) => option.value === value)) {
+          list.value = value;
+          list.dispatchEvent(new Event("change"));
+        }
+      });
+    }
+
     sortable(head, index) {
-      const button = made("button", { type: "button", className: "sort" });
-      button.append(...head.childNodes);
-      button.addEventListener("click", () => this.sort(index));
-      head.append(button);
+      const element = make("button", { type: "button", className: "sort" });
+      element.append(...head.childNodes);
+      element.addEventListener("click", () => this.sort(index));
+      head.append(element);
     }
 
     sort(index) {
@@ -64,140 +244,187 @@
       const first = this.heads[index].classList.contains("number") ? "descending" : "ascending";
       const second = first === "descending" ? "ascending" : "descending";
       const now = before === null ? first : before === first ? second : null;
+      this.order(index, now);
+      view.set(`${this.id}.sort`, now && `${index}${now[0]}`);
+    }
+
+    order(index, now) {
       this.heads.forEach((head) => head.removeAttribute("aria-sort"));
       const ordered = [...this.rows];
       if (now !== null) {
         this.heads[index].setAttribute("aria-sort", now);
         const sign = now === "ascending" ? 1 : -1;
         const lacks = (row) => (this.heads[index].classList.contains("number") ? Number.isNaN(figure(at(row, index))) : 0);
-        ordered.sort((one, other) => lacks(one) - lacks(other) || sign * compared(at(one, index), at(other, index)));
+        ordered.sort((one, other) => lacks(one) - lacks(other) || sign * compare(at(one, index), at(other, index)));
       }
       this.table.classList.toggle("moved", now !== null || this.filters.size > 0);
       this.body.append(...ordered);
     }
 
     controls() {
-      const box = made("details", { className: "controls" }, made("summary", {}, "Filter, columns"));
-      this.heads.forEach((head, index) => {
-        if (!head.classList.contains("number")) this.filter(box, index);
-      });
-      if (this.heads.length > 2) this.columns(box);
-      const bar = made("div", { className: "bar" }, box);
-      const base = this.table.closest("[data-base]");
-      if (base) this.rebase(bar, base.dataset.base);
-      bar.append(this.said);
+      const bar = make("div", { className: "bar" });
+      if (this.rows.length >= FEW) {
+        const box = make("details", { className: "controls" }, make("summary", {}, "Filter, columns"));
+        this.heads.forEach((head, index) => {
+          if (!head.classList.contains("number")) this.filter(box, index);
+        });
+        if (this.heads.length > 2) this.columns(box);
+        bar.append(box);
+        this.rebase(bar);
+      }
+      bar.append(this.count, make("span", { className: "tools" }, ...copies(() => this.texts()), link(this.id)));
       this.table.parentElement.before(bar);
+    }
+
+    texts() {
+      const columns = this.heads.map((_, index) => index).filter((index) => !this.hidden.has(index));
+      const rows = [...this.body.rows].filter((row) => !row.hidden);
+      return [columns.map((index) => this.names[index]),
+        ...rows.map((row) => columns.map((index) => at(row, index).textContent.trim()))];
     }
 
     filter(box, index) {
       const labels = [...new Set(this.rows.map((row) => at(row, index).textContent))];
       if (labels.length < 2 || labels.length > LABELS) return;
-      const list = made("select", {}, made("option", { value: "" }, "all"));
-      list.append(...labels.map((label) => made("option", { value: `=${label}` }, label)));
+      const list = make("select", {}, make("option", { value: "" }, "all"));
+      list.dataset.key = `f${index}`;
+      list.append(...labels.map((label) => make("option", { value: `=${label}` }, label)));
       list.addEventListener("change", () => {
         if (list.value) this.filters.set(index, list.value.slice(1));
         else this.filters.delete(index);
         this.show();
+        view.set(`${this.id}.f${index}`, list.value);
       });
-      box.append(made("label", {}, `${this.names[index]} `, list));
+      box.append(make("label", {}, `${this.names[index]} `, list));
     }
 
     show() {
       const fits = (row) => [...this.filters].every(([index, label]) => at(row, index).textContent === label);
       this.rows.forEach((row) => { row.hidden = !fits(row); });
       const shown = this.rows.filter((row) => !row.hidden).length;
-      this.said.textContent = this.filters.size ? `${shown} of ${this.rows.length} rows` : "";
+      this.count.textContent = this.filters.size ? `${shown} of ${this.rows.length} rows` : "";
       this.table.classList.toggle("moved", this.filters.size > 0);
     }
 
     columns(box) {
-      const choice = made("fieldset", {}, made("legend", {}, "columns"));
+      const choice = make("fieldset", {}, make("legend", {}, "columns"));
       this.heads.forEach((head, index) => {
         if (!head.classList.contains("number")) return;
-        const tick = made("input", { type: "checkbox", checked: true });
+        const tick = make("input", { type: "checkbox", checked: true });
         tick.addEventListener("change", () => this.column(index, tick.checked));
-        choice.append(made("label", {}, tick, ` ${this.names[index]}`));
+        choice.append(make("label", {}, tick, ` ${this.names[index]}`));
       });
       box.append(choice);
     }
 
-    column(index, shown) {
-      if (shown) this.hidden.delete(index);
+    column(index, isShown) {
+      if (isShown) this.hidden.delete(index);
       else this.hidden.add(index);
-      this.heads[index].hidden = !shown;
+      this.heads[index].hidden = !isShown;
       for (const row of this.rows) {
         const cell = at(row, index);
         if (cell.colSpan > 1 || cell.dataset.span) {
           cell.dataset.span = cell.dataset.span || cell.colSpan;
           cell.colSpan = Math.max(1, Number(cell.dataset.span) - this.hidden.size);
-        } else cell.hidden = !shown;
+        } else cell.hidden = !isShown;
       }
     }
 
     // The interval of a ratio to another base is not known here: two ratios share the loads of their base.
-    rebase(bar, base) {
+    rebase(bar) {
+      const { base } = this.table.closest("[data-base]")?.dataset || {};
       const ratios = this.heads.map((_, index) => index)
         .filter((index) => this.rows.some((row) => at(row, index).dataset.v !== undefined));
-      const own = this.names.indexOf(`${base} QPS`);
-      if (!ratios.length || own < 0) return;
-      const list = made("select", {}, made("option", { value: "" }, base));
-      list.append(...ratios.map((index) => made("option", { value: String(index) }, this.names[index])));
-      const note = made("p", { className: "note", hidden: true });
+      const home = this.heads.findIndex((head) => head.dataset.base !== undefined);
+      if (!ratios.length || home < 0) return;
+      const list = make("select", {}, make("option", { value: "" }, base));
+      list.dataset.key = "base";
+      list.append(...ratios.map((index) => make("option", { value: String(index) }, this.names[index])));
+      const note = make("p", { className: "note", hidden: true });
       list.addEventListener("change", () => {
-        this.rows.forEach((row) => this.restore(row));
+        this.rows.forEach((row) => this.back(row));
         note.hidden = !list.value;
+        view.set(`${this.id}.base`, list.value);
         if (!list.value) return;
         note.textContent = `Ratios to ${this.names[list.value]}, from those to ${base}; `
           + `intervals and verdicts are known against ${base} alone.`;
-        this.rows.forEach((row) => this.turn(row, Number(list.value), own, ratios));
+        this.rows.forEach((row) => this.turn(row, Number(list.value), home, ratios));
       });
-      bar.append(made("label", {}, "base ", list));
+      bar.append(make("label", {}, "base ", list));
       this.table.parentElement.before(note);
     }
 
-    turn(row, to, own, ratios) {
-      const of = Number(at(row, to).dataset.v);
+    turn(row, to, home, ratios) {
+      const divisor = Number(at(row, to).dataset.v);
       for (const index of ratios) {
         const cell = at(row, index);
         if (cell.dataset.v === undefined) continue;
-        const found = Number(cell.dataset.v) / of;
-        this.put(cell, index === to ? "base" : Number.isNaN(found) ? "-" : `${found.toFixed(2)}×`, found);
+        const ratio = Number(cell.dataset.v) / divisor;
+        this.put(cell, index === to ? "base" : Number.isNaN(ratio) ? "-" : `${ratio.toFixed(2)}×`, ratio);
       }
-      const cell = at(row, own);
-      if (!Number.isNaN(of)) this.put(cell, `${cell.textContent} (${(1 / of).toFixed(2)}×)`, 1 / of);
+      const base = at(row, home);
+      if (!Number.isNaN(divisor)) this.put(base, `${base.textContent} ${(1 / divisor).toFixed(2)}×`, 1 / divisor);
     }
 
     put(cell, text, value) {
-      cell.dataset.text = cell.textContent;
-      cell.dataset.kind = cell.className;
+      const kept = [...cell.childNodes].map((node) => node.cloneNode(true));
+      cell.before_ = [kept, cell.className];
       cell.dataset.now = value;
-      cell.textContent = text;
+      const absolute = cell.querySelector(".abs");
+      cell.replaceChildren(...(absolute ? [absolute, " "] : []), text);
       cell.className = "number";
     }
 
-    restore(row) {
+    back(row) {
       for (const cell of row.cells) {
-        if (cell.dataset.text === undefined) continue;
-        cell.textContent = cell.dataset.text;
-        cell.className = cell.dataset.kind;
-        for (const name of ["text", "kind", "now"]) delete cell.dataset[name];
+        if (cell.before_ === undefined) continue;
+        cell.replaceChildren(...cell.before_[0]);
+        [, cell.className] = cell.before_;
+        delete cell.before_;
+        delete cell.dataset.now;
       }
     }
   }
 
-  // Of a thousand tables those that are looked at.
+  // An arm in all charts and tables: hover lights it, a tap or click keeps it lit
+
+  const arms = new Set([...document.querySelectorAll("[data-arm]")].map((element) => element.dataset.arm));
+  const sheet = new CSSStyleSheet();
+  document.adoptedStyleSheets = [sheet];
+  let chosen = null;
+  const light = (arm) => {
+    const name = arm === null ? "" : `[data-arm="${CSS.escape(arm)}"]`;
+    sheet.replaceSync(arm === null || arm === "" ? "" : `svg [data-arm]:not(${name}) { opacity: .18; }
+      td${name}, th${name} { background: var(--lit); }`);
+  };
+  const armAt = (event) => event.target.closest?.("[data-arm]")?.dataset.arm ?? null;
+  document.addEventListener("pointerover", (event) => light(armAt(event) ?? chosen));
+  document.addEventListener("click", (event) => {
+    const arm = armAt(event);
+    if (arm === null && event.target.closest("button, summary, a, select, input, label")) return;
+    chosen = arm === chosen ? null : arm;
+    light(chosen);
+  });
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") light(chosen = null); });
+
+  // Of a thousand charts and tables those that are looked at
   const seen = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       seen.unobserve(target);
-      new Arranged(target);
+      if (target.tagName === "TABLE") new Arranged(target);
+      else new Chart(target);
     }
   }, { rootMargin: "400px" });
   document.querySelectorAll("table").forEach((table) => { if (table.tHead) seen.observe(table); });
+  document.querySelectorAll("figure.picture").forEach((element) => seen.observe(element));
 
   const unfold = () => {
-    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
+    const place = location.hash.includes("=") ? view.get("at") : decodeURIComponent(location.hash.slice(1));
+    const target = place && document.getElementById(place);
+    for (let element = target; element; element = element.parentElement) {
+      if (element.tagName === "DETAILS") element.open = true;
+    }
     if (target) target.scrollIntoView();
   };
   addEventListener("hashchange", unfold);

@@ -146,3 +146,13 @@ def test_to_a_file(capsys: Capture) -> None:
 def test_a_table_that_there_is_not(capsys: Capture) -> None:
     assert main(["report", "a.yaml", "--table", "thread"]) == 2
     assert capsys.readouterr().err == "there is no table `thread`: did you mean `threads`?\n"
+
+
+def test_a_chart_alone(capsys: Capture, tmp_path: Path) -> None:
+    put(RATES)
+    assert out(capsys, "--chart", "main", "-o", str(tmp_path / "chart.svg")) == ""
+    assert (tmp_path / "chart.svg").read_text().startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    assert main(["report", "a.yaml", "--chart", "nope", "-o", str(tmp_path / "chart.svg")]) == 2
+    assert "no chart is called nope; there are: qps" in capsys.readouterr().err
+    assert main(["report", "a.yaml", "--chart", "main"]) == 2
+    assert "--chart writes a file: -o x.svg or -o x.png" in capsys.readouterr().err

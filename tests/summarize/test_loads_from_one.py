@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.summarize.charts import step_charts
 from stepgrid.summarize.page import html
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
@@ -29,10 +28,3 @@ def test_a_load_that_lies_far_off(tmp_path: Path) -> None:
     found, report = made(tmp_path)
     assert "† load 3 lies far from the others" in scenario.text(found)
     assert "load 3 lies far from the others" in html.page(report)
-
-
-def test_lines_of_a_chart(tmp_path: Path) -> None:
-    report = made(tmp_path, runs=2)[1]
-    section = next(each for each in report.comparisons.sections if each.step == "readww")
-    pictures = step_charts.over_time(report, section)
-    assert [picture.svg.count('fill="none"') for picture in pictures] == [16, 16], "a line for each run of each load"

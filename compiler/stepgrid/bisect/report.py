@@ -16,11 +16,11 @@ from stepgrid.host.files import write_text
 from stepgrid.model import units
 from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.model.units import counted
-from stepgrid.package import TEMPLATES
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.summarize import formats
-from stepgrid.summarize.charts import forms
-from stepgrid.summarize.page import content_policy
+from stepgrid.summarize.charts import drawing
+from stepgrid.summarize.charts.drawing import Scale
+from stepgrid.summarize.page.html import render
 
 _MOST_ERRORS = 3.5  # standard errors from its level: it may belong to neither
 _ALMOST = 0.999
@@ -100,21 +100,16 @@ class BisectReport:
 
 def write_report(report: BisectReport) -> str:
     """Write the page and the text, and return the text."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    loader, findings = FileSystemLoader(TEMPLATES / "report"), report.findings
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    page = environment.get_template("bisect.html.j2").render(
-        **content_policy.context(TEMPLATES / "report", script=False),
-        title=title(findings),
-        answer=answer_lines(findings),
-        cost=cost(findings),
-        table=formats.html_body(table(findings)),
-        picture="" if findings.change is None else _chart(findings, findings.change),
-        report=report,
-    )
+    findings = report.findings
+    values = {
+        "title": title(findings),
+        "answer": answer_lines(findings),
+        "cost": cost(findings),
+        "table": formats.html_body(table(findings)),
+        "picture": "" if findings.change is None else _chart(findings, findings.change),
+        "report": report,
+    }
+    page = render("bisect.html.j2", values, script=False)
     summary_file, page_file = report.folder / SUMMARY_TEXT, report.folder / SUMMARY_PAGE
     write_text(page_file, page)
     summary = "\n".join([*_text_lines(report), "", str(summary_file), str(page_file)])
@@ -196,10 +191,38 @@ def show_probability(share: float) -> str:
 
 
 def _chart(findings: Findings, change: ChangePoint) -> str:
-    return forms.candidates(
+    return draw_candidates(
         "Figures of each load, and the probability of each candidate",
         [candidate.name for candidate in findings.candidates],
         [findings.readings.get(index, Reading()).figures for index in range(len(findings.candidates))],
         [0.0, *change.probability.tolist()],
         findings.request.subject,
     )
+
+
+def draw_candidates(
+    title: str, names: Sequence[str], figures: Sequence[Sequence[float]], shares: Sequence[float], figure: str
+) -> str:
+    """Draw the figures of each candidate above how probable each is to be the one that is looked for."""
+    left, top, width, height, gap, bars = 60.0, 20.0, 620.0, 200.0, 24.0, 70.0
+    y = drawing.scale([value for row in figures for value in row] or [1.0], top + height, top)
+    foot = top + height + gap + bars
+    share_scale = Scale(0.0, 1.0, foot, foot - bars)
+    parts = [
+        drawing.y_axis(y, left, left + width, figure),
+        drawing.y_axis(share_scale, left, left + width, "probability"),
+    ]
+    step = width / max(len(names), 1)
+    stride = 1 + int(len(names) * 14 // width)  # of the names as many as have room
+    for number, (name, row, share) in enumerate(zip(names, figures, shares, strict=True)):
+        x, level = left + (number + 0.5) * step, share_scale(share)
+        for value in row:
+            mark = drawing.shape((x, y(value)), 0, 4)
+            parts.append(drawing.of_arm(name, 0, mark, title=f"{name}: {drawing.short(value)}"))
+        if share > 0:
+            parts.append(drawing.rectangle((x - step * 0.4, level), (step * 0.8, foot - level), "soft"))
+        if number % stride == 0:
+            spot = x + 4, foot + 12
+            turned = f"rotate(-60 {spot[0]:g} {spot[1]:g})"
+            parts.append(f'<g transform="{turned}">{drawing.text(spot, name, "end")}</g>')
+    return drawing.svg(title, left + width + 8, foot + drawing.text_width(names) * 0.9 + 20, *parts)

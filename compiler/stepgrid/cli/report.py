@@ -41,6 +41,7 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"the output format (text); for other programs: {', '.join(OTHER_FORMATS)}",
     )
     parser.add_argument("--table", metavar="TITLE", help="print only this table")
+    parser.add_argument("--chart", metavar="NAME", help="write this chart to -o x.svg or x.png (main: the first)")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the file to write (default: print it)")
     parser.add_argument("--against", metavar="RESULTS", help=f"compare with a date, or with {RESULTS_HELP}")
     add_where(parser)
@@ -62,6 +63,8 @@ def run_report(args: argparse.Namespace) -> int:
 
         base = f"{args.spec}@{args.against}" if time_name_prefix(args.against) else args.against
         report = _compare(args, (base, args.spec))
+    if args.chart is not None:
+        return _write_chart(args, report)
     if args.table is None:
         text = _report_text(report, args.format, page)
     elif args.format not in FORMATS:
@@ -70,6 +73,16 @@ def run_report(args: argparse.Namespace) -> int:
         with ending_with(USAGE, NoTable):
             text = table(report, args.format, args.table)
     write_output(text, args.output)
+    return claim_status(report, args.strict)
+
+
+def _write_chart(args: argparse.Namespace, report: Report) -> int:
+    from stepgrid.summarize.charts.report_charts import NoPicture, find_chart, save_chart
+
+    if args.output is None or args.table is not None or args.format != "text":
+        raise CommandError("--chart writes a file: -o x.svg or -o x.png, without --table and --format")
+    with ending_with(USAGE, NoPicture):
+        save_chart(find_chart(report, args.chart), args.output)
     return claim_status(report, args.strict)
 
 
@@ -124,19 +137,19 @@ def add_site_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_site(args: argparse.Namespace) -> int:
-    from stepgrid.summarize import report_files
-    from stepgrid.summarize.site import static_site
-    from stepgrid.summarize.site.experiment import Experiment, folders
+    from stepgrid.summarize import report_files, static_site
+    from stepgrid.summarize.charts.report_charts import NoPicture
+    from stepgrid.summarize.static_site import Experiment, folder_names
 
     use_site(args)
     names = args.results or [plan.digest for plan in _newest_plans(host_plan.store())]
-    with ExitStack() as temporary_folders, ending_with(FAILED, static_site.NotASite, OSError):
+    with ExitStack() as temporary_folders, ending_with(FAILED, static_site.NotASite, NoPicture, OSError):
         static_site.claim(args.folder)
         located = [locate_results(args, name, temporary_folders) for name in names]
         reports = [report_files.read_report(results.store, results.plan.digest) for results in located]
         experiments = [
             Experiment(name, report, results.store.tables(results.plan.digest))
-            for name, report, results in zip(folders(reports), reports, located, strict=True)
+            for name, report, results in zip(folder_names(reports), reports, located, strict=True)
         ]
         static_site.write(args.folder, args.title, args.url, experiments)
     print(f"{counted(len(experiments), 'experiment')}: {args.folder / static_site.INDEX}")

@@ -1,8 +1,11 @@
-"""Scales of charts: round ticks within them, and pixels in the order of the values."""
+"""Scales, marks and pictures of charts: round ticks, one mark for each arm, files that stand alone."""
 
 from __future__ import annotations
 
 import math
+import re
+import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,35 +19,74 @@ VALUES = st.lists(st.floats(1e-6, 1e12), min_size=1, max_size=20)
 
 @given(VALUES, st.booleans())
 def test_a_scale_holds_its_values_and_its_ticks(values: list[float], from_zero: bool) -> None:
-    found = drawing.scale(values, 10.0, 310.0, from_zero)
-    places = [found(value) for value in sorted(values)]
+    scale = drawing.scale(values, 10.0, 310.0, from_zero)
+    places = [scale(value) for value in sorted(values)]
     assert places == sorted(places)
     assert all(10 <= place <= 310 for place in places)
-    assert all(found.low <= tick * (1 + 1e-9) and tick <= found.high * (1 + 1e-9) for tick in found.ticks)
-    assert len(found.ticks) <= 12
+    assert all(scale.low <= tick * (1 + 1e-9) and tick <= scale.high * (1 + 1e-9) for tick in scale.ticks)
+    assert len(scale.ticks) <= 12
+
+
+@given(VALUES)
+def test_a_scale_of_sizes_holds_its_ticks(values: list[float]) -> None:
+    scale = drawing.scale(values, 10.0, 310.0)
+    assert all(scale.low * (1 - 1e-9) <= tick <= scale.high * (1 + 1e-9) for tick in scale.size_ticks)
+    assert 0 < len(scale.size_ticks) <= 7
 
 
 def test_ticks_are_round() -> None:
     assert drawing.scale([900.0], 0, 1, from_zero=True).ticks == [0, 500]
     assert [round(tick, 9) for tick in drawing.scale([3.0, 250.0], 0, 1).ticks] == [5, 10, 20, 50, 100, 200]
-
-
-def test_ticks_of_sizes_are_round_in_their_unit() -> None:
     linear = drawing.scale([37.5 * MIB, 41.5 * MIB], 0, 1).size_ticks
     assert [units.size(tick) for tick in linear] == ["38 MiB", "40 MiB"]
     powers = drawing.scale([30 * MIB, 2000 * MIB], 0, 1).size_ticks
     assert [units.size(tick) for tick in powers] == ["32 MiB", "128 MiB", "512 MiB", "2 GiB"]
 
 
-@given(VALUES)
-def test_a_scale_holds_its_ticks_of_sizes(values: list[float]) -> None:
-    found = drawing.scale(values, 10.0, 310.0)
-    assert all(found.low * (1 - 1e-9) <= tick <= found.high * (1 + 1e-9) for tick in found.size_ticks)
-    assert 0 < len(found.size_ticks) <= 7
-
-
-def test_what_differs_much_is_on_a_logarithmic_scale() -> None:
+def test_figures_that_differ_much_are_on_a_logarithmic_scale() -> None:
     assert drawing.scale([1.0, 8.0], 0, 1).log
     assert not drawing.scale([1.0, 7.0], 0, 1).log
     assert not drawing.scale([0.0, 8.0], 0, 1).log
     assert math.isclose(drawing.scale([0.0, 100.0], 0, 1, from_zero=True)(0.0), 0)
+
+
+@given(st.floats(40, 900), st.integers(2, 12))
+def test_labels_of_ticks_do_not_touch(width: float, count: int) -> None:
+    scale = drawing.Scale(0, count, 0, width)
+    places = [scale(value) for value, _ in drawing.room_for(scale, [(at, "1,000,000") for at in range(count + 1)])]
+    gaps = [right - left for left, right in pairwise(places)]
+    assert len(places) <= 2 or min(gaps) >= drawing.LETTER * 9
+
+
+def test_an_arm_has_one_mark_on_a_page_and_sixteen_are_told_apart() -> None:
+    marks = drawing.PageMarks()
+    assert [marks[arm] for arm in ("a", "b", "a", "c")] == [0, 1, 0, 2]
+    shapes = {drawing.of_arm("x", mark, drawing.shape((0, 0), mark)) for mark in range(16)}
+    assert len(shapes) == len({drawing.glyph(mark) for mark in range(16)}) == 16
+
+
+def test_text_of_others_is_only_text() -> None:
+    assert "&lt;a &amp; b&gt;" in drawing.text((0, 0), "<a & b>")
+    assert 'aria-label="&quot;x"' in drawing.svg('"x', 1, 1)
+    assert "&lt;i&gt;" in drawing.of_arm("a", 0, title="<i>")
+    assert 'data-arm="&quot;&gt;"' in drawing.of_arm('">', 0)
+
+
+def test_a_text_without_room_is_cut_and_whole_when_pointed_at() -> None:
+    cut = drawing.short_text((0, 0), "a very long name of an arm", 60)
+    assert "<title>a very long name of an arm</title>" in cut
+    assert len(re.findall(r">([^<>]+)</text>", cut)[0]) * drawing.LETTER <= 60
+
+
+def test_a_picture_alone_is_well_formed_with_plain_and_dark_colours() -> None:
+    inner = drawing.of_arm("b", 1, drawing.shape((5, 5), 1))
+    picture = drawing.stand_alone(drawing.svg("QPS of <x>", 100, 50, inner))
+    root = ET.fromstring(picture)
+    assert root.get("viewBox") == "-12 -28 124 90"
+    style = root.findtext("{http://www.w3.org/2000/svg}style") or ""
+    light, _, dark = style.partition("@media (prefers-color-scheme: dark)")
+    assert ".m1 { color: #d55e00; }" in light
+    assert ".m1 { color: #f0883e; }" in dark
+    assert "var(" not in style
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts == ["QPS of <x>"]

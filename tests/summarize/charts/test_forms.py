@@ -1,4 +1,4 @@
-"""The forms of charts: what is drawn of plain data, whatever its size."""
+"""Forms of charts: dots, ratios, percentiles, lines and trade-offs, of data of any size."""
 
 from __future__ import annotations
 
@@ -10,70 +10,90 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.summarize.charts import drawing, forms
-from stepgrid.summarize.charts.forms import Line, MapCell, Mark, Panel, Place, Plane, Ratio, front
+from stepgrid.summarize.charts.forms import Axes, Line, LinePoint, Mark, Panel, Row, Rows, TimeLine, front
 
 SIZES = st.floats(-600, 600).map(math.exp)
+WIDTHS = (drawing.WIDE, drawing.NARROW)
 
 
 def titles(svg: str) -> list[str]:
-    return re.findall(r"<title>([^<]+)</title>", svg)
+    return re.findall(r'data-arm="[^"]*"><title>([^<]+)</title>', svg)
 
 
 def texts(svg: str) -> list[str]:
     return re.findall(r">([^<>]+)</text>", svg)
 
 
-def numbers(svg: str) -> list[float]:
-    return [float(number) for number in re.findall(r"(?<![#\w])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", svg)]
+def places(svg: str) -> list[float]:
+    return [float(x) for x in re.findall(r"translate\((-?[\d.]+) ", svg)]
 
 
-@given(st.lists(SIZES, min_size=3, max_size=3), st.booleans())
-def test_a_ratio_of_any_size_is_drawn_within_the_picture(values: list[float], has_ends: bool) -> None:
+def chart(*members: Row) -> Rows:
+    return Rows("QPS of read", "QPS", members, drawing.PageMarks())
+
+
+CACHES = [
+    Row(group, arm, value, f"{value:,}", (value * 0.9, value * 1.1), "slower" if value < 1000 else "")
+    for group, values in (("cache=all", (300000, 270000)), ("cache=half", (21500, 500)))
+    for arm, value in zip(("old", "new"), values, strict=True)
+]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_figures_are_dots_in_groups_with_their_values(width: float) -> None:
+    svg = forms.figures(chart(*CACHES), width)
+    assert {"cache=all", "cache=half", "old", "new", "300,000", "500"} <= set(texts(svg))
+    assert titles(svg)[-1] == "cache=half, new: 500, slower"
+    assert re.findall(r'class="(m\d)" data-arm="(\w+)"', svg) == [("m0", "old"), ("m1", "new")] * 2
+    assert sorted(places(svg)) == [places(svg)[at] for at in (3, 2, 1, 0)]
+    assert all(0 <= place <= width for place in places(svg))
+
+
+def test_the_scale_is_logarithmic_from_eight_times_on_or_as_the_reader_likes() -> None:
+    assert {"1.0k", "10k", "100k"} <= set(texts(forms.figures(chart(*CACHES))))
+    assert {"0", "100k", "200k", "300k"} <= set(texts(forms.figures(chart(*CACHES), is_log=False)))
+    assert "0" in texts(forms.figures(chart(*CACHES[:2])))
+
+
+@given(st.lists(SIZES, min_size=3, max_size=3), st.booleans(), st.sampled_from(WIDTHS))
+def test_a_ratio_of_any_size_is_drawn_within_the_picture(values: list[float], has_ends: bool, width: float) -> None:
     low, ratio, high = sorted(values)
-    svg = forms.ratios("title", [Ratio("a", "b", ratio, (low, high) if has_ends else None, True)], ["b"], 0.02)
+    svg = forms.ratios(chart(Row("a", "b", ratio, "1", (low, high) if has_ends else None)), 0.02, width)
     assert "nan" not in svg
-    assert all(abs(number) < 2000 for number in numbers(svg.partition("<title>")[0]))
-    assert "1" in texts(svg), "the base has its tick"
+    assert all(0 <= place <= width for place in places(svg))
+    assert "1×" in texts(svg), "the base has its tick"
 
 
-def test_ratios_have_named_sides_and_no_verdict_is_hollow() -> None:
-    rows = [Ratio("read", "x", 0.5, (0.45, 0.55), True), Ratio("read", "y", 1.4, None, False)]
-    svg = forms.ratios("title", rows, ["x", "y"], 0.02)
-    assert {"◀ slower", "faster ▶", "x", "y", "ratio", "read"} <= set(texts(svg))
-    assert titles(svg) == ["read x: 0.50×", "read y: 1.40×"]
-    assert svg.count('fill="#fff"') == 1
+def test_ratios_have_named_sides_a_band_and_a_hollow_mark_without_verdict() -> None:
+    members = [Row("", "x", 0.5, "0.50×", (0.45, 0.55), "slower"), Row("", "y", 1.4, "1.40×", is_hollow=True)]
+    svg = forms.ratios(chart(*members), 0.02)
+    assert {"◀ slower", "faster ▶", "x", "y"} <= set(texts(svg))
+    assert titles(svg) == ["x: 0.50×, slower", "y: 1.40×"]
+    assert svg.count('class="hole"') == svg.count('class="band"') == 1
 
 
-def test_over_time_a_panel_has_lines_stalls_and_a_target() -> None:
-    line = [(float(second), 100.0) for second in range(1, 21)]
-    svg = forms.over_time("title", [Panel("QPS", [line, line], 110.0, stalls=[5, 12], target=90.0)], 20.0, ("a", "b"))
-    assert svg.count(f'stroke="{drawing.STALL}"') == 2
-    assert svg.count("stroke-dasharray") == 1
-    assert svg.count('fill="none"') == 2
-    assert {"QPS", "seconds", "a", "b", "0", "20"} <= set(texts(svg))
+def test_percentiles_are_a_mark_and_ticks() -> None:
+    members = [Row("", "lru", 10.0, "10 / 100", tail=(100.0,)), Row("", "hyper", 8.0, "8 / 70 / 90", tail=(70.0, 90.0))]
+    svg = forms.percentiles(chart(*members))
+    assert titles(svg) == ["lru: 10 / 100", "hyper: 8 / 70 / 90"]
+    assert svg.count('stroke-width="2.5"') == 3
 
 
-def test_stalls_are_no_more_than_a_screen_can_show() -> None:
-    line = [(float(second), 1.0) for second in range(4000)]
-    svg = forms.over_time("title", [Panel("", [line], 1.0, stalls=[float(second) for second in range(4000)])], 4000.0)
-    assert svg.count(f'stroke="{drawing.STALL}"') <= forms.TIME_WIDTH + 1
+@given(st.integers(1, 200), st.sampled_from(WIDTHS), st.text("abc", min_size=1, max_size=90))
+def test_rows_of_any_number_and_name_stay_within_the_picture(count: int, width: float, name: str) -> None:
+    svg = forms.figures(chart(*(Row(name, f"arm {number}", number + 1.0, "9") for number in range(count))), width)
+    assert all(0 <= place <= width for place in places(svg))
+    assert max(len(text) for text in texts(svg)) * drawing.LETTER <= width + drawing.LETTER
 
 
-def test_of_long_runs_means_of_several_seconds_are_drawn() -> None:
-    line = [(float(second), float(second % 2)) for second in range(1, 100_001)]
-    svg = forms.over_time("title", [Panel("QPS", [line], 1.0)], 100_000.0)
-    assert len(svg) < 10_000
-
-
-def test_two_points_of_a_line_are_marks_where_there_is_one() -> None:
-    assert 'fill="none"' not in forms.over_time("title", [Panel("QPS", [[(1.0, 5.0)]], 5.0)], 1.0)
+# Two scales
 
 
 def test_a_line_for_each_arm_with_its_band() -> None:
-    lines = [Line(name, [Place(1, 10, 9, 11), Place(16, 100, 90, 110)]) for name in ("lru", "hyper")]
-    svg = forms.lines_by_value("title", "threads", [(1, "1"), (16, "16")], lines, "QPS")
-    assert titles(svg) == ["lru 1: 10", "lru 16: 100", "hyper 1: 10", "hyper 16: 100"]
+    lines = [Line(name, [LinePoint(1, 10, 9, 11), LinePoint(16, 100, 90, 110)]) for name in ("lru", "hyper")]
+    svg = forms.lines_by_value("title", Axes("threads", "QPS", [(1, "1"), (16, "16")]), lines, drawing.PageMarks())
     assert svg.count('fill-opacity=".15"') == 2
+    assert {"threads", "QPS", "1", "16", "lru", "hyper"} <= set(texts(svg))
 
 
 MARKS = st.lists(st.builds(Mark, st.floats(0.1, 100), st.floats(1, 1e6), st.just("")), min_size=1, max_size=30)
@@ -90,43 +110,36 @@ def test_no_mark_of_the_front_is_beaten_and_each_other_one_is(marks: list[Mark],
         assert (mark[:2] in [other[:2] for other in best]) == (not is_beaten)
 
 
-def test_marks_of_sizes_have_round_ticks() -> None:
-    marks = [Mark(2.0**power, power, f"m{power}") for power in range(20, 31)]
-    svg = forms.marks("title", Plane("memory", "QPS", sizes=True), marks, [front(marks)])
+def test_points_of_a_trade_off_are_named_where_there_is_room() -> None:
+    points = [Mark(2.0**power, power, f"p{power}", "a", "note") for power in range(20, 31)]
+    points += [Mark(2.0**30, 30.0, "under another", "b", "note")]
+    axes = Axes("memory", "QPS", has_sizes=True)
+    svg = forms.trade_off("title", axes, points, [front(points)], drawing.PageMarks())
     assert {"1 MiB", "16 MiB", "1 GiB"} & set(texts(svg))
-    assert titles(svg) == [mark.name for mark in marks]
+    assert {"p20", "p25", "p30"} <= set(texts(svg))
+    assert titles(svg)[-1] == "under another, b: note"
 
 
-def test_a_missing_percentile_has_no_mark() -> None:
-    rows = [("lru", [10.0, 100.0, None]), ("hyper", [8.0, 70.0, 90.0])]
-    svg = forms.percentiles("title", rows, ["p50", "p99", "p99.9"], "µs")
-    assert titles(svg) == [
-        "lru p50: 10 µs",
-        "lru p99: 100 µs",
-        "hyper p50: 8 µs",
-        "hyper p99: 70 µs",
-        "hyper p99.9: 90 µs",
-    ]
+def test_over_time_loads_are_thin_and_their_median_bold_with_stalls_and_a_target() -> None:
+    loads = [[(float(second), rate) for second in range(1, 21)] for rate in (90.0, 100.0, 120.0)]
+    lines = [TimeLine("a", loads), TimeLine("b", loads[:1])]
+    panel = Panel("QPS", lines, {"stalls": [5, 12]}, target=95.0)
+    svg = forms.over_time("title", [panel], drawing.PageMarks())
+    assert svg.count('class="load"') == 3
+    assert svg.count('stroke-width="2.2"') == 2
+    assert svg.count('class="stall"') == 2
+    assert svg.count("stroke-dasharray") == 1
+    assert {"QPS", "seconds", "stalls", "a", "b", "0", "20"} <= set(texts(svg))
 
 
-def test_a_map_shows_ratios_and_differences_in_bold() -> None:
-    svg = forms.heat_map(
-        "title", ["a", "b"], [("load", [MapCell(0.5, True), None]), ("read", [None, MapCell(1.02, False)])]
-    )
-    assert texts(svg) == ["a", "b", "load", "0.50", "read", "1.02"]
-    assert svg.count('font-weight="bold"') == 1
+def test_long_runs_are_small_pictures() -> None:
+    load = [(float(second), float(second % 2)) for second in range(1, 100_001)]
+    panel = Panel("QPS", [TimeLine("a", [load])], {"stalls": [second for second, _ in load]})
+    svg = forms.over_time("title", [panel], drawing.PageMarks())
+    assert svg.count('class="stall"') <= drawing.NARROW + 1
+    assert len(svg) < 50_000
 
 
-@pytest.mark.parametrize("count", [1, 200])
-def test_candidates_have_their_figures_and_probabilities(count: int) -> None:
-    names = [f"v{number}" for number in range(count)]
-    svg = forms.candidates("title", names, [[1.0, 2.0]] * count, [1 / count] * count, "qps")
-    assert svg.count("<rect") == count
-    assert len(titles(svg)) == 2 * count
-    assert sum(text.startswith("v") for text in texts(svg)) <= 45
-
-
-def test_text_of_others_is_only_text() -> None:
-    assert "&lt;a &amp; b&gt;" in drawing.text((0, 0), "<a & b>")
-    assert 'aria-label="&quot;x"' in drawing.svg('"x', 1, 1)
-    assert "&lt;i&gt;" in drawing.mark((0, 0), 0, "<i>")
+def test_a_single_sample_is_a_mark() -> None:
+    svg = forms.over_time("title", [Panel("QPS", [TimeLine("a", [[(1.0, 5.0)]])])], drawing.PageMarks())
+    assert len(places(svg)) == 1

@@ -1,15 +1,17 @@
-"""The page in a browser: its tables sort, filter and take another base; whole without scripts, on paper, on a phone."""
+"""The page in a browser: within its budget, controls work, and it is whole without scripts, on paper, on a phone."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from stepgrid.summarize.notes.arm_settings import ArmSettings
 from stepgrid.summarize.page import html, summary_text
+from stepgrid.transfer.published import plan_results, publish
 from tests.browser import PHONE, Page, browser
+from tests.measure_page import BUDGET, PART, SCREEN, measure
 from tests.needs import needs
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
@@ -18,25 +20,33 @@ pytestmark = needs("chromium")
 NEW = "rocksdb-7.8.3"
 RATES = {"lru": 1000.0, "hyper": 1500.0, "tiny": 600.0}
 ROWS = "[...document.querySelectorAll('#against-1 > .scroll tbody tr:not([hidden])')].map(row => "
-TEXTS = f"{ROWS}[...row.cells].filter(cell => !cell.hidden).map(cell => cell.textContent).join(' | '))"
+TEXTS = f"{ROWS}[...row.cells].filter(cell => !cell.hidden).map(cell => cell.innerText.trim()).join(' | '))"
+
+
+def measured(folder: Path, builds: int = 1, threads: int = 3, loads: int = 3) -> Experiment:
+    """Make up an experiment in which `hyper` gains with each thread, and `tiny` failed with 8."""
+    names = tuple(f"rocksdb-7.8.{3 + number}" for number in range(builds))
+    counts = ("1", "2", "8", *map(str, range(9, 6 + threads)))[:threads]
+    experiment = Experiment(folder, builds=names, caches=tuple(RATES), threads=counts, loads=loads)
+    for build in names:
+        experiment.add_build(build, quality={"route": "debian", "suite": "bookworm"})
+        for load, level in enumerate((1.0, 1.01, 0.99)[:loads]):
+            experiment.add_load(build, load)
+            for cache, rate in RATES.items():
+                for count in counts:
+                    if (cache, count) != ("tiny", "8"):
+                        gain = 1 + 0.1 * int(count) if cache == "hyper" else 1.0
+                        qps = rate * gain * level * int(count)
+                        experiment.add(build, cache, count, load, {"readww": qps, "overwrite": qps / 2})
+    experiment.add_failure(experiment.stage(names[0], "tiny", "8", 0), "db_bench was killed by SIGKILL")
+    return experiment
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`hyper` gains with each thread; `tiny` failed with 8."""
-    found = Experiment(tmp_path_factory.mktemp("page"), caches=tuple(RATES), threads=("1", "2", "8"), loads=3)
-    found.add_build(NEW)
-    for load, level in enumerate((1.0, 1.01, 0.99)):
-        found.add_load(NEW, load)
-        for cache, rate in RATES.items():
-            for threads in found.threads:
-                if (cache, threads) != ("tiny", "8"):
-                    more = 1 + 0.1 * int(threads) if cache == "hyper" else 1.0
-                    each = rate * more * level * int(threads)
-                    found.add(NEW, cache, threads, load, {"readww": each, "overwrite": each / 2})
-    found.add_failure(found.stage(NEW, "tiny", "8", 0), "db_bench was killed by SIGKILL")
-    scenario.report(found)
-    return summary_text.page_path(found.store, "p-synthetic")
+    experiment = measured(tmp_path_factory.mktemp("page"))
+    scenario.report(experiment)
+    return summary_text.page_path(experiment.store, "p-synthetic")
 
 
 @pytest.fixture(scope="module")
@@ -47,14 +57,18 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 @pytest.fixture
 def page(tab: Page, path: Path) -> Page:
-    """Scrolled to the first comparison, whose table has its controls then."""
-    tab.open(path)
+    open_table(tab, path)
+    return tab
+
+
+def open_table(tab: Page, path: Path, fragment: str = "") -> None:
+    """Scroll to the table to paste, which has its controls then."""
+    tab.open(path, fragment=fragment)
     tab.run("document.querySelector('#against-1').scrollIntoView()")
     tab.run(
         "new Promise(done => { const look = () => document.querySelector('#against-1 .bar') ? done()"
         " : setTimeout(look, 20); look(); })"
     )
-    return tab
 
 
 def choose(page: Page, selector: str, value: str) -> None:
@@ -66,37 +80,81 @@ def choose(page: Page, selector: str, value: str) -> None:
 
 def sort(page: Page, column: int) -> list[str]:
     page.run(f"document.querySelectorAll('#against-1 .sort')[{column}].click()")
-    found: list[str] = page.run(TEXTS)
-    return found
+    texts: list[str] = page.run(TEXTS)
+    return texts
+
+
+# Its size
+
+
+@pytest.mark.parametrize(
+    ("builds", "threads", "loads"), [(1, 3, 3), (6, 12, 2), (1, 1, 1), (2, 3, 1)], ids=["small", "grid", "one", "try"]
+)
+def test_a_page_keeps_its_budget_whatever_the_grid(
+    tab: Page, tmp_path: Path, builds: int, threads: int, loads: int
+) -> None:
+    experiment = measured(tmp_path, builds, threads, loads)
+    scenario.report(experiment)
+    for width in (SCREEN, PHONE):
+        figures = measure(tab, summary_text.page_path(experiment.store, "p-synthetic"), width)
+        assert {name: figures[name] for name in BUDGET if figures[name] > BUDGET[name]} == {}
+        assert figures["first chart ends in"] > PART
+        assert figures["width"] <= width
+
+
+def test_nothing_to_compare_is_a_page_with_its_figures(tab: Page, tmp_path: Path) -> None:
+    from stepgrid.model.figures import Figures
+    from stepgrid.plugins.importer import ImportedStep
+    from stepgrid.store.store import Store
+    from stepgrid.summarize.report_files import current_report
+
+    steps = [ImportedStep("a", f"step{number}", Figures({"qps": 10.0 * number})) for number in range(1, 21)]
+    plan, store = plan_results("insert_benchmark", "title", "dir", steps), Store(tmp_path / "outputs")
+    publish(store, plan)
+    report = current_report(store, plan.plan)
+    (tmp_path / "page.html").write_text(html.page(report), encoding="utf-8")
+    for width in (SCREEN, PHONE):
+        figures = measure(tab, tmp_path / "page.html", width)
+        assert {name: figures[name] for name in BUDGET if figures[name] > BUDGET[name]} == {}
+        assert figures["charts"] == 1
+
+
+# Its controls
 
 
 def test_it_says_nothing_in_the_console_and_asks_for_nothing(page: Page, path: Path) -> None:
+    page.run("document.querySelectorAll('details').forEach(box => { box.open = true; })")
     assert page.complaints() == []
     assert page.requests() == [path.absolute().as_uri()]
 
 
 def test_a_table_is_sorted_by_any_column(page: Page) -> None:
     before = page.run(TEXTS)
-    assert before[0].startswith("readww | 1 | 1,000 | 1.65 ")
-    assert [row.split(" | ")[3][:4] for row in sort(page, 3)] == ["2.70", "2.70", "1.80", "1.80", "1.65", "1.65"]
+    assert before[0] == "readww | 1 | 1,000 base | 1,650 ▲ 1.65× | 600 ▼ 0.60×".replace(" base", "")
+    ratios = [row.split(" | ")[3].split()[-1] for row in sort(page, 3)]
+    assert ratios == ["2.70×", "2.70×", "1.80×", "1.80×", "1.65×", "1.65×"]
     assert page.run("document.querySelectorAll('#against-1 th')[3].ariaSort") == "descending"
-    assert [row.split(" | ")[3][:4] for row in sort(page, 3)] == ["1.65", "1.65", "1.80", "1.80", "2.70", "2.70"]
+    assert page.run("location.hash") == "#against-1.sort=3d"
+    assert [row.split(" | ")[3].split()[-1] for row in sort(page, 3)] == ratios[::-1]
     assert sort(page, 3) == before
     assert [row.split(" | ")[0] for row in sort(page, 0)][:3] == ["overwrite"] * 3
     assert [row.split(" | ")[4] for row in sort(page, 4)][-2:] == ["failed", "failed"], "what has no figure comes last"
 
 
-def test_a_table_is_filtered_and_says_what_is_left(page: Page) -> None:
+def test_a_table_is_filtered_and_the_address_keeps_it(page: Page, path: Path) -> None:
     choose(page, "#against-1 .controls label:nth-of-type(2) select", "=2")
     assert [row.split(" | ")[:2] for row in page.run(TEXTS)] == [["readww", "2"], ["overwrite", "2"]]
     assert page.run("document.querySelector('#against-1 .count').textContent") == "2 of 6 rows"
-    choose(page, "#against-1 .controls label:nth-of-type(2) select", "")
+    address = page.run("location.hash")
+    open_table(page, path)
     assert len(page.run(TEXTS)) == 6
+    open_table(page, path, address)
+    assert len(page.run(TEXTS)) == 2
 
 
 def test_columns_are_chosen(page: Page) -> None:
     page.run("document.querySelectorAll('#against-1 fieldset input')[1].click()")
-    assert page.run(TEXTS)[0] == "readww | 1 | 1,000 | 0.600 [0.598, 0.602] slower"
+    assert page.run(TEXTS)[0] == "readww | 1 | 1,000 | 600 ▼ 0.60×"
     page.run("document.querySelectorAll('#against-1 fieldset input')[1].click()")
     assert page.run(TEXTS)[0].count("|") == 4
 
@@ -105,8 +163,8 @@ def test_another_base_has_ratios_and_no_verdicts(page: Page) -> None:
     before = page.run(TEXTS)
     choose(page, "#against-1 .bar > label select", "3")
     after = page.run(TEXTS)
-    assert after[0] == "readww | 1 | 1,000 (0.61×) | base | 0.36×"
-    assert after[2].endswith("| base | failed")
+    assert after[0] == "readww | 1 | 1,000 0.61× | 1,650 base | 600 0.36×"
+    assert after[2].endswith("base | failed")
     note = "Ratios to cache=hyper, from those to cache=lru; intervals and verdicts are known against cache=lru alone."
     assert page.run("document.querySelector('#against-1 p.note').textContent") == note
     choose(page, "#against-1 .bar > label select", "")
@@ -120,48 +178,107 @@ def test_the_keyboard_reaches_what_the_mouse_does(page: Page) -> None:
     assert [row.split(" | ")[2] for row in page.run(TEXTS)][:2] == ["8,000", "4,000"]
 
 
-def test_each_entry_of_the_contents_leads_somewhere(page: Page) -> None:
-    script = "[...document.querySelectorAll('nav a[href^=\"#\"]')].filter(a => !document.querySelector(a.hash)).length"
-    assert page.run(script) == 0
-    assert page.run("document.querySelectorAll('nav a[href^=\"#\"]').length") >= 7
+COPIED = "(() => { let text = null; navigator.clipboard.writeText = async (copied) => { text = copied; };"
+
+
+def test_a_table_and_a_chart_are_copied(page: Page) -> None:
+    press = "[...document.querySelectorAll('%s .tools button')].find(one => one.textContent === '%s').click();"
+    table = page.run(f"{COPIED} {press % ('#against-1', 'Markdown')} return text; }})()")
+    assert table.splitlines()[:3] == [
+        "| step | threads | cache=lru | cache=hyper | cache=tiny |",
+        "| --- | --- | --- | --- | --- |",
+        "| readww | 1 | 1,000 | 1,650 ▲ 1.65× | 600 ▼ 0.60× |",
+    ]
+    chart = page.run(f"{COPIED} {press % ('#answer', 'CSV')} return text; }})()")
+    assert chart.splitlines()[:2] == ["point,QPS", '"readww, threads=1, cache=lru",1000']
+
+
+def test_views_of_the_chart_have_an_address(page: Page) -> None:
+    shown = "document.querySelector('#answer figure > [data-view]:not([hidden])').dataset.view"
+    assert page.run(shown) == "figures"
+    page.run("[...document.querySelectorAll('#answer .tools button')].find(one => one.textContent === 'ratio').click()")
+    assert page.run(shown) == "ratio"
+    assert page.run("location.hash") == "#chart-qps.view=ratio"
+
+
+def test_a_chart_is_saved_as_a_picture(page: Page) -> None:
+    page.run(
+        "window.saved = [];"
+        "HTMLAnchorElement.prototype.click = function () { saved.push([this.download, this.href]); };"
+        "['SVG', 'PNG'].forEach(name => [...document.querySelectorAll('#answer .tools button')]"
+        ".find(one => one.textContent === name).click())"
+    )
+    page.run("new Promise(done => { const look = () => saved.length > 1 ? done() : setTimeout(look, 20); look(); })")
+    files = dict(page.run("saved"))
+    assert files["qps.svg"].startswith("data:image/svg+xml")
+    assert "var(" not in files["qps.svg"]
+    image = base64.b64decode(files["qps.png"].partition(",")[2])
+    assert image.startswith(b"\x89PNG")
+    assert len(image) > 10_000
+    assert page.complaints() == []
+
+
+def test_an_arm_is_lit_in_charts_and_tables(page: Page) -> None:
+    page.run(
+        "document.querySelector('#answer [data-arm=\"cache=hyper\"]')"
+        ".dispatchEvent(new PointerEvent('pointerover', {bubbles: true}))"
+    )
+    opacity = "getComputedStyle(document.querySelector('#answer svg [data-arm=\"%s\"]')).opacity"
+    assert (page.run(opacity % "cache=hyper"), page.run(opacity % "cache=lru")) == ("1", "0.18")
+    lit = "getComputedStyle(document.querySelector('#against-1 td[data-arm=\"cache=hyper\"]')).backgroundColor"
+    assert page.run(lit) == "rgb(255, 241, 194)"
+
+
+def test_each_place_of_the_page_is_opened_by_its_address(page: Page) -> None:
+    page.run("location.hash = '#host'")
+    page.run("new Promise(done => setTimeout(done, 100))")
+    assert page.run("document.querySelector('#host').open")
+
+
+# Its forms
 
 
 def test_without_scripts_everything_is_there(tab: Page, path: Path) -> None:
     tab.open(path, scripts=False)
-    assert tab.run("document.querySelector('.bar')") is None
+    assert tab.run("document.querySelector('.tools')") is None
     assert tab.run("document.querySelectorAll('#against-1 > .scroll tbody tr').length") == 6
-    assert tab.run("document.querySelector('#answer').innerText").count("is faster than") == 1
+    assert tab.run("document.querySelectorAll('#answer svg').length") == 6
+    assert tab.run("document.querySelectorAll('.rest > details > summary').length") >= 8
 
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_on_a_phone_nothing_is_cut(tab: Page, path: Path, dark: bool) -> None:
     """A table that is wider than the screen scrolls by itself."""
     tab.open(path, PHONE, dark=dark)
+    tab.run("document.querySelectorAll('details').forEach(box => { box.open = true; })")
     assert tab.run("document.documentElement.scrollWidth") == PHONE
-    assert tab.run("innerWidth") == PHONE
-    assert tab.run("getComputedStyle(document.body).backgroundColor") == (
-        "rgb(21, 23, 26)" if dark else "rgb(255, 255, 255)"
+    paper = "rgb(21, 23, 26)" if dark else "rgb(255, 255, 255)"
+    assert tab.run("getComputedStyle(document.body).backgroundColor") == paper
+
+
+@pytest.mark.parametrize(("width", "least"), [(PHONE, 11.0), (SCREEN, 12.0)])
+def test_the_text_of_a_chart_can_be_read(tab: Page, path: Path, width: int, least: float) -> None:
+    tab.open(path, width)
+    tab.run("document.querySelectorAll('details').forEach(box => { box.open = true; })")
+    sizes = tab.run(
+        "[...document.querySelectorAll('svg.chart')].filter(svg => svg.checkVisibility() && svg.clientWidth).map("
+        "svg => 12 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width)"
     )
+    assert len(sizes) > 3
+    assert min(sizes) >= least
 
 
-@pytest.mark.parametrize("width", [PHONE, 1280])
-def test_a_long_value_covers_nothing(tab: Page, tmp_path: Path, width: int) -> None:
-    long = ";".join(f"max_bytes_for_level_{at}=16777216" for at in range(12))
-    settings = ArmSettings("data", ("cached", "io-bound"), (("rocksdb_default_cf_options", ("not set", long)),))
-    found = scenario.report(scenario.experiment(tmp_path))
-    (tmp_path / "page.html").write_text(html.page(scenario.altered(found, settings=(settings,))), encoding="utf-8")
-    tab.open(tmp_path / "page.html", width)
-    places = tab.run("[...document.querySelectorAll('#settings tbody th')].map(cell => cell.getBoundingClientRect().x)")
-    ends = tab.run(
-        "[...document.querySelectorAll('#settings tbody th')].map(cell => cell.getBoundingClientRect().right)"
-    )
-    assert len(places) == 3
-    assert all(end <= place for end, place in zip(ends, places[1:], strict=False))
-    assert ends[-1] <= width
-
-
-def test_on_paper_there_are_no_controls(tab: Page, path: Path) -> None:
+def test_on_paper_there_are_no_controls_and_no_commands(tab: Page, path: Path) -> None:
     tab.open(path, media="print")
+    tab.run("document.querySelectorAll('details').forEach(box => { box.open = true; })")
     tab.run("document.querySelector('#against-1').scrollIntoView()")
-    assert tab.run("getComputedStyle(document.querySelector('nav')).display") == "none"
+    assert tab.run("getComputedStyle(document.querySelector('.commands')).display") == "none"
+    assert tab.run("[...document.querySelectorAll('.tools, .bar')].every(one => !one.checkVisibility())")
     assert tab.paper().startswith(b"%PDF-")
+
+
+def test_colours_are_those_of_the_system_where_it_forces_them(tab: Page, path: Path) -> None:
+    tab.open(path)
+    tab.ask("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
+    colour = tab.run("getComputedStyle(document.querySelector('#answer svg .m1')).color")
+    assert colour == tab.run("getComputedStyle(document.body).color")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.summarize.page import answer, claimed_metrics, html, summary_text
+from stepgrid.summarize.page import answer, claimed_metrics, summary_text
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
 
@@ -31,7 +31,6 @@ def test_each_metric_of_a_claim_but_qps_and_what_was_asked_for(report: Report) -
     assert claimed_metrics.sentences((), report.comparisons.all) == []
 
 
-def test_text_and_page_have_them(report: Report) -> None:
+def test_the_text_has_them(report: Report) -> None:
     assert SAID in answer.lines(report)
-    assert f'<li class="none">{html.quoted(SAID)}</li>' in html.page(report)
     assert "claims      2 claims:" in summary_text.text(report, Path("index.html"))

@@ -90,7 +90,6 @@ def test_the_page_has_them_and_what_the_steps_do(here):
     _report(here, [1.5, 1.5, 1.5])
     page = next(here.rglob("index.html")).read_text(encoding="utf-8")
     assert f"<dt><code>stepgrid explain {SPEC}</code></dt>" in page
-    assert '<a href="#next">What next</a>' in page
     said = "<th>benchmarks [readwhilewriting]; keys 1000</th>"
     assert f"<tr><th>readww</th><th>db_bench</th>{said}<th>" in page
     assert '<p class="note">db_bench: <code>benchmarks</code>: db_bench&#x27;s benchmarks in order;' in page

@@ -6,24 +6,33 @@ import re
 
 from stepgrid.package import TEMPLATES
 
-STYLE = (TEMPLATES / "report" / "style.css").read_text(encoding="utf-8")
+STYLE = "".join((TEMPLATES / "report" / name).read_text(encoding="utf-8") for name in ("chart.css", "style.css"))
 ROOTS = re.findall(r":root \{(.*?)\}", STYLE, re.DOTALL)
 
 
 def variables(text: str) -> dict[str, str]:
-    return dict(re.findall(r"(--[a-z-]+): (#[0-9a-f]+)", text))
+    return dict(re.findall(r"(--[a-z0-9-]+): (#[0-9a-f]+)", text))
+
+
+LIGHT, DARK = (variables(ROOTS[at] + ROOTS[at + 3]) for at in (0, 1))
 
 
 def test_no_colour_is_written_elsewhere() -> None:
     rest = re.sub(r":root \{.*?\}", "", STYLE, flags=re.DOTALL)
     assert re.findall(r"#[0-9a-fA-F]{3,8}\b(?=[^{}]*\})", rest) == []
-    assert set(re.findall(r"var\((--[a-z-]+)\)", rest)) == set(variables(ROOTS[0]))
+    script = (TEMPLATES / "report" / "page.js").read_text(encoding="utf-8")
+    assert set(re.findall(r"var\((--[a-z0-9-]+)\)", rest + script)) == set(LIGHT)
 
 
 def test_light_and_dark_have_the_same_ones_and_none_is_equal() -> None:
-    light, dark = map(variables, ROOTS)
-    assert light.keys() == dark.keys()
-    assert [name for name in light if light[name] == dark[name]] == []
+    assert LIGHT.keys() == DARK.keys()
+    assert [name for name in LIGHT if LIGHT[name] == DARK[name]] == []
+
+
+def test_forced_colours_name_those_of_every_chart() -> None:
+    forced = dict(re.findall(r"(--\w+): (\w+)", ROOTS[2]))
+    assert forced.keys() == variables(ROOTS[0]).keys()
+    assert set(forced.values()) <= {"CanvasText", "Canvas", "GrayText"}
 
 
 def luminance(colour: str) -> float:
@@ -44,9 +53,20 @@ def test_words_can_be_read_on_what_is_behind_them() -> None:
     """4.5 to 1, as WCAG asks for."""
     words = {
         "--paper": ("--ink", "--soft", "--better", "--worse", "--bad", "--stall", "--link"),
+        "--card": ("--ink", "--soft", "--better", "--worse"),
+        "--care": ("--ink", "--care-ink"),
         "--greyed": ("--soft",),
-        **dict.fromkeys(("--less", "--more", "--warned", "--code"), ("--ink",)),
+        **dict.fromkeys(("--less", "--more", "--code", "--lit"), ("--ink",)),
     }
-    for colours in map(variables, ROOTS):
-        found = {(behind, word): contrast(colours[word], colours[behind]) for behind in words for word in words[behind]}
-        assert {pair: round(ratio, 2) for pair, ratio in found.items() if ratio < 4.5} == {}
+    for colours in (LIGHT, DARK):
+        ratios = {
+            (behind, word): contrast(colours[word], colours[behind]) for behind in words for word in words[behind]
+        }
+        assert {pair: round(ratio, 2) for pair, ratio in ratios.items() if ratio < 4.5} == {}
+
+
+def test_marks_of_charts_are_seen_on_paper() -> None:
+    """3 to 1, as WCAG asks for graphics."""
+    for colours in (LIGHT, DARK):
+        ratios = {mark: contrast(colours[mark], colours["--paper"]) for mark in colours if re.fullmatch(r"--m\d", mark)}
+        assert {mark: round(ratio, 2) for mark, ratio in ratios.items() if ratio < 3} == {}

@@ -1,25 +1,28 @@
-"""Scales, axes, marks and panels of charts, drawn as SVG without a library: small, quick and the same everywhere."""
+"""Scales, axes, marks and text of charts, drawn as SVG without a library: small, quick and the same everywhere."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
+from itertools import pairwise
 from typing import TypeAlias
 
 from stepgrid.model import units
+from stepgrid.package import TEMPLATES
 
-FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
-# Okabe and Ito: told apart by colour-blind readers, dark enough for white paper
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#7a5c00", "#56B4E9", "#000000", "#E69F00")
-INK, SOFT, GRID, AXIS, STALL = "#222", "#555", "#e4e4e4", "#999", "#c00000"  # dark mode turns a chart's colours round
-Spot: TypeAlias = tuple[float, float]  # pixels: x, y; or a width and a height
+Spot: TypeAlias = tuple[float, float]  # pixels: x, y
+Marks: TypeAlias = Mapping[str, int]  # arm -> its mark
 
-LETTER = 6.9  # pixels of a letter, at most
-LINE = 15
+WIDE, NARROW = 900.0, 340.0  # pixels: of a screen, and of a phone or of one of three beside each other
+LETTER = 7.3  # pixels of a letter, at most
+LINE = 16
 LOGARITHMIC = 8  # a scale is logarithmic where the largest value is so many times the least
-# what a mark of an arm looks like, around 0, 0 and of radius 1: told apart in grey, too
+COLOURS = 8
+# marks around 0, 0 and of radius 1, told apart in grey, too; from the ninth arm on they are hollow
 SHAPES = (
     "M-1 0a1 1 0 1 0 2 0a1 1 0 1 0 -2 0Z",
     "M-.9 -.9H.9V.9H-.9Z",
@@ -30,6 +33,15 @@ SHAPES = (
     "M1.1 0L-.9 1.1V-1.1Z",
     "M-1.1 0L.9 1.1V-1.1Z",
 )
+GLYPHS = "●■▲◆✚▼▶◀○□△◇✛▽▷◁"  # the same in text
+
+
+class PageMarks(dict[str, int]):
+    """Marks of the arms of a page, the next free one for an arm that has none: the same in all charts."""
+
+    def __missing__(self, arm: str) -> int:
+        self[arm] = len(self)
+        return self[arm]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +80,17 @@ class Scale:
 def scale(values: Sequence[float], first: float, last: float, from_zero: bool = False) -> Scale:
     """Fit a scale to values: logarithmic where they differ much and none is 0."""
     low, high = min(values), max(values)
+    if not from_zero and is_wide(values):
+        return Scale(low / 1.15, high * 1.15, first, last, True)
     if from_zero:
         return Scale(0.0, high * 1.05 or 1.0, first, last)
-    if low > 0 and high / low >= LOGARITHMIC:
-        return Scale(low / 1.15, high * 1.15, first, last, True)
     room = (high - low or abs(high) or 1.0) * 0.08
     return Scale(low - room, high + room, first, last)
+
+
+def is_wide(values: Sequence[float]) -> bool:
+    """Return whether the values call for a logarithmic scale."""
+    return min(values) > 0 and max(values) / min(values) >= LOGARITHMIC
 
 
 def _linear_ticks(low: float, high: float) -> list[float]:
@@ -90,77 +107,108 @@ def _power_ticks(low: float, high: float) -> list[float]:
     return [tick for power in decades for factor in factors if low <= (tick := factor * 10.0**power) <= high]
 
 
-def colour(arm: int) -> str:
-    return PALETTE[arm % len(PALETTE)]
-
-
-def text(spot: Spot, content: str, anchor: str = "start", fill: str = INK) -> str:
+def text(spot: Spot, content: str, anchor: str = "start", kind: str = "") -> str:
     x, y = spot
-    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" fill="{fill}">{escape(content)}</text>'
+    name = f' class="{kind}"' if kind else ""
+    side = "" if anchor == "start" else f' text-anchor="{anchor}"'
+    return f'<text x="{x:g}" y="{y:g}"{side}{name}>{escape(content)}</text>'
 
 
-def line(start: Spot, end: Spot, stroke: str = GRID, width: float = 1, dashed: bool = False) -> str:
+def short_text(spot: Spot, content: str, room: float, anchor: str = "start", kind: str = "") -> str:
+    """Draw a text that is cut where it has no room; all of it is shown when pointed at."""
+    letters = max(4, int(room / LETTER))
+    if len(content) <= letters:
+        return text(spot, content, anchor, kind)
+    half = (letters - 1) // 2
+    cut = f"{content[: letters - 1 - half]}…{content[-half:]}"
+    return f"<g><title>{escape(content)}</title>{text(spot, cut, anchor, kind)}</g>"
+
+
+def line(start: Spot, end: Spot, kind: str = "line", width: float = 1, dashed: bool = False) -> str:
     (x1, y1), (x2, y2) = start, end
     dashes = ' stroke-dasharray="4 3"' if dashed else ""
-    return f'<path d="M{x1:g} {y1:g}L{x2:g} {y2:g}" stroke="{stroke}" stroke-width="{width:g}"{dashes}/>'
+    return f'<path class="{kind}" d="M{x1:g} {y1:g}L{x2:g} {y2:g}" stroke-width="{width:g}"{dashes}/>'
 
 
-def path(points: Iterable[Spot], stroke: str, width: float = 1.8) -> str:
+def path(points: Iterable[Spot], width: float = 2, kind: str = "") -> str:
+    """Draw a line in the colour of the arm around it, or that of `kind`."""
     joined = "L".join(f"{x:g} {y:g}" for x, y in points)
-    return f'<path d="M{joined}" fill="none" stroke="{stroke}" stroke-width="{width:g}"/>'
+    colour = f'class="{kind}"' if kind else 'fill="none" stroke="currentColor"'
+    return f'<path d="M{joined}" {colour} stroke-width="{width:g}"/>'
 
 
-def area(points: Iterable[Spot], fill: str) -> str:
+def area(points: Iterable[Spot]) -> str:
     joined = "L".join(f"{x:g} {y:g}" for x, y in points)
-    return f'<path d="M{joined}Z" fill="{fill}" fill-opacity=".15"/>'
+    return f'<path d="M{joined}Z" fill="currentColor" fill-opacity=".15"/>'
 
 
-def rectangle(corner: Spot, size: Spot, fill: str, opacity: float = 1) -> str:
+def rectangle(corner: Spot, size: Spot, kind: str, opacity: float = 1) -> str:
     box = f'x="{corner[0]:g}" y="{corner[1]:g}" width="{size[0]:g}" height="{size[1]:g}"'
     see_through = "" if opacity == 1 else f' fill-opacity="{opacity:.2f}"'
-    return f'<rect {box} fill="{fill}"{see_through}/>'
+    return f'<rect class="{kind}" {box}{see_through}/>'
 
 
-def mark(spot: Spot, arm: int, title: str = "", radius: float = 4, hollow: bool = False) -> str:
-    """Draw the mark of an arm; `title` is shown to who points at it."""
-    fill = f'fill="{colour(arm)}"'
-    if hollow:
-        fill = f'fill="#fff" stroke="{colour(arm)}" stroke-width="{1.5 / radius:.2g}"'
-    place = f'transform="translate({spot[0]:g} {spot[1]:g}) scale({radius:g})"'
+def of_arm(name: str, mark: int, *parts: str, title: str = "") -> str:
+    """Group what belongs to an arm, in its colour; the page lights all of an arm's parts together."""
     note = f"<title>{escape(title)}</title>" if title else ""
-    return f'<path {place} d="{SHAPES[arm % len(SHAPES)]}" {fill}>{note}</path>'
+    return f'<g class="m{mark % COLOURS}" data-arm="{escape(name)}">{note}{"".join(parts)}</g>'
 
 
-def x_axis(
-    scale: Scale, ends: Spot, title: str, ticks: Sequence[tuple[float, str]] | None = None, grid: bool = True
-) -> str:
+def shape(spot: Spot, mark: int, radius: float = 5, is_hollow: bool = False) -> str:
+    """Draw the mark of an arm."""
+    colour = 'fill="currentColor"'
+    if is_hollow or mark // COLOURS % 2:
+        colour = f'class="hole" stroke="currentColor" stroke-width="{1.6 / radius:.2g}"'
+    turn = f'transform="translate({spot[0]:g} {spot[1]:g}) scale({radius:g})"'
+    return f'<path {turn} d="{SHAPES[mark % len(SHAPES)]}" {colour}/>'
+
+
+def glyph(mark: int) -> str:
+    """Return the mark of an arm as a letter."""
+    return GLYPHS[mark % len(GLYPHS)]
+
+
+def x_axis(scale: Scale, ends: Spot, title: str, ticks: Sequence[tuple[float, str]] | None = None) -> str:
     """Draw an axis at the foot; `ends`: the top and the foot of the lines of its grid."""
     top, foot = ends
-    labels = ticks or [(tick, short(tick)) for tick in scale.ticks]
-    parts = [text((scale(value), foot + LINE), label, "middle") for value, label in labels]
-    if grid:
-        parts = [line((scale(value), top), (scale(value), foot)) for value, _ in labels] + parts
-    else:
-        parts.append(line((scale.first, foot), (scale.last, foot), AXIS))
-    return "".join(parts) + text(((scale.first + scale.last) / 2, foot + 2 * LINE), title, "middle", SOFT)
+    labels = room_for(scale, ticks or [(tick, short(tick)) for tick in scale.ticks])
+    parts = [line((scale(value), top), (scale(value), foot)) for value, _ in labels]
+    parts += [text((scale(value), foot + LINE), label, "middle", "soft") for value, label in labels]
+    return "".join(parts) + text(((scale.first + scale.last) / 2, foot + 2 * LINE), title, "middle", "soft")
 
 
-def y_axis(scale: Scale, left: float, right: float, title: str) -> str:
+def room_for(scale: Scale, ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Drop every second tick, again and again, until the labels do not touch."""
+    chosen = list(ticks)
+    while len(chosen) > 2 and any(
+        scale(following) - scale(tick) < LETTER * (len(name) + len(other)) / 2 + 6
+        for (tick, name), (following, other) in pairwise(chosen)
+    ):
+        chosen = chosen[::2]
+    return chosen
+
+
+def y_axis(scale: Scale, start: float, end: float, title: str) -> str:
     """Draw an axis at the left, with the lines of its grid."""
     parts = []
     for tick in scale.ticks:
         y = scale(tick)
-        parts += [line((left, y), (right, y)), text((left - 5, y + 4), short(tick), "end")]
-    return "".join(parts) + text((2, min(scale.first, scale.last) - 9), title, "start", SOFT)
+        parts += [line((start, y), (end, y)), text((start - 5, y + 4), short(tick), "end", "soft")]
+    return "".join(parts) + text((2, min(scale.first, scale.last) - 10), title, kind="soft")
 
 
-def legend(names: Sequence[str], left: float, top: float) -> str:
-    """Explain the marks of arms, a line for each; nothing where there is one arm."""
-    parts = []
-    for arm, name in enumerate(names if len(names) > 1 else ()):
-        y = top + arm * LINE
-        parts += [mark((left + 4, y - 4), arm), text((left + 14, y), name)]
-    return "".join(parts)
+def legend(names: Sequence[str], marks: Marks, spot: Spot, end: float) -> tuple[str, float]:
+    """Explain the marks of arms, and return the foot; nothing where there is one arm."""
+    (start, top), parts = spot, []
+    x, y = start, top
+    for name in names if len(names) > 1 else ():
+        width = min(LETTER * len(name) + 28, end - start)
+        if x > start and x + width > end:
+            x, y = start, y + LINE
+        parts.append(of_arm(name, marks[name], shape((x + 5, y - 4), marks[name], 4.5)))
+        parts.append(short_text((x + 14, y), name, end - x - 14))
+        x += width
+    return "".join(parts), y if parts else top - LINE
 
 
 def text_width(names: Iterable[str]) -> float:
@@ -174,5 +222,36 @@ def short(value: float) -> str:
 
 def svg(label: str, width: float, height: float, *parts: str) -> str:
     """Join parts to a picture; `label` is what a reader who cannot see it gets."""
-    head = f'<svg role="img" aria-label="{escape(label)}" viewBox="0 0 {width:g} {height:g}"'
-    return f'{head} width="{width:g}" height="{height:g}" font-family="{FONT}" font-size="12">{"".join(parts)}</svg>'
+    head = f'<svg class="chart" role="img" aria-label="{escape(label)}" viewBox="0 0 {width:g} {height:g}"'
+    return f'{head} width="{width:g}" height="{height:g}">{"".join(parts)}</svg>'
+
+
+# A picture that stands alone
+
+
+def stand_alone(picture: str, margin: float = 12) -> str:
+    """Give a picture its name space, colours, title and paper, so that it can be a file of its own."""
+    frame = re.search(r'aria-label="([^"]*)" viewBox="0 0 ([\d.]+) ([\d.]+)"', picture)
+    if frame is None:
+        raise ValueError("no chart")
+    title, width, height = frame[1], float(frame[2]) + 2 * margin, float(frame[3]) + 2 * margin + LINE
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" aria-label="{title}" '
+        f'viewBox="{-margin:g} {-margin - LINE:g} {width:g} {height:g}" width="{width:g}" height="{height:g}">'
+    )
+    paper = f'<rect class="hole" x="{-margin:g}" y="{-margin - LINE:g}" width="{width:g}" height="{height:g}"/>'
+    name = f'<text class="bold" x="0" y="{-LINE / 2:g}">{title}</text>'
+    return f"{head}<style>{_plain_style()}</style>{paper}{name}{picture[picture.index('>') + 1 :]}\n"
+
+
+@cache
+def _plain_style() -> str:
+    """Return the rules of charts with colours in place of variables, which other programs than browsers lack."""
+    css = (TEMPLATES / "report" / "chart.css").read_text(encoding="utf-8")
+    light, dark = (dict(re.findall(r"(--\w+): ([^;]+);", block)) for block in css.split(":root {")[1:3])
+    rules = css[css.index("svg.chart {") :]
+    return f"{_filled(rules, light)}@media (prefers-color-scheme: dark) {{ {_filled(rules, light | dark)} }}"
+
+
+def _filled(rules: str, colours: Mapping[str, str]) -> str:
+    return re.sub(r"var\((--\w+)\)", lambda name: colours[name[1]], rules)

@@ -1,75 +1,179 @@
-"""The forms of charts: ratios, lines along numbers or over time, marks of two figures, a map; data in, SVG out."""
+"""Forms of charts: rows of dots, ratios and percentiles, lines along numbers and over time, trade-offs.
+
+Data in, SVG out: nothing of a report is known here.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
-from statistics import fmean
+from statistics import fmean, median
 from typing import NamedTuple
 
 from stepgrid.model import units
 from stepgrid.summarize.charts import drawing
-from stepgrid.summarize.charts.drawing import LINE, Scale
+from stepgrid.summarize.charts.drawing import LINE, NARROW, Marks, Scale, Spot
 
-# Ratios
+# Rows
 
-
-class Ratio(NamedTuple):
-    """A ratio of an arm at a point; without ends there is no interval, hollow where there is no verdict."""
-
-    point: str
-    arm: str
-    ratio: float
-    ends: tuple[float, float] | None
-    is_judged: bool
-
-
-BAND = "#ececec"  # within it a difference is none
+ROW, GAP, TOP = 21.0, 16.0, 24.0  # pixels: a row, the room between groups, and that of the axis above
+TALL = 40  # rows; more stand closer together
 RATIO_TICKS = (
-    *(0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+    *(0.001, 0.003, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
     *(1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0),
 )
 FARTHEST = 1e50  # a ratio that is farther from 1 is drawn there
-SIDE = 60  # pixels that the name of a side takes
-TICK_ROOM = 34  # pixels between the labels of two ticks
+SIDE = 74  # pixels that the name of a side takes
 
 
-def ratios(title: str, rows: Sequence[Ratio], arms: Sequence[str], effect: float, width: float = 250) -> str:
-    """Draw ratios with their intervals on a logarithmic scale whose sides are named."""
-    points = list(dict.fromkeys(row.point for row in rows))
-    left = drawing.text_width(points) + 10
-    step = min(20, max(8 if len(arms) > 1 else 16, 600 // (len(points) * len(arms))))
-    top, height = 22, len(points) * (step * len(arms) + 6)
-    scale = _ratio_scale(rows, effect, left, left + width)
-    foot, ones = top + height, scale(1.0)
-    band = scale.clamp(1 / (1 + effect)), scale(1 + effect)
-    parts = [
-        drawing.rectangle((band[0], top), (band[1] - band[0], height), BAND),
-        drawing.text((ones - 8, top - 8), "◀ slower", "end", drawing.SOFT) if ones - left > SIDE else "",
-        drawing.text((ones + 8, top - 8), "faster ▶", "start", drawing.SOFT) if left + width - ones > SIDE else "",
-        drawing.x_axis(scale, (top, foot), "ratio", _ratio_ticks(scale)),
-        drawing.line((ones, top), (ones, foot), drawing.SOFT),
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A figure of an arm; `text` is how it is shown, `note` what else is told to who points at it."""
+
+    group: str
+    arm: str
+    value: float
+    text: str
+    ends: tuple[float, float] | None = None  # of its interval
+    note: str = ""
+    is_hollow: bool = False  # without a verdict
+    tail: tuple[float, ...] = ()  # higher percentiles
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A chart of rows, whose arms have the marks of their page."""
+
+    title: str
+    figure: str
+    rows: Sequence[Row]
+    marks: Marks
+    sides: tuple[str, str] = ("faster", "slower")  # names of ratios above 1 and below it
+
+    @property
+    def is_single(self) -> bool:
+        """Return whether a group is one row, which needs no second name."""
+        return all(len([*rows]) == 1 for _, rows in groupby(self.rows, lambda row: row.group))
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """Pixels of the names and of the plot between them and the figures."""
+
+    width: float
+    start: float
+    end: float
+    has_heads: bool  # a group's name stands above its rows
+    has_groups: bool
+    has_arms: bool
+    row: float
+
+
+def figures(chart: Rows, width: float = drawing.WIDE, is_log: bool | None = None) -> str:
+    """Draw figures as dots with their intervals and values; logarithmic where the largest is 8 times the least."""
+    layout = _layout(chart, width)
+    values = [value for row in chart.rows for value in (row.value, *(row.ends or ()), *row.tail)]
+    wide = drawing.is_wide([row.value for row in chart.rows]) if is_log is None else is_log
+    low = min((value for value in values if value > 0), default=0.0)
+    if wide and low > 0:
+        scale = Scale(low / 1.12, max(max(values), low * 1.01) * 1.12, layout.start, layout.end, True)
+    else:
+        scale = Scale(0.0, max(values) * 1.02 or 1.0, layout.start, layout.end)
+    ticks = [(tick, drawing.short(tick)) for tick in scale.ticks]
+    return _draw(chart, layout, scale, ticks)
+
+
+def ratios(chart: Rows, effect: float, width: float = drawing.WIDE) -> str:
+    """Draw ratios with their intervals on a logarithmic scale with named sides, and in grey what counts as none."""
+    layout = _layout(chart, width)
+    scale = _ratio_scale(chart.rows, effect, layout.start, layout.end)
+    foot, ones = _height(chart, layout), scale(1.0)
+    band = scale.clamp(1 / (1 + effect)), scale.clamp(1 + effect)
+    upper, lower = chart.sides
+    sides = [
+        drawing.rectangle((band[0], TOP), (max(band[1] - band[0], 1), foot - TOP), "band"),
+        drawing.line((ones, TOP), (ones, foot), "one"),
+        drawing.text((ones - 8, foot + LINE), f"◀ {lower}", "end", "soft") if ones - layout.start > SIDE else "",
+        drawing.text((ones + 8, foot + LINE), f"{upper} ▶", kind="soft") if width - ones > SIDE else "",
     ]
-    for number, point in enumerate(points):
-        start = top + number * (step * len(arms) + 6) + 3
-        parts.append(drawing.text((left - 6, start + step * len(arms) / 2 + 4), point, "end"))
-        for row in (row for row in rows if row.point == point):
-            arm = arms.index(row.arm)
-            y = start + (arm + 0.5) * step
-            if row.ends:
-                first, last = map(scale.clamp, row.ends)
-                parts.append(drawing.line((first, y), (last, y), drawing.colour(arm), 2))
-            title_of_mark = f"{point} {row.arm}: {units.times(row.ratio)}"
-            parts.append(drawing.mark((scale.clamp(row.ratio), y), arm, title_of_mark, hollow=not row.is_judged))
-    below = foot + 3.5 * LINE
-    parts.append(drawing.legend(arms, left, below))
-    return drawing.svg(title, left + width + 12, below + LINE * (len(arms) if len(arms) > 1 else 0), *parts)
+    return _draw(chart, layout, scale, _ratio_ticks(scale), "".join(sides))
 
 
-def _ratio_scale(rows: Sequence[Ratio], effect: float, first: float, last: float) -> Scale:
+def percentiles(chart: Rows, width: float = drawing.NARROW) -> str:
+    """Draw the first percentile of each arm as its mark, and a line to the others, on a logarithmic scale."""
+    layout = _layout(chart, width)
+    values = [value for row in chart.rows for value in (row.value, *row.tail) if value > 0]
+    scale = Scale(min(values) / 1.3, max(values) * 1.3, layout.start, layout.end, True)
+    return _draw(chart, layout, scale, [(tick, drawing.short(tick)) for tick in scale.ticks])
+
+
+def _layout(chart: Rows, width: float) -> _Layout:
+    """Give names a third of the width; a group whose name is longer has a line of its own."""
+    arms = 0.0 if chart.is_single else drawing.text_width(row.arm for row in chart.rows) + 12
+    names = [row.group for row in chart.rows]
+    groups = drawing.text_width(names) * 1.06 + 12 if any(names) else 0.0
+    most = width * (0.42 if width > drawing.NARROW else 0.36)
+    has_heads = bool(groups) and groups + arms > most
+    start = min(arms if has_heads else groups + arms, most) or 4.0
+    figure = drawing.text_width(row.text for row in chart.rows) + 20
+    row = ROW if len(chart.rows) <= TALL else max(16.0, ROW * TALL / len(chart.rows))
+    return _Layout(width, start, width - figure, has_heads, bool(groups), arms > 0, row)
+
+
+def _height(chart: Rows, layout: _Layout) -> float:
+    groups = len([*groupby(chart.rows, lambda row: row.group)])
+    gap = 6.0 if chart.is_single and not layout.has_heads else GAP
+    room = (gap if layout.has_groups else 0) + (LINE if layout.has_heads else 0)
+    return TOP + len(chart.rows) * layout.row + groups * room
+
+
+def _draw(chart: Rows, layout: _Layout, scale: Scale, ticks: Sequence[tuple[float, str]], ground: str = "") -> str:
+    """Draw axis, groups and rows above a ground, which writes the names of the sides at its foot."""
+    end = _height(chart, layout)
+    parts = [ground]
+    for value, label in drawing.room_for(scale, ticks):
+        x = scale(value)
+        parts += [drawing.line((x, TOP), (x, end)), drawing.text((x, TOP - 8), label, "middle", "soft")]
+    gap = (6.0 if chart.is_single and not layout.has_heads else GAP) if layout.has_groups else 0.0
+    y = TOP + gap / 2
+    for group, rows in groupby(chart.rows, lambda row: row.group):
+        members = [*rows]
+        height = len(members) * layout.row
+        if layout.has_heads:
+            parts.append(drawing.short_text((0, y + 12), group, layout.width, kind="bold"))
+            y += LINE
+        elif group:
+            room = layout.start - (0 if chart.is_single else drawing.text_width(row.arm for row in chart.rows) + 12)
+            parts.append(drawing.short_text((0, y + height / 2 + 4), group, room / 1.06, kind="bold"))
+        parts += [_row(chart, layout, scale, row, y + (index + 0.5) * layout.row) for index, row in enumerate(members)]
+        y += height + gap
+    return drawing.svg(chart.title, layout.width, end + (LINE + 8 if ground else 4), *parts)
+
+
+def _row(chart: Rows, layout: _Layout, scale: Scale, row: Row, y: float) -> str:
+    mark, x = chart.marks[row.arm], scale.clamp(row.value)
+    parts, end = [], x
+    if layout.has_arms and not (chart.is_single and not layout.has_heads):
+        parts.append(drawing.short_text((layout.start - 10, y + 4), row.arm, layout.start - 10, "end", "soft"))
+    if row.ends:
+        first, last = scale.clamp(row.ends[0]), scale.clamp(row.ends[1])
+        parts.append(drawing.path([(first, y), (last, y)], 3))
+        end = max(end, last)
+    if row.tail:
+        tail = [scale.clamp(value) for value in row.tail]
+        parts.append(drawing.path([(x, y), (tail[-1], y)], 1.5))
+        parts += [drawing.path([(spot, y - 4), (spot, y + 4)], 2.5) for spot in tail]
+        end = max(end, *tail)
+    parts += [drawing.shape((x, y), mark, is_hollow=row.is_hollow), drawing.text((end + 10, y + 4), row.text)]
+    title = f"{', '.join(filter(None, (row.group, row.arm)))}: {row.text}{row.note and f', {row.note}'}"
+    return drawing.of_arm(row.arm, mark, *parts, title=title)
+
+
+def _ratio_scale(rows: Sequence[Row], effect: float, first: float, last: float) -> Scale:
     """Hold all ratios, and of the intervals what leaves the ratios apart: a single wide one would hide the others."""
-    values = [_drawable(row.ratio) for row in rows] or [1.0]
+    values = [_drawable(row.value) for row in rows] or [1.0]
     reach = max(1.15, 1 + 3 * effect, *(max(value, 1 / value) for value in values))
     ends = [_drawable(end) for row in rows for end in row.ends or () if end]
     low, high = min(1.0, *values, *ends), max(1.0, *values, *ends)
@@ -93,16 +197,18 @@ def _ratio_ticks(scale: Scale) -> list[tuple[float, str]]:
     """Choose ticks that have room, the nearest to 1 first."""
     chosen: list[float] = []
     for tick in sorted(RATIO_TICKS, key=lambda tick: abs(math.log(tick))):
-        is_apart = all(abs(scale(tick) - scale(other)) >= TICK_ROOM for other in chosen)
+        is_apart = all(abs(scale(tick) - scale(other)) >= 38 for other in chosen)
         if scale.low <= tick <= scale.high and is_apart:
             chosen.append(tick)
-    return [(tick, f"{tick:g}") for tick in sorted(chosen)]
+    return [(tick, f"{tick:g}×") for tick in sorted(chosen)]
 
+
+START, HEIGHT = 46.0, 190.0  # pixels: of the names of y, and a plot
 
 # Lines along numbers
 
 
-class Place(NamedTuple):
+class LinePoint(NamedTuple):
     """A figure at a value of an axis: its median, and its ends over the loads."""
 
     value: float
@@ -112,85 +218,43 @@ class Place(NamedTuple):
 
 
 class Line(NamedTuple):
-    name: str
-    places: Sequence[Place]
+    arm: str
+    points: Sequence[LinePoint]
 
 
-def lines_by_value(
-    title: str, axis: str, ticks: Sequence[tuple[float, str]], lines: Sequence[Line], figure: str
-) -> str:
+class Axes(NamedTuple):
+    """Names of both scales; `ticks`: those of x, where they are not of its own choice."""
+
+    x: str
+    y: str
+    ticks: Sequence[tuple[float, str]] | None = None
+    has_sizes: bool = False  # x is in bytes
+    from_zero: bool = True  # of y; else it may be logarithmic
+
+
+def lines_by_value(title: str, axes: Axes, lines: Sequence[Line], marks: Marks) -> str:
     """Draw a line for each arm, its band from the lowest to the highest load."""
-    left, top, width, height = 52, 24, 330, 200
-    foot, right = top + height, left + width
-    x = drawing.scale([value for value, _ in ticks], left + 12, right - 12)
-    y = drawing.scale([place.high for line in lines for place in line.places], foot, top, from_zero=True)
-    parts = [drawing.x_axis(x, (top, foot), axis, ticks), drawing.y_axis(y, left, right, figure)]
-    for arm, line in enumerate(lines):
-        upper = [(x(place.value), y(place.high)) for place in line.places]
-        lower = [(x(place.value), y(place.low)) for place in reversed(line.places)]
-        middle = [(x(place.value), y(place.figure)) for place in line.places]
-        parts += [drawing.area(upper + lower, drawing.colour(arm)), drawing.path(middle, drawing.colour(arm))]
-        for place, spot in zip(line.places, middle, strict=True):
-            figures = f"{line.name} {place.value:g}: {drawing.short(place.figure)}"
-            parts.append(drawing.mark(spot, arm, figures.strip()))
-    below = foot + 3.5 * LINE
-    parts.append(drawing.legend([line.name for line in lines], left, below))
-    return drawing.svg(title, right + 8, below + LINE * (len(lines) if len(lines) > 1 else 0), *parts)
-
-
-# Lines over time
-
-TIME_WIDTH, TIME_LEFT, TIME_TOP, TICK = 250.0, 44.0, 22.0, 7.0
-TIME_POINTS = 240  # of a line; of longer runs means of several seconds are drawn
-SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800)
-
-
-class Panel(NamedTuple):
-    """Figures over the same seconds: lines, a dashed target, and at the foot a red tick for each stall."""
-
-    figure: str
-    lines: Sequence[Sequence[tuple[float, float]]]
-    top: float  # the end of its scale
-    height: float = 90
-    stalls: Sequence[float] = ()
-    target: float | None = None
-
-
-def over_time(title: str, panels: Sequence[Panel], seconds: float, names: Sequence[str] = ()) -> str:
-    """Draw panels below each other on one axis of time; `names` explain the lines of the panel that has several."""
-    time = Scale(0.0, seconds, TIME_LEFT, TIME_LEFT + TIME_WIDTH)
-    top, parts = TIME_TOP, []
-    for panel in panels:
-        y = Scale(0.0, panel.top or 1.0, top + panel.height, top)
-        parts.append(drawing.y_axis(y, TIME_LEFT, TIME_LEFT + TIME_WIDTH, panel.figure))
-        for arm, line in enumerate(panel.lines):
-            spots = [(time(second), y.clamp(value)) for second, value in _means(line)]
-            width = 1.8 if len(panel.lines) == 1 else 1.2
-            parts.append(drawing.path(spots, drawing.colour(arm), width) if len(spots) > 1 else _spots(spots, arm))
-        pixels = sorted({round(time(second)) for second in panel.stalls})
-        parts += [drawing.line((x, y.first), (x, y.first - TICK), drawing.STALL, 1.5) for x in pixels]
-        if panel.target is not None:
-            level = y.clamp(panel.target)
-            parts.append(drawing.line((time.first, level), (time.last, level), drawing.SOFT, dashed=True))
-        top += panel.height + 26
-    foot = top - 26
-    step = next((step for step in SECONDS if seconds / step <= 6), 3600)
-    ticks = [(float(second), str(second)) for second in range(0, int(seconds) + 1, step)]
-    parts.append(drawing.x_axis(time, (TIME_TOP, foot), "seconds", ticks, grid=False))
-    below = foot + 3.5 * LINE
-    parts.append(drawing.legend(names, TIME_LEFT, below))
-    height = below + LINE * len(names) if len(names) > 1 else foot + 2.5 * LINE
-    return drawing.svg(title, TIME_LEFT + TIME_WIDTH + 8, height, *parts)
-
-
-def _means(line: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    together = max(1, -(-len(line) // TIME_POINTS))
-    groups = ([pair for _, pair in group] for _, group in groupby(enumerate(line), lambda pair: pair[0] // together))
-    return [(pairs[-1][0], fmean(value for _, value in pairs)) for pairs in groups]
-
-
-def _spots(spots: Sequence[tuple[float, float]], arm: int) -> str:
-    return "".join(drawing.mark(spot, arm, radius=2) for spot in spots)
+    foot, right = TOP + HEIGHT, NARROW - 14
+    x = drawing.scale([point.value for line in lines for point in line.points], START + 8, right - 8)
+    y = drawing.scale([point.high for line in lines for point in line.points], foot, TOP, from_zero=axes.from_zero)
+    parts = [drawing.x_axis(x, (TOP, foot), axes.x, axes.ticks), drawing.y_axis(y, START, right, axes.y)]
+    for line in lines:
+        mark = marks[line.arm]
+        upper = [(x(point.value), y.clamp(point.high)) for point in line.points]
+        lower = [(x(point.value), y.clamp(point.low)) for point in reversed(line.points)]
+        middle = [(x(point.value), y(point.figure)) for point in line.points]
+        parts.append(
+            drawing.of_arm(
+                line.arm,
+                mark,
+                drawing.area(upper + lower),
+                drawing.path(middle),
+                *(drawing.shape(spot, mark, 4) for spot in middle),
+                title=line.arm,
+            )
+        )
+    legend, end = drawing.legend([line.arm for line in lines], marks, (START, foot + 3.4 * LINE), NARROW)
+    return drawing.svg(title, NARROW, end + 8, *parts, legend)
 
 
 # Marks of two figures
@@ -200,131 +264,163 @@ class Mark(NamedTuple):
     x: float
     y: float
     name: str
-    arm: int = 0
+    arm: str = ""
+    note: str = ""
     is_hollow: bool = False
 
 
-class Plane(NamedTuple):
-    """The two figures of marks; an x of `sizes` is in bytes, a y that is not `from_zero` may be logarithmic."""
-
-    x: str
-    y: str
-    sizes: bool = False
-    from_zero: bool = True
-
-
-def marks(
-    title: str, plane: Plane, marks: Sequence[Mark], paths: Sequence[Sequence[Mark]], arms: Sequence[str] = ()
-) -> str:
-    """Draw marks by two figures, and join those of each path."""
-    left, top, width, height = 52, 24, 320, 200
-    foot, right = top + height, left + width
-    x = drawing.scale([mark.x for mark in marks], left + 8, right - 8)
-    y = drawing.scale([mark.y for mark in marks], foot - (0 if plane.from_zero else 8), top, plane.from_zero)
-    ticks = [(tick, units.size(tick)) for tick in x.size_ticks] if plane.sizes else None
-    parts = [drawing.x_axis(x, (top, foot), plane.x, ticks), drawing.y_axis(y, left, right, plane.y)]
-    for joined in paths:
-        parts.append(drawing.path([(x(mark.x), y(mark.y)) for mark in joined], drawing.colour(joined[0].arm)))
-    for mark in marks:
-        parts.append(drawing.mark((x(mark.x), y(mark.y)), mark.arm, mark.name, hollow=mark.is_hollow))
-    below = foot + 3.5 * LINE
-    parts.append(drawing.legend(arms, left, below))
-    end = below + LINE * len(arms) if len(arms) > 1 else foot + 2.5 * LINE
-    return drawing.svg(title, right + 8, end, *parts)
+def trade_off(title: str, axes: Axes, points: Sequence[Mark], fronts: Sequence[Sequence[Mark]], marks: Marks) -> str:
+    """Draw marks by two figures, name as many as have room, and join those that no other one beats."""
+    width, foot, right = NARROW, TOP + HEIGHT + 30, NARROW - 14
+    x = drawing.scale([point.x for point in points], START + 12, right - 12)
+    y = drawing.scale([point.y for point in points], foot - (0 if axes.from_zero else 8), TOP + 6, axes.from_zero)
+    ticks = [(tick, units.size(tick)) for tick in x.size_ticks] if axes.has_sizes else axes.ticks
+    parts = [drawing.x_axis(x, (TOP, foot), axes.x, ticks), drawing.y_axis(y, START, right, axes.y)]
+    for front in fronts:
+        spots, arm = _spots(front, x, y), front[0].arm
+        if all(point.arm == arm for point in front):
+            parts.append(drawing.of_arm(arm, marks[arm], drawing.path(spots, 1.5)))
+        else:
+            parts.append(drawing.path(spots, 1.5, "load"))
+    best = {point for front in fronts for point in front}
+    for point in points:
+        mark, spot = marks[point.arm], (x(point.x), y(point.y))
+        title_of_mark = f"{', '.join(filter(None, (point.name, point.arm)))}: {point.note}"
+        drawn = drawing.shape(spot, mark, 5 if point in best else 4, point.is_hollow)
+        parts.append(drawing.of_arm(point.arm, mark, drawn, title=title_of_mark))
+    ordered = [*(point for point in points if point in best), *(point for point in points if point not in best)]
+    parts += _names(ordered, x, y, (START, right))
+    arms = list(dict.fromkeys(point.arm for point in points if point.arm))
+    legend, end = drawing.legend(arms, marks, (START, foot + 3.4 * LINE), width)
+    return drawing.svg(title, width, end + 8, *parts, legend)
 
 
-def front(marks: Sequence[Mark], is_more_better: bool = False) -> list[Mark]:
+def _spots(points: Sequence[Mark], x: Scale, y: Scale) -> list[Spot]:
+    return [(x(point.x), y(point.y)) for point in points]
+
+
+def _names(points: Sequence[Mark], x: Scale, y: Scale, sides: Spot) -> Iterator[str]:
+    """Name points beside them where no other mark or name is in the way."""
+    boxes = [(x - 6, y - 6, x + 6, y + 6) for x, y in _spots(points, x, y)]
+    for point, (at, level) in zip(points, _spots(points, x, y), strict=True):
+        width = drawing.LETTER * len(point.name)
+        for start, middle in ((at + 9, level), (at - 9 - width, level), (at - width / 2, level - 13)):
+            end, top, foot = start + width, middle - 7, middle + 7
+            is_inside = sides[0] <= start and end <= sides[1] + 12
+            if (
+                point.name
+                and is_inside
+                and all(start >= box[2] or box[0] >= end or top >= box[3] or box[1] >= foot for box in boxes)
+            ):
+                boxes.append((start, top, end, foot))
+                yield drawing.text((start, middle + 4), point.name, kind="soft")
+                break
+
+
+def front(points: Sequence[Mark], is_more_better: bool = False) -> list[Mark]:
     """Return the marks that no other one beats in both figures, by their x: the less the better, or the more."""
     sign = -1 if is_more_better else 1
     best: list[Mark] = []
-    for mark in sorted(marks, key=lambda mark: (sign * mark.x, -mark.y)):
-        if not best or mark.y > best[-1].y:
-            best.append(mark)
+    for point in sorted(points, key=lambda point: (sign * point.x, -point.y)):
+        if not best or point.y > best[-1].y:
+            best.append(point)
     return best[::sign]
 
 
-# Percentiles beside each other
+# Lines over time
+
+COLUMNS = 4  # places of marks on lines
+TIME_POINTS = 160  # of a line; of longer runs means of several seconds are drawn
+SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400)
+Series = Sequence[tuple[float, float]]  # second, figure
 
 
-def percentiles(title: str, rows: Sequence[tuple[str, Sequence[float | None]]], names: Sequence[str], unit: str) -> str:
-    """Draw a line for each point with a mark for each percentile, on a logarithmic scale."""
-    left, top, width, row_height = drawing.text_width(name for name, _ in rows) + 8, 8, 280, 18
-    values = [value for _, row in rows for value in row if value is not None]
-    x, foot = Scale(min(values) / 1.3, max(values) * 1.3, left, left + width, True), top + row_height * len(rows)
-    parts = [drawing.x_axis(x, (top, foot), unit)]
-    for number, (name, row) in enumerate(rows):
-        y = top + (number + 0.5) * row_height
-        spots = [(arm, value) for arm, value in enumerate(row) if value is not None]
-        pixels = [x(value) for _, value in spots]
-        parts.append(drawing.text((left - 6, y + 4), name, "end"))
-        parts.append(drawing.line((min(pixels), y), (max(pixels), y), drawing.AXIS, 1.5))
-        parts += [drawing.mark((x(value), y), arm, f"{name} {names[arm]}: {value:.4g} {unit}") for arm, value in spots]
-    parts.append(drawing.legend(names, left, foot + 3.5 * LINE))
-    return drawing.svg(title, left + width + 8, foot + (3.5 + len(names)) * LINE, *parts)
+@dataclass(frozen=True, slots=True)
+class TimeLine:
+    """Series of an arm: a thin line for each load, and their median."""
+
+    arm: str
+    loads: Sequence[Series]
 
 
-# A map of ratios
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Arms over the same seconds; `events` are marks at its foot, by their name."""
 
-CELL, ROW = 38, 18
-FULL = math.log(2)  # a ratio of 2 or a half has the full colour
-FASTER, SLOWER, PLAIN = "#1b7837", "#b35806", "#f2f2f2"
-
-
-class MapCell(NamedTuple):
-    ratio: float
-    is_different: bool  # by its verdict
-
-
-def heat_map(title: str, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[MapCell | None]]]) -> str:
-    """Draw ratios as a map: a row for each point, a column for each arm; bold where the verdict is a difference."""
-    left = drawing.text_width(name for name, _ in rows) + 8
-    top = drawing.text_width(heads) * 0.75 + 12
-    parts = []
-    for column, head in enumerate(heads):
-        x, y = left + (column + 0.4) * CELL, top - 5
-        parts.append(f'<g transform="rotate(-45 {x:g} {y:g})">{drawing.text((x, y), head)}</g>')
-    for number, (name, cells) in enumerate(rows):
-        y = top + number * ROW
-        parts.append(drawing.text((left - 6, y + 13), name, "end"))
-        parts += [_map_cell(cell, left + column * CELL, y) for column, cell in enumerate(cells) if cell]
-    width = left + len(heads) * CELL + drawing.LETTER * len(heads[-1]) * 0.75
-    return drawing.svg(title, width, top + len(rows) * ROW + 4, *parts)
+    figure: str
+    lines: Sequence[TimeLine]
+    events: dict[str, Sequence[float]] = field(default_factory=dict)
+    target: float | None = None
+    height: float = 150
+    most: float | None = None  # the end of its scale, where several panels share it
 
 
-def _map_cell(cell: MapCell, x: float, y: float) -> str:
-    share = min(1.0, abs(math.log(cell.ratio)) / FULL)
-    fill = FASTER if cell.ratio > 1 else SLOWER
-    weight = ' font-weight="bold"' if cell.is_different else ""
-    figure = drawing.text((x + CELL / 2, y + 13), units.ratio(cell.ratio), "middle")
-    corner, size = (x, y), (CELL - 1, ROW - 1)
-    ground = drawing.rectangle(corner, size, PLAIN) + drawing.rectangle(corner, size, fill, 0.65 * share)
-    return f"<g{weight}>{ground}{figure}</g>"
+def over_time(title: str, panels: Sequence[Panel], marks: Marks) -> str:
+    """Draw panels below each other on one axis of time."""
+    right = NARROW - 8
+    seconds = max(load[-1][0] for panel in panels for line in panel.lines for load in line.loads if load)
+    time, top, parts = Scale(0.0, seconds, START, right), TOP, []
+    for panel in panels:
+        drawn, top = _panel(panel, time, top, marks)
+        parts += [*drawn]
+    foot = top - 26
+    step = next((step for step in SECONDS if seconds / step <= 6), 36000)
+    ticks = [(float(second), str(second)) for second in range(0, int(seconds) + 1, step)]
+    parts.append(drawing.x_axis(time, (foot, foot), "seconds", ticks))
+    arms = list(dict.fromkeys(line.arm for panel in panels for line in panel.lines))
+    legend, end = drawing.legend(arms, marks, (START, foot + 3.4 * LINE), NARROW)
+    return drawing.svg(title, NARROW, end + 8, *parts, legend)
 
 
-# Candidates of a search in their order
+def _panel(panel: Panel, time: Scale, top: float, marks: Marks) -> tuple[list[str], float]:
+    """Draw a panel, and return where the next one begins."""
+    most = panel.most or max(value for line in panel.lines for load in line.loads for _, value in load) * 1.04
+    foot = top + panel.height
+    y = Scale(0.0, most or 1.0, foot, top)
+    parts = [drawing.y_axis(y, time.first, time.last, panel.figure)]
+    binned = [[_means(load, time.high) for load in line.loads if load] for line in panel.lines]
+    for loads in binned:
+        if len(loads) > 1:
+            parts += [drawing.path(_time_spots(load, time, y), 1, "load") for load in loads]
+    for line, loads in zip(panel.lines, binned, strict=True):
+        parts.append(_median_line(line.arm, marks[line.arm], _time_spots(_median(loads), time, y)))
+    if panel.target is not None:
+        level = y.clamp(panel.target)
+        parts.append(drawing.line((time.first, level), (time.last, level), "one", dashed=True))
+    for name, seconds in panel.events.items():
+        foot += 13
+        kind = "stall" if name == "stalls" else "one"
+        pixels = sorted({round(time.clamp(second)) for second in seconds})
+        parts += [drawing.line((x, foot - 9), (x, foot), kind, 1.5) for x in pixels]
+        parts.append(drawing.text((time.first - 4, foot), name, "end", "soft"))
+    return parts, foot + 26
 
 
-def candidates(
-    title: str, names: Sequence[str], figures: Sequence[Sequence[float]], shares: Sequence[float], figure: str
-) -> str:
-    """Draw the figures of each candidate above how probable each is to be the one that is looked for."""
-    left, top, width, height, gap, bars = 60.0, 20.0, 620.0, 200.0, 24.0, 70.0
-    y = drawing.scale([value for row in figures for value in row] or [1.0], top + height, top)
-    foot = top + height + gap + bars
-    share_scale = Scale(0.0, 1.0, foot, foot - bars)
-    parts = [
-        drawing.y_axis(y, left, left + width, figure),
-        drawing.y_axis(share_scale, left, left + width, "probability"),
-    ]
-    step = width / max(len(names), 1)
-    shown = 1 + int(len(names) * 14 // width)  # of the names as many as have room
-    for number, (name, row, share) in enumerate(zip(names, figures, shares, strict=True)):
-        x, level = left + (number + 0.5) * step, share_scale(share)
-        parts += [drawing.mark((x, y(value)), 0, f"{name}: {drawing.short(value)}") for value in row]
-        if share > 0:
-            parts.append(drawing.rectangle((x - step * 0.4, level), (step * 0.8, foot - level), drawing.SOFT))
-        if number % shown == 0:
-            spot = x + 4, foot + 12
-            turned = f"rotate(-60 {spot[0]:g} {spot[1]:g})"
-            parts.append(f'<g transform="{turned}">{drawing.text(spot, name, "end")}</g>')
-    return drawing.svg(title, left + width + 8, foot + drawing.text_width(names) * 0.9 + 20, *parts)
+def _median_line(arm: str, mark: int, spots: Sequence[Spot]) -> str:
+    """Draw a bold line with three marks of its arm, at other places than those of its neighbours."""
+    start = (1 + mark % COLUMNS) * len(spots) // (3 * COLUMNS)
+    chosen = spots[start :: max(1, len(spots) // 3)] if len(spots) > 3 else spots
+    drawn = drawing.path(spots, 2.2) if len(spots) > 1 else ""
+    return drawing.of_arm(arm, mark, drawn, *(drawing.shape(spot, mark, 4) for spot in chosen), title=arm)
+
+
+def _means(load: Series, seconds: float) -> dict[float, float]:
+    """Return the mean of each piece of time, by its middle."""
+    piece = max(1.0, seconds / TIME_POINTS)
+    groups: dict[int, list[float]] = {}
+    for second, value in load:
+        groups.setdefault(int(min(second, seconds - 1e-9) / piece), []).append(value)
+    return {(number + 0.5) * piece: fmean(values) for number, values in groups.items()}
+
+
+def _median(loads: Sequence[dict[float, float]]) -> dict[float, float]:
+    """Return the median over the loads where at least half of them go on."""
+    values: dict[float, list[float]] = {}
+    for load in loads:
+        for second, value in load.items():
+            values.setdefault(second, []).append(value)
+    return {second: median(values[second]) for second in sorted(values) if 2 * len(values[second]) >= len(loads)}
+
+
+def _time_spots(load: dict[float, float], time: Scale, y: Scale) -> list[Spot]:
+    return [(time.clamp(second), y.clamp(value)) for second, value in load.items()]

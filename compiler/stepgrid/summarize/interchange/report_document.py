@@ -78,7 +78,9 @@ def _labels(axes: tuple[str, ...], labels: tuple[str | None, ...]) -> Mapping[st
 def _figures(report: Report, section: Section, point: Point) -> Mapping[str, Any]:
     """The metrics of the absolute figures."""
     names = (QPS, *(name for name, _, _ in (*absolute_figures.METRICS, *absolute_figures.GARBAGE)))
-    known = {name: spread for name in (*names, *absolute_figures.own(section)) if (spread := point.spread(name))}
+    known = {
+        name: spread for name in (*names, *absolute_figures.own_metrics(section)) if (spread := point.spread(name))
+    }
     measured, planned = point.loads
     metrics = {
         name: {"median": median, "lowest": low, "highest": high, "unit": report.setup.units.get(name, "")}

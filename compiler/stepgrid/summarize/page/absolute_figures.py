@@ -1,4 +1,4 @@
-"""The table of absolute figures of a step: QPS, how steady it was, response times, what it cost."""
+"""Table of absolute figures of a step: QPS and its steadiness, latency, and what the step cost."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from stepgrid.model.table import NOTHING, Cell, Column, Table, status_cell
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.series import Place
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics import robust_statistics
 from stepgrid.summarize.statistics.time_series import Steadiness
 
 FILES, SIZE = "files", "B"
-MOST_OWN = 12
+MOST_OWN = 12  # metrics that a step declares itself
 
-# metric, heading, what it is
+# metric, heading, unit
 METRICS = (
     ("inserts_per_s", "inserted", "rows/s"),
     ("insert_stalled_pct", "inserts stalled", "%"),
@@ -33,7 +32,7 @@ METRICS = (
     ("write_p99_us", "write p99", "µs"),
     ("seek_p99_us", "seek p99", "µs"),
     ("cpu_us_per_op", "CPU/op", "µs"),
-    ("client_cpu_us_per_op", "client CPU", "µs"),  # of that, where there is a server
+    ("client_cpu_us_per_op", "client CPU", "µs"),  # a part of that, where there is a server
     ("server_cpu_us_per_op", "server CPU", "µs"),
     ("context_switches_per_op", "switches/op", ""),
     ("device_read_mb_per_s", "read", "MiB/s"),
@@ -43,13 +42,14 @@ METRICS = (
     ("drain_seconds", "drain", "s"),
     ("drain_l0_files", "L0 debt", FILES),
 )
-# what the step left to clean up
+# garbage that the step left
 GARBAGE = (
     ("tombstones", "tombstones", "entries"),
     ("dead_rows", "dead rows", "rows"),
     ("history_list_length", "history list", "transactions"),
     ("bloat_bytes", "bloat", SIZE),
 )
+Show = Callable[[Point], Cell | None]
 
 
 def title(report: Report) -> str:
@@ -57,72 +57,64 @@ def title(report: Report) -> str:
 
 
 def meanings(report: Report) -> list[tuple[str, str]]:
-    """What the columns are, as the list of metrics says it: those that some table has."""
-    from stepgrid.plugins.metrics import METRICS as KNOWN
+    """Return heading and definition of the columns that some table has."""
+    from stepgrid.plugins.metrics import METRICS as DEFINED
 
     points = [point for section in report.comparisons.sections for point in section.points]
-    there = {name for point in points for run in point.runs for name in run.metrics}
-    return [(head, KNOWN[name].definition) for name, head, _ in (*METRICS, *GARBAGE) if name in there and name in KNOWN]
+    names = {name for point in points for run in point.runs for name in run.metrics}
+    columns = [(name, head) for name, head, _ in (*METRICS, *GARBAGE) if name in names and name in DEFINED]
+    return [(head, DEFINED[name].definition) for name, head in columns]
 
 
 @lru_cache(1024)  # the text and the page have the same
 def table(report: Report, section: Section) -> Table:
-    """A column for each figure that some point has; a point without it shows a dash."""
-    every = [(column, [show(point) for point in section.points]) for column, show in _columns(report, section)]
-    known = [(column, shown) for column, shown in every if any(shown)]
+    """Make a column for each figure that differs from 0 at some point; a point without it shows a dash."""
+    states = list(_states(section))
+    columns = [(column, [show(point) for point, _ in states]) for column, show in _columns(report, section)]
+    columns = [
+        (column, cells)
+        for column, cells in columns
+        if any(cell and (cell.value != 0 or column.name == "QPS") for cell in cells)
+    ]
     rows = tuple(
         (
-            *(Cell(point.labels.get(name, "-")) for name in section.names),
-            *(status_cell(status) if status else shown[place] or Cell(NOTHING) for _, shown in known),
+            *(Cell(point.labels.get(name, NOTHING)) for name in section.names),
+            *(status_cell(status) if status else cells[index] or Cell(NOTHING) for _, cells in columns),
         )
-        for place, (point, status) in enumerate(_states(section))
+        for index, (point, status) in enumerate(states)
     )
-    labels = (Column(name, label=True) for name in section.names)
-    return Table(
-        "absolute figures", (*labels, *(column for column, _ in known)), rows, section.step, notes=tuple(_took(section))
-    )
+    heads = (*(Column(name, label=True) for name in section.names), *(column for column, _ in columns))
+    return Table("absolute figures", heads, rows, section.step, notes=tuple(_durations(section)))
 
 
-def _took(section: Section) -> Iterator[str]:
-    """How long a run was: of one that is short the figures say little."""
-    found = [run.metrics["seconds"] for point in section.points for run in point.runs if run.metrics.get("seconds")]
-    if found:
-        ends = dict.fromkeys(map(units.rate, (min(found), max(found))))
-        yield f"a run took {' to '.join(ends)} s"
+def own_metrics(section: Section) -> list[str]:
+    """List the metrics that its steps declare: often all that a command prints."""
+    from stepgrid.plugins.metrics import METRICS as DEFINED
 
-
-def own(section: Section) -> list[str]:
-    """The metrics that its steps give their names: often all that a command says."""
-    from stepgrid.plugins.metrics import METRICS
-
-    found = dict.fromkeys(name for point in section.points for run in point.runs for name in run.metrics)
-    return [name for name in found if name not in METRICS][:MOST_OWN]
+    names = dict.fromkeys(name for point in section.points for run in point.runs for name in run.metrics)
+    return [name for name in names if name not in DEFINED][:MOST_OWN]
 
 
 def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
-    """Each point, and why it has no figures of its own."""
-    first: dict[tuple[Place, ...], str] = {}
-    names = section.names
+    """Yield each point, and why it has no figures of its own."""
+    first_names: dict[tuple[tuple[str, int], ...], str] = {}
     for point in section.points:
-        name = comparison_axes.words(comparison_axes.key(point, names), names)
-        known = first.setdefault(point.places, name)
+        name = comparison_axes.words(comparison_axes.key(point, section.names), section.names)
+        first_name = first_names.setdefault(point.places, name)
         status = None if point.status == Status.DONE else point.status
-        yield point, status if status or known == name else f"same as {known}"
+        yield point, status if status or first_name == name else f"same as {first_name}"
 
 
-Shown = tuple[Column, Callable[[Point], Cell | None]]
-
-
-def _columns(report: Report, section: Section) -> list[Shown]:
+def _columns(report: Report, section: Section) -> list[tuple[Column, Show]]:
     return [
         (_head("QPS", "median"), _median),
         (_head("lowest-highest", "of the loads"), _range),
         (_head("95 %", "of the median"), _interval),
-        (_head("variation", "of seconds"), lambda point: _steady(report, point, lambda each: each.variation)),
-        (_head("slow", "seconds"), lambda point: _steady(report, point, lambda each: each.slow)),
-        *(_metric(name, name, report.setup.units.get(name, "")) for name in own(section)),
+        (_head("variation", "of seconds"), lambda point: _steady(report, point, lambda run: run.variation)),
+        (_head("slow", "seconds"), lambda point: _steady(report, point, lambda run: run.slow)),
+        *(_metric(name, name, report.setup.units.get(name, "")) for name in own_metrics(section)),
         *(_metric(*metric) for metric in METRICS),
-        *(_whole(*metric) for metric in GARBAGE),
+        *(_metric(*metric, show=partial(units.figure, unit=metric[2])) for metric in GARBAGE),
     ]
 
 
@@ -130,32 +122,36 @@ def _head(name: str, unit: str) -> Column:
     return Column(name, unit=unit, is_text=True)
 
 
-def _metric(name: str, head: str, unit: str) -> Shown:
-    shown = "{:g}".format if unit == FILES else units.rate
-    return _head(head, unit), lambda point: _median(point, name, shown)
-
-
-def _whole(name: str, head: str, unit: str) -> Shown:
-    """Counts, and sizes, which have their unit beside them."""
-    shown = partial(units.figure, unit=unit)
+def _metric(name: str, head: str, unit: str, show: Callable[[float], str] | None = None) -> tuple[Column, Show]:
+    """Make a column of medians; sizes have their unit beside each figure."""
+    shown = show or ("{:g}".format if unit == FILES else units.rate)
     return _head(head, "" if unit == SIZE else unit), lambda point: _median(point, name, shown)
 
 
-def _median(point: Point, metric: str = QPS, shown: Callable[[float], str] = units.rate) -> Cell | None:
-    found = point.spread(metric)
-    return Cell(shown(found[0]), value=found[0]) if found else None
+def _median(point: Point, metric: str = QPS, show: Callable[[float], str] = units.rate) -> Cell | None:
+    spread = point.spread(metric)
+    return Cell(show(spread[0]), value=spread[0]) if spread else None
 
 
 def _range(point: Point) -> Cell | None:
-    found = point.spread() if point.loads[0] > 1 else None
-    return Cell(f"{units.rate(found[1])}-{units.rate(found[2])}") if found else None
+    spread = point.spread() if point.loads[0] > 1 else None
+    return Cell(f"{units.rate(spread[1])}-{units.rate(spread[2])}") if spread else None
 
 
 def _interval(point: Point) -> Cell | None:
-    found = robust_statistics.median_interval([fmean(runs) for runs in point.values().values()])
-    return Cell(units.span(found.low, found.high)) if found else None
+    interval = robust_statistics.median_interval([fmean(runs) for runs in point.values().values()])
+    return Cell(units.span(interval.low, interval.high)) if interval else None
 
 
-def _steady(report: Report, point: Point, of: Callable[[Steadiness], float]) -> Cell | None:
-    known = [of(each) for place in point.places if (each := report.data.series.steadiness.get(place))]
-    return Cell(units.percent(median(known))) if known else None
+def _steady(report: Report, point: Point, figure: Callable[[Steadiness], float]) -> Cell | None:
+    steadiness = report.data.series.steadiness
+    shares = [figure(steadiness[run_place]) for run_place in point.places if run_place in steadiness]
+    return Cell(units.percent(median(shares)), value=median(shares)) if shares else None
+
+
+def _durations(section: Section) -> Iterator[str]:
+    """Say how long a run was: the figures of a short one mean little."""
+    runs = [run.metrics for point in section.points for run in point.runs]
+    seconds = [metrics["seconds"] for metrics in runs if metrics.get("seconds")]
+    if seconds:
+        yield f"a run took {' to '.join(dict.fromkeys(map(units.rate, (min(seconds), max(seconds)))))} s"

@@ -1,33 +1,27 @@
-"""index.html: one file with one script for its tables, readable without it; nothing is loaded from anywhere."""
+"""index.html: answer, doubts, chart and table first, the rest closed; one file, readable without scripts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import hashlib
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stepgrid.model.table import Cell, Table, columns
+from stepgrid.model import units
+from stepgrid.model.status import Status
+from stepgrid.model.table import ABSENT, NOTHING, Cell, Column, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
 from stepgrid.summarize.charts import report_charts, step_charts
+from stepgrid.summarize.charts.drawing import PageMarks
+from stepgrid.summarize.charts.step_charts import Chart
 from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.comparisons.builds import Build
-from stepgrid.summarize.comparisons.comparison import Comparison
-from stepgrid.summarize.comparisons.comparison_axes import Section
-from stepgrid.summarize.comparisons.comparison_table import comparison_table
-from stepgrid.summarize.comparisons.decisions import sentences
+from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Comparison, Entry, PooledRatio
+from stepgrid.summarize.comparisons.comparison_table import DOUBT, MOST_PLACES
 from stepgrid.summarize.formats import group_html, html_body, html_text
 from stepgrid.summarize.notes import database_origin, step_settings
-from stepgrid.summarize.page import (
-    absolute_figures,
-    answer,
-    claimed_metrics,
-    command_lines,
-    content_policy,
-    host,
-    origin,
-    summary_text,
-    why,
-)
+from stepgrid.summarize.page import absolute_figures, command_lines, host, origin
 from stepgrid.summarize.page.next_steps import next_steps
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
@@ -36,114 +30,402 @@ from stepgrid.summarize.statistics import verdicts
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-UNFOLDED_DEVICES = 4  # of the device
-UNFOLDED = 16  # charts over time that are shown without asking
+MOST_CARDS, MOST_CLAIMS, MOST_OPEN = 3, 6, 2  # open answers, claims, and comparisons beside the first
+MOST_METRICS = 6  # other metrics whose ratios are drawn
+MOST_CELLS, MOST_COLUMNS = 72, 8  # of a table that is open
+MOST_HEADLINES = 6  # doubts in the line
+KINDS = {
+    "latency": ("Latency", "In µs: the mark is p50, the ticks are p99 and p99.9; medians of the loads."),
+    "over time": (
+        "Over time",
+        "Grey: single loads; bold: their median. Red ticks: stalls, seconds with less than a tenth of the median.",
+    ),
+    "device": ("Device over time", "The first load of an arm; reads and writes of the whole device, also for others."),
+    "trade-offs": (
+        "Trade-offs",
+        "Medians of the loads; a line joins the points that no other one beats in both figures.",
+    ),
+    "scaling": ("Scaling", "Medians of the loads; a band reaches from the lowest to the highest load."),
+}
+SIGNS = {"holds": "✔", "fails": "✘", "undecided": "?"}
+ARROWS = {"faster": "▲", "better": "▲", "more": "▲", "slower": "▼", "worse": "▼", "less": "▼", "same": "="}
+STYLES, SCRIPT = ("chart.css", "style.css"), "page.js"
 
 
-def page(report: Report, alone: bool = False) -> str:
-    """`alone`: neither the summary nor the tables lie beside it."""
+class Card(NamedTuple):
+    headline: str
+    text: str
+    detail: str
+    kind: str
+
+    @property
+    def plain(self) -> str:
+        return ", ".join(filter(None, (self.headline, self.text))).replace("`", "")
+
+
+class ComparisonPart(NamedTuple):
+    """A comparison on the page; its chart and table are open as long as there is room."""
+
+    id: str
+    title: str
+    base: str
+    chart: Chart | None
+    is_open: bool
+    pooled: Table | None
+    table: Table
+    is_table_open: bool
+
+
+def page(report: Report, alone: bool = False, image: str = "") -> str:
+    """Render the page of a report. `alone`: no other files lie beside it; `image`: address of its picture."""
+    return render("index.html.j2", {**_context(report), "alone": alone, "image": image})
+
+
+def render(name: str, values: Mapping[str, Any], folder: str = "report", script: bool = True) -> str:
+    """Render a template under the content policy of our pages."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES / "report"),
+        loader=FileSystemLoader([TEMPLATES / folder, TEMPLATES / "report"]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["quoted"] = quoted
-    return environment.get_template("index.html.j2").render(_context(report), alone=alone)
+    environment.filters["split_figure"] = split_figure
+    return environment.get_template(name).render(**policy(script), **values)
 
 
 def quoted(text: str) -> Markup:
-    """Names in backquotes are set as code."""
+    """Set names in backquotes as code."""
     from markupsafe import Markup
 
     return Markup(html_text(text))
 
 
+def split_figure(text: str) -> Markup:
+    """Set the figure of a cell apart from its arrow and ratio, which the page's controls may replace."""
+    from markupsafe import Markup
+
+    words = text.split(" ")
+    index = next((at for at, word in enumerate(words) if word in ARROWS.values() or units.TIMES in word), 0)
+    figure = Markup('<span class="abs">{}</span> ').format(" ".join(words[:index])) if index else Markup("")
+    return figure + Markup('<span class="ratio">{}</span>').format(" ".join(words[index:]))
+
+
+def policy(script: bool = True) -> Mapping[str, Markup]:
+    """Return `policy`, `style` and `script` of a template.
+
+    The browser compares both texts to the policy, loads nothing from anywhere, and may draw pictures from data.
+    A name that became markup after all would run nothing.
+    """
+    from markupsafe import Markup
+
+    texts = {"style": "\n".join(_template(name) for name in STYLES)}
+    if script:
+        texts["script"] = _template(SCRIPT)
+    rules = [f"{name}-src 'sha256-{_digest(text)}'" for name, text in texts.items()]
+    pictures = ["img-src data:"] if script else []
+    rule = "; ".join(["default-src 'none'", *rules, *pictures, "base-uri 'none'", "form-action 'none'"])
+    return {"policy": Markup(rule), **{name: Markup(text) for name, text in texts.items()}}
+
+
+def _template(name: str) -> str:
+    return Path(TEMPLATES / "report" / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
 def _context(report: Report) -> dict[str, Any]:
+    marks = PageMarks()
+    answers, doubts = answer_cards(report), _doubts(report)
+    main = report_charts.main_chart(report, marks)
     hosts = report.data.facts.get("host", {})
     return {
-        **content_policy.context(TEMPLATES / "report"),
         "report": report,
-        "bases": summary_text.bases,
-        "brief": step_settings.brief(report.comparisons.points_by_step),
-        "repeats": summary_text.repeats(report),
-        "decisions": list(sentences(report.comparisons.decisions, report.setup.until)),
-        "host": host.line(report.setup.hardware, hosts),
-        "facts": _words(
-            [*host.rows(report.setup.hardware, hosts), *database_origin.rows(report.data.facts.get("image", {}))]
-        ),
-        "defaults": html_body(report.setup.defaults.table) if report.setup.defaults else "",
-        "artifacts": {build.id: _artifacts(build) for build in report.setup.builds.values() if build.artifacts},
-        "answer": list(answer.answers(report)),
-        "claimed": claimed_metrics.sentences(report.comparisons.claims, report.comparisons.all),
-        "hints": answer.hints(report),
-        "most_answers": answer.MOST_ARMS,
-        "columns": absolute_figures.meanings(report),
-        "figures_title": absolute_figures.title(report),
-        "many_commands": command_lines.MANY,
-        "origin": origin,
-        "ladders": [(each, html_body(each.table) if each.changes else "") for each in report.comparisons.ladders],
-        "overviews": [_overview(report, table) for table in report.comparisons.all],
-        "sections": [_section(report, section) for section in report.comparisons.sections],
+        "setup_line": _setup_line(report),
+        "banner": _banner(report),
+        "cards": answers[:MOST_CARDS],
+        "more_cards": answers[MOST_CARDS:],
+        "doubts": doubts,
+        "doubt_line": _doubt_line(doubts),
+        "main_chart": main,
+        "why": _why(report),
+        "comparisons": [*_comparisons(report, marks)],
+        "other_metrics": _other_metrics(report, marks),
+        "legend": _legend(report),
+        "ladders": [
+            (ladder, html_body(ladder.table) if ladder.changes else "") for ladder in report.comparisons.ladders
+        ],
+        "claims": report.comparisons.claims,
+        "most_claims": MOST_CLAIMS,
+        "claim_words": claim_text,
+        "signs": SIGNS,
+        "step_charts": _step_charts(report, marks),
+        "titles": {kind: title for kind, (title, _) in KINDS.items()},
+        "kind_notes": {kind: note for kind, (_, note) in KINDS.items()},
         "searches": group_html(list(search_tables(report.comparisons.searches))),
-        "curves": list(report_charts.search_charts(report.comparisons.searches)),
-        "common": report.setup.common,
-        "settings": [(each.axis, html_body(each.table)) for each in report.setup.settings],
+        "curves": [*report_charts.search_charts(report.comparisons.searches, marks)],
+        "causes": _causes(report),
+        "intervals": _intervals(report),
+        "sections": [_section(report, section) for section in report.comparisons.sections],
+        "figures_title": absolute_figures.title(report),
         "steps": html_body(step_settings.table(report.setup.steps, report.comparisons.points_by_step))
         if report.setup.steps
         else "",
-        "next_steps": next_steps(report),
-        "dropped": command_lines.dropped(report),
-        "claims": report.comparisons.claims,
-        "no_claims": claim_text.NONE,
-        "claim_words": claim_text,
         "tables": group_html(report.tables.shown),
-        "tables_first": summary_text.tables_first(report),
-        "meaning": verdicts.MEANING,
+        "settings": [(setting.axis, html_body(setting.table)) for setting in report.setup.settings],
+        "common": report.setup.common,
+        "dropped": command_lines.dropped(report),
+        "defaults": html_body(report.setup.defaults.table) if report.setup.defaults else "",
+        "many_commands": command_lines.MANY,
+        "missing": report.notes.coverage.troubles,
+        "artifacts": {build.id: _artifacts(build) for build in report.setup.builds.values() if build.artifacts},
+        "facts": _words(
+            [*host.rows(report.setup.hardware, hosts), *database_origin.rows(report.data.facts.get("image", {}))]
+        ),
+        "method": _method(report),
+        "meaning": [*verdicts.MEANING.items(), *absolute_figures.meanings(report)],
+        "setup": _setup(report),
+        "next_steps": next_steps(report),
         "counted": counted,
-        "unfolded": UNFOLDED,
-        "unfolded_devices": UNFOLDED_DEVICES,
-        "most": step_charts.most_over_time(report),
     }
 
 
-def _artifacts(build: Build) -> str:
+# The first screen
+
+
+def _setup_line(report: Report) -> str:
+    """Say in one line what ran how often, on what and when."""
+    steps = [section.step for section in report.comparisons.sections]
+    ran = ", ".join(steps) if len(steps) <= 3 else f"{len(steps)} measured steps"
+    hosts = report.data.facts.get("host", {})
+    machine = ", ".join(host.line(report.setup.hardware, hosts).split(", ")[:3])
+    scale = f"scale {report.setup.scale}" if report.setup.scale else ""
+    return " · ".join(filter(None, (ran, scale, repeats(report), machine, origin.measured(report))))
+
+
+def repeats(report: Report) -> str:
+    """Write how often a cell was measured: 5 fresh loads, 3 runs of each."""
+    fewest, most = report.setup.loads
+    loads = counted(most, "fresh load") if fewest == most else f"{fewest} to {most} fresh loads"
+    return f"{loads}{f', {report.setup.runs} runs of each' if report.setup.runs > 1 else ''}"
+
+
+def _banner(report: Report) -> str:
+    if report.setup.loads[1] > 1:
+        return ""
+    return "**A try: one load, no verdicts.** `repeat: 3` in the spec, or more, gives intervals and verdicts.".replace(
+        "**", ""
+    )
+
+
+def answer_cards(report: Report) -> list[Card]:
+    from stepgrid.summarize.page import answer
+
+    cards = []
+    for each in sorted(answer.answers(report), key=lambda each: each.weight, reverse=True):
+        head, _, rest = each.text.partition("; ")
+        cards.append(Card(head, rest, "", each.kind))
+    return cards
+
+
+class Doubt(NamedTuple):
+    headline: str
+    text: str
+
+
+def _doubts(report: Report) -> list[Doubt]:
+    return [Doubt(" ".join(text.replace("`", "").split()[:7]), text) for text in report.notes.warnings]
+
+
+def _doubt_line(doubts: Sequence[Doubt]) -> str:
+    omitted = len(doubts) - MOST_HEADLINES
+    return " · ".join(doubt.headline for doubt in doubts[:MOST_HEADLINES]) + (
+        f" · {omitted} more" if omitted > 0 else ""
+    )
+
+
+def _why(report: Report) -> list[str]:
+    return []
+
+
+# Comparisons
+
+
+def _comparisons(report: Report, marks: PageMarks) -> Iterator[ComparisonPart]:
+    """Lay out the comparisons of the leading metric: the first has its chart above, a few others theirs here."""
+    for number, comparison in enumerate(report.comparisons.leading):
+        chart = report_charts.ratio_chart(report, comparison, marks) if number else None
+        is_open = not number or (chart is not None and number <= MOST_OPEN)
+        table = compact_table(comparison)
+        is_small = len(table.rows) * len(table.columns) <= MOST_CELLS and len(table.columns) <= MOST_COLUMNS
+        yield ComparisonPart(
+            f"against-{number + 1}",
+            f"{comparison.metric.title} and ratio to {comparison.base}" if not number else _title(comparison),
+            comparison.base,
+            chart,
+            is_open,
+            None if number or is_small else pooled_table(comparison),
+            table,
+            is_small and not number,
+        )
+
+
+def _other_metrics(report: Report, marks: PageMarks) -> list[ComparisonPart]:
+    """Lay out what other metrics say, all of it closed."""
+    others = [comparison for comparison in report.comparisons.all if comparison not in report.comparisons.leading]
+    parts = []
+    for number, comparison in enumerate(others):
+        chart = report_charts.ratio_chart(report, comparison, marks) if number < MOST_METRICS else None
+        name, table = f"other-{number + 1}", compact_table(comparison)
+        parts.append(ComparisonPart(name, _title(comparison), comparison.base, chart, False, None, table, False))
+    return parts
+
+
+def _title(comparison: Comparison) -> str:
+    shipped = any(entry.as_shipped for row in comparison.rows for entry in row.entries)
+    return f"{comparison.metric.title} relative to {comparison.base}{', as shipped' if shipped else ''}"
+
+
+def compact_table(comparison: Comparison) -> Table:
+    """Make the table to paste: figure, arrow and ratio of each arm; without labels that are the same in all rows."""
+    names = ("step", *comparison.layout.down)
+    labels = [tuple(label or "-" for label in (row.step, *row.labels)) for row in comparison.rows]
+    varying = [index for index in range(len(names)) if len({row[index] for row in labels}) > 1] or [0]
+    heads = [Column(names[index], label=True) for index in varying]
+    heads += [Column(comparison.base, unit=BASE), *map(Column, comparison.arm_names)]
+    rows = tuple(
+        (*(Cell(row_labels[index]) for index in varying), *(_compact(entry, comparison) for entry in row.entries))
+        for row, row_labels in zip(comparison.rows, labels, strict=True)
+    )
+    return Table(f"{comparison.metric.title} and ratio to {comparison.base}", tuple(heads), rows)
+
+
+def _compact(entry: Entry, comparison: Comparison) -> Cell:
+    """Write figure and ratio; the verdict with its interval is what a reader gets who points at it."""
+    spread = entry.point.spread(comparison.metric.name) if entry.point else None
+    figure = units.figure(spread[0], comparison.metric.unit) if spread else ""
+    if entry.kind == RATIO and entry.ratio is not None:
+        ratio = " ".join(filter(None, (ARROWS.get(entry.verdict or ""), units.times(entry.ratio))))
+        return Cell(f"{figure} {ratio}", entry.verdict or "", entry.ratio, verdict=report_charts.entry_text(entry))
+    return Cell(figure or (NOTHING if entry.kind == ABSENT else entry.kind), entry.kind)
+
+
+def pooled_table(comparison: Comparison) -> Table | None:
+    """Make the table of ratios over all points of a step, with a column for each arm."""
+    names = list(dict.fromkeys(pooled.name for pooled in comparison.pooled))[:MOST_COLUMNS]
+    steps = list(dict.fromkeys(pooled.step for pooled in comparison.pooled))[: MOST_CELLS // 6]
+    cells = {(pooled.step, pooled.name): _pooled_cell(pooled) for pooled in comparison.pooled}
+    if not names:
+        return None
+    rows = tuple((Cell(step), *(cells.get((step, name), Cell(NOTHING, ABSENT)) for name in names)) for step in steps)
+    heads = (Column("over all points", label=True), *map(Column, names))
+    return Table(f"Ratio to {comparison.base} over all points", heads, rows)
+
+
+def _pooled_cell(pooled: PooledRatio) -> Cell:
+    parts = [f"{counted(pooled.points, 'point')}, {units.times(pooled.lowest)} to {units.times(pooled.highest)}"]
+    if pooled.interval:
+        parts.insert(0, units.ratio_with_interval(pooled.ratio, pooled.interval.low, pooled.interval.high, units.TIMES))
+    if pooled.dissenting:
+        parts.append(f"otherwise at {'; '.join(pooled.dissenting[:MOST_PLACES])}")
+    signs = (ARROWS.get(pooled.verdict or ""), units.times(pooled.ratio), DOUBT if pooled.dissenting else "")
+    return Cell(" ".join(filter(None, signs)), pooled.verdict or "", pooled.ratio, verdict="; ".join(parts))
+
+
+def _legend(report: Report) -> str:
+    """Explain the marks of the table to paste."""
+    effect = units.percent(report.setup.effect)
+    if report.setup.loads[1] == 1:
+        return "One load of each: figures and ratios as they came out, without verdicts."
+    return (
+        f"▼ slower, ▲ faster: the whole 95 % interval is more than {effect} from 1. Point at a ratio for its interval."
+    )
+
+
+# What is closed
+
+
+def _step_charts(report: Report, marks: PageMarks) -> dict[str, list[Chart]]:
+    charts: dict[str, list[Chart]] = {}
+    for section in report.comparisons.sections:
+        for kind, members in step_charts.step_charts(report, section, marks).items():
+            charts.setdefault(kind, []).extend(members)
+    return {kind: charts[kind] for kind in KINDS if kind in charts}
+
+
+def _causes(report: Report) -> list[tuple[str, str]]:
+    from stepgrid.summarize.page import why
+
+    tables = ((comparison, why.short(report, comparison)) for comparison in report.comparisons.all)
+    return [(f"Differences from {comparison.base}", html_body(table)) for comparison, table in tables if table]
+
+
+def _intervals(report: Report) -> list[tuple[str, str]]:
+    from stepgrid.summarize.comparisons.comparison_table import comparison_table
+
+    tables = [comparison_table(comparison) for comparison in report.comparisons.all]
+    return [(table.title, html_body(table)) for table in tables]
+
+
+def _section(report: Report, section: Any) -> dict[str, Any]:
+    return {
+        "step": section.step,
+        "figures": html_body(absolute_figures.table(report, section)),
+        "note": "",
+        "commands": command_lines.shortened(list(command_lines.commands(report, section))),
+    }
+
+
+def _artifacts(build: Any) -> str:
     names = ("artifact", "version", "digest")
-    return _words([(each["name"], each["version"], each["digest"]) for each in build.artifacts], names)
+    return _words([(artifact["name"], artifact["version"], artifact["digest"]) for artifact in build.artifacts], names)
 
 
 def _words(rows: Sequence[Sequence[str]], names: Sequence[str] = ("", "")) -> str:
     return html_body(Table("", columns((), names), tuple(tuple(map(Cell, row)) for row in rows)))
 
 
-def _section(report: Report, section: Section) -> dict[str, Any]:
-    return {
-        "step": section.step,
-        "arms": len(section.points),
-        "figures": html_body(absolute_figures.table(report, section)),
-        "note": step_charts.series_note(report, section),
-        "over_time": step_charts.over_time(report, section),
-        "scaling": step_charts.scaling(section),
-        "times": step_charts.response_times(section),
-        "trade_offs": step_charts.trade_offs(section),
-        "recall": step_charts.recall(section),
-        "device": step_charts.devices(report, section),
-        "by_client": step_charts.client_rates(report, section),
-        "longest": step_charts.longest_series(report, section),
-        "commands": command_lines.shortened(list(command_lines.commands(report, section))),
-    }
+def _method(report: Report) -> list[str]:
+    """Say in a few sentences how figures, ratios and verdicts are computed; docs/statistics.md says the rest."""
+    effect = units.percent(report.setup.effect)
+    return [
+        "The load is the unit of replication: a database made anew. Runs of one load are averaged first.",
+        "A figure is the median of the loads. A ratio is the geometric mean over the loads of arm / base, each load "
+        "against the same load of the base, so it need not be the quotient of two figures.",
+        "Intervals are t intervals of the logarithms of these ratios; those of one step and base hold together with "
+        "95 % confidence. The noise of a comparison is estimated from its own loads and from those of its table.",
+        f"Verdicts are of whole intervals: faster or slower beyond {effect}, same within it. Where two equal arms came "
+        "out further apart (the floor), a difference counts as none.",
+        "A single load has no verdict.",
+    ]
 
 
-def _overview(report: Report, found: Comparison) -> Mapping[str, Any]:
-    pictures = [*report_charts.ratio_charts(report, found)]
-    return {
-        "base": found.base,
-        "html": html_body(comparison_table(found)),
-        "map": report_charts.map_chart(found),
-        "why": html_body(table) if (table := why.short(report, found)) else "",
-        "pictures": pictures,
-        "intervals": any(entry.interval for row in found.rows for entry in row.entries),
+def _setup(report: Report) -> list[tuple[str, Sequence[str]]]:
+    bases = {
+        comparison.layout.base.get(axis.name) for comparison in report.comparisons.all for axis in report.setup.axes
     }
+    axes = [
+        f"{axis.name}: {', '.join(f'{label} (base)' if label in bases else label for label in axis.labels)}"
+        for axis in report.setup.axes
+    ]
+    counts = ", ".join(
+        f"{number} {name}" for name, number in report.notes.coverage.counts.items() if number or name == Status.DONE
+    )
+    rows = [
+        ("Compared", axes),
+        ("Steps", [step_settings.brief(report.comparisons.points_by_step)]),
+        ("Repeats", [repeats(report)]),
+        ("Status", [f"{counts} (measured steps)"]),
+        ("Quiet after", report.notes.quiet),
+        ("Differs", report.notes.differs),
+        ("Not compared", report.notes.left_out),
+        ("Host", [host.line(report.setup.hardware, report.data.facts.get("host", {}))]),
+        ("Measured", [origin.measured(report)]),
+        ("Made from", [origin.line(report)]),
+    ]
+    return [(name, [text for text in texts if text]) for name, texts in rows if any(texts)]

@@ -261,12 +261,12 @@ def _why(report: Report, found: Comparison) -> Iterator[list[str]]:
 def _absolute(report: Report, section: Section) -> list[str]:
     """Of its columns those for which there is room; the title has their units."""
     table = absolute_figures.table(report, section)
-    names = (*COLUMNS, *absolute_figures.own(section))
+    names = (*COLUMNS, *absolute_figures.own_metrics(section))
     shown = [index for index, column in enumerate(table.columns) if column.label or column.name in names]
     columns = tuple(table.columns[index]._replace(unit="") for index in shown)
     rows = tuple(tuple(row[index] for index in shown) for row in table.rows)
     known = UNITS | {
-        name: report.setup.units[name] for name in absolute_figures.own(section) if report.setup.units.get(name)
+        name: report.setup.units[name] for name in absolute_figures.own_metrics(section) if report.setup.units.get(name)
     }
     units = "".join(f", {column.name} in {known[column.name]}" for column in columns if column.name in known)
     title = f"{section.step}: {absolute_figures.title(report)}{_microseconds(columns)}{units}"

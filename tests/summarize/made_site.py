@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from stepgrid.summarize import static_site
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.site import static_site
-from stepgrid.summarize.site.experiment import Experiment as Entry
-from stepgrid.summarize.site.experiment import folders
+from stepgrid.summarize.static_site import Experiment as Entry
+from stepgrid.summarize.static_site import folder_names
 from tests.summarize import scenario
 from tests.summarize.comparisons import made_ladder
 from tests.summarize.synthetic import Experiment
@@ -22,7 +22,7 @@ def entries(root: Path) -> list[Entry]:
     ladder = made_ladder.measured(root / "ladder", made_ladder.RATES)
     tables = Experiment(root / "ladder", builds=made_ladder.BUILDS).store.tables("p-synthetic")
     sides.append((scenario.altered(ladder, title="A ladder", spec="specs/ladder.yaml", scale="smoke"), tables))
-    names = folders([report for report, _ in sides])
+    names = folder_names([report for report, _ in sides])
     return [Entry(name, report, tables) for name, (report, tables) in zip(names, sides, strict=True)]
 
 

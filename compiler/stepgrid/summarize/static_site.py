@@ -1,0 +1,149 @@
+"""Static site of experiments: an index, for each its page, picture, tables and text, and a feed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from itertools import islice
+from pathlib import Path, PurePath
+from typing import Any
+
+from stepgrid.host.files import make_folder, write_text
+from stepgrid.model.plan import is_imported
+from stepgrid.package import __version__
+from stepgrid.store.paths import SUMMARY_TEXT
+from stepgrid.summarize.charts import report_charts
+from stepgrid.summarize.charts.drawing import PageMarks
+from stepgrid.summarize.charts.step_charts import Chart
+from stepgrid.summarize.page import host, html, origin, summary_text
+from stepgrid.summarize.page.html import Card
+from stepgrid.summarize.report import Report
+
+SITE_MARK = ".stepgrid-site"  # in a folder that is a site: its files may be replaced
+INDEX, FEED, TABLES = "index.html", "feed.xml", "tables"
+PICTURE, IMAGE = "chart.svg", "chart.png"  # of an experiment; the second for sites that link to it
+NOT_PUBLISHED = ("environment.parquet", "history.parquet")  # they name the host and its paths
+MOST_ANSWERS = 3  # of an entry
+LETTERS = 8  # of a plan's digest, where two experiments would have one name
+
+
+class NotASite(Exception):
+    """A folder with other files in it."""
+
+
+@dataclass(frozen=True)  # no slots: cached_property needs a dict
+class Experiment:
+    """An entry of the index, and the files behind it."""
+
+    folder: str  # in the site
+    report: Report
+    tables: Path  # where they are now
+
+    @property
+    def answers(self) -> Sequence[Card]:
+        return html.answer_cards(self.report)[:MOST_ANSWERS]
+
+    @cached_property
+    def chart(self) -> Chart | None:
+        return report_charts.main_chart(self.report, PageMarks())
+
+    @property
+    def changes(self) -> list[str]:
+        return [text for ladder in self.report.comparisons.ladders if ladder.changes for text in ladder.sentences]
+
+    @property
+    def measured(self) -> str:
+        return origin.measured(self.report)
+
+    @property
+    def updated(self) -> datetime | None:
+        return self.report.setup.measured[1] if self.report.setup.measured else None
+
+    @property
+    def host(self) -> str:
+        """Describe the host without its name."""
+        return host.line(self.report.setup.hardware, self.report.data.facts.get("host", {}))
+
+    @property
+    def made_from(self) -> str:
+        return origin.line(self.report)
+
+    @property
+    def parquet(self) -> list[str]:
+        return sorted(path.name for path in self.tables.glob("*.parquet") if path.name not in NOT_PUBLISHED)
+
+
+def folder_names(reports: Sequence[Report]) -> list[str]:
+    """Name each report by its spec and scale; of several with one name add the plan, then a number."""
+    names = [_name(report) for report in reports]
+    plans = [
+        name if names.count(name) == 1 else f"{name}-{report.setup.plan[:LETTERS]}"
+        for name, report in zip(names, reports, strict=True)
+    ]
+    return [name if index == plans.index(name) else f"{name}-{index + 1}" for index, name in enumerate(plans)]
+
+
+def _name(report: Report) -> str:
+    setup = report.setup
+    spec = setup.title if is_imported(setup.spec) else PurePath(setup.spec).stem
+    words = re.findall(r"[a-z0-9.]+", f"{spec} {setup.scale or ''}".lower())
+    return "-".join(islice(words, 8)) or setup.plan[:LETTERS]
+
+
+def write(folder: Path, title: str, url: str | None, experiments: Sequence[Experiment]) -> None:
+    """Write the index last: what it names is there. Remove what an earlier site had and this one lacks."""
+    claim(folder)
+    address = url and url.rstrip("/")
+    for experiment in experiments:
+        _write_experiment(folder / experiment.folder, experiment, address)
+    _remove_others(folder, {experiment.folder for experiment in experiments})
+    newest_first = sorted(experiments, key=lambda experiment: experiment.updated or datetime.min, reverse=True)
+    hosts: dict[str, list[Experiment]] = {}
+    for experiment in experiments:
+        hosts.setdefault(experiment.host, []).append(experiment)
+    values = {"title": title, "url": address, "experiments": newest_first}
+    write_text(folder / FEED, _render("feed.xml.j2", {**values, "now": datetime.now(UTC)}))
+    write_text(folder / INDEX, _render("index.html.j2", {**values, "hosts": hosts}))
+
+
+def claim(folder: Path) -> None:
+    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / SITE_MARK).is_file())):
+        raise NotASite(f"{folder} is no site, and not empty: nothing is written over it")
+    make_folder(folder)
+    (folder / SITE_MARK).touch()
+
+
+def _write_experiment(folder: Path, experiment: Experiment, address: str | None) -> None:
+    make_folder(folder / TABLES)
+    for name in {path.name for path in (folder / TABLES).iterdir()} - set(experiment.parquet):
+        (folder / TABLES / name).unlink()
+    for name in experiment.parquet:
+        shutil.copyfile(experiment.tables / name, folder / TABLES / name)
+    write_text(folder / SUMMARY_TEXT, summary_text.text(experiment.report, None))
+    image = ""
+    if chart := experiment.chart:
+        report_charts.save_chart(chart, folder / PICTURE)
+        if address and report_charts.find_browser():
+            report_charts.save_chart(chart, folder / IMAGE)
+            image = f"{address}/{experiment.folder}/{IMAGE}"
+    write_text(folder / INDEX, html.page(experiment.report, image=image))
+
+
+def _remove_others(folder: Path, names: set[str]) -> None:
+    """Remove what a site makes, and nothing else: folders that begin with a page of ours."""
+    for entry in folder.iterdir():
+        if (
+            entry.is_dir()
+            and entry.name not in names
+            and (entry / SUMMARY_TEXT).is_file()
+            and (entry / TABLES).is_dir()
+        ):
+            shutil.rmtree(entry)
+
+
+def _render(name: str, values: Mapping[str, Any]) -> str:
+    return html.render(name, {**values, "index": INDEX, "tables": TABLES, "version": __version__}, "site", script=False)

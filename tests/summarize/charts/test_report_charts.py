@@ -1,0 +1,109 @@
+"""Charts of a report: figures and ratios of what it compares, and a chart as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepgrid.model.figures import Figures
+from stepgrid.plugins.importer import ImportedStep
+from stepgrid.summarize.charts import report_charts, step_charts
+from stepgrid.summarize.charts.drawing import PageMarks
+from stepgrid.summarize.charts.report_charts import NoPicture
+from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.report import Report
+from tests.needs import needs
+from tests.summarize import scenario
+from tests.summarize.charts.test_forms import texts, titles
+from tests.summarize.charts.test_step_charts import bare, imported
+from tests.summarize.synthetic import Experiment
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    return scenario.report(scenario.experiment(tmp_path_factory.mktemp("charts")))
+
+
+# Figures and ratios
+
+
+def test_the_main_chart_has_the_figures_of_the_first_comparison_and_its_ratios(report: Report) -> None:
+    chart = report_charts.main_chart(report, PageMarks())
+    assert chart is not None
+    assert (chart.title, set(chart.views)) == (
+        "QPS",
+        {"linear", "ratio"} if "linear" in chart.views else {"log", "ratio"},
+    )
+    assert "readww, cache=hyper, threads=1, rocksdb-7.8.3: 15,000, 1.50× [1.49, 1.51] faster" in titles(chart.svg)
+    assert titles(chart.svg) == titles(chart.narrow)
+    assert {"◀ slower", "faster ▶"} & set(texts(chart.views["ratio"][0]))
+    assert chart.note == "Median of 3 loads; the bar spans the lowest and the highest."
+
+
+def test_builds_have_the_marks_and_the_compared_axis_comes_first_of_the_groups(report: Report) -> None:
+    section = report.comparisons.sections[-1]
+    arranged = step_charts.arrange(report, section)
+    assert (arranged.mark, arranged.groups) == ("build", ("cache", "threads"))
+
+
+def test_of_a_large_grid_the_points_that_differ_most_are_drawn(report: Report, tmp_path: Path) -> None:
+    threads = tuple(str(2**power) for power in range(14))
+    experiment = Experiment(tmp_path, threads=threads, loads=2)
+    experiment.add_build("rocksdb-7.8.3")
+    for load in range(2):
+        experiment.add_load("rocksdb-7.8.3", load)
+        for number, count in enumerate(threads):
+            experiment.add("rocksdb-7.8.3", "lru", count, load, dict.fromkeys(("readww", "overwrite"), 1000.0 + load))
+            qps = (1000.0 + load) * (1 + number / 10)
+            experiment.add("rocksdb-7.8.3", "hyper", count, load, dict.fromkeys(("readww", "overwrite"), qps))
+    chart = report_charts.main_chart(scenario.report(experiment), PageMarks())
+    assert chart is not None
+    assert len(titles(chart.svg)) == step_charts.MOST_ROWS
+    assert chart.note.endswith("24 of 56 points, those that differ most; the tables have all.")
+    assert any("threads=8192" in title for title in titles(chart.svg))
+    assert not any("threads=4," in title for title in titles(chart.svg))
+
+
+def test_a_report_without_comparisons_has_its_figures(tmp_path: Path) -> None:
+    steps = [ImportedStep("a", name, Figures({"qps": qps})) for name, qps in (("load", 10.0), ("read", 900.0))]
+    report = imported(tmp_path, "insert_benchmark", steps)
+    chart = report_charts.main_chart(report, PageMarks())
+    assert chart is not None
+    assert len(titles(chart.svg)) == 2
+    assert report_charts.main_chart(bare(report, Section("read", (), ())), PageMarks()) is None
+
+
+def test_ratios_name_the_arm_where_there_is_one(report: Report) -> None:
+    chart = report_charts.ratio_chart(report, report.comparisons.all[0], PageMarks())
+    assert chart is not None
+    assert chart.title == "QPS of cache=hyper relative to cache=lru"
+    assert len(titles(chart.svg)) == 2
+
+
+# Files
+
+
+def test_a_chart_is_found_by_name_and_saved_as_svg(report: Report, tmp_path: Path) -> None:
+    chart = report_charts.find_chart(report, "main")
+    report_charts.save_chart(chart, tmp_path / "chart.svg")
+    assert (tmp_path / "chart.svg").read_text().startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    assert report_charts.find_chart(report, "readww-latency").title == "readww: latency"
+    with pytest.raises(NoPicture, match=r"no chart is called nope; there are: qps, "):
+        report_charts.find_chart(report, "nope")
+    with pytest.raises(NoPicture, match=r"a chart is written as \.svg or \.png"):
+        report_charts.save_chart(chart, tmp_path / "chart.gif")
+
+
+def test_a_png_without_a_browser_is_an_error(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(NoPicture, match=r"a PNG needs Chromium or Chrome, which this host lacks"):
+        report_charts.save_chart(report_charts.find_chart(report, "main"), tmp_path / "chart.png")
+
+
+@needs("chromium")
+def test_a_browser_makes_a_png(report: Report, tmp_path: Path) -> None:
+    report_charts.save_chart(report_charts.find_chart(report, "main"), tmp_path / "chart.png")
+    image = (tmp_path / "chart.png").read_bytes()
+    assert image.startswith(b"\x89PNG")
+    assert int.from_bytes(image[16:20], "big") == 2 * (900 + 24)

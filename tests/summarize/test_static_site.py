@@ -1,0 +1,113 @@
+"""The site of several experiments: index, pages, pictures, feed; what it publishes and what it leaves alone."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from stepgrid.summarize import static_site
+from stepgrid.summarize.charts import report_charts
+from stepgrid.summarize.static_site import NotASite, folder_names
+from tests.browser import PHONE, browser
+from tests.needs import needs
+from tests.summarize.made_site import TITLE, entries, site
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a site in `web`, beside the stores of its experiments."""
+    folder = tmp_path_factory.mktemp("site")
+    site(folder, folder / "web")
+    return folder
+
+
+def test_every_link_of_the_index_leads_somewhere(root: Path) -> None:
+    page = (root / "web/index.html").read_text()
+    links = [link for link in re.findall(r'href="([^"]*)"', page) if not link.startswith("#")]
+    assert {"cache/index.html", "ladder-smoke/index.html", "cache/summary.txt", "cache/tables/steps.parquet"} < {*links}
+    assert [link for link in links if not (root / "web" / link.partition("#")[0]).is_file()] == []
+
+
+def test_files_that_name_the_host_are_not_published(root: Path) -> None:
+    assert (root / "caches/outputs/summary/p-synthetic/tables/environment.parquet").is_file()
+    published = {path.name for path in (root / "web").rglob("*.parquet")}
+    assert published & {"environment.parquet", "history.parquet"} == set()
+
+
+def test_an_entry_begins_with_its_answers_and_has_its_chart(root: Path) -> None:
+    text = (root / "web/index.html").read_text()
+    assert f'<h1>{TITLE}</h1>\n<p class="sub">2 experiments, newest first.' in text
+    heading = (
+        '<h2><a href="cache/index.html">LRU against hyper-clock cache</a></h2>\n<ul class="findings">\n<li class="'
+    )
+    assert heading in text
+    assert "<dt>Measured</dt><dd>2026-11-20</dd>" in text
+    assert text.count('<svg class="chart"') == 2
+    changed = "<li>from <code>rocksdb-8.9.1</code> on: readww, threads=2 0.900 [0.897, 0.902] slower</li>"
+    assert f'<h3><a href="ladder-smoke/index.html#changes">A ladder</a></h3>\n<ul>\n{changed}\n' in text
+    hosts = text.partition('<section id="hosts">')[2]
+    assert "<dt>AMD EPYC 7763, 2 cores, 8 GiB, xfs on nvme0n1, kernel 6.1.0</dt>" in hosts
+    assert '<a href="#cache">LRU against hyper-clock cache</a>; <a href="#ladder-smoke">A ladder</a>' in hosts
+    assert "bench-7" not in text, "the host's name"
+
+
+def test_an_experiment_has_a_picture_for_those_who_link_to_it(root: Path) -> None:
+    assert (root / "web/cache/chart.svg").read_text().startswith("<svg xmlns=")
+    page = (root / "web/cache/index.html").read_text()
+    image = '<meta property="og:image" content="https://bench.example/cache/chart.png">'
+    assert (image in page) == (root / "web/cache/chart.png").is_file() == bool(report_charts.find_browser())
+
+
+def test_the_feed_is_atom(root: Path) -> None:
+    feed = ET.parse(root / "web/feed.xml").getroot()
+    assert feed.tag == f"{ATOM}feed"
+    assert [feed.findtext(f"{ATOM}{name}") for name in ("title", "id")] == [TITLE, "https://bench.example/feed.xml"]
+    feed_entries = feed.findall(f"{ATOM}entry")
+    assert {entry.findtext(f"{ATOM}title") for entry in feed_entries} == {"A ladder", "LRU against hyper-clock cache"}
+    for entry in feed_entries:
+        link = entry.find(f"{ATOM}link")
+        assert link is not None
+        assert link.get("href", "").startswith("https://bench.example/")
+        assert re.fullmatch(r"2026-11-20T\d\d:\d\d:\d\dZ", entry.findtext(f"{ATOM}updated") or "")
+        assert entry.findtext(f"{ATOM}summary")
+
+
+def test_an_experiment_that_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    members = site(tmp_path, tmp_path / "web")
+    (tmp_path / "web/notes").mkdir()
+    (tmp_path / "web/notes/mine.html").write_text("mine")
+    static_site.write(tmp_path / "web", TITLE, None, members[:1])
+    names = sorted(path.name for path in (tmp_path / "web").iterdir())
+    assert names == [".stepgrid-site", "cache", "feed.xml", "index.html", "notes"]
+
+
+def test_files_of_others_are_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web/index.html").write_text("mine")
+    with pytest.raises(NotASite) as caught:
+        static_site.write(tmp_path / "web", TITLE, None, ())
+    assert str(caught.value) == f"{tmp_path / 'web'} is no site, and not empty: nothing is written over it"
+    assert (tmp_path / "web/index.html").read_text() == "mine"
+
+
+def test_experiments_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    (first, *_) = entries(tmp_path)
+    assert folder_names([first.report, first.report]) == ["cache-p-synthe", "cache-p-synthe-2"]
+    assert folder_names([first.report]) == ["cache"]
+
+
+@needs("chromium")
+def test_the_index_is_quiet_and_fits_a_phone(root: Path, tmp_path: Path) -> None:
+    index = root / "web/index.html"
+    with browser(tmp_path / "profile") as page:
+        page.open(index)
+        assert page.complaints() == []
+        assert page.requests() == [index.absolute().as_uri()]
+        assert page.run("document.title") == TITLE
+        page.open(index, width=PHONE)
+        assert page.run("document.documentElement.scrollWidth") <= PHONE
