@@ -112,9 +112,7 @@ def run_compare(args: argparse.Namespace) -> int:
 
 def _compare(args: argparse.Namespace, names: Sequence[str]) -> Report:
     """Make one report of two sets of results, in which the first is the base."""
-    from stepgrid.summarize.side_by_side import result_set
-    from stepgrid.summarize.side_by_side.matching_cells import NotComparable
-    from stepgrid.summarize.side_by_side.side_by_side import side_by_side
+    from stepgrid.summarize.compare import NotComparable, compare_sets, stored_results
 
     selected = [condition.partition("=") for condition in args.where]
     for axis, equals, _ in selected:
@@ -122,10 +120,10 @@ def _compare(args: argparse.Namespace, names: Sequence[str]) -> Report:
             raise CommandError(f"--where {axis}: wanted AXIS=LABEL")
     with ExitStack() as temporary_folders, ending_with(USAGE, NotComparable):
         located = [locate_results(args, name, temporary_folders) for name in names]
-        first, second = (result_set.stored(item.store, item.plan.digest, item.name) for item in located)
+        first, second = (stored_results(results.store, results.plan.digest, results.name) for results in located)
         if first.name == second.name:
             first, second = replace(first, name=f"{first.name} (1)"), replace(second, name=f"{second.name} (2)")
-        return side_by_side(first, second, [(axis, label) for axis, _, label in selected])
+        return compare_sets(first, second, [(axis, label) for axis, _, label in selected])
 
 
 def add_site_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,135 @@
+"""Two sets of results as the arms of one report, by figures that are easy to check by hand."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepgrid.collect.job import collect
+from stepgrid.summarize.compare import NotComparable, ResultSet, compare_sets, reproduction_sentences, stored_results
+from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ComparedMetric, Comparison, Entry, Row
+from stepgrid.summarize.comparisons.comparison_axes import Layout
+from stepgrid.summarize.page import html, summary_text
+from stepgrid.summarize.statistics.confidence_intervals import Interval
+from tests.summarize import made
+from tests.summarize.synthetic import Experiment
+
+OLD, NEW, NEWEST = "rocksdb-6.11.4", "rocksdb-7.8.3", "rocksdb-9.10.0"
+LEVELS = (1.0, 1.01, 0.99)
+
+
+def measured(
+    root: Path, name: str, hyper: float = 1.0, levels: tuple[float, ...] = LEVELS, **options: Any
+) -> ResultSet:
+    """Measure loads of these speeds; `hyper`: the speed of this cache."""
+    experiment = Experiment(root, loads=len(levels), **options)
+    for build in experiment.builds:
+        experiment.add_build(build)
+        for load, level in enumerate(levels):
+            experiment.add_load(build, load, 300_000 * level)
+            for cache in experiment.caches:
+                for threads in experiment.threads:
+                    rate = 10_000 * level * int(threads) * (hyper if cache == "hyper" else 1.0)
+                    experiment.add(build, cache, threads, load, {"readww": rate, "overwrite": 2 * rate})
+    collect(experiment.store, experiment.plan)
+    return stored_results(experiment.store, experiment.plan.digest, name)
+
+
+def test_points_are_compared_between_the_sets(tmp_path: Path) -> None:
+    first, second = measured(tmp_path / "1", "then"), measured(tmp_path / "2", "now", 0.8, (1.002, 1.012, 0.994))
+    report = compare_sets(first, second, ())
+    text = summary_text.text(report, None)
+    assert "LRU against hyper-clock cache: now against then\n=" in text
+    assert re.search(r"^  readww +lru +2 +20,000 +0.31 % +1.00 \[1.00, 1.01\] same$", text, re.MULTILINE)
+    assert re.search(r"^  readww +hyper +2 +20,000 +0.31 % +0.80 \[0.80, 0.81\] slower$", text, re.MULTILINE)
+    assert "relative QPS" not in text, "the comparison says it"
+    ratio = "0.80× [0.80, 0.81]"
+    assert report.notes.differs[:2] == (
+        "reproduced within 2 % at 5 of 9 points",
+        f"not reproduced at 4: readww, cache=hyper, threads=1 {ratio}; readww, cache=hyper, threads=2 {ratio}; "
+        f"overwrite, cache=hyper, threads=1 {ratio}; and 1 more",
+    )
+
+
+def test_only_ratios_between_the_sets_count(tmp_path: Path) -> None:
+    """Builds that are equal within each set reproduce nothing."""
+    first = measured(tmp_path / "1", "then", builds=(OLD, NEW))
+    second = measured(tmp_path / "2", "now", levels=(0.26, 0.67, 0.4), builds=(OLD, NEW))
+    differs = compare_sets(first, second, ()).notes.differs
+    assert differs[0] == "reproduced within 2 % at 0 of 18 points"
+    assert differs[1].startswith("not reproduced at 16: readww, rocksdb-6.11.4, cache=lru, threads=1 0.41× ")
+    assert differs[2].startswith("undecided at 2: fillseq, ")
+
+
+def test_a_wide_interval_is_undecided_whatever_the_noise_floor() -> None:
+    point = made.point(made.run("a", 0, 1000.0))
+    entry = Entry(RATIO, point, Interval(0.26, 0.05, 1.35, 3), 0.26, "inconclusive", floor=4.0)
+    layout, row = Layout({"results": "then"}, ("results",), ()), Row("readww", (), (Entry(BASE, point), entry))
+    qps = Comparison(ComparedMetric(), layout, (("then",), ("now",)), (row,))
+    undecided = ["reproduced within 2 % at 0 of 1 point", "undecided at 1: readww 0.26× [0.05, 1.35]"]
+    assert list(reproduction_sentences([qps], 0.02)) == undecided
+    same = replace(row, entries=(row.entries[0], replace(entry, verdict="same")))
+    latency = replace(qps, metric=ComparedMetric("p99_us", "us", "lower"), rows=(same,))
+    assert list(reproduction_sentences([qps, latency], 0.02)) == [
+        *(f"QPS: {sentence}" for sentence in undecided),
+        "p99_us: reproduced within 2 % at 1 of 1 point",
+    ]
+
+
+def test_a_result_of_both_sets_is_one_result(tmp_path: Path) -> None:
+    first = measured(tmp_path, "then")
+    report = compare_sets(first, replace(first, name="now"), ())
+    assert report.comparisons.all == ()
+    assert report.notes.differs[0] == "both sets are the same runs: they reproduce nothing"
+    assert report.notes.coverage.total == 3 + 2 * 4 * 3  # a load, and two steps at four points, each once
+
+
+def test_an_axis_with_one_label_in_each_set_is_a_difference(tmp_path: Path) -> None:
+    first, second = measured(tmp_path / "1", "a", builds=(OLD,)), measured(tmp_path / "2", "b", builds=(NEW,))
+    report = compare_sets(first, second, ())
+    assert report.notes.differs[2:4] == (f"build: {OLD} -> {NEW}", "build.version: 6.11.4 -> 7.8.3")
+    assert [axis.name for axis in report.setup.axes] == ["results", "cache", "threads"]
+    lines = f"            measured: {first.days} -> {second.days}\n            build: {OLD} -> {NEW}\n"
+    assert lines in summary_text.text(report, None)
+    assert f"build: {OLD} -&gt; {NEW}<br>" in html.page(report)
+
+
+def test_cells_without_a_partner_are_counted(tmp_path: Path) -> None:
+    first = measured(tmp_path / "1", "a", threads=("1", "2", "4"))
+    second = measured(tmp_path / "2", "b", threads=("2", "1"), caches=("lru", "hyper", "clock"))
+    report = compare_sets(first, second, ())
+    counts = ("2 cells of the first set, which the other lacks", "2 cells of the second set, which the other lacks")
+    assert report.notes.left_out == counts
+    assert {axis.name: axis.labels for axis in report.setup.axes}["threads"] == ("2", "1")
+    assert f"left out    {counts[0]}\n            {counts[1]}\n" in summary_text.text(report, None)
+
+
+def test_labels_narrow_the_set_that_has_them(tmp_path: Path) -> None:
+    first = measured(tmp_path / "1", "a", builds=(OLD, NEW))
+    second = measured(tmp_path / "2", "b", builds=(NEWEST,))
+    with pytest.raises(NotComparable) as caught:
+        compare_sets(first, second, ())
+    assert str(caught.value) == (
+        f"the sets share no label of axis `build` (first: {OLD}, {NEW}; second: {NEWEST}); "
+        f"--where build={OLD} --where build={NEWEST} compares two of them"
+    )
+    report = compare_sets(first, second, [("build", NEW), ("build", NEWEST)])
+    assert f"build: {NEW} -> {NEWEST}" in report.notes.differs
+
+
+def test_an_axis_of_one_set_needs_a_label(tmp_path: Path) -> None:
+    first, second = measured(tmp_path / "1", "a"), measured(tmp_path / "2", "b")
+    cells = [replace(cell, labels={"threads": cell.labels["threads"]}) for cell in second.header.cells]
+    cells = [cell for cell, whole in zip(cells, second.header.cells, strict=True) if whole.labels["cache"] == "lru"]
+    header = replace(second.header, axes=second.header.axes[2:], read_cells=lambda: cells)
+    with pytest.raises(NotComparable) as caught:
+        compare_sets(first, replace(second, header=header), ())
+    assert str(caught.value) == (
+        "only the first set has axis `cache` (lru, hyper): choose one of them: --where cache=lru"
+    )
+    report = compare_sets(first, replace(second, header=header), [("cache", "lru")])
+    assert "cache: lru -> not an axis" in report.notes.differs
