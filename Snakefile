@@ -4,7 +4,7 @@ import sys
 sys.path.insert(0, f"{workflow.basedir}/compiler")
 
 from stepgrid.host.processes import signals
-from stepgrid.host.terminal_output import open_streams
+from stepgrid.host.terminal_output import folded, open_streams
 from stepgrid.store.stage_requests import name_user
 from stepgrid.workflow.snakemake import mark_folder, tolerate_lost_notes
 
@@ -28,7 +28,7 @@ try:
     work = remote_work(config) if workflow.remote_exec else remaining_work(config, dry, leaves_host(workflow))
     jobs = JobResources(work, of_environment().slurm, workflow.remote_exec).checked()
 except Fault as fault:
-    print(fault, file=sys.stderr)
+    print(folded(str(fault), sys.stderr), file=sys.stderr)
     sys.exit(fault.status)
 
 PYTHON, PLAN = sys.executable, work.plan.digest

@@ -22,12 +22,12 @@ VARIABLE = "STEPGRID_STAGE_COST"
 PARTS = (
     ("start", "Python starts, the first look at the host"),
     ("imported", "modules are imported"),
-    ("told", "the lock, the attempt, how far the plan is"),
+    ("told", "the lock, the attempt"),
     ("quiet", "the rest of the look at the host"),
     ("ready", "host, build and database are described; the command is made"),
     ("ran", "`true` runs, in a control group, with a sampler"),
     ("published", "its output is parsed; the result is written and synced"),
-    ("over", "how far the plan is; Python ends"),
+    ("over", "Python ends"),
     ("next", "Snakemake starts the next one"),
 )
 
@@ -107,10 +107,10 @@ def _job(arguments: list[str]) -> int:
 
 def _marks_of_stage(marks: dict[str, float]) -> None:
     from stepgrid.host import noise
-    from stepgrid.run import stage, step
+    from stepgrid.run import step
     from stepgrid.run.attempt import Attempt
 
-    _mark(marks, "told", stage.progress, "show_start")
+    _mark(marks, "told", Attempt, "note")
     _mark(marks, "quiet", noise, "look")
     _mark(marks, "ready", step.Step, "_keep_statistics")
     _mark(marks, "ran", step.Step, "_supervise")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
+import os
 import sys
 from pathlib import Path
-from typing import TextIO, cast
 
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.cli.status import Block
-from stepgrid.host.terminal_output import Screen, raw, screened, visible, wrap
+from stepgrid.host.terminal_output import Block, Screen, fold, screened, visible, wrap
 
 Capture = pytest.CaptureFixture[str]
 CLIPBOARD = "\x1b]52;c;cm0gLXJmIH4K\x07"
@@ -52,11 +50,26 @@ def test_streams_are_put_back(capsys: Capture) -> None:
     assert said.err == "\\udcff\n"
 
 
-def test_lines_that_are_drawn_over_themselves() -> None:
-    out = io.StringIO()
-    Block(cast(TextIO, Screen(out))).draw([f"watching {CLIPBOARD}"])
-    assert out.getvalue() == f"\rwatching {visible(CLIPBOARD)}\x1b[K\n\x1b[J"
-    assert raw(cast(TextIO, Screen(out))) is out
+def test_lines_that_are_drawn_over_themselves_and_messages_above_them() -> None:
+    ours, theirs = os.openpty()
+    block = Block(theirs)
+    block.draw([f"watching {CLIPBOARD}"])
+    assert os.read(ours, 1000).decode() == f"\rwatching {visible(CLIPBOARD)}\x1b[K\r\n\x1b[J"
+    block.draw(["watching"], above="failed: a\n  b")
+    assert os.read(ours, 1000).decode() == "\r\x1b[1Afailed: a\x1b[K\r\n  b\x1b[K\r\nwatching\x1b[K\r\n\x1b[J"
+    block.clear()
+    assert os.read(ours, 1000).decode() == "\r\x1b[1A\x1b[J"
+    os.close(ours)
+    block.draw(["nobody looks"])
+    os.close(theirs)
+
+
+def test_a_message_is_folded_between_words() -> None:
+    text = "failed: a stage with a name\n  | its log says this\n  log: outputs/attempts/s-1"
+    assert fold(text, 20) == [
+        *("failed: a stage with", "  a name", "  | its log says", "  |   this"),
+        "  log: outputs/attempts/s-1",
+    ]
 
 
 def test_a_command_whose_file_has_such_a_name(tmp_path: Path, capsys: Capture) -> None:

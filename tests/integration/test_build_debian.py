@@ -60,9 +60,9 @@ def make(folder: Path, build: str) -> tuple[int, str]:
 def test_a_suite_gives_a_db_bench_that_runs_anywhere(folder: Path, suite: str, version: str):
     status, said = make(folder, plan(folder, suite, version))
     assert status == 0, said
-    first, last = said.splitlines()
-    assert first == f"build rocksdb-{version}: debian rocksdb-tools ({suite}) …"
-    assert last.endswith(f" s, {version}, assertions enabled")
+    (line,) = said.splitlines()
+    assert line.startswith(f"build rocksdb-{version}: debian rocksdb-tools ({suite}), built in ")
+    assert line.endswith(f"s, version {version}, assertions enabled")
 
     moved = folder.rename(folder.with_name("moved"))
     build = moved / "outputs" / "builds" / f"b-{suite}"
@@ -108,8 +108,7 @@ def test_a_package_that_the_suite_lacks(folder: Path):
 def test_a_suite_that_the_mirror_lacks(folder: Path):
     status, said = make(folder, plan(folder, "nosuch", "1"))
     assert status == 1
-    assert said.splitlines()[:3] == [
-        "build rocksdb-1: debian rocksdb-tools (nosuch) …",
+    assert said.splitlines()[:2] == [
         "failed: build rocksdb-1",
         "  the mirror that apt is configured with has no suite nosuch: choose a suite that it has, or name a binary "
         "that is installed instead, `source: {system: PROGRAM}`",

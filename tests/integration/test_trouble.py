@@ -279,5 +279,5 @@ def test_the_disk_of_the_checkout_becomes_full(depot: Path, tmp_path: Path) -> N
     full = f"the disk of {tmp_path.resolve()}/small/outputs is full: 0 B of 200 MiB free; "
     assert full in ended.stderr, ended.stderr
     assert full in re.sub(r"\s+", " ", second), second
-    assert "the run is not complete: [1/3 done] failed 2, ETA 0s" in ended.stderr
-    assert "summary of what there is: outputs/summary/" in ended.stderr
+    assert "the run is not complete: [1/3 done] 2 failed" in ended.stderr
+    assert "report of what was measured: outputs/summary/" in ended.stderr

@@ -125,11 +125,11 @@ def test_a_failed_stage_fails_the_run_and_the_rest_goes_on(checkout: Any) -> Non
     assert len(checkout.logged("measure")) == 10
     assert "p, load 1: fill: the step failed" in lines
     assert checkout.log[-2:] == ["collect --partial", "summarize --partial"]
-    assert lines[-3:-1] == [
-        "the run is not complete: [9/12 done] failed 1, blocked 2, ETA 0s",
+    assert lines[-4:-2] == [
+        "the run is not complete: [9/12 done] 1 failed, 2 blocked",
         "failed attempts are kept in outputs/attempts; the same command tries them again",
     ]
-    assert lines[-1].startswith("summary of what there is: outputs/summary/")
+    assert lines[-1].startswith("outputs/summary/")
     assert not any("Error" in line for line in lines)
     (checkout.folder / "fail-s-p-0").unlink()
     checkout.forget_log()
@@ -147,7 +147,7 @@ def test_a_job_that_is_killed_is_a_failure_with_a_sentence_of_ours(checkout: Any
         "  the process that ran it was killed (by the kernel when memory runs out, or by someone)\n"
     )
     assert said in ended.stderr
-    assert "the run is not complete: [9/12 done] failed 1, blocked 2, ETA 0s" in ended.stderr.splitlines()
+    assert "the run is not complete: [9/12 done] 1 failed, 2 blocked" in ended.stderr.splitlines()
     assert "Error" not in ended.stderr
     assert "Exception" not in ended.stderr
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import sys
 import time
 from dataclasses import replace
@@ -293,7 +292,8 @@ def test_measuring_waits_for_a_build_and_says_so(checkout, stage, until):
         assert not checkout.store.results("s-load")
         time.sleep(1.1)
     assert runner.wait(LONG) == 0
-    assert re.search(r": done in \d+s, after waiting \d+s\n$", runner.stderr.read())
+    (result,) = checkout.store.results("s-load")
+    assert json.loads((result / "result.json").read_text())["waited"] > 1
 
 
 def _system(checkout, program):
@@ -365,9 +365,9 @@ def test_outputs_that_are_removed_while_it_runs(checkout, stage, step):
     done = checkout.run("s-load")
     assert done.returncode == 1
     lines = done.stderr.splitlines()
-    assert lines[1] == "failed: title of s-load"
-    assert lines[2].startswith("  outputs/attempts/s-load/")
-    assert lines[2].endswith(" was removed while it ran")
+    assert lines[0] == "failed: title of s-load"
+    assert lines[1].startswith("  outputs/attempts/s-load/")
+    assert lines[1].endswith(" was removed while it ran")
     assert "Traceback" not in done.stderr
 
 

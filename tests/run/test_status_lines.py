@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +12,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.collect.samples import NAME
+from stepgrid.host.terminal_output import Paint
 from stepgrid.model.plan import Plan, Report
-from stepgrid.model.status import ActiveRun, Eta, NodeStatus, PlanStatus, Result, Status
+from stepgrid.model.status import ActiveRun, ActiveWork, Eta, NodeStatus, PlanStatus, Result, Status
 from stepgrid.run.status_lines import (
     BLOCKS,
     FIRST_BYTES,
     PLAIN_BLOCKS,
     HostLoad,
-    Paint,
     Spark,
     Tail,
-    counts_text,
+    counts_lines,
     current_throughput,
-    end_line,
+    eta_text,
     header_lines,
+    progress_line,
     read_throughput,
     sparkline,
     time_left,
+    title_line,
 )
 
 NOW = 1_800_000_000.0
@@ -41,7 +44,7 @@ def status(*words: Status, run: ActiveRun | None = None, eta: Eta = NOTHING) -> 
 
 
 def lines(found: PlanStatus) -> list[str]:
-    return list(header_lines(found, 100, Paint()))
+    return list(header_lines(found, (), 100, Paint()))
 
 
 @pytest.mark.parametrize(("request_", "named"), [("6h", " (6h)"), ("07:30", "")])
@@ -54,8 +57,19 @@ def test_until_when_a_run_begins_stages(request_: str, named: str) -> None:
 
 def test_what_is_for_another_machine_is_not_counted_as_to_do() -> None:
     found = status(Status.DONE, Status.MISSING, Status.ELSEWHERE)
-    assert lines(found)[0] == "a.yaml (smoke): what is measured"
-    assert counts_text(found, "stage", Paint()) == "1/2 done, 1 missing, 1 elsewhere"
+    assert title_line(found, 100, Paint()) == "a.yaml (smoke): what is measured"
+    assert lines(found)[0] == "  stages   1/2 done, 1 missing, 1 elsewhere"
+
+
+def test_counts_are_broken_between_words_and_coloured() -> None:
+    found = status(*[Status.DONE, Status.FAILED, Status.BLOCKED, Status.MISSING] * 3)
+    assert list(counts_lines(found, "stage", 40, Paint())) == [
+        "  stages   3/12 done, 3 failed,",
+        "           3 blocked (they need what failed),",
+        "           3 missing",
+    ]
+    (line,) = counts_lines(found, "stage", 100, Paint(True))
+    assert "\x1b[31m3 failed,\x1b[0m" in line
 
 
 @pytest.mark.parametrize(
@@ -77,7 +91,24 @@ def test_how_long_it_takes(left: float | None, about: bool, said: str) -> None:
 def test_what_became_of_a_stage(state: Status, seconds: float | None, waited: float, said: str) -> None:
     result = Result(Path("r"), seconds=seconds, waited=waited)
     node = NodeStatus("s-1", "t", state, seconds=seconds, result=result)
-    assert end_line(status(), node, node.status) == f"[0/0 done] ETA 0s | t: {said}"
+    assert f"{node.status}{node.time_taken}" == said
+
+
+def working(waits: str = "") -> PlanStatus:
+    work = ActiveWork((7,), waits=waits, since=NOW - 130, doing="starts")
+    node = NodeStatus("s-1", "a title: read", Status.WAITING if waits else Status.RUNNING, work=work)
+    return PlanStatus(PLAN, NOW, None, {"s-1": node}, Eta(70.0))
+
+
+def test_waiting_for_another_run_is_told_from_measuring() -> None:
+    waiting, measuring = working("the host: process 9"), working()
+    assert eta_text(waiting) == "waiting for another run, 2m10s so far; then 1m10s of measuring"
+    assert eta_text(measuring) == "1m10s"
+    assert eta_text(replace(measuring, waited=9.9)) == "1m10s"
+    waited = replace(measuring, waited=540.0)
+    assert eta_text(waited) == "1m10s of measuring; waited 9m00s for another run"
+    assert progress_line(waiting) == "[0/1 done] waiting for another run, 2m10s so far; then 1m10s of measuring"
+    assert progress_line(measuring, 3) == "[0/1 done] 3 disturbed, ETA 1m10s | a title: read: starts"
 
 
 @pytest.mark.parametrize(

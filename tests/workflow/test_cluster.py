@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,21 +13,14 @@ import pytest
 
 from snakemake_logger_plugin_stepgrid import _of_cluster
 from stepgrid.host import cluster_job
-from stepgrid.host.failure import StageError
 from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan
 from stepgrid.model.site import JobRequest, Slurm
-from stepgrid.store import plans
-from stepgrid.store.attempts import write_failure
 from stepgrid.store.store import Store
-from stepgrid.workflow import hooks
 from stepgrid.workflow.cluster import ClusterError, JobResources, list_nodes, remote_work
-from stepgrid.workflow.hooks import JobScreen
 from stepgrid.workflow.remaining_work import RemainingWork, remaining_work
 from stepgrid.workflow.run_request import Fault
 from tests.run import finished
-from tests.store.test_status import LOAD, PLAN, STAGES
-from tests.waiting import until
 
 SPEC = """\
 title: t
@@ -197,61 +189,6 @@ def test_a_job_gives_its_step_all_that_it_has(left: RemainingWork, monkeypatch: 
     jobs = JobResources(left, slurm(), inside=True).checked()
     assert (jobs.of_builds, jobs.of_stages) == ({"cpus_per_task": 32}, {"cpus_per_task": 32})
     assert not Path("asked").exists()
-
-
-# The screen of the run
-
-
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    monkeypatch.setattr(hooks, "PERIOD", 0.05)
-    monkeypatch.setenv(cluster_job.ON, cluster_job.CLUSTER)
-    found = Store(tmp_path)
-    plans.publish(found, PLAN)
-    return found
-
-
-def test_what_ended_and_why_it_failed(store: Store) -> None:
-    said = list[str]()
-    screen = JobScreen(store, PLAN.digest, said.append)
-    screen.start()
-    finished.result(store, LOAD)
-    until(lambda: said)
-    attempt = store.new_attempt(STAGES[0].id)
-    failure = StageError("db_bench exited with status 1", "read", attempt / "stderr", "out of memory")
-    write_failure(attempt, STAGES[0].id, failure, "failed")
-    screen.stop()
-    assert said[0].startswith("[1/15 done] missing 14, ETA ")
-    assert said[0].partition(" | ")[2].startswith("load: done")
-    assert said[1:] == [
-        f"failed: read 0\n  read: db_bench exited with status 1\n  | out of memory\n  log: {attempt / 'stderr'}"
-    ]
-
-
-def test_jobs_of_this_machine_have_the_screen_themselves(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(cluster_job.ON)
-    said = list[str]()
-    screen = JobScreen(store, PLAN.digest, said.append)
-    screen.start()
-    finished.result(store, LOAD)
-    screen.stop()
-    assert said == []
-
-
-def test_jobs_that_a_controller_forgot_are_waited_for_and_the_screen_says_so_once(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(hooks, "LOST", 0.1)
-    said = list[str]()
-    screen = JobScreen(store, PLAN.digest, said.append)
-    finished.make_build(store, "b-1")
-    for stage in PLAN.stages:
-        finished.result(store, stage)
-    screen.start()
-    until(lambda: said)
-    time.sleep(0.3)
-    screen.stop()
-    assert said == [hooks.FORGOTTEN]
 
 
 # A job

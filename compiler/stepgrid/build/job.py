@@ -88,7 +88,6 @@ def produce(build: PlannedBuild, folder: Path) -> str:
     description = source.describe(build.source)
     if recipe is None:
         raise BuildError(f"there is no recipe that makes {build.engine} from {description}")
-    _print(build, f"{description} …")
     material = apply_patches(order, source.fetch(build.source, folder, order))
     output = recipe.make(order, material)
     remove_history(folder)
@@ -98,7 +97,8 @@ def produce(build: PlannedBuild, folder: Path) -> str:
     seconds = time.monotonic() - began
     record.write(folder, build, FinishedBuild(source.route, recipe.name, material, output, checked, seconds))
     assertions = {True: ", assertions enabled", False: ", no assertions", None: ""}[checked.identity.assertions]
-    return f"built in {units.seconds(seconds)}, {checked.identity.version}{assertions}"
+    version = "" if checked.identity.version == UNTOLD else f", version {checked.identity.version}"
+    return f"{description}, built in {units.duration(seconds)}{version}{assertions}"
 
 
 def _refuse_replaced_programs(build: PlannedBuild) -> None:

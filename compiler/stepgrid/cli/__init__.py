@@ -81,7 +81,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
 
 def _execute(args: argparse.Namespace, name: str) -> int:
     """Run the command; print its error, if it ends with one, and return the exit status."""
-    from stepgrid.host.terminal_output import FullStream
+    from stepgrid.host.terminal_output import FullStream, folded
 
     restore_interrupts()
     try:
@@ -97,7 +97,7 @@ def _execute(args: argparse.Namespace, name: str) -> int:
         if (failure := describe(error, name)) is None:
             raise
         sentence, status = failure
-        print(sentence, file=sys.stderr)
+        print(folded(sentence, sys.stderr), file=sys.stderr)
         return status
 
 

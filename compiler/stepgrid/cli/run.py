@@ -44,7 +44,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _end_time(text: str) -> str:
-    from stepgrid.run.progress import EXPECTED
+    from stepgrid.run.end_time import EXPECTED
 
     if not _is_end_time(text):
         raise argparse.ArgumentTypeError(f"expected {EXPECTED}, found {text!r}")
@@ -52,7 +52,7 @@ def _end_time(text: str) -> str:
 
 
 def _is_end_time(text: str) -> bool:
-    from stepgrid.run.progress import parse_end_time
+    from stepgrid.run.end_time import parse_end_time
 
     return parse_end_time(text, 0.0) is not None
 
@@ -116,7 +116,7 @@ def _take_until(words: Sequence[str]) -> tuple[str | None, list[str]]:
 
 def _check_until(words: Sequence[str]) -> None:
     """Refuse a value that is neither a time nor a rule: Snakemake would search for it among its files."""
-    from stepgrid.run.progress import EXPECTED
+    from stepgrid.run.end_time import EXPECTED
 
     for word, following in zip(words, [*words[1:], ""], strict=False):
         name, equals, value = word.partition("=")

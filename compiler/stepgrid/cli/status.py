@@ -3,46 +3,30 @@
 from __future__ import annotations
 
 import argparse
-import os
-import re
-import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.output import WIDTH
 from stepgrid.cli.spec_arguments import add_spec, explain_words, quiet_plan, spec_error, use_site
 from stepgrid.errors import FAILED, FINE
-from stepgrid.host.terminal_output import raw, visible
+from stepgrid.host.terminal_output import Paint, is_terminal, text_width
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import ActiveWork, NodeStatus, PlanStatus, Status
-from stepgrid.run.status_lines import (
-    BLOCKS,
-    PLAIN_BLOCKS,
-    SHOWN_NODES,
-    Frame,
-    Paint,
-    change_lines,
-    current_throughput,
-    is_terminal,
-    page_lines,
-)
+from stepgrid.run.status_lines import SHOWN_NODES, current_throughput, page_lines
 from stepgrid.summarize import json_text
 
 if TYPE_CHECKING:
     from stepgrid.store.status import StatusReader
-
+    from stepgrid.workflow.screen import View
 
 INTERRUPTED = 130  # exit status after Ctrl-C
-PERIOD = 1.0  # seconds between two views
-READING_SHARE = 300  # between two readings lies at least so many times the time that one took
-WIDEST = 120  # columns
 
 
 def add_status_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,8 +41,8 @@ def run_status(args: argparse.Namespace) -> int:
     if args.format == "json":
         print(json_text.text(to_json(status)))
     else:
-        lines = page_lines(status, None if args.all else SHOWN_NODES, text_width(), Paint.for_stream(sys.stdout))
-        print("\n".join(lines))
+        most, width = None if args.all else SHOWN_NODES, text_width(sys.stdout, WIDTH)
+        print("\n".join(page_lines(status, most, width, Paint.for_stream(sys.stdout))))
     return FAILED if status.has_failed else FINE
 
 
@@ -85,11 +69,6 @@ def status_reader(plan: Plan) -> StatusReader:
     return StatusReader(host_plan.store(), plan)
 
 
-def text_width() -> int:
-    """Return the terminal's width, at most WIDTH."""
-    return min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH) if sys.stdout.isatty() else WIDTH
-
-
 def to_json(status: PlanStatus) -> dict[str, Any]:
     plan = status.plan
     totals = {kind: {word: len(status.nodes_with(word, kind=kind)) for word in Status} for kind in ("build", "stage")}
@@ -111,6 +90,7 @@ def to_json(status: PlanStatus) -> dict[str, Any]:
         "totals": totals,
         "seconds_left": status.eta.seconds,
         "about": status.eta.is_rough,
+        "waited": round(status.waited, 3),
         "nodes": [_node_json(node, status.now) for node in status.nodes.values()],
     }
 
@@ -181,100 +161,31 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 def _watch_plan(plan: Plan) -> PlanStatus:
-    view = _Screen() if is_terminal(sys.stdout) else _Log()
-    status = follow(status_reader(plan), view.show)
+    from stepgrid.workflow.screen import LogView, TerminalView
+
+    reader, paint = status_reader(plan), Paint.for_stream(sys.stdout)
+    if is_terminal(sys.stdout):
+        view: View = TerminalView(sys.stdout.fileno(), sys.stdout.encoding or "", paint)
+    else:
+        view = LogView(partial(print, flush=True), reader.store)
+    status, was_active = follow(reader, view)
     view.end()
-    print("the run has ended\n" if view.was_active else "nothing is left to do\n")
-    print("\n".join(page_lines(status, SHOWN_NODES, text_width(), Paint.for_stream(sys.stdout))), flush=True)
+    print("the run has ended\n" if was_active else "nothing is left to do\n")
+    print("\n".join(page_lines(status, SHOWN_NODES, text_width(sys.stdout, WIDTH), paint)), flush=True)
     return status
 
 
-def follow(reader: StatusReader, show: Callable[[PlanStatus], None], period: float = PERIOD) -> PlanStatus:
-    """Show the status until a run has ended or nothing is left to wait for, so seldom that no measurement notices."""
-    was_active, due, status = False, 0.0, reader.read()
+def follow(reader: StatusReader, view: View, period: float | None = None) -> tuple[PlanStatus, bool]:
+    """Show the status until a run has ended or nothing is left to do; tell whether there was a run."""
+    from stepgrid.workflow.screen import PERIOD, SHARE, Lookout
+
+    was_active, lookout = False, Lookout(reader)
     while True:
-        if time.monotonic() >= due:
-            began = time.thread_time()
-            status = reader.read()
-            due = time.monotonic() + READING_SHARE * (time.thread_time() - began)
-        status = replace(status, now=time.time())
-        if not status.is_active and (was_active or status.is_complete) and not reader.read().is_active:
-            return reader.read()
+        began, status = time.thread_time(), lookout.read()
+        if not status.is_active and (was_active or status.is_complete):
+            status = lookout.read(is_due=True)
+            if not status.is_active:
+                return status, was_active
         was_active = was_active or status.is_active
-        show(status)
-        time.sleep(period)
-
-
-class _Log:
-    """A view that prints changes."""
-
-    def __init__(self) -> None:
-        self.was_active = False
-        self._before: PlanStatus | None = None
-
-    def show(self, status: PlanStatus) -> None:
-        self.was_active = self.was_active or status.is_active
-        for line in change_lines(self._before, status):
-            print(line, flush=True)
-        self._before = status
-
-    def end(self) -> None:
-        print()
-
-
-class _Screen:
-    """A view that is drawn over itself."""
-
-    def __init__(self) -> None:
-        self.was_active = False
-        self._block = Block(sys.stdout)
-        blocks = BLOCKS if "utf" in (sys.stdout.encoding or "").lower() else PLAIN_BLOCKS
-        self._frame = Frame(Paint.for_stream(sys.stdout), blocks)
-
-    def show(self, status: PlanStatus) -> None:
-        self.was_active = self.was_active or status.is_active
-        columns, rows = self._block.size()
-        self._block.draw(self._frame.lines(status, min(columns - 1, WIDEST), rows - 1))
-
-    def end(self) -> None:
-        self._block.clear()
-
-
-_STYLE = re.compile(r"\x1b\[\d+m")
-
-
-class Block:
-    """Lines that are drawn over themselves. The terminal's mode is not changed, so nothing is to be restored."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._drawn: Sequence[str] = ()
-
-    def size(self) -> tuple[int, int]:
-        """Return the present number of columns and lines."""
-        try:
-            terminal = os.get_terminal_size(self._stream.fileno())
-        except (OSError, ValueError):
-            return 80, 24
-        return terminal.columns or 80, terminal.lines or 24
-
-    def draw(self, lines: Sequence[str]) -> None:
-        """Write each line over the one before, all in one write: nothing is blank in between."""
-        body = "".join(f"{visible(line)}\x1b[K\n" for line in lines)
-        self._write(f"{self._to_first_line()}{body}\x1b[J")
-        self._drawn = lines
-
-    def clear(self) -> None:
-        self._write(f"{self._to_first_line()}\x1b[J")
-        self._drawn = ()
-
-    def _to_first_line(self) -> str:
-        """Move the cursor up; a terminal that became narrower has broken long lines."""
-        columns, rows = self.size()
-        height = sum(max(1, -(-len(_STYLE.sub("", line)) // columns)) for line in self._drawn)
-        up = min(height, rows - 1)
-        return f"\r\x1b[{up}A" if up else "\r"
-
-    def _write(self, text: str) -> None:
-        raw(self._stream).write(text)
-        self._stream.flush()
+        view.show(status)
+        time.sleep(max(period or PERIOD, SHARE * (time.thread_time() - began)))

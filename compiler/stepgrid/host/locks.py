@@ -23,6 +23,7 @@ from stepgrid.model.units import duration
 HOST_LOCK = "stepgrid.host.lock"
 HOST_LOCK_OVERRIDE = "STEPGRID_HOST_LOCK"
 LOCKS = Path("/proc/locks")
+ANNOUNCED = "STEPGRID_SCREEN"  # in the environment of jobs: the run that started them names whom they wait for
 
 Waiting = Callable[[list[int]], None]
 
@@ -242,7 +243,9 @@ def user_folder() -> Path:
 
 
 def _announce(holders: list[int]) -> None:
-    print(f"waiting for the host: {describe_processes(holders)}{_running_for(holders)}", file=sys.stderr, flush=True)
+    if ANNOUNCED not in os.environ:
+        text = f"waiting for the host: {describe_processes(holders)}{_running_for(holders)}"
+        print(text, file=sys.stderr, flush=True)
 
 
 def _running_for(holders: list[int]) -> str:

@@ -8,9 +8,10 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any, TextIO, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar, TextIO, cast
 
 # besides the control characters of ASCII and Latin-1: line ends of Unicode, what turns the direction of a line, and
 # halves of characters, which no terminal gets to see
@@ -77,11 +78,6 @@ class Screen:
         return getattr(self.raw, name)
 
 
-def raw(stream: TextIO) -> TextIO:
-    """Return the stream itself, for who moves the cursor and makes `visible` what comes from elsewhere."""
-    return cast(TextIO, getattr(stream, "raw", None) if isinstance(stream, Screen) else stream)
-
-
 @contextmanager
 def screened() -> Iterator[None]:
     """Screen all that is printed meanwhile. Streams that somebody put in their place meanwhile stay."""
@@ -98,7 +94,43 @@ def screened() -> Iterator[None]:
 # Lines of a page
 
 WIDTH = 120
+NARROWEST = 20  # columns: a narrower terminal breaks lines
 INDENT = "  "
+
+
+def is_terminal(stream: TextIO) -> bool:
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def terminal_size(descriptor: int) -> tuple[int, int]:
+    """Return the present columns and lines of a terminal."""
+    try:
+        terminal = os.get_terminal_size(descriptor)
+    except (OSError, ValueError):
+        return 80, 24
+    return terminal.columns or 80, terminal.lines or 24
+
+
+def text_width(stream: TextIO, most: int) -> int:
+    """Return the columns of a terminal, at most so many; that number for what is no terminal."""
+    if not stream.isatty():
+        return most
+    return max(min(terminal_size(stream.fileno())[0], most), NARROWEST)
+
+
+@dataclass(frozen=True, slots=True)
+class Paint:
+    """Colours, at a terminal unless NO_COLOR is set."""
+
+    is_coloured: bool = False
+    styles: ClassVar[Mapping[str, int]] = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
+
+    @classmethod
+    def for_stream(cls, stream: TextIO) -> Paint:
+        return cls(is_terminal(stream) and not os.environ.get("NO_COLOR"))
+
+    def __call__(self, text: str, style: str | None) -> str:
+        return f"\x1b[{self.styles[style]}m{text}\x1b[0m" if self.is_coloured and style and text else text
 
 
 def cut(line: str, width: int) -> str:
@@ -128,3 +160,71 @@ def _break_list(line: str, indent: str, width: int) -> Iterator[str]:
             part = indent
         part += item
     yield part
+
+
+_EXCERPT = re.compile(r" *\d+ \| ")  # a line of a spec, with its number
+
+
+def fold(text: str, width: int) -> list[str]:
+    """Wrap each line of a message that is too long for a terminal, with the line's indent; a long path stays whole."""
+    lines = []
+    for line in text.split("\n"):
+        indent = line[: len(line) - len(line.lstrip(" |="))]
+        folded = [line]
+        if len(line) > width:
+            is_excerpt = _EXCERPT.match(line)
+            further = f"{indent.replace('=', ' ')}{'' if '=' in indent else '  '}"
+            folded = [cut(line, width)] if is_excerpt else wrap(line.removeprefix(indent), indent, further, width)
+        lines += folded if max(map(len, folded)) <= width else [line]
+    return lines
+
+
+def folded(text: str, stream: TextIO) -> str:
+    """Fold a message for a terminal; leave it as it is for a log."""
+    return "\n".join(fold(text, text_width(stream, sys.maxsize))) if stream.isatty() else text
+
+
+# Lines that are drawn over themselves
+
+_STYLE = re.compile(r"\x1b\[\d+m")
+
+
+class Block:
+    """Lines at the end of a terminal that are drawn over themselves; its mode stays, so nothing is restored."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lines: Sequence[str] = ()
+
+    def size(self) -> tuple[int, int]:
+        return terminal_size(self._descriptor)
+
+    def draw(self, lines: Sequence[str], above: str = "") -> None:
+        """Write each line over the one before, all in one write: nothing is blank in between.
+
+        `above`: whole lines that scroll away above the block."""
+        body = "".join(f"{visible(line)}\x1b[K\n" for line in [*above.splitlines(), *lines])
+        self._write(f"{self._to_first_line()}{body}\x1b[J")
+        self._lines = lines
+
+    def clear(self) -> None:
+        if self._lines:
+            self._write(f"{self._to_first_line()}\x1b[J")
+        self._lines = ()
+
+    def forget(self) -> None:
+        """Begin anew below, after somebody else has written."""
+        self._lines = ()
+
+    def _to_first_line(self) -> str:
+        """Move the cursor up; a terminal that became narrower has broken long lines."""
+        columns, rows = self.size()
+        height = sum(max(1, -(-len(_STYLE.sub("", line)) // columns)) for line in self._lines)
+        up = min(height, rows - 1)
+        return f"\r\x1b[{up}A" if up else "\r"
+
+    def _write(self, text: str) -> None:
+        content = text.encode("utf-8", "replace")
+        with suppress(OSError):  # a terminal that went away is no reason to lose a measurement
+            while content:
+                content = content[os.write(self._descriptor, content) :]

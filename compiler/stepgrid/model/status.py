@@ -200,6 +200,7 @@ class PlanStatus:
     eta: Eta
     broken: Sequence[BrokenRecord] = ()
     foreign: Mapping[str, str] = field(default_factory=dict)  # machine -> where this host differs from it
+    waited: float = 0.0  # seconds that stages of the active run have waited for the host
 
     def nodes_with(self, *statuses: Status, kind: str = "stage") -> list[NodeStatus]:
         return [node for node in self.nodes.values() if node.kind == kind and node.status in statuses]
@@ -211,6 +212,14 @@ class PlanStatus:
     @property
     def at_work(self) -> list[NodeStatus]:
         return [node for node in self.nodes.values() if node.work]
+
+    @property
+    def wait_began(self) -> float | None:
+        """The time since which all that is at work waits for the host; None while something is measured or built."""
+        work = [node.work for node in self.at_work if node.work]
+        if not all(entry.waits for entry in work):
+            return None
+        return min((entry.since or self.now for entry in work), default=None)
 
     @property
     def is_active(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
@@ -19,7 +18,6 @@ from stepgrid.model.search import AxisSearch, Trial, next_boundary, next_peak
 from stepgrid.run.attempt import Attempt
 from stepgrid.run.collectors import draw
 from stepgrid.run.options import AcceptedOptions
-from stepgrid.run.progress import declared_seconds, show_step
 from stepgrid.run.server import serving
 from stepgrid.run.server_process import ReachedServer
 from stepgrid.run.step import Step, refuse_unknown_kinds
@@ -66,6 +64,7 @@ class Bench:
         value = choose_value(planned, finished)
         folder = self.folder / "steps" / f"{index}-{re.sub(r'[^A-Za-z0-9_.+=,@-]', '_', planned.name)}"
         folder.mkdir(parents=True)
+        seconds = planned.settings.get("duration")
         attempt.journal(
             "step",
             name=planned.name,
@@ -73,12 +72,11 @@ class Bench:
             kind=planned.kind,
             index=index,
             of=len(self.stage.steps),
-            declared=declared_seconds(planned),
+            declared=seconds if isinstance(seconds, int | float) and seconds > 0 else None,
         )
         history = partial(self._history, planned)
         step = Step(attempt, planned, folder, self.data, options, server, value, self.replay, history)
-        with nullcontext() if self.replay else show_step(self.stage, index, folder):
-            return FinishedStep(planned, step.run(), folder)
+        return FinishedStep(planned, step.run(), folder)
 
     def _history(self, step: PlannedStep) -> Sequence[PlannedStep]:
         """List the steps that made its database, from an empty one on, up to this step of the stage."""

@@ -19,12 +19,12 @@ from stepgrid.host.noise import quiet
 from stepgrid.host.page_cache import set_up
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.model.status import BrokenRecord, Result, Status
-from stepgrid.run import options, progress
+from stepgrid.run import options
 from stepgrid.run.attempt import Attempt, Job, close_abandoned
 from stepgrid.run.bench import Bench
 from stepgrid.run.disk import learn, make_room
+from stepgrid.run.end_time import DeadlineError, refuse_late, skip_if_late
 from stepgrid.run.images import Start, distrusting, is_managed, keep, lacks_results, live_database, prepare
-from stepgrid.run.progress import DeadlineError, refuse_late, skip_if_late
 from stepgrid.run.step import refuse_unknown_kinds
 from stepgrid.store.active_run import DiskFull
 from stepgrid.store.attempts import heartbeat
@@ -73,26 +73,18 @@ def _set_broken_results_aside(job: Job) -> None:
 
 def _attempt(job: Job) -> bool:
     attempt = Attempt(job)
-    with suppress(OSError):  # its text is for people
-        progress.show_start(job.store, job.plan, job.stage)
-    status = Status.FAILED
     try:
         with heartbeat(attempt.folder):
-            status = _measure_or_refuse(attempt)
+            return _measure_or_refuse(attempt) in (Status.DONE, Status.UNSUPPORTED)
     except StageError as failure:
         _write_failure(attempt, failure)
     except DeadlineError as error:
-        status = Status.INTERRUPTED
         attempt.fail(StageError(str(error)), Status.INTERRUPTED)
     except Interrupted as signal:
-        status = Status.INTERRUPTED
         with suppress(OSError):
             attempt.fail(StageError(f"stopped by {signal}"), Status.INTERRUPTED)
         raise
-    finally:
-        with suppress(OSError):
-            progress.show_end(job.store, job.plan, job.stage, status)
-    return status in (Status.DONE, Status.UNSUPPORTED)
+    return False
 
 
 def _measure_or_refuse(attempt: Attempt) -> Status:
@@ -124,8 +116,6 @@ def _measure(attempt: Attempt) -> None:
     ):
         refuse_late(job.store, job.plan, job.stage)
         attempt.begin(**({"noise": noise} if noise else {}))
-        with suppress(OSError):
-            progress.refresh()
         if request := pending_redo(job.store, job.stage.id):
             attempt.note(asked={"who": request.author, "when": request.when, "why": request.why})
         if job.stage.contents:
@@ -174,8 +164,6 @@ def _quiet(attempt: Attempt, data: Path) -> Iterator[Mapping[str, Any]]:
 
     measured = any(step.measured for step in job.stage.steps)
     with quiet(job.store.data, site, host_lock_path(), measured, job.first) as noise:
-        if warning := noise.get("warning"):
-            progress.write_line(f"{job.stage.title}: the host is not quiet, its figures will say so: {warning}")
         yield noise
 
 

@@ -1,4 +1,4 @@
-"""Status of a plan as lines: of a run and its log, of the page of `status`, of the frame and the changes of `watch`."""
+"""Status of a plan as lines: the page of `status`, the frame of `run` and `watch`, and the lines of a log."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 from stepgrid.collect.samples import NAME as SAMPLES
 from stepgrid.collect.samples import RATES, growth, rates, rows
 from stepgrid.host import files
-from stepgrid.host.terminal_output import cut, wrap
+from stepgrid.host.terminal_output import Paint, cut, wrap
 from stepgrid.model.plan import AdaptiveRepeat, Plan, load_counts
 from stepgrid.model.status import Action, ActiveWork, AttemptEnd, NodeStatus, PlanStatus, Status, Step
 from stepgrid.model.units import counted, duration, percent, short_rate, size
 from stepgrid.plan.actions import NO_IMAGE
 from stepgrid.plugins.driver import LiveThroughput, LiveWait
 from stepgrid.plugins.registry import driver
+from stepgrid.store.paths import ATTEMPT_FILE
 
-SHOWN_NODES = 5  # of a group, on a page; of ended ones, in a frame
+SHOWN_NODES = 5  # of a group, on a page
+SHOWN_ENDS = 3  # of ended stages, in a frame
+MENTIONED_WAIT = 10.0  # seconds that a run has waited for others
+_INDENT = 11  # columns of a row's name in a header
 _LISTED = (Status.FAILED, Status.INTERRUPTED, Status.UNSUPPORTED, Status.BLOCKED)
-_NOTES = {Status.BLOCKED: "blocked (what they start from failed)"}
-_STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
-_STATUS_STYLES = {
+_PROBLEMS = (Status.UNSUPPORTED, Status.FAILED, Status.INTERRUPTED, Status.BLOCKED, Status.ELSEWHERE)
+_NOTES = {Status.BLOCKED: "blocked (they need what failed)"}
+STATUS_STYLES = {
     Status.DONE: "green",
     Status.RUNNING: "bold",
     Status.WAITING: "yellow",
@@ -36,61 +40,64 @@ _STATUS_STYLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Paint:
-    """Colours, at a terminal unless NO_COLOR is set."""
-
-    coloured: bool = False
-
-    @classmethod
-    def for_stream(cls, stream: TextIO) -> Paint:
-        return cls(is_terminal(stream) and not os.environ.get("NO_COLOR"))
-
-    def __call__(self, text: str, style: str | None) -> str:
-        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.coloured and style and text else text
-
-    def status(self, text: str, status: Status) -> str:
-        return self(text, _STATUS_STYLES.get(status))
+# One line
 
 
-def is_terminal(stream: TextIO) -> bool:
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-# A line, as a run and its jobs print them
-
-
-def head(status: PlanStatus, elapsed: float = 0.0) -> str:
-    """Render `[12/45 done] running 1, missing 32, ETA 3m10s`, `elapsed` seconds after the status was read."""
+def head(status: PlanStatus, disturbed: int = 0) -> str:
+    """Render `[12/45 done] 1 failed, 2 disturbed, ETA 3m10s`."""
     counts = Counter(node.status for node in status.stages)
-    shares = "".join(f"{word} {counts[word]}, " for word in [*Status][1:] if counts[word])
-    return f"[{_share_done(counts)}] {shares}ETA {time_left(status, elapsed)}"
+    parts = [f"{counts[word]} {word}" for word in _PROBLEMS if counts[word]]
+    parts += [f"{disturbed} disturbed"] if disturbed else []
+    if status.wait_began is not None:
+        parts.append(eta_text(status))
+    elif status.eta.seconds != 0:
+        parts.append(f"ETA {eta_text(status)}")
+    return f"[{_share_done(counts)}] {', '.join(parts)}".rstrip()
 
 
-def end_line(status: PlanStatus, node: NodeStatus, word: str, reason: str = "") -> str:
-    """Render the end of a build or stage, behind the state of the plan."""
-    time_taken = node.time_taken if word == Status.DONE else ""
-    return f"{head(status)} | {node.title}: {word}{time_taken}{f' ({reason})' if reason else ''}"
+def progress_line(status: PlanStatus, disturbed: int = 0) -> str:
+    """Render the head and what runs now, as a run writes it into a log."""
+    running = [_work_text(node, status.now) for node in status.at_work if node.has_begun]
+    return " | ".join([head(status, disturbed), *running[:1]])
 
 
-def counts_text(status: PlanStatus, kind: str, paint: Paint, notes: Mapping[Status, str] | None = None) -> str:
-    """Render `12/45 done, 1 failed`."""
+def counts_lines(status: PlanStatus, kind: str, width: int, paint: Paint) -> Iterator[str]:
+    """Render `stages   12/45 done, 1 failed`, on more lines where one is too short."""
     counts = Counter(node.status for node in status.nodes.values() if node.kind == kind)
-    texts = [(Status.DONE, _share_done(counts))]
-    texts += [(word, f"{counts[word]} {(notes or {}).get(word, word)}") for word in [*Status][1:] if counts[word]]
-    return ", ".join(paint.status(text, word) for word, text in texts)
+    texts = {Status.DONE: _share_done(counts)}
+    texts |= {word: f"{counts[word]} {_NOTES.get(word, word)}" for word in [*Status][1:] if counts[word]}
+    line, columns = f"  {f'{kind}s':8} ", _INDENT
+    for position, (word, text) in enumerate(texts.items()):
+        text += "," if position < len(texts) - 1 else ""
+        if columns > _INDENT and columns + 1 + len(text) > width:
+            yield line
+            line, columns = " " * (_INDENT - 1), _INDENT - 1
+        gap = " " if columns != _INDENT else ""
+        line += gap + paint(text, STATUS_STYLES.get(word))
+        columns += len(gap + text)
+    yield line
 
 
 def _share_done(counts: Counter[Status]) -> str:
     return f"{counts[Status.DONE]}/{counts.total() - counts[Status.ELSEWHERE]} done"
 
 
-def time_left(status: PlanStatus, elapsed: float = 0.0) -> str:
+def eta_text(status: PlanStatus, with_end: bool = False) -> str:
+    """Render the time left, with waits for other runs apart: `1m10s of measuring; waited 9m00s for another run`."""
+    remaining, seconds, wait_began = time_left(status), status.eta.seconds, status.wait_began
+    if wait_began is not None:
+        wait = max(status.waited, status.now - wait_began)
+        return f"waiting for another run, {duration(wait)} so far; then {remaining} of measuring"
+    end = f" ({clock(status.now + seconds, status.now, with_seconds=False)})" if with_end and seconds else ""
+    if status.waited < MENTIONED_WAIT:
+        return remaining + end
+    return f"{remaining} of measuring{end}; waited {duration(status.waited)} for another run"
+
+
+def time_left(status: PlanStatus) -> str:
     """Render the estimated time left; `~` if some of it is known by declared durations alone."""
     seconds = status.eta.seconds
-    if seconds is None or 0 < seconds <= elapsed:  # all that was foreseen is over, and it goes on
-        return "?"
-    return f"{'~' if status.eta.is_rough and seconds else ''}{duration(max(seconds - elapsed, 0.0))}"
+    return "?" if seconds is None else f"{'~' if status.eta.is_rough and seconds else ''}{duration(seconds)}"
 
 
 def step_text(step: Step, now: float) -> str:
@@ -107,6 +114,14 @@ def clock(when: float, now: float, with_seconds: bool = True) -> str:
     then, today = datetime.fromtimestamp(when), datetime.fromtimestamp(now)
     time = f"{then:%H:%M:%S}" if with_seconds else f"{then:%H:%M}"
     return time if then.date() == today.date() else f"{then:%Y-%m-%d} {time}"
+
+
+def _work_text(node: NodeStatus, now: float) -> str:
+    work, title = node.work or ActiveWork(()), _node_title(node)
+    if work.step:
+        return f"{title.rpartition(': ')[0] or title}: {work.step.name} {step_text(work.step, now)}"
+    since = "" if work.since is None else f" for {duration(now - work.since)}"
+    return f"{title}: {work.doing or f'runs{since}'}"
 
 
 # Live figures of a running step, where its kind can tell while it runs
@@ -136,12 +151,34 @@ def current_wait(kind: str, folder: Path) -> str:
     return reader.waits_for(folder) if isinstance(reader, LiveWait) else ""
 
 
+class Disturbances:
+    """Warnings of the active run's stages: the host was not quiet before them, as their attempts have noted."""
+
+    def __init__(self) -> None:
+        self._warnings: dict[str, tuple[str, str]] = {}  # name of an attempt -> title, warning; empty for a quiet one
+
+    def read(self, status: PlanStatus) -> list[tuple[str, str]]:
+        """Return the title and the warning of each disturbed stage; an attempt is read once."""
+        began = status.run.started if status.run and status.run.covers_plan else None
+        for node in status.stages if began is not None else ():
+            result, work = node.result, node.work
+            folder = result.folder if result and (result.ended or 0.0) >= (began or 0.0) else None
+            if folder is None and work and not work.waits:
+                folder = work.attempt
+            if folder is not None and folder.name not in self._warnings:
+                noise = files.read_json(folder / ATTEMPT_FILE).get("noise")
+                if noise is not None or not work:  # else the job may be about to look
+                    self._warnings[folder.name] = node.title, str((noise or {}).get("warning") or "")
+        return [entry for entry in self._warnings.values() if entry[1]]
+
+
 # The page of `status`
 
 
 def page_lines(status: PlanStatus, most: int | None, width: int, paint: Paint) -> Iterator[str]:
     """Show totals, then what runs, what failed, what is missing; `most` nodes of each group, None for all."""
-    yield from header_lines(status, width, paint)
+    yield title_line(status, width, paint)
+    yield from header_lines(status, Disturbances().read(status), width, paint)
     for node in status.at_work:
         yield ""
         yield from _work_lines(node, status.now, width, paint)
@@ -150,7 +187,7 @@ def page_lines(status: PlanStatus, most: int | None, width: int, paint: Paint) -
     machines = Counter(node.reason for node in status.nodes_with(Status.ELSEWHERE))
     for machine, count in sorted(machines.items()):
         yield ""
-        yield cut(f"elsewhere: {count} of the stages: {machine}", width)
+        yield from wrap(f"elsewhere: {counted(count, 'stage')}: {machine}", "", "  ", width)
     nodes = status.nodes_with(Status.MISSING)
     listed = nodes if most is None else nodes[:1]
     if nodes:
@@ -163,46 +200,49 @@ def page_lines(status: PlanStatus, most: int | None, width: int, paint: Paint) -
             yield from wrap(node.because, " " * 4, width=width)
 
 
-def header_lines(status: PlanStatus, width: int, paint: Paint) -> Iterator[str]:
-    """Show who runs the plan, how far it is, and when it will be over."""
-    plan, run, now = status.plan, status.run, status.now
-    yield paint(cut(f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}", width), "bold")
-    yield cut(f"  run      {_run_text(status)}", width)
+def title_line(status: PlanStatus, width: int, paint: Paint) -> str:
+    plan = status.plan
+    return paint(cut(f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}", width), "bold")
+
+
+def header_lines(status: PlanStatus, disturbed: Sequence[tuple[str, str]], width: int, paint: Paint) -> Iterator[str]:
+    """Show how far the plan is, when it will be over, and who runs it."""
+    run, now = status.run, status.now
+    yield from counts_lines(status, "stage", width, paint)
+    if not status.is_complete:
+        is_exact = run is not None and run.is_exact
+        yield from wrap(eta_text(status, is_exact), f"  {'ETA' if is_exact else 'to do':8} ", " " * _INDENT, width)
+    yield from counts_lines(status, "build", width, paint)
+    if isinstance(status.plan, Plan) and (loads := loads_so_far(status.plan)):
+        yield from wrap(loads, "  loads    ", " " * _INDENT, width)
+    if disturbed:
+        text = f"{counted(len(disturbed), 'stage')} disturbed so far; the last: {disturbed[-1][1]}"
+        yield paint(cut(f"  noise    {text}", width), "yellow")
+    yield from wrap(_run_text(status), "  run      ", " " * _INDENT, width)
     if run and run.stops is not None:
         length = "" if ":" in run.until else f" ({run.until})"
         end = clock(run.stops, now, with_seconds=False)
         yield cut(f"  until    {end}{length}: starts nothing that would end later", width)
-    if isinstance(plan, Plan) and (loads := loads_so_far(plan)):
-        yield f"  loads    {loads}"
-    yield f"  stages   {counts_text(status, 'stage', paint, _NOTES)}"
-    yield f"  builds   {counts_text(status, 'build', paint)}"
-    if not status.is_complete:
-        seconds, text = status.eta.seconds, time_left(status)
-        if run is None or not run.is_exact:
-            yield f"  to do    {text}"
-        else:
-            end = f" ({clock(now + seconds, now, with_seconds=False)})" if seconds and seconds >= 1 else ""
-            yield f"  ETA      {text}{end}"
     reasons = Counter((node.action, node.why) for node in status.stages if node.action in (Action.REPLAY, Action.REDO))
     for (action, reason), count in reasons.items():
         subject = f"{count} done before"
         if reason != NO_IMAGE and count == 1:  # a damaged image does not come about by itself: name its stage
             subject = next(node.title for node in status.stages if (node.action, node.why) == (action, reason))
-        yield from wrap(f"{subject}: {reason}", f"  {action:8} ", " " * 11, width)
+        yield from wrap(f"{subject}: {reason}", f"  {action:8} ", " " * _INDENT, width)
 
 
 def _run_text(status: PlanStatus) -> str:
     run = status.run
     if run is None:
-        return "none is active; a job is at work all the same" if status.is_active else "none is active"
+        return "none is active, but a job still runs" if status.is_active else "none is active"
     text = "" if run.pid is None else f"pid {run.pid}"
     if run.started is not None:
         text += f", since {clock(run.started, status.now)} ({duration(status.now - run.started)})"
     if run.spec and run.spec != status.plan.spec:
-        return f"{text}: of another spec, {run.spec}; this one waits for it"
+        return f"{text}: measures another spec, {run.spec}"
     if run.spec and not run.covers_plan:
-        return f"{text}: other --scale, --only or --set; the rest waits"
-    return f"{text}; makes the tables and the report" if status.is_complete and not status.at_work else text
+        return f"{text}: has another --scale, --only or --set"
+    return f"{text}; writes the tables and the report" if status.is_complete and not status.at_work else text
 
 
 def loads_so_far(plan: Plan) -> str:
@@ -224,7 +264,8 @@ def load_limits(until: AdaptiveRepeat) -> str:
 def _work_lines(node: NodeStatus, now: float, width: int, paint: Paint) -> Iterator[str]:
     """Show what runs of a node, also of one that is done and measured again."""
     work = node.work or ActiveWork(())
-    yield paint.status(cut(f"{_work_status(work)}: {_node_title(node)}", width), _work_status(work))
+    word = Status.WAITING if work.waits else Status.RUNNING
+    yield paint(cut(f"{word}: {_node_title(node)}", width), STATUS_STYLES[word])
     if work.waits:
         yield from wrap(f"for {work.waits}", width=width)
     elif work.replays:
@@ -236,10 +277,6 @@ def _work_lines(node: NodeStatus, now: float, width: int, paint: Paint) -> Itera
     since = "" if work.since is None else f"since {clock(work.since, now)} ({duration(now - work.since)}), "
     pids = f"pid {', '.join(map(str, work.pids))} " if work.pids else ""  # the kernel lists none of another machine
     yield cut(f"  {since}{pids}{f'on {work.hostname}' if work.hostname else ''}".rstrip(), width)
-
-
-def _work_status(work: ActiveWork) -> Status:
-    return Status.WAITING if work.waits else Status.RUNNING
 
 
 def _node_title(node: NodeStatus) -> str:
@@ -256,60 +293,28 @@ def _group_lines(status: PlanStatus, group: Status, most: int | None, width: int
     listed = nodes if most is None or len(nodes) <= most + 1 else nodes[:most]
     if nodes:
         yield ""
-        yield paint.status(f"{group}: {len(nodes)}", group)
+        yield paint(f"{group}: {len(nodes)}", STATUS_STYLES.get(group))
     for node in listed:
         yield cut(f"  {_node_title(node)}", width)
-        reason = _failure_text(node.end, status.now) if node.end else node.because
-        yield from wrap(reason, " " * 4, width=width)
+        yield from wrap(failure_text(node, status.now), " " * 4, width=width)
         if node.end:
             yield f"    log: {node.end.log}"  # in full, to be copied
     if len(listed) < len(nodes):
         yield f"  … and {len(nodes) - len(listed):,} more (--all)"
 
 
-def _failure_text(end: AttemptEnd, now: float) -> str:
+def failure_text(node: NodeStatus, now: float) -> str:
+    """Say why a node has no result, and when that was."""
+    end: AttemptEnd | None = node.end
+    if end is None:
+        return node.because
     tries = f", tried {end.tries} times" if end.tries > 1 else ""
     return f"{end.sentence} ({clock(end.when, now)}{tries})"
 
 
-# The changes that `watch` prints in a log
-
-
-def change_lines(before: PlanStatus | None, after: PlanStatus) -> Iterator[str]:
-    if before is None:
-        yield from header_lines(after, 10_000, Paint())
-    keys = {node.id: _change_key(node) for node in before.nodes.values()} if before else {}
-    for node in after.nodes.values():
-        if keys.get(node.id) != _change_key(node) and (before is not None or node.work is not None):
-            share = _share_done(Counter(stage.status for stage in after.stages))
-            yield f"{clock(after.now, after.now)} [{share}] {_change_text(node, after.now)}"
-
-
-def _change_key(node: NodeStatus) -> tuple[object, ...]:
-    work = node.work
-    step = work.step.folder if work and work.step else None
-    return node.status, step, work.waits if work else "", work.replays if work else ""
-
-
-def _change_text(node: NodeStatus, now: float) -> str:
-    work, title = node.work, _node_title(node)
-    if work is not None:
-        text = f"{_work_status(work)}: {title}"
-        if work.waits:
-            return f"{text}: for {work.waits}"
-        if work.replays:
-            text += f": runs again first: {work.replays}"
-        return f"{text}: {_step_title(work.step)} begins" if work.step else text
-    if node.status is Status.DONE:
-        return f"done: {title}{node.time_taken}"
-    reason = _failure_text(node.end, now) if node.end and node.log else node.because
-    return f"{node.status}: {title}{f': {reason}' if reason else ''}"
-
-
-# The frame that `watch` draws at a terminal
+# The frame that `run` and `watch` draw at a terminal
 
 BLOCKS, PLAIN_BLOCKS = "▁▂▃▄▅▆▇█", "_.-:=+*#"
-NARROWEST = 20  # columns
 FIRST_BYTES = 1 << 14  # of the end of a file, which are read at first
 _SHOWN_RATES = (
     "device_read_mb_per_s",
@@ -327,18 +332,21 @@ class Frame:
     paint: Paint = field(default_factory=Paint)
     blocks: str = BLOCKS
     load: HostLoad = field(default_factory=lambda: HostLoad())
+    disturbances: Disturbances = field(default_factory=Disturbances)
 
     def lines(self, status: PlanStatus, width: int, height: int) -> list[str]:
         """Return as many lines as fit."""
-        return list(self._all_lines(status, max(width, NARROWEST)))[: max(height, 1)]
+        return list(self._all_lines(status, width))[: max(height, 1)]
 
     def _all_lines(self, status: PlanStatus, width: int) -> Iterator[str]:
-        yield from header_lines(status, width, self.paint)
+        yield title_line(status, width, self.paint)
+        yield self._bar(status, width)
+        yield from header_lines(status, self.disturbances.read(status), width, self.paint)
         for node in status.at_work:
             yield ""
             yield from _work_lines(node, status.now, width, self.paint)
             if node.work and node.work.step:
-                yield from self._step_lines(node.work.step, width, status.now)
+                yield from self._step_lines(node.work.step, width)
         if not status.is_active:
             yield ""
             yield cut("no run is active: waits for one (Ctrl-C leaves)", width)
@@ -349,16 +357,23 @@ class Frame:
         if ended:
             yield ""
             yield "ended last:"
-        for when, name in reversed(ended[-SHOWN_NODES:]):
+        for when, name in reversed(ended[-SHOWN_ENDS:]):
             node = status.nodes[name]
             line = f"  {clock(when, status.now)}  {node.status}{node.time_taken}  {node.title}"
             yield self.paint(cut(line, width), "red" if node.end else None)
 
-    def _step_lines(self, step: Step, width: int, now: float) -> Iterator[str]:
-        if step.declared:
-            share, columns = max(now - step.since, 0.0) / step.declared, width - 4
-            full = round(min(share, 1.0) * columns)
-            yield f"  [{'#' * full}{'.' * (columns - full)}]"
+    def _bar(self, status: PlanStatus, width: int) -> str:
+        """Draw the share of stages that are done, failed ones in red."""
+        counts = Counter(node.status for node in status.stages)
+        total = max(counts.total() - counts[Status.ELSEWHERE], 1)
+        text = f"  {100 * counts[Status.DONE] // total} %"
+        columns = max(width - len(text), 1)
+        full, failed = (columns * counts[word] // total for word in (Status.DONE, Status.FAILED))
+        block, empty = (self.blocks[-1], "░") if self.blocks == BLOCKS else ("#", ".")
+        bar = self.paint(block * full, "green") + self.paint(block * failed, "red")
+        return f"{bar}{empty * (columns - full - failed)}{text}"
+
+    def _step_lines(self, step: Step, width: int) -> Iterator[str]:
         series = read_throughput(step.kind, step.folder)
         spark = sparkline([value for _, value in series], width - 2, self.blocks)
         if spark is not None:

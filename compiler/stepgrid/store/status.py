@@ -5,7 +5,6 @@ A status has its reason, the action of the next run, who is at work on it, and t
 from __future__ import annotations
 
 import heapq
-import os
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,9 +52,9 @@ from stepgrid.store.store import Store
 class StatusReader:
     """Reader of a plan's status, again and again; it keeps what does not change from one look to the next."""
 
-    def __init__(self, store: Store, plan: Plan | Header, own_stage: str = "") -> None:
-        """Trust marks if the plan is a header, as jobs read it. `own_stage`: that this process runs."""
-        self.store, self.plan, self.own_stage = store, plan, own_stage
+    def __init__(self, store: Store, plan: Plan | Header) -> None:
+        """Trust marks if the plan is a header, as jobs read it."""
+        self.store, self.plan = store, plan
         results = Results(store, store.last_look(plan.digest)) if isinstance(plan, Plan) else Marks(store)
         titles = {stage.id: stage.title for stage in plan.stages}
         self._facts = _Facts(results, titles, foreign_machines(plan.machines, store.root, current_site()))
@@ -70,7 +69,7 @@ class StatusReader:
         now, locks = time.time(), HeldLock()
         run = self._active_run(locks)
         run_of_plan = run if run and run.covers_plan else None
-        snapshot = _Snapshot(self.store, self._facts, locks, run_of_plan, self.own_stage)
+        snapshot = _Snapshot(self.store, self._facts, locks, run_of_plan)
         nodes = {build.id: snapshot.build(build.id, build.name) for build in self.plan.builds}
         for stage in self._stages:  # parents rank before their children
             nodes[stage.id] = snapshot.stage(stage, nodes)
@@ -78,7 +77,8 @@ class StatusReader:
         pace = self._current_pace(nodes)
         nodes = {node: self._with_seconds(status, pace) for node, status in nodes.items()}
         eta = estimate_time_left(nodes.values(), self._by_id, pace, run_of_plan is not None, now)
-        return PlanStatus(self.plan, now, run, nodes, eta, snapshot.broken(), self._facts.foreign)
+        waited = sum_waits(nodes.values(), run_of_plan.started if run_of_plan else None, now)
+        return PlanStatus(self.plan, now, run, nodes, eta, snapshot.broken(), self._facts.foreign, waited)
 
     def _active_run(self, locks: HeldLock) -> ActiveRun | None:
         pids = locks.of(self.store.lock(RUN_LOCK))
@@ -154,9 +154,9 @@ class StatusReader:
         return node if seconds is None else replace(node, seconds=seconds)
 
 
-def job_reader(store: Store, plan: str, own_stage: str = "") -> StatusReader:
-    """Make a reader for a job and the run that starts it, who go by a plan's header."""
-    return StatusReader(store, retry_stale(lambda: outline(store.plan(plan))), own_stage)
+def job_reader(store: Store, plan: str) -> StatusReader:
+    """Make a reader that goes by a plan's header, for the run that starts its jobs."""
+    return StatusReader(store, retry_stale(lambda: outline(store.plan(plan))))
 
 
 def job_status(store: Store, plan: str) -> PlanStatus:
@@ -180,12 +180,10 @@ class _Facts:
 class _Snapshot:
     """State of the store at one look, and what it means for each node."""
 
-    def __init__(
-        self, store: Store, facts: _Facts, locks: HeldLock, run: ActiveRun | None, own_stage: str = ""
-    ) -> None:
-        """`run`: of this plan. `own_stage`: that this process runs, whatever the kernel tells of locks."""
+    def __init__(self, store: Store, facts: _Facts, locks: HeldLock, run: ActiveRun | None) -> None:
+        """`run`: of this plan."""
         self._store, self._facts, self._run = store, facts, run
-        self._pids = locks.inside(store.lock("_").parent) | ({own_stage: (os.getpid(),)} if own_stage else {})
+        self._pids = locks.inside(store.lock("_").parent)
         self._host_pids = locks.of(host_lock_path())
         self._skipped = skipped_stages(store) if run and run.until else {}
         self._redo_requests = pending_redos(store)
@@ -266,8 +264,6 @@ class _Snapshot:
         pids, is_build = self._pids.get(node, ()), node not in self._facts.titles
         if not pids and (newest is None or not is_alive_elsewhere(newest)):
             return None
-        if pids == (os.getpid(),) and attempts and newest is None:  # we hold its lock, and have ended its attempt
-            return None
         if newest is None:
             work, has_host = ActiveWork(pids), False
         elif is_build and pids:
@@ -345,6 +341,22 @@ def estimate_time_left(
         return Eta(None, is_rough)
     total = sum((node.seconds or 0.0) * node.times - _elapsed(node, now) for node in ahead)
     return Eta(max(total, 0.0), is_rough)
+
+
+SHORTEST_WAIT = 1.0  # seconds; in less a job looks whether the host is quiet
+
+
+def sum_waits(nodes: Iterable[NodeStatus], run_start: float | None, now: float) -> float:
+    """Add up the seconds that the stages of a run have waited for the host; 0 without a run."""
+    if run_start is None:
+        return 0.0
+    waits = [0.0]
+    for node in nodes:
+        if node.result and (node.result.ended or 0.0) >= run_start:
+            waits.append(node.result.waited)
+        if node.work and node.work.attempt and (began := start_time(node.work.attempt)) is not None:
+            waits.append((now if node.work.waits else node.work.since or began) - began)
+    return sum(wait for wait in waits if wait >= SHORTEST_WAIT)
 
 
 def _elapsed(node: NodeStatus, now: float) -> float:

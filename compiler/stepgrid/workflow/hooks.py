@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,23 +21,24 @@ from stepgrid.host.failure import StageError
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.host.processes import signals
 from stepgrid.host.processes.signals import die_with_parent, ignore_signal
+from stepgrid.host.terminal_output import folded, is_terminal
 from stepgrid.language.site import VARIABLE, current_site
 from stepgrid.model.plan import BUILD_PREFIX, PlannedStage
 from stepgrid.model.site import Site
-from stepgrid.model.status import NodeStatus, PlanStatus, Status
+from stepgrid.model.status import Status
 from stepgrid.model.units import counted, duration
-from stepgrid.run.progress import end_time
-from stepgrid.run.status_lines import end_line, head
+from stepgrid.run.end_time import end_time
+from stepgrid.run.status_lines import head
 from stepgrid.store import active_run, stage_requests
 from stepgrid.store.active_run import RunRecord, active_run_record, hold_run_lock
-from stepgrid.store.attempts import read_failure, write_failure
+from stepgrid.store.attempts import write_failure
 from stepgrid.store.paths import BUILD_LOG, FAILURE_FILE, JOURNAL, RUN_LOCK
 from stepgrid.store.results import set_aside
-from stepgrid.store.status import StatusReader, job_reader, job_status
-from stepgrid.store.store import Store
+from stepgrid.store.status import job_status
 from stepgrid.workflow import host_plan, plan_cache
 from stepgrid.workflow.remaining_work import RemainingWork, ask_for_repeats, remaining_work
 from stepgrid.workflow.run_request import explain_error, plan_request
+from stepgrid.workflow.screen import RunScreen
 
 PATIENCE = 1.0  # seconds that jobs have to end after they were told to
 CANCELLING = 8.0  # seconds that it may take to cancel those of a cluster; one that is left measures, and is found
@@ -54,7 +55,7 @@ class Hooks:
     config: Mapping[str, Any] = field(default_factory=dict)  # the request
     lock: ExitStack = field(default_factory=ExitStack)
     stopped: str | None = None  # the signal that ended the run
-    screen: JobScreen | None = None  # of a run on a cluster
+    screen: RunScreen | None = None
 
     def start(self, notes: Iterable[str] = ()) -> None:
         """Take the checkout's lock, tidy the store and describe the run, before the first job."""
@@ -79,9 +80,9 @@ class Hooks:
             for sentence in (*self._start_notes(), *notes):
                 say(sentence)
             names = [build.name for build in self.work.plan.builds if build.id in self.work.lacking]
-            builds = f" | {counted(len(names), 'build')} to make first: {', '.join(names)}" if names else ""
-            say(f"{self._progress()}{builds}")
-            self.screen = JobScreen(store, self.work.plan.digest, say)
+            if names and not is_terminal(sys.stderr):
+                say(f"{counted(len(names), 'build')} to make first: {', '.join(names)}")
+            self.screen = RunScreen(store, self.work.plan)
             self.screen.start()
         except BaseException:
             self.lock.close()  # else when Python has forgotten how
@@ -123,7 +124,7 @@ class Hooks:
                 say(f"measured here: {counted(len(work.results), 'stage')}{work.elsewhere_note}")
             self._continue()
             print(work.products.summary, flush=True)
-        else:  # only a part of the plan was asked for: --until
+        elif is_terminal(sys.stderr):  # only a part of the plan was asked for: --until
             say(head(work.status))
         self.lock.close()
 
@@ -154,7 +155,7 @@ class Hooks:
         if is_summarized:
             if not unstarted:
                 self._continue()
-            say(f"summary of what there is: {self.work.text}, {self.work.page}")
+            say(f"report of what was measured: {self.work.text}\n{self.work.page}")
         self.lock.close()
         if unstarted and unstarted.is_orderly:
             signals.exit_now(0)
@@ -210,12 +211,13 @@ class Hooks:
         self._leave()
 
     def _leave(self) -> NoReturn:
+        self._stop_screen()
         say(f"stopped by {self.stopped}: nothing that was measured is lost, the same command goes on from here")
         signals.exit_now()
 
 
 def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    print(folded(text, sys.stderr), file=sys.stderr, flush=True)
 
 
 def refusal(record: RunRecord | None, holders: Sequence[int]) -> str:
@@ -310,76 +312,6 @@ def unstarted_stages(work: RemainingWork) -> UnstartedStages | None:
     sentence = f"stopped at {until.text}: {remaining} of {counted(total, 'stage')} left, the next {needs}"
     interrupted = {node.id for node in status.nodes_with(Status.INTERRUPTED)}
     return UnstartedStages(sentence, not status.has_failed and interrupted <= skipped.keys())
-
-
-# News of jobs on a cluster, which have no screen
-
-PERIOD = 5.0  # seconds between two looks at the store
-LOST = 400.0  # seconds: more than the executor for SLURM waits between two looks, and a summary takes
-FORGOTTEN = (
-    "all stages have ended, and the cluster has not said so of every job: a controller that was killed forgets the "
-    "newest. Stop with Ctrl-C; the same command goes on"
-)
-_ENDED = (Status.DONE, Status.UNSUPPORTED, Status.FAILED, Status.INTERRUPTED)
-
-
-@dataclass(slots=True)
-class JobScreen:
-    """News of jobs on other machines: which stages and builds have ended, and why they failed."""
-
-    store: Store
-    plan: str
-    say: Callable[[str], None]
-    _reader: StatusReader = field(init=False)
-    _before: Mapping[str, NodeStatus] = field(init=False)
-    _is_over: threading.Event = field(default_factory=threading.Event)
-    _watcher: threading.Thread | None = None
-    _idle_since: float | None = None  # when the last stage ended
-
-    def start(self) -> None:
-        """Begin to watch, unless jobs run on this machine: they have the screen."""
-        if cluster_job.active():
-            self._reader = job_reader(self.store, self.plan)
-            self._before = self._reader.read().nodes
-            self._watcher = threading.Thread(target=self.watch, daemon=True)
-            self._watcher.start()
-
-    def stop(self) -> None:
-        """Say the last news."""
-        if self._watcher is not None:
-            self._is_over.set()
-            self._watcher.join(timeout=PERIOD)
-            self._watcher = None
-            self._show_news()
-
-    def watch(self) -> None:
-        while not self._is_over.wait(PERIOD):
-            self._show_news()
-
-    def _show_news(self) -> None:
-        with suppress(OSError):  # a store that cannot be read now
-            status = self._reader.read()
-            before, self._before = self._before, status.nodes
-            for node in status.nodes.values():
-                if node.status in _ENDED and node.status is not before[node.id].status:
-                    self.say(self._news(node, status))
-            self._check_forgotten(status)
-
-    def _news(self, node: NodeStatus, status: PlanStatus) -> str:
-        attempts = self.store.attempts(node.id)[-1:] if node.status is Status.FAILED else []
-        if attempts and (failure := read_failure(attempts[0])):
-            return failure.block(node.title)
-        return end_line(status, node, node.status, node.reason)
-
-    def _check_forgotten(self, status: PlanStatus) -> None:
-        """Say once that the run waits for jobs which the cluster has forgotten."""
-        if any(node.status not in (*_ENDED, Status.ELSEWHERE, Status.BLOCKED) for node in status.nodes.values()):
-            self._idle_since = None
-        elif self._idle_since is None:
-            self._idle_since = time.monotonic()
-        elif time.monotonic() - self._idle_since > LOST:
-            self._idle_since = float("inf")
-            self.say(FORGOTTEN)
 
 
 # The next round: a run of the same command line, in the same process, of the plan that has the loads which the report

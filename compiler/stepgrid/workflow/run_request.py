@@ -15,10 +15,11 @@ from stepgrid.errors import FAILED, PROBLEMS, USAGE, StepgridError
 from stepgrid.host import cluster_job
 from stepgrid.host.facts import hardware_contradiction, machines_without_nodes
 from stepgrid.host.files import STALE_HINT, is_stale
+from stepgrid.host.terminal_output import folded
 from stepgrid.language.site import VARIABLE, current_site
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, runs_already
 from stepgrid.model.site import HERE
-from stepgrid.run import progress
+from stepgrid.run import end_time
 from stepgrid.store.active_run import disk_refusal, full_disk_sentence, is_full_disk_error
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, plan_cache
@@ -48,7 +49,7 @@ def use_words(config: Mapping[str, Any]) -> None:
     if message := host_plan.results_elsewhere():
         raise Fault(message, USAGE)
     try:
-        progress.set_end_time(config.get("until"))  # the run's jobs start nothing that would end later
+        end_time.set_end_time(config.get("until"))  # the run's jobs start nothing that would end later
     except ValueError as error:
         raise Fault(str(error), USAGE) from None
     use_site(config)
@@ -141,7 +142,8 @@ def requested_plan(request: Request, site: str | None = None, is_stored: bool = 
     except SpecError as error:
         raise Fault(f"{format_problems(error.problems)}\n\n{request.spec}: {count_problems(error.problems)}") from None
     if warnings:
-        print(host_plan.warnings_once_a_day(store, request.spec, warnings, is_stored), file=sys.stderr)
+        text = host_plan.warnings_once_a_day(store, request.spec, warnings, is_stored)
+        print(folded(text, sys.stderr), file=sys.stderr)
     return plan
 
 

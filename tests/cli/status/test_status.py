@@ -44,10 +44,10 @@ def test_while_a_stage_runs(folder: Any, until: Until) -> None:
         text.partition("\nmissing: ")[0]
         == """\
 a.yaml: programs that sleep
-  run      pid N, since HH:MM:SS
   stages   1/4 done, 1 running, 2 missing
-  builds   1/1 done
   ETA      ~1m59s (HH:MM)
+  builds   1/1 done
+  run      pid N, since HH:MM:SS
 
 running: python arm=slow, load 1: warm, read
   read (2 of 2): N/30 s
@@ -100,7 +100,7 @@ def test_what_starts_from_a_failed_stage_is_blocked(folder: Any) -> None:
     folder.run("run-stage", folder.stage("load"))
     code, text = folder.status()
     assert code == 3
-    assert "  stages   0/4 done, 1 failed, 3 blocked (what they start from failed)\n" in text
+    assert "  stages   0/4 done, 1 failed, 3 blocked (they need what failed)\n" in text
     assert "  python arm=quick, load 1: warm, read\n    the build python is not there (" in text
 
 
@@ -139,7 +139,7 @@ def test_another_specs_run_is_named(folder: Any) -> None:
     folder.build()
     with hold_run_lock(folder.store, "b.yaml"):
         _, text = folder.status()
-    assert "  run      pid N, since HH:MM:SS: of another spec, b.yaml; this one waits for it\n" in text
+    assert "  run      pid N, since HH:MM:SS: measures another spec, b.yaml\n" in text
 
 
 def test_a_run_of_the_same_spec_with_other_values(folder: Any) -> None:
@@ -147,9 +147,9 @@ def test_a_run_of_the_same_spec_with_other_values(folder: Any) -> None:
     with hold_run_lock(folder.store, "a.yaml", plan=folder.plan.digest):
         part = folder.status("--only", "arm == 'quick'")[1]
         other = folder.status("--set", "params.code=1")[1]
-    assert "  run      pid N, since HH:MM:SS\n  stages   0/2 done, 2 missing\n" in part
-    assert "  to do    ~50s\n" in part
-    said = "  run      pid N, since HH:MM:SS: other --scale, --only or --set; the rest waits\n"
+    assert "  stages   0/2 done, 2 missing\n  to do    ~50s\n" in part
+    assert "  run      pid N, since HH:MM:SS\n" in part
+    said = "  run      pid N, since HH:MM:SS: has another --scale, --only or --set\n"
     assert said in other
     assert "ETA" not in other
 
@@ -174,9 +174,9 @@ def test_when_all_is_done_and_a_load_that_lost_its_image(folder: Any) -> None:
         0,
         """\
 a.yaml: programs that sleep
-  run      none is active
   stages   2/2 done
   builds   1/1 done
+  run      none is active
 """,
     )
     record = folder.store.records() / folder.plan.builds[0].id

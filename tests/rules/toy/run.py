@@ -10,8 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from stepgrid.plan import plan_file
-from stepgrid.run import progress
-from stepgrid.run.progress import skip_if_late
+from stepgrid.run.end_time import skip_if_late
 from stepgrid.store.stage_requests import pending_redo
 from stepgrid.store.store import Store
 
@@ -39,18 +38,14 @@ if skip_if_late(store, plan, stage):
     sys.exit(1)
 note(f"measure {stage.id}")
 began, attempt = datetime.now(UTC), store.new_attempt(stage.id)
-progress.show_start(store, plan, stage)
 if Path(f"kill-{stage.id}").exists():
     os.kill(os.getpid(), signal.SIGKILL)
-with progress.show_step(stage, 0, attempt):
-    time.sleep(stage.seconds)
+time.sleep(stage.seconds)
 if Path(f"fail-{stage.id}").exists():
     (attempt / "failure.json").write_text("{}")
-    progress.show_end(store, plan, stage, "failed")
     sys.exit(f"{stage.title}: the step failed")
 times = {"started": began.isoformat(), "ended": datetime.now(UTC).isoformat()}
 (attempt / "steps" / "0-step").mkdir(parents=True)
 record = {"stage": stage.id, "status": "done", **times, "steps": [{}]}
 (attempt / "result.json").write_text(json.dumps(record))
 store.publish_result(stage.id, attempt)
-progress.show_end(store, plan, stage, "done")
