@@ -55,7 +55,7 @@ def test_lines_that_are_drawn_over_themselves_and_messages_above_them() -> None:
     block = Block(theirs)
     block.draw([f"watching {CLIPBOARD}"])
     assert os.read(ours, 1000).decode() == f"\rwatching {visible(CLIPBOARD)}\x1b[K\r\n\x1b[J"
-    block.draw(["watching"], above="failed: a\n  b")
+    block.draw(["watching"], message="failed: a\n  b")
     assert os.read(ours, 1000).decode() == "\r\x1b[1Afailed: a\x1b[K\r\n  b\x1b[K\r\nwatching\x1b[K\r\n\x1b[J"
     block.clear()
     assert os.read(ours, 1000).decode() == "\r\x1b[1A\x1b[J"

@@ -76,7 +76,7 @@ def _attempt(store: Store, build: PlannedBuild) -> int:
     except Exception as error:  # whatever it is, the attempt says so, and the user gets a sentence
         _report_failure(attempt, build, error)
         return 1
-    _print(build, summary)
+    print(f"build {build.name}: {summary}", file=sys.stderr, flush=True)
     return 0
 
 
@@ -140,10 +140,6 @@ def _compare_version(build: PlannedBuild, speaker: str, version: str, advice: st
     if build.version and not f"{version}.".startswith(f"{build.version}."):
         where = f" ({build.where})" if build.where else ""
         raise BuildError(f"the spec declares version {build.version}{where}, {speaker} says {version}: {advice}")
-
-
-def _print(build: PlannedBuild, text: str) -> None:
-    print(f"build {build.name}: {text}", file=sys.stderr, flush=True)
 
 
 # Attempts: what a failed one leaves behind, and clearing up after one that was killed.

@@ -199,11 +199,11 @@ class Block:
     def size(self) -> tuple[int, int]:
         return terminal_size(self._descriptor)
 
-    def draw(self, lines: Sequence[str], above: str = "") -> None:
+    def draw(self, lines: Sequence[str], message: str = "") -> None:
         """Write each line over the one before, all in one write: nothing is blank in between.
 
-        `above`: whole lines that scroll away above the block."""
-        body = "".join(f"{visible(line)}\x1b[K\n" for line in [*above.splitlines(), *lines])
+        `message`: whole lines that scroll away above the block."""
+        body = "".join(f"{visible(line)}\x1b[K\n" for line in [*message.splitlines(), *lines])
         self._write(f"{self._to_first_line()}{body}\x1b[J")
         self._lines = lines
 

@@ -271,7 +271,9 @@ def _work_lines(node: NodeStatus, now: float, width: int, paint: Paint) -> Itera
     elif work.replays:
         yield from wrap(f"runs again first: {work.replays}", width=width)
     if work.step:
-        yield cut(f"  {_step_title(work.step)}: {step_text(work.step, now)}", width)
+        is_numbered = work.step.index is not None and work.step.of is not None and work.step.of > 1
+        number = f" ({(work.step.index or 0) + 1} of {work.step.of})" if is_numbered else ""
+        yield cut(f"  {work.step.name}{number}: {step_text(work.step, now)}", width)
     elif work.doing:
         yield f"  {work.doing}"
     since = "" if work.since is None else f"since {clock(work.since, now)} ({duration(now - work.since)}), "
@@ -281,11 +283,6 @@ def _work_lines(node: NodeStatus, now: float, width: int, paint: Paint) -> Itera
 
 def _node_title(node: NodeStatus) -> str:
     return f"{'build ' if node.is_build else ''}{node.title}"
-
-
-def _step_title(step: Step) -> str:
-    is_numbered = step.index is not None and step.of is not None and step.of > 1
-    return f"{step.name} ({(step.index or 0) + 1} of {step.of})" if is_numbered else step.name
 
 
 def _group_lines(status: PlanStatus, group: Status, most: int | None, width: int, paint: Paint) -> Iterator[str]:

@@ -150,7 +150,7 @@ class Hooks:
             say(unstarted.sentence)
         if not (unstarted and unstarted.is_orderly):
             attempts = self.work.store.root / "attempts"
-            say(f"the run is not complete: {self._progress()}")
+            say(f"the run is not complete: {head(job_status(self.work.store, self.work.plan.digest))}")
             say(f"failed attempts are kept in {attempts}; the same command tries them again")
         if is_summarized:
             if not unstarted:
@@ -167,9 +167,6 @@ class Hooks:
             if can_restart():
                 self.lock.close()
                 restart()
-
-    def _progress(self) -> str:
-        return head(job_status(self.work.store, self.work.plan.digest))
 
     def _stop_screen(self) -> None:
         if self.screen is not None:

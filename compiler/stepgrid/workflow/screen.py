@@ -241,16 +241,16 @@ class RunScreen:
 
     def _relay(self, until: float) -> None:
         """Write the lines that come through the pipe, until then or until the run is over."""
-        rest = b""
-        while not self._is_over.is_set() and (rest or time.monotonic() < until):
-            timeout = LINE_SECONDS if rest else max(until - time.monotonic(), 0.0)
+        partial = b""
+        while not self._is_over.is_set() and (partial or time.monotonic() < until):
+            timeout = LINE_SECONDS if partial else max(until - time.monotonic(), 0.0)
             is_ready = select.select([self._source], [], [], timeout)[0]
-            rest += os.read(self._source, MOST_BYTES) if is_ready else b""
-            lines, _, rest = rest.rpartition(b"\n") if is_ready else (rest, b"", b"")
+            partial += os.read(self._source, MOST_BYTES) if is_ready else b""
+            lines, _, partial = partial.rpartition(b"\n") if is_ready else (partial, b"", b"")
             self._write(lines)
         while self._is_over.is_set() and select.select([self._source], [], [], 0.0)[0]:
-            rest += os.read(self._source, MOST_BYTES)
-        self._write(rest.removesuffix(b"\n"))
+            partial += os.read(self._source, MOST_BYTES)
+        self._write(partial.removesuffix(b"\n"))
 
     def _write(self, lines: bytes) -> None:
         if text := lines.replace(_WAKE, b"").decode("utf-8", "replace"):
