@@ -1,0 +1,125 @@
+"""Sentences of a report beside its findings: gaps, doubts, reasons, claims, advice, and on what it was measured.
+
+Page, text, terminal, Markdown and site share them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from statistics import median
+
+from stepgrid.host.terminal_output import cut
+from stepgrid.model import units
+from stepgrid.model.units import counted
+from stepgrid.package import __version__
+from stepgrid.summarize.claims.claim import ORDER
+from stepgrid.summarize.claims.claim_judgement import FAILS, HOLDS, UNDECIDED
+from stepgrid.summarize.comparisons.causes import DASH, ArmCause, causes_by_arm, chain_text
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.findings import DOT
+from stepgrid.summarize.report import Report
+
+TRY = "A try: one load, no verdicts"
+BRIEF = 44  # letters of a doubt in a line
+MARKS = {HOLDS: "✔", FAILS: "✘", UNDECIDED: "?"}
+_CLAIM_WORDS = {HOLDS: ("holds", "hold"), FAILS: ("fails", "fail"), UNDECIDED: ("undecided", "undecided")}
+
+
+def incomplete(report: Report) -> str:
+    missing, total = report.notes.coverage.incomplete, report.notes.coverage.total
+    return f"INCOMPLETE: {missing} of {total} measured steps have no figures yet" if missing else ""
+
+
+def doubts_line(report: Report) -> str:
+    """Write all doubts in a line: Read with care (2): assertions on · fillseq ran 0.2 s."""
+    briefs = [cut(text, BRIEF) for text in report.notes.warnings]
+    return f"Read with care ({len(briefs)}): {DOT.join(briefs)}" if briefs else ""
+
+
+def reasons(report: Report) -> list[ArmCause]:
+    """List the causes of each arm's differences, with their ranges over builds and points."""
+    pairs: dict[str, list[tuple[Point, Point]]] = {}
+    for comparison in report.comparisons.leading[:1]:
+        pairs.update((name, []) for name in comparison.arm_names)
+        for case in comparison.cases():
+            if case.entry.is_difference:
+                pairs[comparison.arm_name(case.arm)].append((case.point, case.base))
+    return causes_by_arm(pairs.items())
+
+
+def reason_line(report: Report) -> str:
+    return chain_text(reasons(report))
+
+
+# Claims
+
+
+def claim_count(report: Report) -> str:
+    """Write 8: ✔ 2 hold  ✘ 3 fail  ? 3 undecided."""
+    counts = Counter(claim.result for claim in report.comparisons.claims)
+    texts = [
+        f"{MARKS[result]} {counts[result]} {_CLAIM_WORDS[result][counts[result] > 1]}"
+        for result in reversed(ORDER)
+        if counts[result]
+    ]
+    return f"{len(report.comparisons.claims)}: {'  '.join(texts)}" if texts else ""
+
+
+def claim_lines(report: Report) -> list[str]:
+    """Write one line for each claim, in the order of the spec."""
+    return [f"{MARKS[claim.result]} {claim.claim}" for claim in report.comparisons.claims]
+
+
+# On what it was measured
+
+
+def subtitle(report: Report) -> str:
+    """Write steps, loads, host and day: `readww · 5 fresh loads, 3 s each · 2-core Xeon, 24 GiB · 2026-11-25`."""
+    return DOT.join(filter(None, (_work(report), _loads(report), _host(report), measured_days(report))))
+
+
+def _work(report: Report) -> str:
+    steps = [section.step for section in report.comparisons.sections]
+    sizes = [
+        run.metrics["database_bytes"]
+        for section in report.comparisons.sections
+        for point in section.points
+        for run in point.runs
+        if run.metrics.get("database_bytes")
+    ]
+    size = f" (database of {units.size(median(sizes))})" if sizes else ""
+    return f"{', '.join(steps) if len(steps) <= 3 else counted(len(steps), 'step')}{size}"
+
+
+def _loads(report: Report) -> str:
+    fewest, most = report.setup.loads
+    loads = counted(most, "fresh load") if fewest == most else f"{fewest}{DASH}{most} fresh loads"
+    runs = f" of {counted(report.setup.runs, 'run')}" if report.setup.runs > 1 else ""
+    steps = report.comparisons.leading[0].steps if report.comparisons.leading else []
+    points = [point for section in report.comparisons.sections if section.step in steps for point in section.points]
+    seconds = [run.metrics["seconds"] for point in points for run in point.runs if run.metrics.get("seconds")]
+    if not seconds:
+        return f"{loads}{runs}"
+    is_short = max(seconds) < 10  # seconds, with a digit that tells them apart
+    ends = dict.fromkeys(f"{end:.2g}" if is_short else units.duration(end) for end in (min(seconds), max(seconds)))
+    return f"{loads}{runs}, {DASH.join(ends)}{' s' if is_short else ''} each"
+
+
+def _host(report: Report) -> str:
+    hardware = report.setup.hardware
+    cpu = re.sub(r"\((?:R|TM)\)|\b(?:CPU|Processor)\b|@.*", "", str(hardware.get("cpu") or ""))
+    cores = f"{hardware['cores']}-core " if isinstance(hardware.get("cores"), int) else ""
+    memory = f", {units.size(hardware['memory'])}" if isinstance(hardware.get("memory"), int | float) else ""
+    return f"{cores}{' '.join(cpu.split())}{memory}"
+
+
+def measured_days(report: Report) -> str:
+    if report.setup.measured is None:
+        return ""
+    return f" {DASH} ".join(dict.fromkeys(f"{when:%Y-%m-%d}" for when in report.setup.measured))
+
+
+def origin_line(report: Report) -> str:
+    scale = f", scale {report.setup.scale}" if report.setup.scale else ""
+    return f"spec {report.setup.spec}{scale}; plan {report.setup.plan}; stepgrid {__version__}"
