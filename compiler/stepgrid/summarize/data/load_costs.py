@@ -1,4 +1,4 @@
-"""What the stages of a plan took so far, and what one more load of some cells takes."""
+"""Seconds that the stages of a plan took, and that one load more of its cells would take."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from stepgrid.model.plan import Header, PlannedCell
+from stepgrid.model.plan import Header
 from stepgrid.store.paths import RESULT_FILE
 from stepgrid.store.results import read_head, record_seconds
 from stepgrid.store.store import Store
@@ -15,10 +15,10 @@ from stepgrid.store.store import Store
 @dataclass(frozen=True, slots=True)
 class LoadCosts:
     spent: float = 0.0
-    _chains: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # cell -> its first load's stages
+    _chains: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # cell -> stages of its first load
 
     def of(self, cells: Collection[str]) -> float:
-        """Seconds; a stage that cells share runs once."""
+        """Add up the stages of a load of some cells; a stage that cells share runs once."""
         stages: dict[str, float] = {}
         for cell in cells:
             stages |= self._chains.get(cell, {})
@@ -26,16 +26,15 @@ class LoadCosts:
 
 
 def load_costs(store: Store, header: Header) -> LoadCosts:
-    took = {stage: _seconds(store, stage) for cell in header.cells for stage in _stages(cell)}
-    chains = {cell.id: {stage: took[stage] for stage in _stages(cell, first=True)} for cell in header.cells}
-    return LoadCosts(math.fsum(took.values()), chains)
-
-
-def _stages(cell: PlannedCell, first: bool = False) -> list[str]:
-    """Of its first load those of all runs."""
-    return [stage for repeat in cell.repeats if not (first and repeat.load) for stage in repeat.stages]
-
-
-def _seconds(store: Store, stage: str) -> float:
-    result = store.result(stage)
-    return (record_seconds(read_head(result / RESULT_FILE)) or 0.0) if result else 0.0
+    seconds: dict[str, float] = {}
+    chains: dict[str, dict[str, float]] = {}
+    for cell in header.cells:
+        chain = chains[cell.id] = {}
+        for repeat in cell.repeats:
+            for stage in repeat.stages:
+                if stage not in seconds:
+                    result = store.result(stage)
+                    seconds[stage] = (record_seconds(read_head(result / RESULT_FILE)) or 0.0) if result else 0.0
+                if not repeat.load:
+                    chain[stage] = seconds[stage]
+    return LoadCosts(math.fsum(seconds.values()), chains)
