@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.model.table import Cell, Column, Table
+from stepgrid.model.table import Basis, Cell, Column, Table
 from stepgrid.summarize import json_text
 from stepgrid.summarize.formats import (
     FORMATS,
@@ -159,14 +159,24 @@ def test_tables_of_one_title_are_one_group_and_their_common_note_stands_once() -
     assert "".join(text for _, text in members).count("in seconds") == 1
 
 
-def test_ratios_have_columns_for_their_interval_and_verdict_in_csv() -> None:
+def test_ratios_have_columns_for_their_interval_verdict_and_what_recomputes_it_in_csv() -> None:
+    columns = (Column("arm", label=True), Column("qps"))
     ratio = Cell("1.10 faster", value=1.1, interval=(1.05, float("inf")), verdict="faster")
-    table = Table("", (Column("arm", label=True), Column("qps")), ((Cell("new"), ratio), (Cell("old"), Cell("-"))))
-    assert csv_table(table).splitlines()[1:] == [
+    rows = ((Cell("new"), ratio), (Cell("old"), Cell("-")))
+    assert csv_table(Table("", columns, rows)).splitlines()[1:] == [
         "arm,qps,qps low,qps high,qps verdict",
         "new,1.1,1.05,inf,faster",
         "old,-,,,",
     ]
+    basis = Basis((1.0, 1.21), 0.13, 1.0, 12.7)
+    table = Table("", columns, ((Cell("new"), ratio._replace(basis=basis)), rows[1]))
+    heads, new, old = csv_table(table).splitlines()[1:]
+    assert heads.endswith("qps verdict,qps ratios,qps deviation,qps freedom,qps critical")
+    assert new == "new,1.1,1.05,inf,faster,1 1.21,0.13,1,12.7"
+    assert old == "old,-,,,,,,,"
+    assert json_value(table)["rows"][0][1]["basis"] == {
+        "ratios": (1.0, 1.21), "deviation": 0.13, "freedom": 1.0, "critical": 12.7,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ['=HYPERLINK("http://e","x")', "@SUM(1)", "+cmd|' /C calc'!A0", "-1+1|x", "\t=1"])

@@ -14,12 +14,22 @@ MOST_ROWS, MOST_COLUMNS = 60, 40  # of a table that nobody asked for
 NOTHING = "-"
 
 
+class Basis(NamedTuple):
+    """Numbers that recompute the interval of a ratio: ratio * exp(+-critical * deviation / sqrt(loads))."""
+
+    ratios: tuple[float, ...]  # of the loads
+    deviation: float  # standard deviation of a load's logarithm
+    freedom: float  # degrees of freedom of the deviation
+    critical: float  # standard errors that the interval reaches
+
+
 class Cell(NamedTuple):
     text: str
     kind: str = ""  # a status without figures, absent, same as; or how good it is: best, worst, failed rate
     value: float | None = None  # behind a text that is rounded for people
     interval: tuple[float, float] | None = None  # of a ratio
     verdict: str = ""  # of a ratio, in a word
+    basis: Basis | None = None  # of the interval
 
 
 class Column(NamedTuple):

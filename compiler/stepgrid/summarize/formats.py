@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
-from itertools import chain
 from typing import Any
 
 from stepgrid.host.terminal_output import INDENT, WIDTH, wrap
@@ -160,23 +159,32 @@ def _without_formula(value: object) -> object:
 
 
 def _delimited_table(table: Table, sign: str, mark: str) -> str:
-    """Give the interval and the verdict of a ratio columns of their own: a cell is a number, or why there is none."""
-    is_compared = [any(row[index].verdict for row in table.rows) for index in range(len(table.columns))]
-    heads = [
-        [head, f"{head} low", f"{head} high", f"{head} verdict"] if compared else [head]
-        for head, compared in zip((column.head for column in table.columns), is_compared, strict=True)
-    ]
-    rows = ([_csv_cells(cell, compared) for cell, compared in zip(row, is_compared, strict=True)] for row in table.rows)
+    """Give the parts of a ratio columns of their own: a cell is a number, or why there is none."""
+    columns: list[list[str]] = []
+    for index, column in enumerate(table.columns):
+        cells = [row[index] for row in table.rows]
+        columns.append([column.head, *(cell.text if cell.value is None else _digits(cell.value) for cell in cells)])
+        parts = [_ratio_parts(cell) for cell in cells]
+        for name in dict.fromkeys(name for part in parts for name in part):
+            columns.append([f"{column.head} {name}", *(part.get(name, "") for part in parts)])
     comments = "".join(f"{line}\n" for line in (f"# {table.name}", *(f"{mark}{line}" for line in table.before)))
-    return comments + delimited_text((chain.from_iterable(row) for row in chain([heads], rows)), sign)
+    return comments + delimited_text(list(zip(*columns, strict=True)) or [()], sign)
 
 
-def _csv_cells(cell: Cell, is_compared: bool) -> list[str]:
-    cells = [cell.text if cell.value is None else f"{cell.value:.10g}"]
-    if is_compared:
-        cells += [*(f"{bound:.10g}" for bound in cell.interval or ())] or ["", ""]
-        cells.append(cell.verdict)
-    return cells
+def _ratio_parts(cell: Cell) -> dict[str, str]:
+    """Name the parts of a ratio: ends of its interval, verdict, and what recomputes the interval."""
+    if not cell.verdict:
+        return {}
+    low, high = map(_digits, cell.interval) if cell.interval else ("", "")
+    parts = {"low": low, "high": high, "verdict": cell.verdict}
+    if cell.basis:
+        parts["ratios"] = " ".join(map(_digits, cell.basis.ratios))
+        parts |= {name: _digits(getattr(cell.basis, name)) for name in ("deviation", "freedom", "critical")}
+    return parts
+
+
+def _digits(value: float) -> str:
+    return f"{value:.10g}"
 
 
 # HTML: a table for the page, or to be put into another one.
@@ -285,6 +293,8 @@ def _json_cell(cell: Cell) -> Mapping[str, Any]:
         fields["value"] = cell.value
     if cell.interval:
         fields["interval"] = [bound if math.isfinite(bound) else None for bound in cell.interval]
+    if cell.basis:
+        fields["basis"] = cell.basis._asdict()
     return fields
 
 

@@ -224,12 +224,20 @@ def test_runs_at_several_points_are_judged_once() -> None:
     assert comparison.rows[1].entries[1].same == "threads=1"
 
 
-def test_data_have_ratio_interval_and_verdict_in_columns() -> None:
+def test_data_have_ratio_interval_verdict_and_what_recomputes_the_interval_in_columns() -> None:
     text = csv_table(comparison_table(judged([section(SURE)])))
-    _, heads, row = text.splitlines()[:3]
-    assert heads == "step,arm=base QPS,arm=other,arm=other low,arm=other high,arm=other verdict"
-    assert row.startswith("readww,1000,1.06")
-    assert row.endswith(",faster")
+    heads, row = (line.split(",") for line in text.splitlines()[1:3])
+    values = {head.removeprefix("arm=other").strip(): value for head, value in zip(heads, row, strict=True)}
+    assert [*values] == [
+        *("step", "arm=base QPS", "", "low", "high", "verdict"),
+        *("ratios", "deviation", "freedom", "critical"),
+    ]
+    assert (values["step"], values["arm=base QPS"], values["verdict"]) == ("readww", "1000", "faster")
+    ratios = [float(value) for value in values["ratios"].split()]
+    mean = sum(map(math.log, ratios)) / len(ratios)
+    reach = float(values["critical"]) * float(values["deviation"]) / math.sqrt(len(ratios))
+    ends = [float(values[name]) for name in ("low", "", "high")]
+    assert ends == pytest.approx([math.exp(mean - reach), math.exp(mean), math.exp(mean + reach)])
 
 
 # Pooled ratios

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT, SAME, Cell, Column, Table
+from stepgrid.model.table import ABSENT, SAME, Basis, Cell, Column, Table
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import BASE, NO_BASE, RATIO, Comparison, Entry, Row
@@ -76,8 +76,13 @@ def entry_cell(entry: Entry, comparison: Comparison) -> Cell:
         return Cell(content, kind, spread[0] if spread else None)
     if entry.kind != RATIO:
         return Cell(content, kind)
-    ends = (entry.interval.low, entry.interval.high) if entry.interval else None
-    return Cell(content, kind, entry.ratio, ends, NO_VERDICT if entry.refusal else entry.verdict or NO_VERDICT)
+    interval, verdict = entry.interval, NO_VERDICT if entry.refusal else entry.verdict or NO_VERDICT
+    if interval is None:
+        return Cell(content, kind, entry.ratio, None, verdict)
+    basis = None
+    if interval.deviation is not None and interval.freedom is not None and interval.critical is not None:
+        basis = Basis(interval.ratios, interval.deviation, interval.freedom, interval.critical)
+    return Cell(content, kind, entry.ratio, (interval.low, interval.high), verdict, basis)
 
 
 def _entry_text(entry: Entry, comparison: Comparison) -> str:
