@@ -11,16 +11,23 @@ from statistics import median
 
 from stepgrid.host.terminal_output import cut
 from stepgrid.model import units
-from stepgrid.model.units import counted
+from stepgrid.model.plan import MOST_LOADS
+from stepgrid.model.units import counted, percent
 from stepgrid.package import __version__
+from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.summarize.claims.claim import ORDER
 from stepgrid.summarize.claims.claim_judgement import FAILS, HOLDS, UNDECIDED
+from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.causes import DASH, ArmCause, causes_by_arm, chain_text
+from stepgrid.summarize.comparisons.conditions import OTHER_HOST
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.findings import DOT
+from stepgrid.summarize.findings import DOT, ArmCase, arms
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.statistics.confidence_intervals import Interval
+from stepgrid.summarize.statistics.verdicts import INCONCLUSIVE, ONE_LOAD, needed_loads, too_wide
 
 TRY = "A try: one load, no verdicts"
+PATIENCE = 30  # loads that somebody may wait for
 BRIEF = 44  # letters of a doubt in a line
 MARKS = {HOLDS: "✔", FAILS: "✘", UNDECIDED: "?"}
 _CLAIM_WORDS = {HOLDS: ("holds", "hold"), FAILS: ("fails", "fail"), UNDECIDED: ("undecided", "undecided")}
@@ -50,6 +57,51 @@ def reasons(report: Report) -> list[ArmCause]:
 
 def reason_line(report: Report) -> str:
     return chain_text(reasons(report))
+
+
+# Verdicts that a report lacks
+
+
+def advice(report: Report) -> list[str]:
+    """Say what would give the verdicts that the report lacks."""
+    words = {case.word for case in _cases(report)}
+    refusals = [case.entry.refusal or "" for case in _cases(report) if case.word == NO_VERDICT]
+    lines = []
+    if ONE_LOAD in words:
+        lines.append("One load gives no verdict: `repeat: 3` or more does.")
+    if INCONCLUSIVE in words:
+        lines.append(_loads_advice(report))
+    if any(text.startswith(OTHER_HOST) for text in refusals):
+        lines.append("Arms of two hosts get no verdict: measure them on one, or compare hosts by `hardware`.")
+    if any(not text.startswith(OTHER_HOST) for text in refusals):
+        lines.append("Build both alike for a verdict; `allow: {mixed-quality: REASON}` gives one as shipped.")
+    return lines
+
+
+def loads_wanted(report: Report) -> int | None:
+    """Return the loads that would decide half of what is undecided; None: too many, or more loads would not help."""
+    return needed_loads(_wide_intervals(report))
+
+
+def _cases(report: Report) -> list[ArmCase]:
+    return [case for comparison in report.comparisons.leading for arm in arms(comparison) for case in arm.compared]
+
+
+def _wide_intervals(report: Report) -> list[Interval]:
+    intervals = [case.entry.interval for case in _cases(report) if case.word == INCONCLUSIVE and case.entry.interval]
+    return too_wide(intervals, report.setup.effect)
+
+
+def _loads_advice(report: Report) -> str:
+    if not _wide_intervals(report):
+        return "Undecided ratios are within the noise floor of this experiment: a quieter host would tell."
+    wanted, difference = loads_wanted(report), percent(DIFFERENCE)
+    if wanted is not None and wanted <= report.setup.loads[1]:
+        return f"These loads show {difference} at half of the undecided points; smaller differences need more loads."
+    if wanted is None or wanted > PATIENCE:
+        loads = f"over {MOST_LOADS}" if wanted is None else wanted
+        return f"{loads} loads, longer steps or a quieter host would show {difference} at half of the undecided points."
+    return f"`repeat: {wanted}` would show {difference} at half of the undecided points."
 
 
 # Claims
