@@ -24,7 +24,6 @@ from stepgrid.language.lock_file import spec_path
 from stepgrid.language.problems import Problem, format_annotation, problem_record
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted, duration
-from stepgrid.run.status_lines import load_limits
 from stepgrid.summarize import json_text
 
 MEMORY = 4 << 30  # bytes of address space beyond what the process has
@@ -82,6 +81,8 @@ def plan_size(plan: Plan) -> str:
     text += f"; about {duration(sum(stage.seconds for stage in plan.stages))} of measuring"
     if plan.until is None:
         return text
+    from stepgrid.run.status_lines import load_limits
+
     load_seconds = sum(stage.seconds for stage in plan.stages if not stage.load)
     return f"{text}, at most {duration(load_seconds * plan.until.most)} ({load_limits(plan.until)})"
 

@@ -14,7 +14,6 @@ from stepgrid.model.status import Status
 from stepgrid.plan import plan_file
 from stepgrid.store.paths import BUILD_FILE, BUILD_LOG, CATALOGUE_FILE, folder_bytes, subfolders
 from stepgrid.store.plans import read_input
-from stepgrid.store.status import build_status
 from stepgrid.store.store import Store
 
 if TYPE_CHECKING:
@@ -39,6 +38,8 @@ def build_ids(store: Store) -> list[str]:
 
 
 def read_build(store: Store, build: str) -> StoredBuild:
+    from stepgrid.store.status import build_status  # not for whoever compiles a spec
+
     node, folder = build_status(store, build), store.build(build)
     if node.status is Status.DONE:
         record = read_record(folder / BUILD_FILE)
