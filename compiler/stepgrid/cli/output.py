@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.failures import CommandError
+from stepgrid.cli.spec_arguments import FAILS, UNDECIDED
 from stepgrid.errors import CLAIM_FAILED, FAILED, FINE
 from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.summarize import json_text
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 WIDTH = 100  # columns of text that is not made for the width of a terminal
 ROW_FORMATS = ("table", "csv", "tsv", "json", "markdown")
-FAILS, UNDECIDED = "fails", "undecided"
 _FORMATS_BY_ENDING = {".md": "markdown"}
 Rows = Sequence[Sequence[Any]]
 
@@ -86,23 +85,6 @@ def _exact(value: Any) -> Any:
     if isinstance(value, list | dict | tuple):
         return json_text.text(value, indent=None)
     return value.isoformat(" ") if isinstance(value, datetime) else value
-
-
-def add_strict(parser: argparse.ArgumentParser) -> None:
-    """Add two options without a value: with an optional one, `--strict SPEC` would take the spec for it."""
-    parser.add_argument(
-        "--strict",
-        action="store_const",
-        const=FAILS,
-        help=f"end with status {CLAIM_FAILED} when a claim of the spec fails",
-    )
-    parser.add_argument(
-        "--strict=undecided",
-        dest="strict",
-        action="store_const",
-        const=UNDECIDED,
-        help=f"end with status {CLAIM_FAILED} also when a claim is undecided",
-    )
 
 
 def claim_status(report: Report, strict: str | None) -> int:

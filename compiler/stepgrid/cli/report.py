@@ -11,8 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepgrid.cli.failures import CommandError, ending_with
-from stepgrid.cli.output import add_strict, claim_status, write_output
-from stepgrid.cli.spec_arguments import RESULTS_HELP, SPEC_HELP, add_narrowing, add_where, quiet_plan, use_site
+from stepgrid.cli.output import claim_status, write_output
+from stepgrid.cli.spec_arguments import (
+    RESULTS_HELP,
+    SPEC_HELP,
+    add_narrowing,
+    add_strict,
+    add_where,
+    quiet_plan,
+    use_site,
+)
 from stepgrid.errors import FAILED, FINE, USAGE
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Status

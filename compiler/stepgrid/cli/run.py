@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.failures import CommandError
-from stepgrid.cli.spec_arguments import add_narrowing, narrowing, spec_error, use_site
+from stepgrid.cli.spec_arguments import add_narrowing, add_strict, narrowing, spec_error, use_site
 from stepgrid.errors import FAILED, FINE, USAGE
 from stepgrid.host import locks
 from stepgrid.package import PROFILES
@@ -34,8 +34,6 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    from stepgrid.cli.output import add_strict
-
     add_narrowing(parser)
     parser.add_argument("-n", "--dry-run", action="store_true", help="show the jobs, run none")
     parser.add_argument("--on", choices=("slurm",), help="measure on the nodes that the site file's `slurm` names")

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.cli.failures import CommandError
-from stepgrid.errors import PROBLEMS
+from stepgrid.errors import CLAIM_FAILED, PROBLEMS
 from stepgrid.language.problems import Problem, Problems, SpecError
 from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.model.status import StatusWord
 
 SPEC_HELP = "a spec file, such as specs/quickstart.yaml"
 RESULTS_HELP = "a spec, a plan (`stepgrid plans`), either with @DATE, or a file that `stepgrid export` wrote"
+FAILS, UNDECIDED = "fails", "undecided"  # results of claims, and words of `--strict`
 _DIGEST = re.compile(r"[0-9a-f]{20}")
 
 
@@ -59,6 +60,23 @@ def add_narrowing(parser: argparse.ArgumentParser) -> None:
 
 def add_site(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--site", metavar="FILE", help="facts of this machine (default: site.yaml, if it exists)")
+
+
+def add_strict(parser: argparse.ArgumentParser) -> None:
+    """Add two options without a value: with an optional one, `--strict SPEC` would take the spec for it."""
+    parser.add_argument(
+        "--strict",
+        action="store_const",
+        const=FAILS,
+        help=f"end with status {CLAIM_FAILED} when a claim of the spec fails",
+    )
+    parser.add_argument(
+        "--strict=undecided",
+        dest="strict",
+        action="store_const",
+        const=UNDECIDED,
+        help=f"end with status {CLAIM_FAILED} also when a claim is undecided",
+    )
 
 
 def add_where(parser: argparse.ArgumentParser) -> None:
