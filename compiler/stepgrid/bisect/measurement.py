@@ -21,7 +21,7 @@ from stepgrid.model.units import counted
 from stepgrid.plan.report_check import ClaimError
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
-from stepgrid.summarize.claims.claim_cases import loads_of
+from stepgrid.summarize.claim_cases import ratios_by_load
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import current_report
 from stepgrid.workflow import plan_cache
@@ -121,7 +121,7 @@ class Measurement:
         points = [point for section in sections for point in section.points if point.labels[BUILD] == label]
         if self.claim:
             try:
-                return loads_of(self.claim, points)
+                return ratios_by_load(self.claim, points)
             except ClaimError as error:
                 raise SearchError(f"`{self.request.claim}`: {error}") from None
         for point in points:

@@ -13,10 +13,9 @@ from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA, BUILD, AdaptiveRepeat, Axis, Header, load_counts
 from stepgrid.model.table import Table
 from stepgrid.plan.actions import arms, choose_base
-from stepgrid.summarize import report_tables
-from stepgrid.summarize.claims import claim_judgement
-from stepgrid.summarize.claims.claim import Claim
-from stepgrid.summarize.claims.claim_cases import claims
+from stepgrid.summarize import claim_judgement, report_tables
+from stepgrid.summarize.claim_cases import judge_claims
+from stepgrid.summarize.claims import Claim
 from stepgrid.summarize.comparisons import (
     builds,
     comparison_axes,
@@ -107,7 +106,9 @@ class Comparisons:
         requests = decisions.requests(self.decisions)
         for claim in self.claims:
             why = f"claim `{claim.claim}` is to be confirmed"
-            requests += [(cell, case.wanted, why) for case in claim.cases if case.wanted for cell in case.cells]
+            requests += [
+                (cell, case.needed_loads, why) for case in claim.cases if case.needed_loads for cell in case.cells
+            ]
         return requests
 
 
@@ -169,7 +170,7 @@ def make_report(
     intervals = ratio_intervals(comparisons, alpha)
     all_points = [point for section in sections for point in section.points]
     claim_evidence = claim_judgement.ClaimEvidence(
-        lambda point, other: evidence.floor(point, other, axes),
+        lambda metric, point, other: evidence.floor(point, other, axes, metric),
         intervals.of,
         alpha,
         lambda is_counted: intervals.of_loads(is_counted).of,
@@ -206,7 +207,7 @@ def make_report(
         Comparisons(
             sections=sections,
             all=tuple(comparisons),
-            claims=tuple(claims(header.report.claims, axes, all_points, caveat, claim_evidence)),
+            claims=tuple(judge_claims(header.report.claims, axes, all_points, caveat, claim_evidence)),
             ladders=tuple(ladder for ladder in ladders if ladder),
             decisions=decisions.decisions(comparisons, limits) if limits else (),
             searches=tuple(searches.searches(searched, all_runs)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stepgrid.model.plan import AdaptiveRepeat
-from stepgrid.summarize.claims.claim import Case, Claim
+from stepgrid.summarize.claims import Case, Claim
 from stepgrid.summarize.page.next_steps import next_steps
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment

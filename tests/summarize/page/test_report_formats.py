@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from stepgrid.model.table import Cell, Column, Table
-from stepgrid.summarize.claims.claim import Claim
+from stepgrid.summarize.claims import Claim
 from stepgrid.summarize.page import report_formats, summary_text
 from tests.summarize import scenario
 

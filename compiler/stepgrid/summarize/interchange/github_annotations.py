@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepgrid.language.problems import workflow_command
-from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.claims.claim_judgement import FAILS, HOLDS, UNDECIDED
+from stepgrid.summarize import claims
+from stepgrid.summarize.claims import FAILS, HOLDS, UNDECIDED
 from stepgrid.summarize.page import answer
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import SLOWER
@@ -25,8 +25,8 @@ def text(report: Report) -> str:
 def _all(report: Report) -> Iterator[tuple[str, str]]:
     for claim in report.comparisons.claims:
         level = LEVELS[claim.result]
-        cases = "\n".join(map(claim_text.case_words, claim_text.shown(claim)))
-        said = f"{claim.expect}{claim_text.at_all(claim)}\n{cases}"
+        cases = "\n".join(map(claims.case_words, claims.first_cases(claim)))
+        said = f"{claim.expect}{claims.scope(claim)}\n{cases}"
         yield (
             level,
             workflow_command(level, {"file": report.setup.spec, "title": f"{claim.result}: {claim.claim}"}, said),

@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from stepgrid.summarize import formats
-from stepgrid.summarize.claims import claim_text
+from stepgrid.summarize import claims, formats
 from stepgrid.summarize.comparisons.comparison_table import comparison_table
 from stepgrid.summarize.page import answer, origin
 from stepgrid.summarize.report import Report
@@ -36,10 +35,8 @@ def _parts(report: Report) -> Iterator[str]:
     if report.comparisons.claims:
         yield "\n## Claims\n"
         for claim in report.comparisons.claims:
-            yield f"- **{claim.result}**: {formats.escape_markdown(claim.claim + claim_text.at_all(claim))}"
-            yield from (
-                f"  - {formats.escape_markdown(claim_text.case_words(case))}" for case in claim_text.shown(claim)
-            )
+            yield f"- **{claim.result}**: {formats.escape_markdown(claim.claim + claims.scope(claim))}"
+            yield from (f"  - {formats.escape_markdown(claims.case_words(case))}" for case in claims.first_cases(claim))
     if report.notes.warnings:
         yield "\n## Before you believe it\n"
         yield from (f"- {formats.escape_markdown(each)}" for each in report.notes.warnings)

@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from stepgrid.model.status import Status
-from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.claims.claim import Case, Claim
-from stepgrid.summarize.claims.claim_judgement import FAILS, UNDECIDED
+from stepgrid.summarize.claims import FAILS, UNDECIDED, Case, Claim, case_words
 from stepgrid.summarize.notes.coverage import MissingFigures
 from stepgrid.summarize.report import Report
 
@@ -45,7 +43,7 @@ KINDS = {"failures": "failure", "errors": "error", "skipped": "skipped"}
 def _claim(report: Report, claim: Claim, case: Case) -> Element:
     name = f"{claim.claim} [{case.where}]" if case.where else claim.claim
     found = Element("testcase", classname=report.setup.spec, name=name)
-    said = f"{claim.expect}: {claim_text.case_words(case)}"
+    said = f"{claim.expect}: {case_words(case)}"
     if case.result == FAILS:
         SubElement(found, "failure", message=said, type="claim")
     elif case.result == UNDECIDED:

@@ -11,7 +11,7 @@ from typing import Any
 from stepgrid.model.metrics import QPS
 from stepgrid.package import __version__
 from stepgrid.summarize import formats, json_text
-from stepgrid.summarize.claims.claim import Claim
+from stepgrid.summarize.claims import Claim
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.page import absolute_figures, answer, report_formats, why
@@ -46,7 +46,9 @@ def document(report: Report) -> dict[str, Any]:
 
 
 def _claim(claim: Claim) -> Mapping[str, Any]:
-    cases = [{"result": case.result, "where": case.where, "numbers": [*case.said, *case.notes]} for case in claim.cases]
+    cases = [
+        {"result": case.result, "where": case.where, "numbers": [*case.numbers, *case.notes]} for case in claim.cases
+    ]
     return {"claim": claim.claim, "expect": claim.expect, "result": claim.result, "cases": cases}
 
 

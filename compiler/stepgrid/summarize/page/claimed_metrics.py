@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from stepgrid.collect.step_figures import TARGET
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
-from stepgrid.summarize.claims.claim import Claim
+from stepgrid.summarize.claims import Claim
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Labels

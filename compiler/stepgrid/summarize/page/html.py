@@ -13,10 +13,10 @@ from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Column, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
+from stepgrid.summarize import claims
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.step_charts import Chart
-from stepgrid.summarize.claims import claim_text
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Comparison, Entry, PooledRatio
 from stepgrid.summarize.comparisons.comparison_table import DOUBT, MOST_PLACES
 from stepgrid.summarize.formats import group_html, html_body, html_text
@@ -162,7 +162,7 @@ def _context(report: Report) -> dict[str, Any]:
         ],
         "claims": report.comparisons.claims,
         "most_claims": MOST_CLAIMS,
-        "claim_words": claim_text,
+        "claim_words": claims,
         "signs": SIGNS,
         "step_charts": _step_charts(report, marks),
         "titles": {kind: title for kind, (title, _) in KINDS.items()},

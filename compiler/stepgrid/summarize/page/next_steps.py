@@ -9,7 +9,7 @@ from typing import NamedTuple
 from stepgrid.model.plan import MOST_LOADS, is_imported
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
-from stepgrid.summarize.claims.claim_judgement import UNDECIDED
+from stepgrid.summarize.claims import UNDECIDED
 from stepgrid.summarize.page import answer
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics import verdicts

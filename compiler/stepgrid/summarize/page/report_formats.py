@@ -7,8 +7,7 @@ from pathlib import Path
 
 from stepgrid.language.problems import nearest
 from stepgrid.model.table import Table
-from stepgrid.summarize import formats
-from stepgrid.summarize.claims import claim_text
+from stepgrid.summarize import claims, formats
 from stepgrid.summarize.comparisons.comparison_table import comparison_table
 from stepgrid.summarize.formats import FORMATS, escape_markdown
 from stepgrid.summarize.page import absolute_figures, summary_text, why
@@ -60,7 +59,7 @@ def _head(report: Report) -> Iterator[str]:
 def tables(report: Report) -> Iterator[Table]:
     """In the order of the text; then what is too long for it."""
     if report.comparisons.claims:
-        yield claim_text.table(report.comparisons.claims)
+        yield claims.table(report.comparisons.claims)
     for found in report.comparisons.all:
         yield from (each for each in (comparison_table(found), why.table(report, found)) if each)
     yield from (each.table for each in report.comparisons.ladders)

@@ -13,8 +13,7 @@ from stepgrid.model.table import Column, Table
 from stepgrid.model.units import counted, percent
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.store.store import Store
-from stepgrid.summarize import formats
-from stepgrid.summarize.claims import claim_text
+from stepgrid.summarize import claims, formats
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
@@ -128,7 +127,7 @@ def head_entries(report: Report) -> list[tuple[str, Sequence[str]]]:
     """The beginning of a report, without which nothing of it is pasted: the answer, its caveats, its host and day."""
     return [
         ("in short", answer.lines(report)),
-        ("claims", claim_text.lines(report.comparisons.claims) or [claim_text.NONE]),
+        ("claims", claims.lines(report.comparisons.claims) or [claims.NONE]),
         ("changes", [text for each in report.comparisons.ladders for text in each.sentences]),
         ("differs", report.notes.differs),
         ("warnings", report.notes.warnings),

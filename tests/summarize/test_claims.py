@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from stepgrid.summarize.claims import claim_text
-from stepgrid.summarize.claims.claim import Case, Claim
+from stepgrid.summarize import claims
+from stepgrid.summarize.claims import Case, Claim
 
 
 def test_what_all_points_have_in_common_is_said_once() -> None:
     notes = "one load, ±25 % assumed", "not enough repeats"
     cases = Case("holds", "q1", ("2", "3"), notes[:1]), Case("undecided", "q2", ("1", "4"), notes)
     found = Claim("c", "e", "undecided", cases, "l.i1, data=cached")
-    assert claim_text.lines([found]) == [
+    assert claims.lines([found]) == [
         "undecided: c",
         "  e, at l.i1, data=cached, undecided at 1 of 2 points",
         "  each: one load, ±25 % assumed",
         "  q2: 1; 4; not enough repeats",
         "  holds at q1",
     ]
-    assert [cell.text for cell in claim_text.table([found]).rows[0]][-1] == "2; 3; one load, ±25 % assumed"
+    assert [cell.text for cell in claims.table([found]).rows[0]][-1] == "2; 3; one load, ±25 % assumed"
     (alone,) = Claim("c", "e", "holds", cases[:1], "l.i1").cases
-    assert claim_text.lines([Claim("c", "e", "holds", (alone,), "l.i1")])[1:] == [
+    assert claims.lines([Claim("c", "e", "holds", (alone,), "l.i1")])[1:] == [
         "  e, at l.i1",
         "  q1: 2; 3; one load, ±25 % assumed",
     ]
@@ -31,7 +31,7 @@ def test_where_it_comes_out_otherwise_is_named() -> None:
         *(Case("holds", f"l{at}", ("2",)) for at in range(8)),
     )
     found = Claim("c", "e", "fails", cases)
-    assert claim_text.lines([found, Claim("d", "f", "undecided", ())]) == [
+    assert claims.lines([found, Claim("d", "f", "undecided", ())]) == [
         "2 claims: 1 fails, 1 is undecided",
         "fails: c",
         "  e, fails at 4 of 12 points",
@@ -43,3 +43,14 @@ def test_where_it_comes_out_otherwise_is_named() -> None:
         "undecided: d",
         "  f",
     ]
+
+
+def test_a_claim_has_one_line_of_a_brief_list() -> None:
+    alone = Claim("is fast", "e", "holds", (Case("holds", "q1", ("1.50× [1.49, 1.51] (claimed ≥ 1.4×)", "2")),))
+    cases = Case("undecided", "q1", ("0.90× (claimed ≥ 1×)",), ("not enough repeats",)), Case("holds", "q2", ("2",))
+    mixed = Claim("is no slower", "e", "undecided", cases)
+    assert [claims.brief_line(claim) for claim in (alone, mixed)] == [
+        "✔ holds: is fast: 1.50× [1.49, 1.51] (claimed ≥ 1.4×)",
+        "? undecided at 1 of 2 points: is no slower: 0.90× (claimed ≥ 1×)",
+    ]
+    assert claims.brief_count([alone, alone, mixed]) == "Claims 3: ✔ 2 hold ? 1 undecided"

@@ -1,0 +1,369 @@
+"""Judgement of one comparison of a claim, with its uncertainty: the load is the unit here, too.
+
+In each load both sides are computed from the figures of that load. `left >= right` says that left / right is at least
+1, so the interval of that ratio decides: for `qps(a) / qps(b) >= 2.5` it is the interval of the ratio of QPS, divided
+by 2.5. A ratio that a table of the report has keeps the interval of that table; all others of a claim hold together. A
+ratio within the noise floor decides nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+from stepgrid.collect.step_figures import TARGET
+from stepgrid.model import units
+from stepgrid.model.metrics import QPS
+from stepgrid.model.plan import ALPHA, BUILD
+from stepgrid.model.status import Status
+from stepgrid.plan.report_check import Arithmetic, Comparison, Figure, Number, Value, evaluate, figures
+from stepgrid.plugins import metrics
+from stepgrid.plugins.layout import STEP
+from stepgrid.summarize.claims import FAILS, HOLDS, UNDECIDED
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.statistics import confidence_intervals
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, inverse, moved
+from stepgrid.summarize.statistics.scipy_functions import special
+
+FEW = "not enough repeats"
+LEAST = 0.25  # that one load is taken to be off, however low the noise floor: it is of other hours
+NOISE = 0.30  # of a load, on a host whose noise nobody knows: busy ones have it (docs/statistics.md)
+UNKNOWN = math.expm1(1.96 * math.sqrt(2) * NOISE)  # 19 of 20 ratios of equal loads stay within it
+PACED = (0.02, "held by the rate that was asked for")
+TIMES = frozenset({"s", "ms", "us"})
+_SIGNS = {"<=": "≤", ">=": "≥"}
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_ORDERS = {">": float.__gt__, ">=": float.__ge__, "<": float.__lt__, "<=": float.__le__}
+_TESTS = {**_ORDERS, "==": float.__eq__, "!=": float.__ne__}
+
+IntervalOf = Callable[[str, Point, Point], Interval | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimEvidence:
+    """Noise floor and interval that the report has of a metric at two points."""
+
+    floor: Callable[[str, Point, Point], float | None] = lambda _, __, ___: None
+    interval: IntervalOf = lambda _, __, ___: None
+    alpha: float = ALPHA
+    of_loads: Callable[[Callable[[int], bool]], IntervalOf] = lambda _: lambda _, __, ___: None
+
+    def restrict(self, is_counted: Callable[[int], bool]) -> ClaimEvidence:
+        """Forget the other loads."""
+        return replace(self, interval=self.of_loads(is_counted))
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    comparison: Comparison
+    sides: tuple[tuple[float, float], ...]  # of each load
+    problem: str | None = None  # why there are none
+    floor: float | None = None  # noise floor of its points, where it has one metric
+    load_floor: float | None = None  # for a single load: the highest of its metrics and of QPS
+    interval: Interval | None = None  # of left / right, as a table of the report has it
+    timed: bool = True  # one of its metrics follows the speed of the host
+    paced: bool = False  # held by the rate that was asked for
+    claimed: float | None = None  # where two figures of one metric are compared: what their ratio is claimed to be
+    figures: str = ""  # which, in words
+    idle: tuple[str, ...] = ()  # of which figures of QPS a load did nothing
+
+
+class Outcome(NamedTuple):
+    result: str
+    numbers: str
+    notes: tuple[str, ...] = ()
+
+
+def make_leaf(comparison: Comparison, points: Mapping[Figure, Point], evidence: ClaimEvidence) -> Leaf:
+    """Compute both sides in each load that has all of its figures."""
+    ratio = ordered(comparison)
+    wanted = dict.fromkeys((*figures(ratio.lhs), *figures(ratio.rhs)))
+    for figure in wanted:
+        if problem := _problem(points[figure], figure.metric):
+            return Leaf(comparison, (), f"{_call(figure)}: {problem}")
+    values = {figure: points[figure].values(own_name(figure.metric)) for figure in wanted}
+    common = sorted(set.intersection(*(set(loads) for loads in values.values()))) if values else [0]
+    loads = [{figure: _mean(values[figure][load]) for figure in wanted} for load in common]
+    try:
+        sides = tuple((evaluate(ratio.lhs, load), evaluate(ratio.rhs, load)) for load in loads)
+    except (ArithmeticError, ValueError):
+        return Leaf(comparison, (), "it has no value: a division by 0, or the like")
+    if not sides:
+        return Leaf(comparison, (), "no load has all of its figures")
+    return _with_noise(Leaf(comparison, sides), {figure: points[figure] for figure in wanted}, loads, evidence)
+
+
+def _problem(point: Point, metric: str) -> str | None:
+    if point.status != Status.DONE:
+        return point.status
+    return None if point.values(own_name(metric)) else f"{point.step} has no such figure"
+
+
+def ordered(comparison: Comparison) -> Comparison:
+    """Turn a - b > 0 into a > b, which is a ratio."""
+    match comparison:
+        case Comparison(lhs=Arithmetic(sign="-", lhs=left, rhs=right), rhs=Number(value=0)):
+            return Comparison(comparison.sign, left, right)
+        case Comparison(lhs=Number(value=0), rhs=Arithmetic(sign="-", lhs=left, rhs=right)):
+            return Comparison(comparison.sign, right, left)
+    return comparison
+
+
+def own_name(metric: str) -> str:
+    """Translate a published name to the one of stepgrid."""
+    return metrics.metric_name(metric) or metric
+
+
+def _mean(runs: Sequence[float]) -> float:
+    """Average the runs of a load: as for ratios, where they have logarithms."""
+    return math.exp(fmean(map(math.log, runs))) if all(value > 0 for value in runs) else fmean(runs)
+
+
+def _with_noise(
+    bare: Leaf, points: Mapping[Figure, Point], loads: Sequence[Mapping[Figure, float]], evidence: ClaimEvidence
+) -> Leaf:
+    """Add the highest floor of any two of its points, and the interval of their ratio; one point has none."""
+    pairs = list(permutations({point.places: point for point in points.values()}.values(), 2))
+    names = {own_name(figure.metric) for figure in points}
+    floors = {name: [evidence.floor(name, *pair) for pair in pairs] for name in {*names, QPS}}
+    highest = {name: max((floor for floor in row if floor is not None), default=None) for name, row in floors.items()}
+    scaled = _scaled(bare.comparison, points, loads) if len(names) == 1 else None
+    interval = None
+    if scaled and len(pairs) == 2:
+        interval = evidence.interval(own_name(scaled.over.metric), points[scaled.over], points[scaled.under])
+    return replace(
+        bare,
+        floor=highest[next(iter(names))] if len(names) == 1 else None,
+        load_floor=max((floor for floor in highest.values() if floor is not None), default=None),
+        interval=moved(interval, interval.ratio * scaled.factor) if scaled and interval else None,
+        timed=is_timed(names),
+        paced=bool(loads) and all(map(is_paced, loads)),
+        claimed=1 / scaled.factor if scaled else None,
+        figures=_compared_figures(bare.comparison, scaled) if scaled else ", ".join(map(_call, points)),
+        idle=tuple(
+            f"{_call(figure)}: {point.idleness}"
+            for figure, point in points.items()
+            if own_name(figure.metric) == QPS and point.idle_loads
+        ),
+    )
+
+
+class _Scaled(NamedTuple):
+    """left / right = factor * over / under"""
+
+    over: Figure
+    under: Figure
+    factor: float
+
+
+def _scaled(
+    comparison: Comparison, points: Mapping[Figure, Point], loads: Sequence[Mapping[Figure, float]]
+) -> _Scaled | None:
+    """Find the constant factor to the ratio of its two figures: the same in each load, and of other figures, too."""
+    if len(points) != 2 or any(value <= 0 for load in loads for value in load.values()):
+        return None
+    for over, under in permutations(points, 2):
+        trials = [*loads, *({**load, over: 2 * load[over]} for load in loads)]
+        factors = [_quotient(comparison, load) * load[under] / load[over] for load in trials]
+        if factors[0] > 0 and math.isclose(min(factors), max(factors), rel_tol=1e-9):
+            return _Scaled(over, under, factors[0])
+    return None
+
+
+def _quotient(comparison: Comparison, load: Mapping[Figure, float]) -> float:
+    ratio = ordered(comparison)
+    left, right = evaluate(ratio.lhs, load), evaluate(ratio.rhs, load)
+    return left / right if right else 0.0
+
+
+def is_timed(names: Collection[str]) -> bool:
+    """Tell whether one of these metrics follows the speed of the host: sizes and counts do not, others may."""
+    units_of_metrics = [metrics.unit(name).partition("/") for name in names]
+    return any(not over or over in TIMES or under == "s" for over, _, under in units_of_metrics)
+
+
+def is_paced(load: Mapping[Figure, float]) -> bool:
+    """Tell whether a client keeps to the rate that it was asked for: it is no faster where the host is."""
+    targets = {figure.metric.removeprefix(TARGET): value for figure, value in load.items() if TARGET in figure.metric}
+    rates = [(value, targets[figure.metric]) for figure, value in load.items() if figure.metric in targets]
+    return bool(rates) and all(value >= target * (1 - PACED[0]) for value, target in rates)
+
+
+def _compared_figures(comparison: Comparison, scaled: _Scaled) -> str:
+    """qps, cache=lru / cache=hyper: as its ratio is printed, by the labels in which they differ."""
+    sides = (scaled.under, scaled.over) if _is_constant(ordered(comparison).lhs) else (scaled.over, scaled.under)
+    common = set(scaled.over.labels) & set(scaled.under.labels)
+    names = [label_words([label for label in side.labels if label not in common]) for side in sides]
+    return f"{scaled.over.metric}, {' / '.join(name or 'all' for name in names)}"
+
+
+def _call(figure: Figure) -> str:
+    return f"{figure.metric}({', '.join(f'{axis}={label!r}' for axis, label in figure.labels)})"
+
+
+def label_words(labels: Iterable[tuple[str, object]]) -> str:
+    """Write labels: a build and a step say what they are, any other label needs its axis."""
+    return ", ".join(str(label) if axis in (BUILD, STEP) else f"{axis}={label}" for axis, label in labels)
+
+
+def decide(leaves: Sequence[Leaf], alpha: float = ALPHA) -> dict[int, Outcome]:
+    """Judge all comparisons of a claim together; outcomes are by the identity of the leaf."""
+    samples = {id(leaf): sample for leaf in leaves if (sample := _sample(leaf))}
+    intervals = dict(zip(samples, confidence_intervals.intervals(list(samples.values()), alpha), strict=True))
+    return {id(leaf): _outcome(leaf, samples.get(id(leaf)), intervals.get(id(leaf))) for leaf in leaves}
+
+
+def _sample(leaf: Leaf) -> Sample | None:
+    """Take logarithms of left / right, where an order is claimed and they have one."""
+    if leaf.comparison.sign in ("==", "!=") or not leaf.sides:
+        return None
+    if any(not (side > 0 and math.isfinite(side)) for pair in leaf.sides for side in pair):
+        return None
+    return Sample(tuple(math.log(left / right) for left, right in leaf.sides))
+
+
+def _outcome(leaf: Leaf, sample: Sample | None, interval: Interval | None) -> Outcome:
+    if leaf.problem is not None:
+        return Outcome(UNDECIDED, leaf.problem)
+    if sample is None:
+        return _by_load(leaf)
+    interval = leaf.interval or interval
+    if interval is None:
+        return _by_one_load(leaf, math.exp(sample.mean))
+    result = by_interval(leaf.comparison.sign, interval)
+    if leaf.floor is not None and result != UNDECIDED and abs(math.log(interval.ratio)) <= math.log1p(leaf.floor):
+        return Outcome(UNDECIDED, _numbers(leaf, interval), (f"within the noise floor ({units.percent(leaf.floor)})",))
+    return Outcome(result, _numbers(leaf, interval), _few(result))
+
+
+def by_interval(sign: str, interval: Interval) -> str:
+    """Decide by the side of 1 that the whole interval is on."""
+    if sign.startswith("<"):
+        interval = inverse(interval)
+    is_strict = sign in (">", "<")
+    if interval.low > 1 or (interval.low == 1 and not is_strict):
+        return HOLDS
+    return FAILS if interval.high < 1 or (interval.high == 1 and is_strict) else UNDECIDED
+
+
+def _few(result: str) -> tuple[str, ...]:
+    return (FEW,) if result == UNDECIDED else ()
+
+
+def _by_one_load(leaf: Leaf, ratio: float) -> Outcome:
+    reach, reason = PACED if leaf.paced else load_reach(leaf.load_floor, leaf.timed)
+    result = by_interval(leaf.comparison.sign, Interval(ratio, ratio / (1 + reach), ratio * (1 + reach), 1))
+    numbers = _numbers(leaf, Interval(ratio, ratio, ratio, 1))
+    return Outcome(result, numbers, (f"one load, {reason}", *_few(result)))
+
+
+def load_reach(floor: float | None, timed: bool) -> tuple[float, str]:
+    """Assume how far one load may lie from many of them, 0.25 for 25 %, in words, too."""
+    if floor is not None and floor > LEAST:
+        return floor, f"noise floor {units.percent(floor)}"
+    if floor is None and timed:
+        return UNKNOWN, f"noise floor unknown, {units.times(1 + UNKNOWN)} assumed"
+    return LEAST, f"±{units.percent(LEAST)} assumed"
+
+
+def _by_load(leaf: Leaf) -> Outcome:
+    """Let each load decide for itself where there are zeros or equality: they must agree."""
+    sign, sides = leaf.comparison.sign, leaf.sides
+    varies = not (_is_constant(leaf.comparison.lhs) or _is_constant(leaf.comparison.rhs))
+    if varies and sign in _ORDERS and (not leaf.idle or len(sides) < 2):  # a mean hides a load that did nothing
+        return _by_difference(leaf)
+    holding = sum(_TESTS[sign](float(left), float(right)) for left, right in sides)
+    result = HOLDS if holding == len(sides) else UNDECIDED if holding else FAILS
+    loads = f" in {holding} of {len(sides)} loads" if result == UNDECIDED else ""
+    return Outcome(result, f"{_means(leaf)}{loads}", leaf.idle)
+
+
+def _by_difference(leaf: Leaf) -> Outcome:
+    """Judge two sides that vary, of which one has no logarithm, by Student's t of their differences, 95 %."""
+    differences = [left - right for left, right in leaf.sides]
+    if len(differences) < 2:
+        return Outcome(UNDECIDED, _means(leaf), ("one load", FEW, *leaf.idle))
+    centre, loads = fmean(differences), len(differences)
+    half = special("stdtrit", loads - 1, 0.975) * stdev(differences) / math.sqrt(loads)
+    tests = {_ORDERS[leaf.comparison.sign](end, 0.0) for end in (centre - half, centre + half)}
+    result = UNDECIDED if len(tests) > 1 else HOLDS if tests.pop() else FAILS
+    return Outcome(result, _means(leaf), _few(result))
+
+
+def _means(leaf: Leaf) -> str:
+    left, right = (fmean(side) for side in zip(*leaf.sides, strict=True))
+    return _number(left) if _is_constant(leaf.comparison.rhs) else f"{_number(left)} against {_number(right)}"
+
+
+def _numbers(leaf: Leaf, interval: Interval) -> str:
+    """Write a ratio or a figure with its interval and its bound; of other sides both, and their ratio.
+
+    Sides are geometric means: the ratio is what they give. A constant factor belongs to the bound, not to a side.
+    """
+    left, right = (math.exp(fmean(map(math.log, side))) for side in zip(*leaf.sides, strict=True))
+    ratio = ordered(leaf.comparison)
+    if _is_constant(ratio.lhs):  # 1.6 > f says that f < 1.6
+        claimed = 1 / leaf.claimed if leaf.claimed else None
+        return _with_bound(inverse(interval), _FLIPPED[ratio.sign], claimed, left)
+    if leaf.claimed is not None or _is_constant(ratio.rhs):
+        return _with_bound(interval, ratio.sign, leaf.claimed, right)
+    over, under = _factor(ratio.lhs), _factor(ratio.rhs)
+    sides = (
+        f"{_side_name(ratio.lhs, ratio.rhs)}{_number(left / over)}",
+        f"{_side_name(ratio.rhs, ratio.lhs)}{_number(right / under)}",
+    )
+    if math.isclose(over, under):
+        return f"{' against '.join(sides)}: {_with_ends(interval, 1.0, units.TIMES)}"
+    return f"{' against '.join(sides)}: {_with_bound(interval, ratio.sign, under / over, right)}"
+
+
+def _factor(value: Value) -> float:
+    """1.2 of `1.2 * qps(cache='lru') / 1`; 1 where there is none above zero."""
+    match value:
+        case Arithmetic(sign="*", lhs=Number(value=number), rhs=factor) if number > 0:
+            return number * _factor(factor)
+        case Arithmetic(sign="*", lhs=factor, rhs=Number(value=number)) if number > 0:
+            return number * _factor(factor)
+        case Arithmetic(sign="*", lhs=left, rhs=right):
+            return _factor(left) * _factor(right)
+        case Arithmetic(sign="/", lhs=left, rhs=right):
+            return _factor(left) / _factor(right)
+    return 1.0
+
+
+def _side_name(value: Value, other: Value) -> str:
+    """Name a side, with a space: by the labels that it alone has, else by its metric."""
+    mine, others = (dict.fromkeys(figures(side)) for side in (value, other))
+    common = {label for figure in others for label in figure.labels}
+    labels = dict.fromkeys(label for figure in mine for label in figure.labels if label not in common)
+    names = {figure.metric for figure in mine}
+    if labels:
+        return f"{label_words(labels)} "
+    return f"{names.pop()} " if len(names) == 1 and names != {figure.metric for figure in others} else ""
+
+
+def _is_constant(value: Value) -> bool:
+    return not list(figures(value))
+
+
+def _with_bound(interval: Interval, sign: str, claimed: float | None, bound: float) -> str:
+    """1.42× [1.38, 1.46] (claimed > 3×); of a figure that is no ratio 240 [230, 250] (claimed < 100)"""
+    factor, unit = (bound, "") if claimed is None else (claimed, units.TIMES)
+    return f"{_with_ends(interval, factor, unit)} (claimed {_SIGNS.get(sign, sign)} {factor:,.10g}{unit})"
+
+
+def _with_ends(interval: Interval, factor: float, unit: str) -> str:
+    """Write a scaled interval; one load has no ends."""
+    if interval.low == interval.high:
+        return f"{_number(interval.ratio * factor)}{unit}"
+    low, high = interval.low * factor, interval.high * factor
+    return f"{units.telling(low, high, _number)(interval.ratio * factor)}{unit} {units.interval(low, high, _number)}"
+
+
+def _number(value: float) -> str:
+    """Write a side, which may be a ratio, or a figure with a unit."""
+    return units.ratio(value) if 0.01 <= abs(value) < 99.995 else units.figure(value)
