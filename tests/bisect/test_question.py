@@ -71,7 +71,7 @@ def test_commits_between_two_tags(compile_text: Compile, tmp_path: Path):
         "repeat.loads=3",
         "also=null",
         "report.base=null",
-        "report.tables.made=null",
+        "report.tables=null",
         "claims=[]",
     )
 
