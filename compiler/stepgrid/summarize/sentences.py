@@ -15,8 +15,7 @@ from stepgrid.model.plan import MOST_LOADS
 from stepgrid.model.units import counted, percent
 from stepgrid.package import __version__
 from stepgrid.plan.estimate import DIFFERENCE
-from stepgrid.summarize.claims.claim import ORDER
-from stepgrid.summarize.claims.claim_judgement import FAILS, HOLDS, UNDECIDED
+from stepgrid.summarize.claims import FAILS, HOLDS, ORDER, UNDECIDED
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.causes import DASH, ArmCause, causes_by_arm, chain_text
 from stepgrid.summarize.comparisons.conditions import OTHER_HOST
