@@ -174,7 +174,7 @@ def test_results_lists_all_and_which_counts(plan: Plan, capsys: Capture) -> None
     assert out(capsys, *words).splitlines()[3].split() == (
         f"retracted {TIME} 2026-01-01 00:00:00 30s retracted by me, TIME: a disturbance".split()
     )
-    assert "measure (missing): 1 stage, about 30s\n    its result was retracted by me, TIME: a disturbance" in out(
+    assert "measure: 1 stage, about 30s: its result was retracted by me, TIME: a disturbance" in out(
         capsys, "plan", "a.yaml"
     )
     found = json.loads(out(capsys, *words, "--format", "json"))

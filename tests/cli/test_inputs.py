@@ -54,7 +54,7 @@ def test_an_edit_after_a_run_is_another_stage(folder: Path, old: Plan, capsys: C
     noted()
     (folder / "my.sh").write_text("two")
     text = told(capsys)
-    assert "  to do    2 stages: about 1m00s\n" in text
+    assert "  to do    measure: 2 stages, about 1m00s\n" in text
     assert "    files.my.sh: 7692c3ad3540 -> 3fc4ccfe7458\n" in text
     (folder / "my.sh").write_text("one")
     assert "  to do    nothing\n" in told(capsys)
@@ -64,7 +64,7 @@ def test_a_lost_result_does_not_make_the_others_new(old: Plan, capsys: Capture) 
     noted()
     load = next(stage for stage in old.stages if stage.parent is None)
     shutil.rmtree(Store().results_of(load.id))
-    assert "measure (missing): 1 stage" in told(capsys)
+    assert "measure: 1 stage" in told(capsys)
 
 
 def test_plan_writes_nothing(old: Plan, capsys: Capture) -> None:

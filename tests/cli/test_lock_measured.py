@@ -65,7 +65,7 @@ def test_a_ref_that_moved_in_between_is_another_build(origin: Repository, capsys
     new = move(origin)
     assert main(["lock", "a.yaml"]) == 0
     said = planned(capsys)
-    assert "  to do    1 build, 1 stage: about 30s\n" in said
+    assert "  to do    build: 1; measure: 1 stage, about 30s\n" in said
     assert f"    build.pin: not set -> {new} (a.yaml:3:3)\n" in said
 
 

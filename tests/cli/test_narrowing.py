@@ -37,7 +37,7 @@ def test_without_the_base_and_what_tables_and_claims_name(capsys: Capture, folde
 
 def test_another_value(capsys: Capture) -> None:
     assert main(["plan", "a.yaml", "--set", "params.duration=1m", "--set", "params.keys=1k"]) == 0
-    assert "  to do    2 builds, 6 stages: about 4m0" in capsys.readouterr().out
+    assert "  to do    build: 2; measure: 6 stages, about 4m0" in capsys.readouterr().out
 
 
 def parsed(*arguments: str) -> tuple[argparse.Namespace, list[str]]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepgrid.cli.output import WIDTH
 from stepgrid.cli.spec_arguments import add_spec, compile_spec, explain_words, print_warnings, spec_error
 from stepgrid.errors import FINE
-from stepgrid.host.terminal_output import cut, wrap
+from stepgrid.host.terminal_output import cut, text_width, wrap
 from stepgrid.language.site import current_site
 from stepgrid.language.sources import network_sources
 from stepgrid.model.plan import BUILD, MOST_LOADS
@@ -40,6 +41,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", metavar="TIME", type=_seconds, help="which loads, runs and durations fit into 12h")
     parser.add_argument("--apply", action="store_true", help="with --budget: write the first of them into the spec")
     parser.add_argument("--all", action="store_true", help=f"list every stage, not only {SHOWN_STAGES} of a group")
+    parser.add_argument("--ids", action="store_true", help="list stages and builds with their ids")
 
 
 def _machine_count(text: str) -> int:
@@ -75,15 +77,23 @@ def run_plan(args: argparse.Namespace) -> int:
     elif args.format == "json":
         print(json_text.text(estimate.preview_json(preview)))
     else:
-        print("\n".join(plan_lines(preview, None if args.all else SHOWN_STAGES)))
+        form = _Form(None if args.all else SHOWN_STAGES, args.ids, text_width(sys.stdout, WIDTH))
+        print("\n".join(plan_lines(preview, form)))
     return FINE
 
 
-def plan_lines(preview: Preview, most: int | None) -> Iterator[str]:
-    """Totals first, then what runs, grouped by reason; `most` stages of each group, None for all."""
+class _Form(NamedTuple):
+    most: int | None  # stages of a group; None for all
+    with_ids: bool
+    width: int  # columns
+
+
+def plan_lines(preview: Preview, form: _Form) -> Iterator[str]:
+    """Show totals, then what runs, grouped by reason."""
     plan = preview.plan
-    yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
-    yield from _totals(preview)
+    yield from wrap(f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}", "", "  ", form.width)
+    for name, text in _totals(preview):
+        yield from wrap(text, f"  {name:8} ", " " * 11, form.width)
     groups: dict[tuple[Any, ...], list[Node]] = {}
     for node in preview.nodes:
         if node.status.action is not Action.KEEP:
@@ -95,53 +105,50 @@ def plan_lines(preview: Preview, most: int | None) -> Iterator[str]:
         build_labels.setdefault(cell.build, {})[cell.labels[BUILD]] = None
     for nodes in groups.values():
         yield ""
-        yield from _group_lines(nodes, build_labels, most)
+        yield from _group_lines(nodes, build_labels, form)
 
 
-def _totals(preview: Preview) -> Iterator[str]:
+def _totals(preview: Preview) -> Iterator[tuple[str, str]]:
     plan = preview.plan
     repeats = {len(cell.repeats) for cell in plan.cells}
     times = f" x {repeats.pop()} repeats" if len(repeats) == 1 and repeats != {1} else ""
     nodes = f"{counted(len(plan.builds), 'build')}, {counted(len(plan.stages), 'stage')}"
-    yield _row("plan", f"{counted(len(plan.cells), 'cell')}{times}: {nodes}")
+    yield "plan", f"{counted(len(plan.cells), 'cell')}{times}: {nodes}"
     for search in plan.searches:
-        yield _row("search", search_text(search))
+        yield "search", search_text(search)
     if loads := loads_so_far(plan):
-        yield _row("loads", loads)
-    yield _row("to do", _remaining_work(preview))
+        yield "loads", loads
+    yield "to do", _remaining_work(preview)
     if preview.to_read:
         results = "1 result is" if preview.to_read == 1 else f"{preview.to_read} results are"
-        yield _row("read", f"{results} read again from kept output, nothing is measured for it")
+        yield "read", f"{results} read again from kept output; nothing is measured for that"
     if sources := _fetched_sources(preview):
-        yield from wrap(", ".join(sources), _row("fetch", ""), _row("", ""), width=WIDTH)
+        yield "fetch", ", ".join(sources)
     if preview.nodes:
-        yield _row("status", _status_counts(preview.nodes))
+        yield "status", _status_counts(preview.nodes)
     if preview.running:
-        yield _row("disk", _disk_space(preview))
+        yield "disk", _disk_space(preview)
     if preview.saved >= 1:
-        yield _row("sharing", f"saves {duration(preview.saved)} against running every cell from scratch")
+        yield "sharing", f"saves {duration(preview.saved)} against running every cell from scratch"
     if preview.power is not None:
-        yield _row("repeats", _needed_loads(preview))
+        yield "repeats", _needed_loads(preview)
     if preview.abandoned:
-        yield _row("earlier", f"{counted(len(preview.abandoned), 'result')} of this spec no longer belong to it (kept)")
-
-
-def _row(name: str, text: str) -> str:
-    return f"  {name:8} {text}"
+        verb = "belongs" if len(preview.abandoned) == 1 else "belong"
+        yield "earlier", f"{counted(len(preview.abandoned), 'result')} no longer {verb} to this spec (kept)"
 
 
 def _remaining_work(preview: Preview) -> str:
     if not preview.running:
         return "nothing"
-    counts = {kind: sum(node.status.kind == kind for node in preview.running) for kind in ("build", "stage")}
-    text = ", ".join(counted(count, kind) for kind, count in counts.items() if count)
-    if not counts["stage"]:
-        return text  # how long a build takes is not known
-    if preview.seconds is None:
-        return f"{text}, of unknown length"
-    unknown = sum(node.seconds is None for node in preview.running if not node.status.is_build)
-    suffix = f", and {counted(unknown, 'stage')} of unknown length" if unknown else ""
-    return f"{text}: about {duration(preview.seconds)}{suffix}"
+    builds = sum(node.status.is_build for node in preview.running)
+    stages = [node for node in preview.running if not node.status.is_build]
+    texts = [f"build: {builds}"] if builds else []
+    if stages:
+        unknown = sum(node.seconds is None for node in stages)
+        takes = f", about {duration(preview.seconds)}" if preview.seconds is not None else ", of unknown length"
+        further = f", and {counted(unknown, 'stage')} of unknown length" if unknown and preview.seconds else ""
+        texts.append(f"measure: {counted(len(stages), 'stage')}{takes}{further}")
+    return "; ".join(texts)
 
 
 def _fetched_sources(preview: Preview) -> list[str]:
@@ -164,9 +171,9 @@ def _status_counts(nodes: Sequence[Node]) -> str:
 def _disk_space(preview: Preview) -> str:
     unknown = sum(node.bytes is None for node in preview.sized)
     if not preview.sized:
-        return "no image and no build is added"
+        return "no image or build is added"
     if preview.bytes is None:
-        return f"unknown: nothing like {'it' if unknown == 1 else 'these'} was made before"
+        return "unknown: nothing similar was built or loaded before"
     suffix = f", and {counted(unknown, 'image or build')} of unknown size" if unknown else ""
     return f"about {size(preview.bytes)} for images and builds{suffix}"
 
@@ -175,39 +182,44 @@ def _needed_loads(preview: Preview) -> str:
     """Say how many loads make a difference visible, and how many decide a verdict beyond the smallest effect."""
     power, effect = preview.power, preview.plan.report.smallest_effect
     assert power is not None
-    noise = f"loads of a cell differ by {percent(power.spread)} ({power.step}); to see 3 % between two cells:"
+    spread = f"loads differ by {percent(power.spread)} ({power.step})"
     if power.loads > MOST_LOADS:
-        return f"{noise} over {MOST_LOADS} loads, or longer steps"
-    text = f"{noise} {power.loads} loads{'' if power.seconds is None else f', {duration(power.seconds)}'}"
+        return f"{spread}: a difference of 3 % needs over {MOST_LOADS} loads, or longer steps"
+    takes = "" if power.seconds is None else f" ({duration(power.seconds)})"
+    text = f"{spread}: a difference of 3 % shows with {power.loads} loads{takes}"
     if not effect:
         return text
     loads = power.verdict
-    number = "no number" if loads is None else f"over {MOST_LOADS}" if loads > MOST_LOADS else str(loads)
-    return f"{text}; for a verdict beyond {percent(effect)}: {number}"
+    number = "no number of" if loads is None else f"over {MOST_LOADS}" if loads > MOST_LOADS else str(loads)
+    return f"{text}, a verdict beyond {percent(effect)} with {number} loads"
 
 
-def _group_lines(nodes: Sequence[Node], build_labels: Mapping[str, Iterable[str]], most: int | None) -> Iterator[str]:
-    first = nodes[0].status
+def _group_lines(nodes: Sequence[Node], build_labels: Mapping[str, Iterable[str]], form: _Form) -> Iterator[str]:
+    first, most = nodes[0].status, form.most
     seconds = sum(node.seconds or 0.0 for node in nodes)
     takes = f", about {duration(seconds)}" if nodes[0].runs and seconds else ""
-    title = f"{first.action} ({first.status}): {counted(len(nodes), first.kind)}{takes}"
+    is_new = first.action is Action.MEASURE and first.status is Status.MISSING
+    word = "build" if is_new and first.is_build else str(first.action) if is_new else f"{first.action} ({first.status})"
+    title = f"{word}: {len(nodes) if word == 'build' else counted(len(nodes), first.kind)}{takes}"
     line = f"{title}: {first.because}" if first.because else title
-    if len(line) <= WIDTH:
+    if len(line) <= form.width:
         yield line
     else:
         yield title
-        yield from wrap(first.because, "    ", width=WIDTH)
+        yield from wrap(first.because, "    ", width=form.width)
     yield from _input_lines(nodes[0].inputs, None if most is None else SHOWN_INPUTS)
     listed = nodes if most is None or len(nodes) <= most + 1 else nodes[:most]
+    has_times = any(node.seconds is not None for node in listed)
     rows = [
         (
-            node.status.id,
-            "" if node.seconds is None else duration(node.seconds),
+            *([node.status.id] if form.with_ids else []),
+            *(["" if node.seconds is None else duration(node.seconds)] if has_times else []),
             ", ".join(build_labels.get(node.status.id, (node.status.title,))),
         )
         for node in listed
     ]
-    yield from (cut(line, WIDTH) for line in aligned(rows, right=[1]))
+    right = [len(rows[0]) - 2] if has_times else []
+    yield from (cut(line, form.width) for line in aligned(rows, right=right))
     if len(listed) < len(nodes):
         yield f"  … and {len(nodes) - len(listed):,} more (--all)"
 

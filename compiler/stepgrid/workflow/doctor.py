@@ -34,7 +34,7 @@ USES = {
     "numactl": "`launch: {numa}`",
     "taskset": "`launch: {cpus}`",
     "perf": "collectors of perf",
-    "iostat": "looking at a device oneself",
+    "iostat": "looking at a device by hand",
     "git": "builds from git",
     "cc": "builds from source",
     "c++": "builds from source",
@@ -77,11 +77,11 @@ def _plan_findings(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
     yield from map(_processors, sorted({str(options["cpus"]) for options in launches if options.get("cpus")}))
     for tool in missing_tools(plan.stages, site):
         mend = f"sudo apt install {tool.package}, or `tools:` of a site file" if tool.package else ""
-        yield Finding(tool.program, WARNING, f"not here; for the collector {tool.collector}", None, "on PATH", mend)
+        yield Finding(tool.program, WARNING, f"not installed; the collector {tool.collector} needs it", None, "", mend)
     is_limited = any(options.get("memory") for options in launches)
     if is_limited and launch.scope_refusal(launch.SCOPE) and not cgroup.can_limit():
         mend = "leave `launch: {memory}` out, or run where `systemd-run --user` works"
-        yield Finding("memory limits", STOPS, "cannot be given here", None, "given", mend)
+        yield Finding("memory limits", STOPS, "not possible on this host", None, "", mend)
 
 
 def _hardware(plan: Plan, store: Store, site: Site) -> Finding:
@@ -94,7 +94,7 @@ def _hardware(plan: Plan, store: Store, site: Site) -> Finding:
         return Finding("hardware", OK, text, sorted(foreign))
     is_declared = any(machine.get("declared") for machine in plan.machines.values())
     actual = facts.host_hardware(path, site)
-    text = "as the spec says" if is_declared else "the spec asks for none"
+    text = "as the spec declares" if is_declared else "any will do"
     return Finding("hardware", OK, f"{text}: {actual.get('cpu', 'unknown')}, {actual.get('cores', '?')} cores", actual)
 
 
@@ -165,9 +165,8 @@ def folder_findings(store: Store) -> Iterator[Finding]:
     if data != store.root:
         yield _writable("data", data)
     yield _free_space(data)
-    mend = "images are hard-linked or copied: another file system, such as xfs"
-    yield _trial("reflinks", data, _can_reflink, ("has them", mend))
-    yield _trial("direct IO", data, _can_write_direct, ("has it", "options that ask for it fail: another file system"))
+    yield _trial("reflinks", data, _can_reflink, ("has them", ": images are hard-linked or copied"))
+    yield _trial("direct IO", data, _can_write_direct, ("has it", ": options that ask for it fail"))
 
 
 def _writable(name: str, folder: Path) -> Finding:
@@ -201,7 +200,9 @@ def _trial(name: str, folder: Path, can: Callable[[Path], bool], words: tuple[st
     filesystem = mount.filesystem if (mount := disk.mount(folder)) else "this file system"
     if works:
         return Finding(name, OK, f"{filesystem} {words[0]}", works)
-    return Finding(name, WARNING, f"{filesystem} has none", works, mend=words[1])
+    return Finding(
+        name, WARNING, f"{filesystem} has none{words[1]}", works, mend="use another file system, such as xfs"
+    )
 
 
 def _can_reflink(folder: Path) -> bool:
@@ -227,13 +228,13 @@ def _can_write_direct(folder: Path) -> bool:
 
 def system_findings() -> Iterator[Finding]:
     users = locks.host_users()
-    text = f"{locks.host_lock_path()}: {', '.join(users) if users else 'nobody measures or builds now'}"
+    text = f"{locks.host_lock_path()}: {', '.join(users) if users else 'free'}"
     yield Finding("host lock", OK, text, users)
     yield _memory_limits()
     if cgroup.can_find():
         yield Finding("supervision", OK, "a cgroup for each step", True)
     else:
-        text = "process groups only: a daemon that a step leaves behind is not found"
+        text = "process groups only: a daemon that a step leaves behind goes on"
         mend = "systemd-run --user --scope -p Delegate=yes stepgrid run …"
         yield Finding("supervision", WARNING, text, False, "a cgroup", mend)
     yield _perf_counters()
@@ -246,8 +247,8 @@ def _memory_limits() -> Finding:
     if ways:
         return Finding("memory limits", OK, f"by {' or '.join(ways)}", ways)
     mend = "loginctl enable-linger $USER, or leave `launch: {memory}` out"
-    text = "neither systemd-run nor a cgroup of our own gives them"
-    return Finding("memory limits", WARNING, text, ways, "possible", mend)
+    text = "neither systemd-run nor a cgroup of our own can set them"
+    return Finding("memory limits", WARNING, text, ways, "", mend)
 
 
 def _perf_counters() -> Finding:
@@ -255,7 +256,7 @@ def _perf_counters() -> Finding:
     if level is None:
         return unknown("perf counters", expected=expected)
     if not any(name.startswith(("cpu", "armv8")) for name in sysfs.names("sys/bus/event_source/devices")):
-        text, mend = "those of the processors are not there", "a host that has them"
+        text, mend = "this host has no counters of the processor", "use a host that has them"
         return Finding("perf counters", WARNING, text, level, mend=mend)
     mend = "" if level <= PARANOID else f"sudo sysctl kernel.perf_event_paranoid={PARANOID}"
     text = f"kernel.perf_event_paranoid is {level}"
@@ -263,12 +264,12 @@ def _perf_counters() -> Finding:
 
 
 def _clock() -> Finding:
-    expected = "kept right by NTP"
+    expected = "synchronized by NTP"
     buffer = ctypes.create_string_buffer(256)  # modes 0: nothing is set
     if sys.maxsize < 1 << 32 or ctypes.CDLL(None, use_errno=True).adjtimex(buffer) < 0:
         return unknown("clock", expected=expected)
     if int.from_bytes(buffer.raw[STATUS_OFFSET : STATUS_OFFSET + 4], sys.byteorder) & UNSYNCHRONIZED:
-        return Finding("clock", WARNING, "nothing keeps it right", False, expected, "timedatectl set-ntp true")
+        return Finding("clock", WARNING, "not synchronized", False, expected, "timedatectl set-ntp true")
     return Finding("clock", OK, expected, True, expected)
 
 
@@ -280,4 +281,4 @@ def _program_findings(site: Site, needed: Mapping[str, str]) -> Iterator[Finding
         else:
             mend = f"sudo apt install {PACKAGES.get(name, name)}, or `tools:` of a site file"
             severity = STOPS if name in needed else WARNING
-            yield Finding(name, severity, f"not here; for {needed.get(name) or USES[name]}", mend=mend)
+            yield Finding(name, severity, f"not installed; needed for {needed.get(name) or USES[name]}", mend=mend)
