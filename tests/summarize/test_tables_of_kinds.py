@@ -13,7 +13,8 @@ from stepgrid.model.table import Table
 from stepgrid.summarize import report_tables
 from stepgrid.summarize.data.series import Place
 from stepgrid.summarize.data.tables_reader import Run, StepDetails
-from stepgrid.summarize.report_tables import TableInputs, load_steps
+from stepgrid.summarize.report_tables import load_steps
+from stepgrid.summarize.table_blocks import TableInputs, mean_shares
 from tests.summarize import made
 
 AXES = (Axis("server", ("my", "pg")), Axis("range", ("10", "100"), ("read-only.pre", "read-only")))
@@ -230,3 +231,8 @@ def test_a_probe_without_counters_has_its_seconds_and_a_plan_without_probes_noth
     runs = [probed("base", min_trx=8.206), probed("sd8k")]
     assert probe_tables(runs, probes=("min_trx",)) == [("probe min_trx", ["base 8.206", "sd8k -"])]
     assert probe_tables(runs) == []
+
+
+def test_shares_of_response_times_are_means_over_the_loads() -> None:
+    runs = [{"query": [100.0, 0.0]}, {"query": [50.0, 50.0], "insert": [100.0, 0.0]}]
+    assert mean_shares(runs) == {"query": [75.0, 25.0], "insert": [100.0, 0.0]}

@@ -52,6 +52,7 @@ from stepgrid.summarize.notes.arm_settings import ArmSettings
 from stepgrid.summarize.notes.coverage import Coverage
 from stepgrid.summarize.notes.option_defaults import Defaults, defaults
 from stepgrid.summarize.notes.step_settings import StepSettings
+from stepgrid.summarize.table_blocks import TableInputs
 
 _METRIC_CALL = re.compile(r"\b([a-z]\w*)\(")  # of a claim's expression
 
@@ -176,7 +177,7 @@ def make_report(
         lambda is_counted: intervals.of_loads(is_counted).of,
     )
     caveat = partial(_caveat, evidence)
-    inputs = report_tables.TableInputs(axes, base, tables, caveat, intervals)
+    inputs = TableInputs(axes, base, tables, caveat, intervals)
     made, long = report_tables.tables(header.report.tables, inputs)
     ladders = (
         version_ladder(axes, all_points, evidence, metrics[0]),

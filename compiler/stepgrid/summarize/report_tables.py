@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import takewhile
 from statistics import median_low
 
 from stepgrid.collect.step_figures import HOLDS
 from stepgrid.model import units
-from stepgrid.model.plan import BUILD, Axis
+from stepgrid.model.plan import BUILD
 from stepgrid.model.search import SIZED
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, MOST_ROWS, NOTHING, WITHOUT_FIGURE, Cell, Column, Table
 from stepgrid.plugins import registry
 from stepgrid.plugins.layout import DEFAULT_LAYOUT, STEP
 from stepgrid.plugins.registry import LAYOUTS
-from stepgrid.summarize.comparisons.comparison_axes import most_able, touching
+from stepgrid.summarize.comparisons.comparison_axes import most_able
 from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals
-from stepgrid.summarize.data.points import Point, choose_points, points
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.searches import Search, SearchedAxis, mean
-from stepgrid.summarize.data.tables_reader import Run, Tables, Window
+from stepgrid.summarize.data.tables_reader import Run, Window
 from stepgrid.summarize.table_blocks import (
     Arrangement,
-    Caveat,
     Labels,
     ReportPoints,
     Request,
-    arrangement,
+    TableInputs,
+    arrange,
     block,
-    block_name,
-    groups,
-    no_caveat,
 )
 
 TOGETHER = ("per_operation",)  # a table for each step: the rows of all of them count
@@ -62,15 +59,6 @@ class LongTable:
     why: str = TOO_LONG
 
 
-@dataclass(frozen=True)
-class TableInputs:
-    axes: Sequence[Axis]
-    base: Mapping[str, str]
-    tables: Tables
-    caveat: Caveat = no_caveat
-    intervals: RatioIntervals = field(default_factory=RatioIntervals)
-
-
 def tables(requests: Sequence[Request], inputs: TableInputs) -> tuple[list[Table], list[LongTable]]:
     maker = _TableMaker(requests, inputs)
     if requests:
@@ -89,51 +77,31 @@ class _TableMaker:
 
     @cached_property
     def measured(self) -> ReportPoints:
-        return self._points(self.runs, self.inputs.intervals)
+        return ReportPoints(self.inputs, self.runs, self.counters)
 
     @cached_property
     def all_steps(self) -> ReportPoints:
-        return self._points(self.tables.runs, self.inputs.intervals)
-
-    def _points(self, runs: Iterable[Run], intervals: RatioIntervals) -> ReportPoints:
-        axes = self.inputs.axes
-        by_step: dict[str, list[Run]] = {}
-        for run in runs:
-            by_step.setdefault(run.step, []).append(run)
-        return ReportPoints(
-            points=[
-                point
-                for step, members in by_step.items()
-                for point in points(members, step, [axis.name for axis in touching(axes, step)])
-            ],
-            axes=axes,
-            steps=[*by_step],
-            details=self.tables.details,
-            counters=self.counters,
-            caveat=self.inputs.caveat,
-            intervals=intervals,
-            units=self.tables.units,
-        )
+        return ReportPoints(self.inputs, self.tables.runs, self.counters)
 
     def requested(self, request: Request) -> list[Table]:
         layout = LAYOUTS.get(request.get("layout", DEFAULT_LAYOUT))
-        report, where = self.measured, request.get("where", {})
+        report = self.measured
         if layout.sizes:
-            report, where = self.all_steps, {STEP: load_steps(self.tables.runs, layout.metrics), **where}
+            where = {STEP: load_steps(self.tables.runs, layout.metrics), **request.get("where", {})}
+            report, request = self.all_steps, {**request, "where": where}
         if "window" in request:
             report = self._window(tuple(request["window"]))
-        chosen = choose_points(report.points, where)
-        form = arrangement(request, self.inputs.axes, chosen, self.inputs.base)
-        blocks = (block(form, key, members, report) for key, members in groups(form, chosen, report))
+        form = arrange(request, report)
+        made = [table for key, members in form.blocks() for table in layout.tables(block(form, key, members))]
         title = request.get("title", request.get("layout", ""))
-        empty = Table(title, (), (), notes=("there is nothing to show",))
-        return [table for part in blocks for table in layout.tables(part)] or [empty]
+        return made or [Table(title, (), (), notes=("there is nothing to show",))]
 
     def _window(self, window: Window) -> ReportPoints:
         """Use the figures of a window alone, with intervals of their own; a step that was too short is left out."""
         figures = self.tables.details.window(window)
         runs = [run for run in self.runs if not run.metrics or run.place in figures]
-        return self._points([replace(run, metrics=figures.get(run.place, {})) for run in runs], RatioIntervals())
+        windowed = [replace(run, metrics=figures.get(run.place, {})) for run in runs]
+        return ReportPoints(replace(self.inputs, intervals=RatioIntervals()), windowed, self.counters)
 
     def usual_requests(self) -> Iterator[Request]:
         """List the tables of the kinds of the steps, about the steps that have their figures; then those of probes."""
@@ -178,21 +146,20 @@ class _TableMaker:
     def usual(self, request: Request) -> Iterator[Table | LongTable]:
         """Make the blocks that are short enough, and name the others."""
         name, layout = request["layout"], LAYOUTS.get(request["layout"])
-        report = self.all_steps if layout.sizes else self.measured
-        chosen = choose_points(report.points, request["where"])
-        form = arrangement(request, self.inputs.axes, chosen, self.inputs.base)
-        is_much = name in TOGETHER and _is_much(chosen)
-        for key, members in groups(form, chosen, report):
-            make = partial(_tables_with_figures, form, key, members, report)
+        form = arrange(request, self.all_steps if layout.sizes else self.measured)
+        is_much = name in TOGETHER and _is_much(form.points)
+        for key, members in form.blocks():
+            make = partial(_tables_with_figures, form, key, members)
             if name not in REPEATING and not is_much and not (name in LINES and _is_much(members)):
                 yield from make()
                 continue
             if layout.levels:
-                has_any = any(key in report.details.places_with_levels for point in members for key in point.places)
+                levels = self.tables.details.places_with_levels
+                has_any = any(not levels.isdisjoint(point.places) for point in members)
             else:
                 has_any = any(name in run.metrics for point in members for run in point.runs for name in layout.metrics)
             if has_any:
-                title = Table(form.title, (), (), block_name(form, key)).name
+                title = Table(form.title, (), (), form.words(key, form.by)).name
                 yield LongTable(title, make, REPEATED if name in REPEATING else TOO_LONG)
 
 
@@ -216,9 +183,9 @@ def _is_much(points: Sequence[Point]) -> bool:
     return sum(point.status == Status.DONE for point in points) > MOST_ROWS
 
 
-def _tables_with_figures(form: Arrangement, key: Labels, points: Sequence[Point], report: ReportPoints) -> list[Table]:
+def _tables_with_figures(form: Arrangement, key: Labels, points: Sequence[Point]) -> list[Table]:
     """Make the tables of a block, but those of zeros only."""
-    part = block(form, key, points, report)
+    part = block(form, key, points)
     tables = form.layout.tables(part)
     return [table for table in tables if has_figures(table)]
 

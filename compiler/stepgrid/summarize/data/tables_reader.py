@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -178,7 +178,7 @@ class StepDetails:
         return self._read_rows("SELECT * FROM {levels} WHERE " + _DATA_LEVELS)
 
     @cached_property
-    def places_with_levels(self) -> Collection[Place]:
+    def places_with_levels(self) -> Set[Place]:
         return {*self._read("SELECT DISTINCT stage, position FROM {levels} WHERE " + _DATA_LEVELS)}
 
     @cached_property
