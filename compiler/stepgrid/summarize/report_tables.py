@@ -92,9 +92,9 @@ class _TableMaker:
         if "window" in request:
             report = self._window(tuple(request["window"]))
         form = arrange(request, report)
-        made = [table for key, members in form.blocks() for table in layout.tables(block(form, key, members))]
+        parts = [table for key, members in form.blocks() for table in layout.tables(block(form, key, members))]
         title = request.get("title", request.get("layout", ""))
-        return made or [Table(title, (), (), notes=("there is nothing to show",))]
+        return parts or [Table(title, (), (), notes=("there is nothing to show",))]
 
     def _window(self, window: Window) -> ReportPoints:
         """Use the figures of a window alone, with intervals of their own; a step that was too short is left out."""
