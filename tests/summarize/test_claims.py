@@ -49,7 +49,9 @@ def test_a_claim_has_one_line_of_a_brief_list() -> None:
     alone = Claim("is fast", "e", "holds", (Case("holds", "q1", ("1.50× [1.49, 1.51] (claimed ≥ 1.4×)", "2")),))
     cases = Case("undecided", "q1", ("0.90× (claimed ≥ 1×)",), ("not enough repeats",)), Case("holds", "q2", ("2",))
     mixed = Claim("is no slower", "e", "undecided", cases)
-    assert [claims.brief_line(claim) for claim in (alone, mixed)] == [
+    parts = Claim("is both", "e", "fails", (Case("fails", "", ("holds: qps: 3", "fails: p99_us: 4")),))
+    assert [claims.brief_line(claim) for claim in (parts, alone, mixed)] == [
+        "✘ fails: is both: p99_us: 4",
         "✔ holds: is fast: 1.50× [1.49, 1.51] (claimed ≥ 1.4×)",
         "? undecided at 1 of 2 points: is no slower: 0.90× (claimed ≥ 1×)",
     ]

@@ -74,8 +74,10 @@ def brief_count(claims: Sequence[Claim]) -> str:
 def brief_line(claim: Claim) -> str:
     """✘ fails at 1 of 4 points: hyper is faster: 0.90× [0.88, 0.93] (claimed ≥ 1×)"""
     points = f" at {len(claim.worst)} of {len(claim.cases)} points" if len(claim.cases) > 1 else ""
-    numbers = next((f": {case.numbers[0]}" for case in claim.worst if case.numbers), "")
-    return f"{MARKS[claim.result]} {claim.result}{points}: {claim.claim}{numbers}"
+    numbers = claim.worst[0].numbers if claim.worst else ()
+    decisive = next((text for text in numbers if text.startswith(f"{claim.result}: ")), numbers[0] if numbers else "")
+    words = filter(None, (claim.claim, decisive.removeprefix(f"{claim.result}: ")))
+    return f"{MARKS[claim.result]} {claim.result}{points}: {': '.join(words)}"
 
 
 def lines(claims: Sequence[Claim]) -> list[str]:

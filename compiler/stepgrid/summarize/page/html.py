@@ -187,7 +187,7 @@ def _context(report: Report) -> dict[str, Any]:
         "facts": _words(
             [*host.rows(report.setup.hardware, hosts), *database_origin.rows(report.data.facts.get("image", {}))]
         ),
-        "method": _method(report),
+        "method": verdicts.METHOD,
         "meaning": [*verdicts.MEANING.items(), *absolute_figures.meanings(report)],
         "setup": _setup(report),
         "next_steps": next_steps(report),
@@ -388,21 +388,6 @@ def _artifacts(build: Any) -> str:
 
 def _words(rows: Sequence[Sequence[str]], names: Sequence[str] = ("", "")) -> str:
     return html_body(Table("", columns((), names), tuple(tuple(map(Cell, row)) for row in rows)))
-
-
-def _method(report: Report) -> list[str]:
-    """Say in a few sentences how figures, ratios and verdicts are computed; docs/statistics.md says the rest."""
-    effect = units.percent(report.setup.effect)
-    return [
-        "The load is the unit of replication: a database made anew. Runs of one load are averaged first.",
-        "A figure is the median of the loads. A ratio is the geometric mean over the loads of arm / base, each load "
-        "against the same load of the base, so it need not be the quotient of two figures.",
-        "Intervals are t intervals of the logarithms of these ratios; those of one step and base hold together with "
-        "95 % confidence. The noise of a comparison is estimated from its own loads and from those of its table.",
-        f"Verdicts are of whole intervals: faster or slower beyond {effect}, same within it. Where two equal arms came "
-        "out further apart (the floor), a difference counts as none.",
-        "A single load has no verdict.",
-    ]
 
 
 def _setup(report: Report) -> list[tuple[str, Sequence[str]]]:

@@ -21,17 +21,6 @@ from stepgrid.summarize.statistics.variance import Array, Moderated, Spreads, mo
 
 Values = Mapping[int, Sequence[float]]  # load -> its runs
 
-METHOD = (
-    "A load is a database created anew; its runs are averaged first, and arms are paired load by load.",
-    "A ratio is the geometric mean of the ratios of the loads.",
-    "Its 95 % interval is `ratio * exp(± critical * deviation / sqrt(loads))`, and all intervals of a table hold "
-    "together.",
-    "The deviation is that of the loads' logarithms, drawn towards the other comparisons of the report (Smyth's "
-    "shrinkage); a clearly noisier comparison keeps its own.",
-    "An arm is faster or slower where the whole interval lies beyond the smallest effect, and the same where it lies "
-    "within.",
-)
-
 HALF = math.sqrt(0.5)
 MOST_FREEDOM = 200  # degrees of freedom: more change nothing that is printed
 NEAR = 0.01  # of a step

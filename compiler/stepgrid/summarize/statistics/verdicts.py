@@ -40,6 +40,18 @@ MEANING = {
     ONE_LOAD: "one load only: no verdict",
 }
 
+METHOD = (  # docs/statistics.md begins with these sentences
+    "A load is a database made anew: the runs of one load are averaged first, and arms are paired load by load.",
+    "A figure is the median of its loads; a ratio is the geometric mean of the loads' ratios, so it may differ from "
+    "the quotient of two figures.",
+    "The interval is ratio × exp(± critical × deviation / √loads); all intervals of a step against one base hold "
+    "together with 95 % confidence (Dunnett).",
+    "The deviation is that of the loads' logarithms, drawn towards the other comparisons of the report (Smyth's "
+    "shrinkage); a clearly noisier comparison keeps its own.",
+    "The whole interval decides: faster or slower beyond the smallest effect, the same within it; a single load, or a "
+    "ratio within the noise floor, decides nothing.",
+)
+
 HOPELESS = 0.05  # a comparison that is less likely to be decided by its last load is given up
 PATIENCE = 30  # loads that somebody may wait for
 

@@ -1,0 +1,44 @@
+"""The page on statistics: the method that the report's page shows, and code that recomputes intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepgrid.summarize.statistics.verdicts import METHOD
+from tests.docs.pages import DOCS, blocks
+from tests.summarize import scenario
+
+PAGE = DOCS / "statistics.md"
+
+
+@pytest.fixture
+def recompute(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[float, float, float]]:
+    """Run the page's code, which prints the interval that its comment names."""
+    (code,) = blocks(PAGE, "python")
+    names: dict[str, Any] = {}
+    exec(code.text, names)
+    printed = capsys.readouterr().out.strip()
+    assert printed in code.text, "the comment of the code has what it prints"
+    assert printed == "0.893 [0.846, 0.941]"
+    return names["recompute"]  # type: ignore[no-any-return]
+
+
+def test_the_code_of_the_page_recomputes_each_interval_of_a_report(
+    tmp_path: Path, recompute: Callable[..., tuple[float, float, float]]
+) -> None:
+    report = scenario.report(scenario.experiment(tmp_path))
+    cases = [case for comparison in report.comparisons.all for case in comparison.cases()]
+    intervals = [case.entry.interval for case in cases if case.entry.interval and case.entry.interval.ratios]
+    assert len(intervals) > 3
+    for interval in intervals:
+        ends = recompute(interval.ratios, interval.deviation, interval.freedom, interval.critical)
+        assert ends == pytest.approx((interval.ratio, interval.low, interval.high))
+
+
+def test_the_page_begins_with_the_method() -> None:
+    words = " ".join(PAGE.read_text(encoding="utf-8").partition("## Method")[2].split())
+    assert words.startswith(" ".join(f"- {sentence}" for sentence in METHOD))
