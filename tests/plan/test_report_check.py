@@ -116,3 +116,9 @@ def test_a_chain_is_all_of_its_comparisons() -> None:
 def test_no_claim(expression: str) -> None:
     with pytest.raises(ClaimError, match=GRAMMAR.replace("+", r"\+").replace("*", r"\*")):
         parse_claim(expression)
+
+
+def test_a_report_leads_with_a_metric_that_exists(compile_text: Compile, complaints: Complaints) -> None:
+    report = compile_text(SPEC + "report: {metric: p99_us}\n").report
+    assert (report.metric, report.declared) == ("p99_us", ("threes",))
+    assert "there is no metric `p99_ms`" in complaints(SPEC + "report: {metric: p99_ms}\n")

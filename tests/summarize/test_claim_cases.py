@@ -304,7 +304,7 @@ def test_a_ratio_has_the_interval_of_its_table(report: Report) -> None:
     rows = (row for row in report.comparisons.all[0].rows if row.step == "readww")
     entry = next(row.entries[1] for row in rows if row.labels == (NEW, "1"))
     assert entry.interval is not None
-    known = ClaimEvidence(interval=ratio_intervals(report.comparisons.all).of)
+    known = ClaimEvidence(interval=ratio_intervals(report.comparisons.all).interval)
     low, high = entry.interval.low, entry.interval.high
     for expect, scale in (
         ("qps(cache='hyper') >= 2 * qps(cache='lru')", 1.0),

@@ -28,15 +28,14 @@ from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.conditions import Conditions
-from stepgrid.summarize.comparisons.decisions import Decision
+from stepgrid.summarize.comparisons.decisions import Decision, LoadCosts
 from stepgrid.summarize.comparisons.judgement import Evidence, compare, judge, pool
 from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder, version_ladder
 from stepgrid.summarize.comparisons.noise_floor import noise_floors
 from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
 from stepgrid.summarize.data import searches
-from stepgrid.summarize.data.load_costs import LoadCosts
 from stepgrid.summarize.data.points import Point, points
-from stepgrid.summarize.data.searches import Search, SearchedAxis
+from stepgrid.summarize.data.searches import Search
 from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.notes import (
     client_cpu,
@@ -104,7 +103,7 @@ class Comparisons:
     @property
     def load_requests(self) -> list[tuple[str, int, str]]:
         """List cell, loads and why: of what is undecided, and of claims that are to be confirmed."""
-        requests = decisions.requests(self.decisions)
+        requests = decisions.load_requests(self.decisions)
         for claim in self.claims:
             why = f"claim `{claim.claim}` is to be confirmed"
             requests += [
@@ -158,106 +157,103 @@ def make_report(
     costs: LoadCosts = LoadCosts(),  # noqa: B008
     across_hosts: bool = False,
 ) -> Report:
-    searched = searches.searched_axes(header)
-    compared_runs = tuple(run for run in tables.runs if not any(axis.has(run) for axis in searched))
-    all_runs, tables = tables.runs, replace(tables, runs=compared_runs)
-    axes, base = _axes_and_base(header, searched)
-    metrics = _metrics(header, tables)
-    known_builds = builds.builds(tables.facts.get("build", {}), tables.runs, axes)
-    sections = tuple(_section(step, axes, tables.runs) for step in _measured_steps(tables.runs))
-    evidence = _evidence(header, tables, known_builds, across_hosts)
-    alpha = header.until.level if header.until else ALPHA
-    comparisons = _compare(sections, base, metrics, evidence, axes, tables.runs, alpha)
-    intervals = ratio_intervals(comparisons, alpha)
-    all_points = [point for section in sections for point in section.points]
-    claim_evidence = claim_judgement.ClaimEvidence(
-        lambda metric, point, other: evidence.floor(point, other, axes, metric),
-        intervals.of,
-        alpha,
-        lambda is_counted: intervals.of_loads(is_counted).of,
-    )
+    """Compare and judge the figures of a plan. `across_hosts`: arms of different hosts get verdicts."""
+    subject = _subject(header, tables, across_hosts)
+    axes, evidence, metric = subject.axes, subject.evidence, subject.metrics[0]
+    comparisons = _compare(subject)
+    intervals = ratio_intervals(comparisons, subject.alpha)
     caveat = partial(_caveat, evidence)
-    inputs = TableInputs(axes, base, tables, caveat, intervals)
+    inputs = TableInputs(axes, subject.base, subject.tables, caveat, intervals)
     made, long = report_tables.tables(header.report.tables, inputs)
     ladders = (
-        version_ladder(axes, all_points, evidence, metrics[0]),
-        date_ladder(axes, all_points, tables, evidence) if metrics[0].name == QPS else None,
+        version_ladder(axes, subject.points, evidence, metric),
+        date_ladder(axes, subject.points, subject.tables, evidence) if metric.name == QPS else None,
+    )
+    claim_evidence = claim_judgement.ClaimEvidence(
+        lambda metric, point, other: evidence.floor(point, other, axes, metric),
+        intervals.interval,
+        subject.alpha,
+        lambda is_included: intervals.of_loads(is_included).interval,
     )
     limits = decisions.Limits(header.until, evidence.effect, costs) if header.until else None
-    labels = next((axis.labels for axis in axes if axis.name == BUILD), ())
-    differing = defaults(tables, labels, base.get(BUILD))
     return Report(
-        Setup(
-            title=header.title,
-            plan=header.digest,
-            spec=header.spec,
-            scale=header.scale,
-            axes=axes,
-            base=base,
-            metric=metrics[0],
-            loads=load_counts(header),
-            runs=len({repeat.run for cell in header.cells for repeat in cell.repeats}),
-            effect=evidence.effect,
-            until=header.until,
-            hardware=header.hardware,
-            builds=known_builds,
-            measured=coverage.measured(all_runs),
-            units=tables.units,
-            defaults=differing,
-        ),
+        _setup(subject, tables),
         Comparisons(
-            sections=sections,
+            sections=subject.sections,
             all=tuple(comparisons),
-            claims=tuple(judge_claims(header.report.claims, axes, all_points, caveat, claim_evidence)),
+            claims=tuple(judge_claims(header.report.claims, axes, subject.points, caveat, claim_evidence)),
             ladders=tuple(ladder for ladder in ladders if ladder),
-            decisions=decisions.decisions(comparisons, limits) if limits else (),
-            searches=tuple(searches.searches(searched, all_runs)),
+            decisions=decisions.decide(comparisons, limits) if limits else (),
+            searches=tuple(searches.searches(searches.searched_axes(header), tables.runs)),
         ),
-        Notes(
-            coverage=coverage.status(all_runs),
-            warnings=tuple(_warnings(header, tables, known_builds, sections, comparisons, differing)),
-            quiet=tuple(quiesce_times.waits(tables.runs)),
-        ),
+        _notes(subject, tables, comparisons),
         ReportTables(tuple(made), tuple(long), bool(header.report.tables)),
-        tables,
+        subject.tables,
     )
 
 
-def _axes_and_base(header: Header, searched: Sequence[SearchedAxis]) -> tuple[tuple[Axis, ...], Mapping[str, str]]:
-    """Leave out the axes of searches: what they tried differs from load to load, and nothing compares it."""
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """Figures to be compared, without those that searches tried: these differ from load to load."""
+
+    header: Header
+    tables: Tables
+    axes: tuple[Axis, ...]
+    base: Mapping[str, str]
+    builds: Mapping[str, Build]
+    metrics: Sequence[ComparedMetric]  # the leading one first
+    sections: tuple[Section, ...]
+    evidence: Evidence
+    alpha: float
+
+    @property
+    def points(self) -> list[Point]:
+        return [point for section in self.sections for point in section.points]
+
+
+def _subject(header: Header, tables: Tables, across_hosts: bool) -> _Subject:
+    searched = searches.searched_axes(header)
     hidden = {axis.variable for axis in searched}
-    axes = arms(
-        tuple(axis for axis in header.axes if axis.name not in hidden),
-        [cell.labels for cell in header.cells],
-        header.report,
+    tables = replace(tables, runs=tuple(run for run in tables.runs if not any(axis.has(run) for axis in searched)))
+    shown = tuple(axis for axis in header.axes if axis.name not in hidden)
+    axes = arms(shown, [cell.labels for cell in header.cells], header.report)
+    known_builds = builds.builds(tables.facts.get("build", {}), tables.runs, axes)
+    steps = dict.fromkeys(run.step for run in tables.runs if run.measured)
+    return _Subject(
+        header=header,
+        tables=tables,
+        axes=axes,
+        base=choose_base(axes, header.report.base),
+        builds=known_builds,
+        metrics=_metrics(header, tables),
+        sections=tuple(_section(step, axes, tables.runs) for step in steps),
+        evidence=_evidence(header, tables, known_builds, across_hosts),
+        alpha=header.until.level if header.until else ALPHA,
     )
-    return axes, choose_base(axes, header.report.base)
 
 
 def _metrics(header: Header, tables: Tables) -> list[ComparedMetric]:
-    """List the metrics that are compared, the leading one first: QPS, the spec's choice or its first own metric.
+    """List the metrics that are compared: first the spec's choice, else QPS, else the first that a step declares.
 
-    Metrics that steps declare follow where one direction is better, then those of claims."""
+    QPS, metrics that steps declare, and those of claims follow where one direction is better."""
     measured = {name for run in tables.runs if run.measured for name in run.metrics}
     declared = [name for name in header.report.declared if name in measured]
     claimed = [name for claim in header.report.claims for name in _METRIC_CALL.findall(str(claim["expect"]))]
-    names = [header.report.metric or (QPS if QPS in measured or not declared else declared[0])]
-    names += [name for name in (*declared, *claimed) if name in measured and name in tables.better and name != QPS]
+    leading = header.report.metric or (QPS if QPS in measured or not declared else declared[0])
+    others = [
+        name for name in (QPS, *declared, *claimed) if name in measured and (name == QPS or name in tables.better)
+    ]
     units, better = tables.units, tables.better
     return [
         ComparedMetric() if name == QPS else ComparedMetric(name, units.get(name, ""), better.get(name))
-        for name in dict.fromkeys(names)
+        for name in dict.fromkeys((leading, *others))
     ]
-
-
-def _measured_steps(runs: Sequence[Run]) -> list[str]:
-    return list(dict.fromkeys(run.step for run in runs if run.measured))
 
 
 def _section(step: str, axes: Sequence[Axis], runs: Sequence[Run]) -> Section:
     touching = comparison_axes.touching(axes, step)
-    step_points = comparison_axes.ordered(points(runs, step, [axis.name for axis in touching]), touching)
-    return Section(step, tuple(touching), tuple(step_points))
+    step_points = points(runs, step, [axis.name for axis in touching])
+    return Section(step, tuple(touching), tuple(comparison_axes.ordered(step_points, touching)))
 
 
 def _evidence(header: Header, tables: Tables, known_builds: Mapping[str, Build], across_hosts: bool) -> Evidence:
@@ -288,34 +284,58 @@ def _caveat(evidence: Evidence, point: Point, base: Point) -> str | None:
     return f"{builds.AS_SHIPPED}: {difference}" if difference else None
 
 
-def _compare(
-    sections: Sequence[Section],
-    base: Mapping[str, str],
-    metrics: Sequence[ComparedMetric],
-    evidence: Evidence,
-    axes: Sequence[Axis],
-    runs: Sequence[Run],
-    alpha: float,
-) -> list[Comparison]:
-    able = comparison_axes.most_able(axes, runs)
-    unjudged = [comparison for metric in metrics for comparison in compare(sections, base, able, metric)]
-    return [pool(comparison, sections, evidence, alpha) for comparison in judge(unjudged, evidence, axes, alpha)]
+def _compare(subject: _Subject) -> list[Comparison]:
+    able = comparison_axes.most_able(subject.axes, subject.tables.runs)
+    unjudged = [
+        comparison for metric in subject.metrics for comparison in compare(subject.sections, subject.base, able, metric)
+    ]
+    judged = judge(unjudged, subject.evidence, subject.axes, subject.alpha)
+    return [pool(comparison, subject.sections, subject.evidence, subject.alpha) for comparison in judged]
 
 
-def _warnings(
-    header: Header,
-    tables: Tables,
-    known_builds: Mapping[str, Build],
-    sections: Sequence[Section],
-    comparisons: Sequence[Comparison],
-    differing: Defaults | None,
-) -> Iterator[str]:
+def _setup(subject: _Subject, tables: Tables) -> Setup:
+    """`tables`: with what searches tried."""
+    header, axes = subject.header, subject.axes
+    labels = next((axis.labels for axis in axes if axis.name == BUILD), ())
+    return Setup(
+        title=header.title,
+        plan=header.digest,
+        spec=header.spec,
+        scale=header.scale,
+        axes=axes,
+        base=subject.base,
+        metric=subject.metrics[0],
+        loads=load_counts(header),
+        runs=len({repeat.run for cell in header.cells for repeat in cell.repeats}),
+        effect=subject.evidence.effect,
+        until=header.until,
+        hardware=header.hardware,
+        builds=subject.builds,
+        measured=coverage.measured(tables.runs),
+        units=tables.units,
+        defaults=defaults(subject.tables, labels, subject.base.get(BUILD)),
+    )
+
+
+def _notes(subject: _Subject, tables: Tables, comparisons: Sequence[Comparison]) -> Notes:
+    """`tables`: with what searches tried."""
+    return Notes(
+        coverage=coverage.status(tables.runs),
+        warnings=tuple(_warnings(subject, comparisons)),
+        quiet=tuple(quiesce_times.waits(subject.tables.runs)),
+    )
+
+
+def _warnings(subject: _Subject, comparisons: Sequence[Comparison]) -> Iterator[str]:
+    header, tables = subject.header, subject.tables
     yield from warnings.scaled(header.scale)
-    yield from warnings.warnings(header.warnings, known_builds, tables, header.report)
+    yield from warnings.warnings(header.warnings, subject.builds, tables, header.report)
     if (within := header.report.within) is not None:
         yield from measurement_gap.compared(comparisons, within)
     for note in (client_cpu, failed_rates, compaction_debt, recall_range, short_runs):
-        yield from note.sentences((section.step, section.names, section.points) for section in sections)
-    yield from drift.sentences([(section.step, section.points) for section in sections])
+        yield from note.sentences((section.step, section.names, section.points) for section in subject.sections)
+    yield from drift.sentences([(section.step, section.points) for section in subject.sections])
     yield from multiple_comparisons.sentences(comparisons, header.report.smallest_effect)
+    labels = next((axis.labels for axis in subject.axes if axis.name == BUILD), ())
+    differing = defaults(tables, labels, subject.base.get(BUILD))
     yield from differing.sentences if differing else ()

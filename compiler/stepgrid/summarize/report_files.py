@@ -22,8 +22,8 @@ from stepgrid.store.paths import BUILD_FILE, STEPS_TABLE
 from stepgrid.store.plans import EarlierPlan
 from stepgrid.store.store import Store, SummaryFiles, revision
 from stepgrid.summarize.comparisons.comparison import Case
+from stepgrid.summarize.comparisons.decisions import LoadCosts, load_costs
 from stepgrid.summarize.data import tables_reader
-from stepgrid.summarize.data.load_costs import LoadCosts, load_costs
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.notes.arm_settings import arm_settings
 from stepgrid.summarize.notes.common_settings import common_settings

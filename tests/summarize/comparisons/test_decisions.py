@@ -10,8 +10,7 @@ import pytest
 from stepgrid.model.plan import AdaptiveRepeat
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ComparedMetric, Comparison, Entry, Row
 from stepgrid.summarize.comparisons.comparison_axes import Layout
-from stepgrid.summarize.comparisons.decisions import Limits, State, decisions, requests, sentences
-from stepgrid.summarize.data.load_costs import LoadCosts
+from stepgrid.summarize.comparisons.decisions import Limits, LoadCosts, State, decide, decision_sentences, load_requests
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import verdict
@@ -46,7 +45,7 @@ NOISY = ("noisy", interval(1.0, 0.2, loads=6))
 
 
 def states(found: Comparison, repeat: AdaptiveRepeat = REPEAT, costs: LoadCosts | None = None) -> list[State]:
-    return [each.state for each in decisions([found], Limits(repeat, 0.02, costs or LoadCosts()))]
+    return [each.state for each in decide([found], Limits(repeat, 0.02, costs or LoadCosts()))]
 
 
 def test_what_is_decided_what_is_open_what_is_given_up() -> None:
@@ -54,9 +53,9 @@ def test_what_is_decided_what_is_open_what_is_given_up() -> None:
 
 
 def test_loads_are_asked_for_of_the_arm_and_its_base_alone() -> None:
-    found = decisions([table(FAST, EDGE, NOISY)], Limits(REPEAT, 0.02, LoadCosts()))
+    found = decide([table(FAST, EDGE, NOISY)], Limits(REPEAT, 0.02, LoadCosts()))
     why = "cache=edge against cache=lru, readww: undecided after 3 loads"
-    assert sorted(requests(found)) == [("edge", 4, why), ("lru", 4, why)]
+    assert sorted(load_requests(found)) == [("edge", 4, why), ("lru", 4, why)]
 
 
 def test_nothing_is_added_while_a_load_has_no_figures() -> None:
@@ -79,28 +78,28 @@ def test_a_width() -> None:
 def test_time_is_a_limit_too(within: float, expected: State, wanted: int) -> None:
     """One more load of the arm and its base takes 60 s each; 1000 s are used up."""
     limits = Limits(AdaptiveRepeat(3, 12, None, within), 0.02, LoadCosts(1000.0, CHAINS))
-    [found] = decisions([table(("edge", interval(1.025, 0.008)))], limits)
+    [found] = decide([table(("edge", interval(1.025, 0.008)))], limits)
     assert (found.state, found.wanted) == (expected, wanted)
 
 
 def test_stages_that_cells_share_are_paid_once() -> None:
     costs = LoadCosts(0.0, {"a": {"load": 50.0, "a": 1.0}, "b": {"load": 50.0, "b": 2.0}})
-    assert costs.of({"a", "b"}) == 53.0
+    assert costs.seconds({"a", "b"}) == 53.0
 
 
 def test_sentences() -> None:
     late = ("late", interval(1.01, 0.008, loads=12))
-    found = decisions([table(FAST, EDGE, NOISY, late)], Limits(REPEAT, 0.02, LoadCosts()))
-    assert list(sentences(found, REPEAT)) == [
+    found = decide([table(FAST, EDGE, NOISY, late)], Limits(REPEAT, 0.02, LoadCosts()))
+    assert list(decision_sentences(found, REPEAT)) == [
         "4 comparisons: 1 decided, 1 undecided so far, 1 given up, 1 undecided after the last load",
         "  cache=noisy against cache=lru, readww: 0.61x to 1.65x after 6 loads, given up: 12 would hardly decide it",
         "  cache=late against cache=lru, readww: 0.99x to 1.03x after 12 loads, the most that `repeat` allows",
     ]
-    assert list(sentences(found, None)) == []
+    assert list(decision_sentences(found, None)) == []
 
 
 def test_an_interval_without_bounds_is_unbounded() -> None:
-    [found] = decisions([table(("noisy", interval(1.0, 3.0)))], Limits(REPEAT, 0.02, LoadCosts()))
+    [found] = decide([table(("noisy", interval(1.0, 3.0)))], Limits(REPEAT, 0.02, LoadCosts()))
     assert found.range == "unbounded"
 
 
@@ -108,9 +107,9 @@ def test_a_load_that_did_nothing_leaves_a_comparison_undecided_and_asks_for_no_m
     whole = table(FAST)
     idle = Entry(RATIO, point("idle", 3), verdict="inconclusive", idle="1 of 3 loads did nothing (0 QPS)")
     row = replace(whole.rows[0], entries=(*whole.rows[0].entries, idle))
-    found = decisions([replace(whole, arms=(*whole.arms, ("idle",)), rows=(row,))], Limits(REPEAT, 0.02, LoadCosts()))
-    assert list(sentences(found, REPEAT)) == [
+    found = decide([replace(whole, arms=(*whole.arms, ("idle",)), rows=(row,))], Limits(REPEAT, 0.02, LoadCosts()))
+    assert list(decision_sentences(found, REPEAT)) == [
         "2 comparisons: 1 decided, 1 undecided because a load did nothing",
         "  cache=idle against cache=lru, readww: 1 of 3 loads did nothing (0 QPS)",
     ]
-    assert requests(found) == []
+    assert load_requests(found) == []

@@ -71,7 +71,7 @@ def test_the_other_way_round_it_is_turned_round(report: Report) -> None:
     known, (base, arm) = ratio_intervals(report.comparisons.all), (row(report).entries[at].point for at in (0, 2))
     assert isinstance(base, Point)
     assert isinstance(arm, Point)
-    there, back = known.of("qps", arm, base), known.of("qps", base, arm)
+    there, back = known.interval("qps", arm, base), known.interval("qps", base, arm)
     assert there == row(report).entries[2].interval
     assert there is not None
     assert back is not None
@@ -82,4 +82,4 @@ def test_of_two_points_that_no_comparison_has_there_is_none(report: Report) -> N
     one, other = (row(report).entries[at].point for at in (1, 2))
     assert isinstance(one, Point)
     assert isinstance(other, Point)
-    assert ratio_intervals(report.comparisons.all).of("qps", one, other) is None
+    assert ratio_intervals(report.comparisons.all).interval("qps", one, other) is None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from stepgrid.collect.series import mark_stalls
 from stepgrid.model import units
-from stepgrid.model.plan import Axis
+from stepgrid.model.plan import BUILD, Axis
 from stepgrid.model.units import number
 from stepgrid.summarize.charts import drawing, forms
 from stepgrid.summarize.charts.drawing import Marks
@@ -94,7 +94,7 @@ def arrange(report: Report, section: Section) -> Arrangement:
     """Give builds their marks, or else the axis that is compared; that one is the first of the groups otherwise."""
     names = section.names
     across = [name for comparison in report.comparisons.all[:1] for name in comparison.layout.across if name in names]
-    mark = comparison_axes.BUILD if comparison_axes.BUILD in names else (across or [*names])[-1]
+    mark = BUILD if BUILD in names else (across or [*names])[-1]
     groups = dict.fromkeys(name for name in (*across, *names) if name != mark)
     return Arrangement(section, mark, tuple(groups))
 
@@ -162,7 +162,7 @@ def numeric_axis(section: Section) -> Axis | None:
     axes = []
     for axis in section.axes:
         values = {numeric_value(label) for label in axis.labels}
-        if axis.name != comparison_axes.BUILD and None not in values and len(values) >= FEWEST_LABELS:
+        if axis.name != BUILD and None not in values and len(values) >= FEWEST_LABELS:
             axes.append(axis)
     return max(axes, key=lambda axis: len(axis.labels), default=None)
 

@@ -1,19 +1,20 @@
-"""Which comparisons have loads enough, which of them get more, and which are given up, where loads are added until it
-is sure."""
+"""Decisions where loads are added until comparisons are sure: which have loads enough, get more, or are given up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import AdaptiveRepeat
+from stepgrid.model.plan import AdaptiveRepeat, Header, PlannedCell
 from stepgrid.model.units import counted, duration
-from stepgrid.summarize.comparisons.comparison import Case, Comparison, Entry
-from stepgrid.summarize.data.load_costs import LoadCosts
-from stepgrid.summarize.data.points import Point
+from stepgrid.store.paths import RESULT_FILE
+from stepgrid.store.results import read_head, record_seconds
+from stepgrid.store.store import Store
+from stepgrid.summarize.comparisons.comparison import Case, Comparison
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import (
     HOPELESS,
@@ -37,9 +38,9 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Of one comparison."""
+    """State of one comparison, and the loads that it needs."""
 
-    where: str  # cache=hyper against cache=lru, threads=2, readww
+    name: str  # cache=hyper against cache=lru, threads=2, readww
     state: State
     interval: Interval | None = None
     wanted: int = 0  # loads, of the cells of arm and base
@@ -52,12 +53,44 @@ class Decision:
 
     @property
     def range(self) -> str:
-        """0.99x to 1.03x: what is known all the same."""
-        low, high = (self.interval.low, self.interval.high) if self.interval else (0.0, 0.0)
-        if not self.interval or high / low > units.WIDEST:
+        """Write the ratios that are possible: 0.99x to 1.03x."""
+        if not self.interval or self.interval.high / self.interval.low > units.WIDEST:
             return units.UNBOUNDED
-        shown = units.telling(low, high)
-        return f"{shown(low)}x to {shown(high)}x"
+        write = units.telling(self.interval.low, self.interval.high)
+        return f"{write(self.interval.low)}x to {write(self.interval.high)}x"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadCosts:
+    """Seconds that the stages of a plan took, and those of one more load."""
+
+    spent: float = 0.0
+    _seconds_by_stage: Mapping[str, Mapping[str, float]] = field(
+        default_factory=dict
+    )  # cell -> its first load's stages
+
+    def seconds(self, cells: Collection[str]) -> float:
+        """Add up one more load of these cells; a stage that they share runs once."""
+        stages: dict[str, float] = {}
+        for cell in cells:
+            stages |= self._seconds_by_stage.get(cell, {})
+        return math.fsum(stages.values())
+
+
+def load_costs(store: Store, header: Header) -> LoadCosts:
+    stages = {stage for cell in header.cells for repeat in cell.repeats for stage in repeat.stages}
+    seconds = {stage: _stage_seconds(store, stage) for stage in stages}
+    by_cell = {cell.id: {stage: seconds[stage] for stage in _first_load(cell)} for cell in header.cells}
+    return LoadCosts(math.fsum(seconds.values()), by_cell)
+
+
+def _first_load(cell: PlannedCell) -> Iterator[str]:
+    return (stage for repeat in cell.repeats if not repeat.load for stage in repeat.stages)
+
+
+def _stage_seconds(store: Store, stage: str) -> float:
+    result = store.result(stage)
+    return (record_seconds(read_head(result / RESULT_FILE)) or 0.0) if result else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,93 +104,77 @@ class Limits:
         return StoppingRule(self.effect, self.repeat.width)
 
 
-def decisions(comparisons: Sequence[Comparison], limits: Limits) -> tuple[Decision, ...]:
-    """With no limit of time first: what all that is open costs says how many loads of it there is time for."""
-    cases = [case for comparison in comparisons for case in _open_cases(comparison)]
-    found = [_decision(where, case.entry, case.base, limits, None) for where, case in cases]
-    blocks = _affordable(found, limits)
-    if blocks is None:
-        return tuple(found)
-    return tuple(_decision(where, case.entry, case.base, limits, blocks) for where, case in cases)
+def decide(comparisons: Sequence[Comparison], limits: Limits) -> tuple[Decision, ...]:
+    """Decide all comparisons; a limit of time allows as many more loads as everything that is open leaves room for."""
+    cases = [case for comparison in comparisons for case in _judged_cases(comparison)]
+    decisions = [_decide_case(name, case, limits, None) for name, case in cases]
+    if limits.repeat.within is None:
+        return tuple(decisions)
+    cost = limits.costs.seconds({cell for decision in decisions for cell in decision.cells})
+    seconds = max(limits.repeat.within - limits.costs.spent, 0.0)
+    loads = int(seconds // cost) if cost > 0 else limits.repeat.most
+    return tuple(_decide_case(name, case, limits, loads) for name, case in cases)
 
 
-def _open_cases(comparison: Comparison) -> Iterator[tuple[str, Case]]:
+def _judged_cases(comparison: Comparison) -> Iterator[tuple[str, Case]]:
     for case in comparison.cases():
         if case.entry.idle or (case.entry.interval and not case.entry.refusal):
+            arms = f"{comparison.arm_name(case.arm)} against {comparison.base}"
             metric = "" if comparison.metric.name == QPS else comparison.metric.title
-            parts = (
-                f"{comparison.arm_name(case.arm)} against {comparison.base}",
-                comparison.point_name(case.row),
-                case.row.step,
-                metric,
-            )
-            yield ", ".join(filter(None, parts)), case
+            yield ", ".join(filter(None, (arms, comparison.point_name(case.row), case.row.step, metric))), case
 
 
-def _decision(where: str, entry: Entry, base: Point, limits: Limits, blocks: int | None) -> Decision:
-    """`blocks`: how many more loads there is time for."""
-    if entry.idle:
-        return Decision(where, State.IDLE, idle=entry.idle)
-    interval, point = entry.interval, entry.point
-    assert interval is not None
-    assert point is not None
-    if _is_decided(entry, interval, limits):
-        return Decision(where, State.DECIDED, interval)
-    if any(measured < planned for measured, planned in (point.loads, base.loads)):
-        return Decision(where, State.INCOMPLETE, interval)
-    most = limits.repeat.most if blocks is None else min(limits.repeat.most, interval.loads + blocks)
+def _decide_case(name: str, case: Case, limits: Limits, more_loads: int | None) -> Decision:
+    interval = case.entry.interval
+    if case.entry.idle or interval is None:
+        return Decision(name, State.IDLE, idle=case.entry.idle or "")
+    if _is_case_decided(case, interval, limits):
+        return Decision(name, State.DECIDED, interval)
+    if any(measured < planned for measured, planned in (case.point.loads, case.base.loads)):
+        return Decision(name, State.INCOMPLETE, interval)
+    most = limits.repeat.most if more_loads is None else min(limits.repeat.most, interval.loads + more_loads)
     wanted = limits.repeat.next_look(interval.loads)
     if wanted is None or most <= interval.loads:
-        return Decision(where, State.LAST if wanted is None else State.LATE, interval)
+        return Decision(name, State.LAST if wanted is None else State.LATE, interval)
     if chance_of_decision(interval, most, limits.rule) < HOPELESS:
-        return Decision(where, State.GIVEN_UP, interval)
-    cells = tuple(dict.fromkeys(each.runs[0].cell for each in (point, base)))
-    return Decision(where, State.OPEN, interval, min(wanted, most), cells)
+        return Decision(name, State.GIVEN_UP, interval)
+    cells = tuple(dict.fromkeys(point.runs[0].cell for point in (case.point, case.base)))
+    return Decision(name, State.OPEN, interval, min(wanted, most), cells)
 
 
-def _is_decided(entry: Entry, interval: Interval, limits: Limits) -> bool:
-    """A difference within the noise floor has no verdict yet."""
+def _is_case_decided(case: Case, interval: Interval, limits: Limits) -> bool:
+    """Tell whether a case has its width or its verdict; a difference within the noise floor has none yet."""
     if limits.repeat.width is not None:
         return is_decided(interval, limits.rule)
-    return entry.verdict in VERDICTS and entry.verdict not in UNDECIDED
+    return case.entry.verdict in VERDICTS and case.entry.verdict not in UNDECIDED
 
 
-def _affordable(found: Sequence[Decision], limits: Limits) -> int | None:
-    """Loads of everything that is open; None where time is no limit."""
-    if limits.repeat.within is None:
-        return None
-    cost = limits.costs.of({cell for each in found for cell in each.cells})
-    left = max(limits.repeat.within - limits.costs.spent, 0.0)
-    return int(left // cost) if cost > 0 else limits.repeat.most
+def load_requests(decisions: Sequence[Decision]) -> list[tuple[str, int, str]]:
+    """List cell, loads and why, for the next plan of the spec."""
+    return [
+        (cell, decision.wanted, f"{decision.name}: undecided after {counted(decision.loads, 'load')}")
+        for decision in decisions
+        for cell in decision.cells
+    ]
 
 
-def sentences(found: Sequence[Decision], repeat: AdaptiveRepeat | None) -> Iterator[str]:
-    """How many comparisons came to what, then those without a verdict, each with its range."""
-    if repeat is None or not found:
+def decision_sentences(decisions: Sequence[Decision], repeat: AdaptiveRepeat | None) -> Iterator[str]:
+    """Count the comparisons by state, then name those without a verdict, each with its range."""
+    if repeat is None or not decisions:
         return
-    counts = {state: sum(each.state is state for each in found) for state in State}
-    said = ", ".join(f"{count} {_shown(state, repeat)}" for state, count in counts.items() if count)
-    yield f"{counted(len(found), 'comparison')}: {said}"
-    for each in found:
-        if each.state is State.IDLE:
-            yield f"  {each.where}: {each.idle}"
-        if each.state in (State.GIVEN_UP, State.LAST, State.LATE):
-            yield f"  {each.where}: {each.range} after {counted(each.loads, 'load')}, {_why(each.state, repeat)}"
-
-
-def _shown(state: State, repeat: AdaptiveRepeat) -> str:
-    return f"no wider than ± {repeat.width * 100:g} %" if state is State.DECIDED and repeat.width else state.value
-
-
-def _why(state: State, repeat: AdaptiveRepeat) -> str:
-    if state is State.GIVEN_UP:
-        return f"given up: {repeat.most} would hardly decide it"
-    if state is State.LATE:
-        return f"more would exceed `within: {duration(repeat.within or 0.0)}`"
-    return "the most that `repeat` allows"
-
-
-def requests(found: Sequence[Decision]) -> list[tuple[str, int, str]]:
-    """Cell, loads, why."""
-    whys = {each.where: f"{each.where}: undecided after {counted(each.loads, 'load')}" for each in found}
-    return [(cell, each.wanted, whys[each.where]) for each in found for cell in each.cells]
+    names = {state: state.value for state in State}
+    if repeat.width:
+        names[State.DECIDED] = f"no wider than ± {repeat.width * 100:g} %"
+    counts = {state: sum(decision.state is state for decision in decisions) for state in State}
+    states = ", ".join(f"{count} {names[state]}" for state, count in counts.items() if count)
+    yield f"{counted(len(decisions), 'comparison')}: {states}"
+    reasons = {
+        State.GIVEN_UP: f"given up: {repeat.most} would hardly decide it",
+        State.LATE: f"more would exceed `within: {duration(repeat.within or 0.0)}`",
+        State.LAST: "the most that `repeat` allows",
+    }
+    for decision in decisions:
+        if decision.state is State.IDLE:
+            yield f"  {decision.name}: {decision.idle}"
+        elif reason := reasons.get(decision.state):
+            yield f"  {decision.name}: {decision.range} after {counted(decision.loads, 'load')}, {reason}"

@@ -60,8 +60,8 @@ class Evidence:
 
     def floor(self, point: Point, base: Point, axes: Sequence[Axis], metric: str = QPS) -> float | None:
         """Return the noise floor of two points, by the axes in which they differ."""
-        unlike = [axis for axis in axes if point.labels.get(axis.name) != base.labels.get(axis.name)]
-        return self.noise.floor(point, base, _share_loads(unlike), metric)
+        differing = [axis for axis in axes if point.labels.get(axis.name) != base.labels.get(axis.name)]
+        return self.noise.floor(point, base, _share_loads(differing), metric)
 
 
 def _share_loads(axes: Iterable[Axis]) -> bool:
@@ -89,10 +89,10 @@ def _comparison(group: Sequence[tuple[Section, Layout]], metric: ComparedMetric)
     _, first = group[0]
     down = tuple(dict.fromkeys(name for _, layout in group for name in layout.down))
     steps = [(section, layout, _step_rows(section, layout, metric)) for section, layout in group]
-    arms = tuple(dict.fromkeys(arm for section, layout, _ in steps for arm in _arms(section, layout)))
+    arms = tuple(dict.fromkeys(arm for section, layout, _ in steps for arm in comparison_axes.columns(layout, section)))
     rows = []
     for section, layout, step_rows in steps:
-        columns = _arms(section, layout)
+        columns = comparison_axes.columns(layout, section)
         for labels, entries in step_rows:
             at = dict(zip(layout.down, labels, strict=True))
             by_arm = dict(zip(columns, entries, strict=True))
@@ -114,19 +114,15 @@ def _compares(row: Row) -> bool:
     return lacks_base or any(entry.kind not in (ABSENT, NO_BASE, Status.DONE) for entry in arms)
 
 
-def _arms(section: Section, layout: Layout) -> list[Labels]:
-    return comparison_axes.columns(layout, section.axes, section.points)
-
-
 def _step_rows(section: Section, layout: Layout, metric: ComparedMetric) -> list[tuple[Labels, list[Entry]]]:
     """Make the rows of a step; none where it lies before the axes that are compared."""
     points = {
         (comparison_axes.key(point, layout.down), comparison_axes.key(point, layout.across)): point
         for point in section.points
     }
-    arms = _arms(section, layout)
+    arms = comparison_axes.columns(layout, section)
     rows = []
-    for labels in comparison_axes.lines(layout, section.axes, section.points):
+    for labels in comparison_axes.lines(layout, section):
         row = [points.get((labels, arm)) for arm in arms]
         rows.append((labels, [_entry(point, row[0], number == 0, metric.name) for number, point in enumerate(row)]))
     if not any(entry.kind not in (SAME, ABSENT) for _, entries in rows for entry in entries[1:]):
@@ -317,72 +313,82 @@ def pool(comparison: Comparison, sections: Sequence[Section], evidence: Evidence
 
 
 class _Pool(NamedTuple):
+    """Pairs of points that differ in one axis alone, and the mean of their log ratios for each load."""
+
     label: str
-    ratios: Mapping[str, float]  # by point
+    pairs: Mapping[str, tuple[Point, Point]]  # by the name of the point
+    ratios: Mapping[str, float]
     sample: Sample
-    floor: float | None
-    as_shipped: str | None
 
 
 def _pool_axis(
     comparison: Comparison, section: Section, axis: str, evidence: Evidence, alpha: float
 ) -> Iterator[PooledRatio]:
-    base_label = comparison.layout.base[axis]
-    pools = list(_pools(comparison, section, axis, base_label, evidence))
+    base_label, metric = comparison.layout.base[axis], comparison.metric
+    pools = list(_pools(section, axis, base_label, metric.name, evidence))
     intervals = confidence_intervals.intervals([pool.sample for pool in pools], alpha)
-    for (label, ratios, sample, floor, as_shipped), interval in zip(pools, intervals, strict=True):
-        ratio = confidence_intervals.ratio(sample)
+    shares_loads = _share_loads(member for member in section.axes if member.name == axis)
+    for pool, interval in zip(pools, intervals, strict=True):
+        ratio = confidence_intervals.ratio(pool.sample)
         if ratio is None:
             continue
-        word = verdict_of(interval, evidence.effect, comparison.metric) if interval else verdicts.ONE_LOAD
-        if interval and word not in (verdicts.SAME, verdicts.INCONCLUSIVE) and is_within(floor, ratio):
+        word = verdict_of(interval, evidence.effect, metric) if interval else verdicts.ONE_LOAD
+        floors = [evidence.noise.floor(*pair, shares_loads, metric.name) for pair in pool.pairs.values()]
+        if interval and word not in (verdicts.SAME, verdicts.INCONCLUSIVE) and is_within(_pooled_floor(floors), ratio):
             word = verdicts.INCONCLUSIVE
-        far = 1 + evidence.effect
-        dissenting = [
-            point for point, other in ratios.items() if (other > far and ratio < 1) or (other < 1 / far and ratio > 1)
-        ]
         yield PooledRatio(
-            section.step, axis, label, base_label, ratio, interval, word, len(ratios),
-            min(ratios.values()), max(ratios.values()), tuple(dissenting), as_shipped,
-        )  # fmt: skip
-
-
-def _pools(comparison: Comparison, section: Section, axis: str, base_label: str, evidence: Evidence) -> Iterator[_Pool]:
-    """Pair points that differ in this axis alone; refused pairs and those without a ratio stay out."""
-    metric = comparison.metric.name
-    names = [name for name in section.names if name != axis]
-    shares_loads = _share_loads(each for each in section.axes if each.name == axis)
-    by_labels: dict[Labels, dict[str | None, Point]] = {}
-    for point in section.points:
-        by_labels.setdefault(comparison_axes.key(point, names), {})[point.labels.get(axis)] = point
-    labels = next((each.labels for each in section.axes if each.name == axis), ())
-    for label in labels:
-        pairs = [
-            (comparison_axes.words(others, names), (points[label], points[base_label]))
-            for others, points in by_labels.items()
-            if label != base_label and label in points and base_label in points
-        ]
-        usable = {name: pair for name, pair in pairs if _is_poolable(*pair, metric, evidence)}
-        if len(usable) < 2:
-            continue
-        samples = [
-            confidence_intervals.sample(point.values(metric), base.values(metric)) for point, base in usable.values()
-        ]
-        loads = sorted(set.intersection(*(set(sample.loads) for sample in samples)))
-        logs = [dict(zip(sample.loads, sample.logs, strict=True)) for sample in samples]
-        sample = Sample(tuple(fmean(each[load] for each in logs) for load in loads), None, tuple(loads))
-        ratios = {
-            name: ratio
-            for name, each in zip(usable, samples, strict=True)
-            if (ratio := confidence_intervals.ratio(each))
-        }
-        floors = [evidence.noise.floor(*pair, shares_loads, metric) for pair in usable.values()]
-        logs_of_floors = [math.log1p(floor) for floor in floors if floor is not None]
-        floor = (
-            math.expm1(fmean(logs_of_floors) / math.sqrt(len(floors))) if len(logs_of_floors) == len(floors) else None
+            step=section.step,
+            axis=axis,
+            label=pool.label,
+            base=base_label,
+            ratio=ratio,
+            interval=interval,
+            verdict=word,
+            points=len(pool.ratios),
+            lowest=min(pool.ratios.values()),
+            highest=max(pool.ratios.values()),
+            dissenting=tuple(
+                name for name, other in pool.ratios.items() if _is_opposite(other, ratio, evidence.effect)
+            ),
+            as_shipped=next(filter(None, (evidence.shipped(*pair) for pair in pool.pairs.values())), None),
         )
-        shipped = next(filter(None, (evidence.shipped(*pair) for pair in usable.values())), None)
-        yield _Pool(label, ratios, sample, floor, shipped)
+
+
+def _pooled_floor(floors: Sequence[float | None]) -> float | None:
+    """Return the floor of a mean over points; none where a point has none."""
+    logs = [math.log1p(floor) for floor in floors if floor is not None]
+    return math.expm1(fmean(logs) / math.sqrt(len(logs))) if len(logs) == len(floors) else None
+
+
+def _is_opposite(ratio: float, pooled: float, effect: float) -> bool:
+    return ratio < 1 / (1 + effect) if pooled > 1 else ratio > 1 + effect
+
+
+def _pools(section: Section, axis: str, base_label: str, metric: str, evidence: Evidence) -> Iterator[_Pool]:
+    """Leave out refused pairs, those without a ratio, and labels with a single pair."""
+    names = [name for name in section.names if name != axis]
+    rows: dict[Labels, dict[str | None, Point]] = {}
+    for point in section.points:
+        rows.setdefault(comparison_axes.key(point, names), {})[point.labels.get(axis)] = point
+    labels = next((member.labels for member in section.axes if member.name == axis), ())
+    for label in (label for label in labels if label != base_label):
+        pairs = {
+            comparison_axes.words(others, names): (points[label], points[base_label])
+            for others, points in rows.items()
+            if label in points and base_label in points
+            and _is_poolable(points[label], points[base_label], metric, evidence)
+        }  # fmt: skip
+        if len(pairs) < 2:
+            continue
+        samples = {
+            name: confidence_intervals.sample(point.values(metric), base.values(metric))
+            for name, (point, base) in pairs.items()
+        }
+        logs = [dict(zip(sample.loads, sample.logs, strict=True)) for sample in samples.values()]
+        loads = sorted(set.intersection(*map(set, logs)))
+        means = tuple(fmean(by_load[load] for by_load in logs) for load in loads)
+        ratios = {name: ratio for name, sample in samples.items() if (ratio := confidence_intervals.ratio(sample))}
+        yield _Pool(label, pairs, ratios, Sample(means, None, tuple(loads)))
 
 
 def _is_poolable(point: Point, base: Point, metric: str, evidence: Evidence) -> bool:

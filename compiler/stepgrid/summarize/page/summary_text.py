@@ -18,7 +18,7 @@ from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.comparison_table import FLOOR, comparison_table
-from stepgrid.summarize.comparisons.decisions import sentences
+from stepgrid.summarize.comparisons.decisions import decision_sentences
 from stepgrid.summarize.formats import SENTENCES
 from stepgrid.summarize.notes import step_settings
 from stepgrid.summarize.notes.coverage import MissingFigures
@@ -136,7 +136,7 @@ def head_entries(report: Report) -> list[tuple[str, Sequence[str]]]:
         ("compared", _compared(report)),
         ("steps", [text for text in (step_settings.brief(report.comparisons.points_by_step),) if text]),
         ("builds", _builds(report)),
-        ("repeats", [repeats(report), *sentences(report.comparisons.decisions, report.setup.until)]),
+        ("repeats", [repeats(report), *decision_sentences(report.comparisons.decisions, report.setup.until)]),
         ("host", [host.line(report.setup.hardware, report.data.facts.get("host", {}))]),
         ("measured", [origin.measured(report)]),
         ("made from", [origin.line(report)]),

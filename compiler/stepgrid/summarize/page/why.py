@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from stepgrid.model import units
+from stepgrid.model.plan import BUILD
 from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
 from stepgrid.model.units import counted
-from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.causes import NO_CAUSE, Growth, cause_texts, counter_changes
 from stepgrid.summarize.comparisons.comparison import Case, Comparison, Entry
 from stepgrid.summarize.data.points import Point
@@ -87,12 +87,12 @@ def of(report: Report, compared: Comparison, case: Case) -> list[str]:
 
 def _builds(report: Report, compared: Comparison, entry: Entry) -> Iterator[str]:
     """Patches, and defaults of options that the spec leaves to the builds."""
-    if comparison_axes.BUILD not in compared.layout.across or entry.point is None:
+    if BUILD not in compared.layout.across or entry.point is None:
         return
     run = entry.point.runs[0]
     if run.build_id in report.setup.builds:
         yield from (f"patch {name}" for name in report.setup.builds[run.build_id].patches)
-    based = dict(zip(compared.layout.across, compared.arms[0], strict=True)).get(comparison_axes.BUILD)
+    based = dict(zip(compared.layout.across, compared.arms[0], strict=True)).get(BUILD)
     if report.setup.defaults and based == report.setup.defaults.base and run.build in report.setup.defaults.others:
         changes = report.setup.defaults.changes(report.setup.defaults.others.index(run.build))
         yield from (f"default {change}" for change in changes)
