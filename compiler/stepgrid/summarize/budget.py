@@ -127,7 +127,8 @@ def costs(preview: Preview, duration: float | None) -> Costs | None:
 
 def forecasts(report: Report) -> list[WidthForecast]:
     """Forecast every comparison that has an interval over loads."""
-    seconds = {place: summary.relative for place, summary in report.data.series.summaries.items() if summary.relative}
+    summaries = report.data.series.summaries.items()
+    seconds = {key: summary.relative for key, summary in summaries if summary.relative}
     return [
         forecast(case.row.step, case.entry.interval, case.point, case.base, seconds)
         for comparison in report.comparisons.leading
@@ -141,12 +142,12 @@ def forecast(
 ) -> WidthForecast:
     """Divide the noise that the interval shows by what runs of a load, and seconds of a run, differ by."""
     assert interval.deviation is not None
-    whole = interval.deviation**2
+    total = interval.deviation**2
     runs = max((len(row) for side in (point, base) for row in side.values().values()), default=1)
-    between = min(sum(_variance_of_runs(side) for side in (point, base)) / runs, whole)
-    series = min(sum(_variance_of_seconds(side, seconds) for side in (point, base)) / runs, whole)
+    between = min(sum(_variance_of_runs(side) for side in (point, base)) / runs, total)
+    series = min(sum(_variance_of_seconds(side, seconds) for side in (point, base)) / runs, total)
     shared = max(between, series)
-    return WidthForecast(step, interval, NoiseParts(whole - shared, (shared - series) * runs, series * runs))
+    return WidthForecast(step, interval, NoiseParts(total - shared, (shared - series) * runs, series * runs))
 
 
 def _variance_of_runs(point: Point) -> float:
@@ -157,6 +158,7 @@ def _variance_of_runs(point: Point) -> float:
 
 
 def _variance_of_seconds(point: Point, seconds: Mapping[Place, Relative]) -> float:
+    """Average the squared errors of the means of the runs' seconds."""
     errors = [seconds[run.place].error ** 2 for run in point.runs if run.place in seconds]
     return fmean(errors) if errors else 0.0
 
@@ -174,17 +176,17 @@ def choices(forecasts: Sequence[WidthForecast], price: Costs, budget: float, eff
 
 def choice(forecasts: Sequence[WidthForecast], price: Costs, effect: float, design: Design) -> Choice:
     by_step: dict[str, list[WidthForecast]] = defaultdict(list)
-    for each in forecasts:
-        by_step[each.step].append(each)
-    widths = {step: median(each.width(*design) for each in rows) for step, rows in by_step.items()}
+    for row in forecasts:
+        by_step[row.step].append(row)
+    widths = {step: median(row.width(*design) for row in rows) for step, rows in by_step.items()}
     noisiest = max(widths, key=lambda step: widths[step])
     return Choice(
         *design,
         price.remaining(*design),
         price.added_bytes(design.loads),
-        median(each.width(*design) for each in forecasts),
+        median(row.width(*design) for row in forecasts),
         widths[noisiest],
-        median(each.difference(*design, effect) for each in by_step[noisiest]),
+        median(row.difference(*design, effect) for row in by_step[noisiest]),
     )
 
 

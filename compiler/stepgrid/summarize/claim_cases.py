@@ -39,7 +39,7 @@ class _Scope(NamedTuple):
 
     def restrict(self, is_counted: Callable[[int], bool]) -> _Scope:
         """Forget the other loads."""
-        points = [point for whole in self.points if (point := whole.of_loads(is_counted)).runs]
+        points = [point for point in (point.of_loads(is_counted) for point in self.points) if point.runs]
         return self._replace(points=points, evidence=self.evidence.restrict(is_counted))
 
 
@@ -69,7 +69,7 @@ def ratios_by_load(claim: Mapping[str, Json], points: Sequence[Point]) -> tuple[
     sides = [pair for _, chosen in choices for pair in make_leaf(statement, chosen, ClaimEvidence()).sides]
     if any(side <= 0 for pair in sides for side in pair):
         raise ClaimError("a side of the claim is not above zero")
-    return tuple(right / left if statement.sign.startswith("<") else left / right for left, right in sides)
+    return tuple(rhs / lhs if statement.sign.startswith("<") else lhs / rhs for lhs, rhs in sides)
 
 
 def _confirmed(claim: Mapping[str, Json], scope: _Scope) -> Claim:
@@ -172,11 +172,11 @@ def _choices(statement: Statement, where: Mapping[str, Json], points: Sequence[P
     sides = (side for part in comparisons(statement) for side in (part.lhs, part.rhs))
     choices: list[Choice] = [({}, {})]
     for figure in dict.fromkeys(figure for side in sides for figure in figures(side)):
-        choices = _join(choices, figure, list(_places(figure, where, points)))
+        choices = _join(choices, figure, list(_points_of_figure(figure, where, points)))
     return choices
 
 
-def _places(
+def _points_of_figure(
     figure: Figure, where: Mapping[str, Json], points: Sequence[Point]
 ) -> Iterator[tuple[dict[str, str], Point]]:
     """List the points of a figure, each with the labels that the figure itself does not fix.
@@ -185,23 +185,21 @@ def _places(
     """
     fixed = dict(figure.labels)
     for point in choose_points(points, {**where, **fixed}):
-        if all(_has(point, axis, value) for axis, value in fixed.items()):
+        texts = {axis: label(point, axis) for axis in fixed}
+        if all(
+            text is not None and (axis in (BUILD, STEP) or Label(text) == fixed[axis]) for axis, text in texts.items()
+        ):
             labels: Assignment = {**point.labels, STEP: point.step}
             yield {axis: value for axis, value in labels.items() if axis not in fixed}, point
 
 
-def _has(point: Point, axis: str, value: object) -> bool:
-    text = label(point, axis)
-    return text is not None and (axis in (BUILD, STEP) or Label(text) == value)
-
-
-def _join(choices: Sequence[Choice], figure: Figure, places: Sequence[tuple[dict[str, str], Point]]) -> list[Choice]:
+def _join(choices: Sequence[Choice], figure: Figure, points: Sequence[tuple[dict[str, str], Point]]) -> list[Choice]:
     """Join by the axes that both have; an index has those that all of them have."""
-    if not choices or not places:
+    if not choices or not points:
         return []
-    shared = sorted(set.intersection(*(set(labels) for labels, *_ in (*choices, *places))))
+    shared = sorted(set.intersection(*(set(labels) for labels, *_ in (*choices, *points))))
     index: dict[tuple[str | None, ...], list[tuple[dict[str, str], Point]]] = {}
-    for labels, point in places:
+    for labels, point in points:
         index.setdefault(tuple(labels.get(axis) for axis in shared), []).append((labels, point))
     return [
         ({**mine, **labels}, {**chosen, figure: point})

@@ -1,6 +1,6 @@
 """Judgement of one comparison of a claim, with its uncertainty: the load is the unit here, too.
 
-In each load both sides are computed from the figures of that load. `left >= right` says that left / right is at least
+In each load both sides are computed from the figures of that load. `lhs >= rhs` says that lhs / rhs is at least
 1, so the interval of that ratio decides: for `qps(a) / qps(b) >= 2.5` it is the interval of the ratio of QPS, divided
 by 2.5. A ratio that a table of the report has keeps the interval of that table; all others of a claim hold together. A
 ratio within the noise floor decides nothing.
@@ -64,7 +64,7 @@ class Leaf:
     problem: str | None = None  # why there are none
     floor: float | None = None  # noise floor of its points, where it has one metric
     load_floor: float | None = None  # for a single load: the highest of its metrics and of QPS
-    interval: Interval | None = None  # of left / right, as a table of the report has it
+    interval: Interval | None = None  # of lhs / rhs, as a table of the report has it
     timed: bool = True  # one of its metrics follows the speed of the host
     paced: bool = False  # held by the rate that was asked for
     claimed: float | None = None  # where two figures of one metric are compared: what their ratio is claimed to be
@@ -83,8 +83,11 @@ def make_leaf(comparison: Comparison, points: Mapping[Figure, Point], evidence: 
     ratio = ordered(comparison)
     wanted = dict.fromkeys((*figures(ratio.lhs), *figures(ratio.rhs)))
     for figure in wanted:
-        if problem := _problem(points[figure], figure.metric):
-            return Leaf(comparison, (), f"{_call(figure)}: {problem}")
+        point = points[figure]
+        if point.status != Status.DONE:
+            return Leaf(comparison, (), f"{_call(figure)}: {point.status}")
+        if not point.values(own_name(figure.metric)):
+            return Leaf(comparison, (), f"{_call(figure)}: {point.step} has no such figure")
     values = {figure: points[figure].values(own_name(figure.metric)) for figure in wanted}
     common = sorted(set.intersection(*(set(loads) for loads in values.values()))) if values else [0]
     loads = [{figure: _mean(values[figure][load]) for figure in wanted} for load in common]
@@ -97,19 +100,13 @@ def make_leaf(comparison: Comparison, points: Mapping[Figure, Point], evidence: 
     return _with_noise(Leaf(comparison, sides), {figure: points[figure] for figure in wanted}, loads, evidence)
 
 
-def _problem(point: Point, metric: str) -> str | None:
-    if point.status != Status.DONE:
-        return point.status
-    return None if point.values(own_name(metric)) else f"{point.step} has no such figure"
-
-
 def ordered(comparison: Comparison) -> Comparison:
     """Turn a - b > 0 into a > b, which is a ratio."""
     match comparison:
-        case Comparison(lhs=Arithmetic(sign="-", lhs=left, rhs=right), rhs=Number(value=0)):
-            return Comparison(comparison.sign, left, right)
-        case Comparison(lhs=Number(value=0), rhs=Arithmetic(sign="-", lhs=left, rhs=right)):
-            return Comparison(comparison.sign, right, left)
+        case Comparison(lhs=Arithmetic(sign="-", lhs=lhs, rhs=rhs), rhs=Number(value=0)):
+            return Comparison(comparison.sign, lhs, rhs)
+        case Comparison(lhs=Number(value=0), rhs=Arithmetic(sign="-", lhs=lhs, rhs=rhs)):
+            return Comparison(comparison.sign, rhs, lhs)
     return comparison
 
 
@@ -153,7 +150,7 @@ def _with_noise(
 
 
 class _Scaled(NamedTuple):
-    """left / right = factor * over / under"""
+    """lhs / rhs = factor * over / under"""
 
     over: Figure
     under: Figure
@@ -176,8 +173,8 @@ def _scaled(
 
 def _quotient(comparison: Comparison, load: Mapping[Figure, float]) -> float:
     ratio = ordered(comparison)
-    left, right = evaluate(ratio.lhs, load), evaluate(ratio.rhs, load)
-    return left / right if right else 0.0
+    lhs, rhs = evaluate(ratio.lhs, load), evaluate(ratio.rhs, load)
+    return lhs / rhs if rhs else 0.0
 
 
 def is_timed(names: Collection[str]) -> bool:
@@ -218,12 +215,12 @@ def decide(leaves: Sequence[Leaf], alpha: float = ALPHA) -> dict[int, Outcome]:
 
 
 def _sample(leaf: Leaf) -> Sample | None:
-    """Take logarithms of left / right, where an order is claimed and they have one."""
+    """Take logarithms of lhs / rhs, where an order is claimed and they have one."""
     if leaf.comparison.sign in ("==", "!=") or not leaf.sides:
         return None
     if any(not (side > 0 and math.isfinite(side)) for pair in leaf.sides for side in pair):
         return None
-    return Sample(tuple(math.log(left / right) for left, right in leaf.sides))
+    return Sample(tuple(math.log(lhs / rhs) for lhs, rhs in leaf.sides))
 
 
 def _outcome(leaf: Leaf, sample: Sample | None, interval: Interval | None) -> Outcome:
@@ -276,7 +273,7 @@ def _by_load(leaf: Leaf) -> Outcome:
     varies = not (_is_constant(leaf.comparison.lhs) or _is_constant(leaf.comparison.rhs))
     if varies and sign in _ORDERS and (not leaf.idle or len(sides) < 2):  # a mean hides a load that did nothing
         return _by_difference(leaf)
-    holding = sum(_TESTS[sign](float(left), float(right)) for left, right in sides)
+    holding = sum(_TESTS[sign](float(lhs), float(rhs)) for lhs, rhs in sides)
     result = HOLDS if holding == len(sides) else UNDECIDED if holding else FAILS
     loads = f" in {holding} of {len(sides)} loads" if result == UNDECIDED else ""
     return Outcome(result, f"{_means(leaf)}{loads}", leaf.idle)
@@ -284,7 +281,7 @@ def _by_load(leaf: Leaf) -> Outcome:
 
 def _by_difference(leaf: Leaf) -> Outcome:
     """Judge two sides that vary, of which one has no logarithm, by Student's t of their differences, 95 %."""
-    differences = [left - right for left, right in leaf.sides]
+    differences = [lhs - rhs for lhs, rhs in leaf.sides]
     if len(differences) < 2:
         return Outcome(UNDECIDED, _means(leaf), ("one load", FEW, *leaf.idle))
     centre, loads = fmean(differences), len(differences)
@@ -295,8 +292,8 @@ def _by_difference(leaf: Leaf) -> Outcome:
 
 
 def _means(leaf: Leaf) -> str:
-    left, right = (fmean(side) for side in zip(*leaf.sides, strict=True))
-    return _number(left) if _is_constant(leaf.comparison.rhs) else f"{_number(left)} against {_number(right)}"
+    lhs, rhs = (fmean(side) for side in zip(*leaf.sides, strict=True))
+    return _number(lhs) if _is_constant(leaf.comparison.rhs) else f"{_number(lhs)} against {_number(rhs)}"
 
 
 def _numbers(leaf: Leaf, interval: Interval) -> str:
@@ -304,21 +301,21 @@ def _numbers(leaf: Leaf, interval: Interval) -> str:
 
     Sides are geometric means: the ratio is what they give. A constant factor belongs to the bound, not to a side.
     """
-    left, right = (math.exp(fmean(map(math.log, side))) for side in zip(*leaf.sides, strict=True))
+    lhs, rhs = (math.exp(fmean(map(math.log, side))) for side in zip(*leaf.sides, strict=True))
     ratio = ordered(leaf.comparison)
     if _is_constant(ratio.lhs):  # 1.6 > f says that f < 1.6
         claimed = 1 / leaf.claimed if leaf.claimed else None
-        return _with_bound(inverse(interval), _FLIPPED[ratio.sign], claimed, left)
+        return _with_bound(inverse(interval), _FLIPPED[ratio.sign], claimed, lhs)
     if leaf.claimed is not None or _is_constant(ratio.rhs):
-        return _with_bound(interval, ratio.sign, leaf.claimed, right)
+        return _with_bound(interval, ratio.sign, leaf.claimed, rhs)
     over, under = _factor(ratio.lhs), _factor(ratio.rhs)
     sides = (
-        f"{_side_name(ratio.lhs, ratio.rhs)}{_number(left / over)}",
-        f"{_side_name(ratio.rhs, ratio.lhs)}{_number(right / under)}",
+        f"{_side_name(ratio.lhs, ratio.rhs)}{_number(lhs / over)}",
+        f"{_side_name(ratio.rhs, ratio.lhs)}{_number(rhs / under)}",
     )
     if math.isclose(over, under):
         return f"{' against '.join(sides)}: {_with_ends(interval, 1.0, units.TIMES)}"
-    return f"{' against '.join(sides)}: {_with_bound(interval, ratio.sign, under / over, right)}"
+    return f"{' against '.join(sides)}: {_with_bound(interval, ratio.sign, under / over, rhs)}"
 
 
 def _factor(value: Value) -> float:
@@ -328,22 +325,21 @@ def _factor(value: Value) -> float:
             return number * _factor(factor)
         case Arithmetic(sign="*", lhs=factor, rhs=Number(value=number)) if number > 0:
             return number * _factor(factor)
-        case Arithmetic(sign="*", lhs=left, rhs=right):
-            return _factor(left) * _factor(right)
-        case Arithmetic(sign="/", lhs=left, rhs=right):
-            return _factor(left) / _factor(right)
+        case Arithmetic(sign="*", lhs=lhs, rhs=rhs):
+            return _factor(lhs) * _factor(rhs)
+        case Arithmetic(sign="/", lhs=lhs, rhs=rhs):
+            return _factor(lhs) / _factor(rhs)
     return 1.0
 
 
-def _side_name(value: Value, other: Value) -> str:
+def _side_name(value: Value, opposite: Value) -> str:
     """Name a side, with a space: by the labels that it alone has, else by its metric."""
-    mine, others = (dict.fromkeys(figures(side)) for side in (value, other))
-    common = {label for figure in others for label in figure.labels}
-    labels = dict.fromkeys(label for figure in mine for label in figure.labels if label not in common)
-    names = {figure.metric for figure in mine}
+    common = {label for figure in figures(opposite) for label in figure.labels}
+    labels = dict.fromkeys(label for figure in figures(value) for label in figure.labels if label not in common)
     if labels:
         return f"{label_words(labels)} "
-    return f"{names.pop()} " if len(names) == 1 and names != {figure.metric for figure in others} else ""
+    names, opposite_names = ({figure.metric for figure in figures(side)} for side in (value, opposite))
+    return f"{names.pop()} " if len(names) == 1 and names != opposite_names else ""
 
 
 def _is_constant(value: Value) -> bool:

@@ -123,13 +123,13 @@ def first_cases(claim: Claim) -> tuple[Case, ...]:
 
 def other_cases(claim: Claim) -> Iterator[str]:
     """Say how many more there are, and where it came out otherwise."""
-    if (more := len(claim.worst) - MOST_CASES) > 0:
-        yield f"and {more} more, on the page"
+    if (extra := len(claim.worst) - MOST_CASES) > 0:
+        yield f"and {extra} more, on the page"
     for result in ORDER:
         points = [case.where for case in claim.cases if case.result == result != claim.result]
         if points:
-            more = len(points) - MOST_POINTS
-            yield f"{VERBS[result][0]} at {'; '.join([*points[:MOST_POINTS], *[f'and {more} more'] * (more > 0)])}"
+            extra = len(points) - MOST_POINTS
+            yield f"{VERBS[result][0]} at {'; '.join([*points[:MOST_POINTS], *[f'and {extra} more'] * (extra > 0)])}"
 
 
 def case_words(case: Case, common: Collection[str] = ()) -> str:

@@ -8,8 +8,7 @@ comparison has its own variance, and a table may have several bases.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from stepgrid.model.plan import ALPHA
 from stepgrid.summarize.statistics.scipy_functions import arrays, special
-from stepgrid.summarize.statistics.variance import Array, Moderated, Spreads, moderated
+from stepgrid.summarize.statistics.variance import Array, Spreads, moderated
 
 Values = Mapping[int, Sequence[float]]  # load -> its runs
 
@@ -87,43 +86,24 @@ def table_intervals(tables: Sequence[Sequence[Sample]], alpha: float = ALPHA) ->
 
     The tables help each other: what one shows of the noise is expected of the others.
     """
-    repeated = [[sample for sample in samples if sample.freedom] for samples in tables]
-    repeated = [samples for samples in repeated if samples]
-    noise = _noise(repeated)
-    reach = np.concatenate([np.empty(0), *_table_criticals(repeated, noise, alpha)])
-    rows = zip(
-        (sample for samples in repeated for sample in samples),
-        *(column.tolist() for column in (noise.variance, noise.freedom, reach)),
-        strict=True,
-    )
+    family = [(at, sample) for at, samples in enumerate(tables) for sample in samples if sample.freedom]
+    if not family:
+        return [[None] * len(samples) for samples in tables]
+    # A sample that names no base has its own.
+    keys = [(at, index if sample.base is None else None, sample.base) for index, (at, sample) in enumerate(family)]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    table, base = np.array([at for at, _ in family]), np.array([numbers[key] for key in keys])
+    variance = np.array([sample.variance for _, sample in family])
+    noise = moderated(Spreads(variance, np.array([sample.freedom for _, sample in family]), table, base))
+    critical = np.empty(len(family))
+    for at in np.unique(table):
+        part = table == at
+        arms = tuple(np.unique(base[part], return_counts=True)[1].tolist())
+        critical[part] = criticals(arms, noise.freedom[part], noise.common[part], alpha)
+    columns = (column.tolist() for column in (noise.variance, noise.freedom, critical))
+    rows = zip((sample for _, sample in family), *columns, strict=True)
     results = (_interval(*row) for row in rows)
     return [[next(results) if sample.freedom else None for sample in samples] for samples in tables]
-
-
-def _noise(tables: Sequence[Sequence[Sample]]) -> Moderated:
-    if not tables:
-        return Moderated(*np.empty((3, 0)))
-    family = [(at, sample) for at, samples in enumerate(tables) for sample in samples]
-    bases: dict[Hashable, int] = {}
-    numbers = [bases.setdefault(key, len(bases)) for key in _bases(family)]
-    variances = np.array([sample.variance for _, sample in family])
-    freedom = np.array([sample.freedom for _, sample in family])
-    return moderated(Spreads(variances, freedom, np.array([at for at, _ in family]), np.array(numbers)))
-
-
-def _bases(family: Sequence[tuple[int, Sample]]) -> Iterator[Hashable]:
-    """Name the base of each comparison; a sample that names none has its own."""
-    for index, (at, sample) in enumerate(family):
-        yield at, index if sample.base is None else None, sample.base
-
-
-def _table_criticals(tables: Sequence[Sequence[Sample]], noise: Moderated, alpha: float) -> Iterator[Array]:
-    first = 0
-    for samples in tables:
-        part = slice(first, first + len(samples))
-        arms = Counter(_bases([(0, sample) for sample in samples])).values()
-        yield criticals(tuple(arms), noise.freedom[part], noise.common[part], alpha)
-        first += len(samples)
 
 
 def _interval(sample: Sample, variance: float, freedom: float, critical: float) -> Interval:
