@@ -1,159 +1,144 @@
-"""The tables that a spec names, and those that are shown where it names none."""
+"""The tables that a spec asks for, and those that are shown where it asks for none."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepgrid.collect.job import collect
-from stepgrid.model.table import Table
+from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
 from stepgrid.summarize import report_tables
+from stepgrid.summarize.page import html, report_formats, summary_text
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report
 from tests.summarize import scenario
 from tests.summarize.scenario import NEW, OLD
 
+Blocks = list[tuple[str, list[str]]]  # name, head and rows
+ONE = {"build": NEW, "cache": "lru", "threads": "1"}
+REQUESTS: dict[str, tuple[dict[str, Any], Blocks]] = {
+    "blocks, rows and columns with labels": (
+        {"rows": ["step"], "columns": ["build"], "by": ["cache"], "where": {"threads": "1"},
+         "labels": {OLD: "6.11", "hyper": "clock", "readww": "reads", "step": "what is run"}},
+        [("cache=lru, qps, operations/s", [f"what is run | 6.11 | {NEW}", "fillseq | 300,000 | 300,000",
+                                           "reads | 10,000 | 10,000", "overwrite | 18,100 | 18,100"]),
+         ("cache=clock, qps, operations/s", [f"what is run | 6.11 | {NEW}", "fillseq | 300,000 | 300,000",
+                                             "reads | unsupported | 15,000", "overwrite | unsupported | 20,000"])]),
+    "ratios to a base": (
+        {"rows": ["build"], "columns": ["cache"], "where": {"step": "readww", "threads": "1"},
+         "base": {"cache": "lru"}},
+        [("readww", ["build | lru | hyper", f"{OLD} | 1.00 | unsupported", f"{NEW} | 1.00 | 1.50 ±0.01"])]),
+    "a base that the table does not show": (
+        {"rows": ["cache"], "where": {"step": "readww", "threads": "2", "build": NEW}, "base": {"threads": "1"}},
+        [("readww", ["cache | qps", "lru | 2.00 ±0.02", "hyper | failed"])]),
+    "metrics go across where no axis does": (
+        {"rows": ["build"], "where": {"step": "fillseq"}, "metrics": ["qps", "p99"]},
+        [("fillseq", ["build | qps | p99_us", f"{OLD} | 300,000 | 16.7", f"{NEW} | 300,000 | 16.7"])]),
+    "an axis that does not touch a step has one row": (
+        {"rows": ["cache"], "where": {"step": "fillseq", "build": NEW}},
+        [("fillseq", ["cache | qps", "- | 300,000"])]),
+    "a bare number above a column has its axis, and a title that names the step is enough: overwrite": (
+        {"rows": ["cache"], "columns": ["threads"], "where": {"step": "overwrite", "build": NEW, "cache": "lru"}},
+        [("qps, operations/s", ["cache | threads=1 | threads=2", "lru | 18,100 | 36,200"])]),
+    "one measurement is shown once, and a family is its builds": (
+        {"rows": ["step"], "columns": ["cache"], "where": {"build": "rocksdb", "threads": "1"}},
+        [(f"{OLD}, qps, operations/s", ["step | lru | hyper", "fillseq | 300,000 | same as lru",
+                                        "readww | 10,000 | unsupported", "overwrite | 18,100 | unsupported"]),
+         (f"{NEW}, qps, operations/s", ["step | lru | hyper", "fillseq | 300,000 | same as lru",
+                                        "readww | 10,000 | 15,000", "overwrite | 18,100 | 20,000"])]),
+    "a published layout": (
+        {"layout": "percentiles", "where": {"step": "readww", "build": NEW}},
+        [("readww", ["p50 | p99 | p99.9 | p99.99 | pmax | version",
+                     "100.0 | 500 | 900 | 2000 | 14649 | cache=lru threads=1",
+                     "50.0 | 250 | 450 | 1000 | 14649 | cache=lru threads=2",
+                     "66.7 | 333 | 600 | 1333 | 14649 | cache=hyper threads=1",
+                     "failed | failed | failed | failed | failed | cache=hyper threads=2"])]),
+    "a line that no axis names has the build": (
+        {"layout": "percentiles", "rows": ["cache"], "where": {"step": "fillseq", "build": NEW}},
+        [("fillseq", ["p50 | p99 | p99.9 | p99.99 | pmax | version", f"3.3 | 17 | 30 | 67 | 14649 | {NEW}"])]),
+    "the last seconds of each step: of overwrite (20000 + 1000) / 2": (
+        {"rows": ["step"], "where": ONE, "window": ["2s"]},
+        [("", ["step | qps", "fillseq | 300,000", "readww | 10,000", "overwrite | 10,500"])]),
+    "a step that does not last so long is not in the table": (
+        {"rows": ["step"], "where": ONE, "window": ["5s", "9s"]},
+        [("", ["step | qps", "overwrite | 20,000"])]),
+}  # fmt: skip
 
-def shown(root: Path, **said: Any) -> Report:
-    found = scenario.experiment(root, **said)
-    collect(found.store, found.plan)
-    return read_report(found.store, found.plan.digest)
+
+def report_of(root: Path, **more: Any) -> Report:
+    experiment = scenario.experiment(root, **more)
+    collect(experiment.store, experiment.plan)
+    return read_report(experiment.store, experiment.plan.digest)
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
-    return shown(tmp_path_factory.mktemp("shown"), tables=TABLES)
+def requested(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    requests = tuple({"title": title, **request} for title, (request, _) in REQUESTS.items())
+    return report_of(tmp_path_factory.mktemp("requested"), tables=requests)
 
 
-def lines(table: Table) -> list[str]:
-    heads = " | ".join(column.name for column in table.columns)
-    return [heads, *(" | ".join(cell.text for cell in row) for row in table.rows)]
+@pytest.mark.parametrize("title", REQUESTS)
+def test_a_requested_table(requested: Report, title: str) -> None:
+    tables = [table for table in requested.tables.made if table.title == title]
+    rows = [[[cell.text for cell in row] for row in table.rows] for table in tables]
+    heads = [[column.name for column in table.columns] for table in tables]
+    lines = [[" | ".join(row) for row in (head, *cells)] for head, cells in zip(heads, rows, strict=True)]
+    assert list(zip((table.block for table in tables), lines, strict=True)) == REQUESTS[title][1]
 
 
-ONE = {"build": NEW, "cache": "lru", "threads": "1"}
-TABLES: tuple[dict[str, Any], ...] = (
-    {
-        "title": "by release",
-        "rows": ["step"],
-        "columns": ["build"],
-        "by": ["cache"],
-        "where": {"threads": "1"},
-        "labels": {OLD: "6.11", "hyper": "clock", "readww": "reads", "step": "what is run"},
-    },
-    {
-        "title": "against lru",
-        "rows": ["build"],
-        "columns": ["cache"],
-        "where": {"step": "readww", "threads": "1"},
-        "base": {"cache": "lru"},
-    },
-    {"title": "two metrics", "rows": ["build"], "where": {"step": "fillseq"}, "metrics": ["qps", "p99"]},
-    {"title": "overwrite by threads", "rows": ["cache"], "columns": ["threads"],
-     "where": {"step": "overwrite", "build": NEW, "cache": "lru"}},
-    {"title": "untouched", "rows": ["cache"], "where": {"step": "fillseq", "build": NEW}},
-    {"title": "shared", "rows": ["step"], "columns": ["cache"], "where": {"build": "rocksdb", "threads": "1"}},
-    {"title": "base elsewhere", "rows": ["cache"], "where": {"step": "readww", "threads": "2", "build": NEW},
-     "base": {"threads": "1"}},
-    {"layout": "percentiles", "where": {"step": "readww", "build": NEW}},
-    {"layout": "percentiles", "title": "of the load", "rows": ["cache"], "where": {"step": "fillseq", "build": NEW}},
-    {"title": "last second", "rows": ["step"], "where": ONE, "window": ["2s"]},
-    {"title": "long", "rows": ["step"], "where": ONE, "window": ["5s", "9s"]},
-)  # fmt: skip
-
-
-def of(report: Report, title: str) -> list[tuple[str, list[str]]]:
-    return [(table.block, lines(table)) for table in report.tables.made if table.title == title]
-
-
-def test_blocks_rows_and_columns_with_labels(report: Report) -> None:
-    assert of(report, "by release") == [
-        (
-            "cache=lru, qps, operations/s",
-            [f"what is run | 6.11 | {NEW}", "fillseq | 300,000 | 300,000", "reads | 10,000 | 10,000",
-             "overwrite | 18,100 | 18,100"],
-        ),
-        (
-            "cache=clock, qps, operations/s",
-            [f"what is run | 6.11 | {NEW}", "fillseq | 300,000 | 300,000", "reads | unsupported | 15,000",
-             "overwrite | unsupported | 20,000"],
-        ),
-    ]  # fmt: skip
-
-
-def test_ratios_to_a_base(report: Report) -> None:
-    (table,) = [table for table in report.tables.made if table.title == "against lru"]
+def test_ratios_have_all_digits_and_a_note_on_their_interval(requested: Report) -> None:
+    (table,) = (table for table in requested.tables.made if table.title == "ratios to a base")
     assert table.before == ("relative to cache=lru",)
-    assert lines(table) == ["build | lru | hyper", f"{OLD} | 1.00 | unsupported", f"{NEW} | 1.00 | 1.50 ±0.01"]
     assert table.rows[1][2].value == pytest.approx(1.5)
     assert table.notes == ("±: the 95 % interval, its longer side; those of a step and base hold together",)
 
 
-def test_a_base_that_the_table_does_not_show(report: Report) -> None:
-    assert of(report, "base elsewhere") == [("readww", ["cache | qps", "lru | 2.00 ±0.02", "hyper | failed"])]
+# Tables that no spec asks for are no longer than anyone would read.
 
 
-def test_metrics_go_across_where_no_axis_does(report: Report) -> None:
-    assert of(report, "two metrics") == [
-        ("fillseq", ["build | qps | p99_us", f"{OLD} | 300,000 | 16.7", f"{NEW} | 300,000 | 16.7"])
-    ]
-
-
-def test_an_axis_that_does_not_touch_a_step_has_one_row(report: Report) -> None:
-    assert of(report, "untouched") == [("fillseq", ["cache | qps", "- | 300,000"])]
-
-
-def test_a_bare_number_above_a_column_says_what_it_is_of_and_a_title_that_names_the_step_is_enough(
-    report: Report,
-) -> None:
-    assert of(report, "overwrite by threads") == [
-        ("qps, operations/s", ["cache | threads=1 | threads=2", "lru | 18,100 | 36,200"])
-    ]
-
-
-def test_one_measurement_is_shown_once_and_a_family_is_its_builds(report: Report) -> None:
-    found = dict(of(report, "shared"))
-    assert list(found) == [f"{OLD}, qps, operations/s", f"{NEW}, qps, operations/s"]
-    assert found[f"{NEW}, qps, operations/s"] == [
-        "step | lru | hyper",
-        "fillseq | 300,000 | same as lru",
-        "readww | 10,000 | 15,000",
-        "overwrite | 18,100 | 20,000",
-    ]
-
-
-def test_a_published_layout(report: Report) -> None:
-    assert of(report, "response time") == [
-        (
-            "readww",
-            ["p50 | p99 | p99.9 | p99.99 | pmax | version", "100.0 | 500 | 900 | 2000 | 14649 | cache=lru threads=1",
-             "50.0 | 250 | 450 | 1000 | 14649 | cache=lru threads=2",
-             "66.7 | 333 | 600 | 1333 | 14649 | cache=hyper threads=1",
-             "failed | failed | failed | failed | failed | cache=hyper threads=2"],
-        )
-    ]  # fmt: skip
-
-
-def test_a_line_that_no_axis_names_has_the_build(report: Report) -> None:
-    ((_, (_, line)),) = of(report, "of the load")
-    assert line.endswith(f" | {NEW}")
-
-
-def test_the_last_seconds_of_each_step(report: Report) -> None:
-    """Of overwrite the last of ten seconds is a tenth; 9 and 10: (20000 + 1000) / 2."""
-    assert of(report, "last second") == [
-        ("", ["step | qps", "fillseq | 300,000", "readww | 10,000", "overwrite | 10,500"])
-    ]
-
-
-def test_a_step_that_does_not_last_so_long_is_not_in_the_table(report: Report) -> None:
-    assert of(report, "long") == [("", ["step | qps", "overwrite | 20,000"])]
-
-
-def test_without_tables_a_kind_shows_its_own(tmp_path: Path) -> None:
-    found = shown(tmp_path)
-    assert not found.tables.are_chosen
-    assert list(dict.fromkeys(table.title for table in found.tables.made)) == ["response time"]
-    hidden = {(name.partition(":")[0], why) for name, why in found.tables.hidden}
+def test_usual_tables_and_the_same_when_they_are_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Name a table that would be long, and make it under that name when a reader asks for it."""
+    experiment = scenario.experiment(tmp_path)
+    usual = scenario.report(experiment)
+    assert not usual.tables.are_chosen
+    assert list(dict.fromkeys(table.title for table in usual.tables.made)) == ["response time"]
+    hidden = {(name.partition(":")[0], why) for name, why in usual.tables.hidden}
     assert hidden == {("relative QPS", report_tables.REPEATED)}
+    monkeypatch.setattr(report_tables, "MOST_ROWS", 0)
+    long = scenario.report(experiment)
+    names = [table.name for table in long.tables.long]
+    assert sorted(names) == sorted(table.name for tables in long.tables.long for table in tables.make())
+    assert [name for name, _ in long.tables.hidden] == names
+    assert {why for _, why in long.tables.hidden} == {report_tables.REPEATED, report_tables.TOO_LONG}
+    all_tables = ({table.name: table for table in report_formats.tables(report)} for report in (long, usual))
+    assert next(all_tables) == next(all_tables)
+
+
+def test_the_text_names_a_long_table_and_repeats_no_note(tmp_path: Path) -> None:
+    report = scenario.report(scenario.experiment(tmp_path))
+    rows = tuple((Cell(str(row)),) for row in range(MOST_ROWS + 1))
+    long = (Table("iostat averages", (Column("rps"),), rows, "readww"),)
+    text = summary_text.text(scenario.altered(report, made=long), Path("index.html"))
+    assert 'stepgrid report specs/cache.yaml --table "iostat averages: readww"\n' in text
+    assert "-------\n  rps\n" not in text
+    imported = scenario.altered(report, made=long, spec="import sysbench published")
+    assert f'stepgrid report {report.setup.plan} --table "iostat' in summary_text.text(imported, Path("index.html"))
+    chosen = scenario.altered(report, made=long, are_chosen=True)
+    assert "-------\n  rps\n" in summary_text.text(chosen, Path("index.html"))
+    noted = (Table(name, (Column("x"),), ((Cell("1"),),), notes=("x: in seconds",)) for name in ("one", "two"))
+    report = scenario.altered(report, made=tuple(noted))
+    assert summary_text.text(report, Path("index.html")).count("x: in seconds") == 1
+    assert html.page(report).count("x: in seconds") == 1
+
+
+def test_a_table_of_zeros_only_has_no_figures() -> None:
+    def of(*texts: str) -> Table:
+        rows = tuple((Cell("lru"), Cell(text)) for text in texts)
+        return Table("stalls", (Column("cache", label=True), Column("stalled")), rows)
+
+    assert not report_tables.has_figures(of("0", "0.00", "0.0%"))
+    assert report_tables.has_figures(of("0", "0.01"))
+    assert not report_tables.has_figures(replace(of(), rows=((Cell("lru"), Cell("-", "absent")),)))

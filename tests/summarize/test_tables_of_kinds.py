@@ -13,8 +13,10 @@ from stepgrid.model.table import Table
 from stepgrid.summarize import report_tables
 from stepgrid.summarize.data.series import Place
 from stepgrid.summarize.data.tables_reader import Run, StepDetails
+from stepgrid.summarize.formats import text_table
 from stepgrid.summarize.report_tables import load_steps
 from stepgrid.summarize.table_blocks import TableInputs, mean_shares
+from tests.golden import Golden
 from tests.summarize import made
 
 AXES = (Axis("server", ("my", "pg")), Axis("range", ("10", "100"), ("read-only.pre", "read-only")))
@@ -60,46 +62,14 @@ def rows(table: Table) -> list[str]:
     return [" ".join(cell.text for cell in row) for row in table.rows]
 
 
-@pytest.fixture(scope="module")
-def sysbench_tables() -> Mapping[str, list[tuple[str, list[str]]]]:
-    by_title: dict[str, list[tuple[str, list[str]]]] = {}
-    for table in tables():
-        by_title.setdefault(table.title, []).append((table.block, rows(table)))
-    return by_title
-
-
-def test_sysbench_has_rates_by_group_with_the_range_in_the_name(
-    sysbench_tables: Mapping[str, list[tuple[str, list[str]]]],
-) -> None:
-    assert sysbench_tables["relative QPS by group"] == [
-        ("range queries without aggregation", ["1.31 scan", "1.42 scan.pre"]),
-        (
-            "range queries with aggregation",
-            ["1.29 read-only_range=10", "1.38 read-only.pre_range=10", "1.28 read-only_range=100",
-             "1.36 read-only.pre_range=100"],
-        ),
-        ("writes", ["1.33 update-one"]),
-    ]  # fmt: skip
-    assert sysbench_tables["QPS by group"][0] == (
-        "range queries without aggregation",
-        ["160 210 scan", "5000 5000 scan, rows/s", "120 170 scan.pre", "7000 7000 scan.pre, rows/s"],
-    )
-    assert sysbench_tables["QPS after what writes, relative to before it"] == [
-        ("", ["1.33 1.24 scan", "1.31 1.22 read-only_range=10", "1.29 1.21 read-only_range=100"])
-    ]
-
-
-def test_sysbench_has_the_load_errors_and_costs(sysbench_tables: Mapping[str, list[tuple[str, list[str]]]]) -> None:
-    """Show the load, which is not measured, with the sizes after the wait behind it."""
-    assert sysbench_tables["load and sizes"] == [
-        ("", ["my 100 2.50 2 - 1 MiB - 3 MiB 4 MiB", "pg 150 2.50 2 - 1 MiB - 3 MiB 4 MiB"])
-    ]
-    assert sysbench_tables["errors and reconnects"] == [("ignored_errors, errors", ["update-one 4 4"])]
-    assert sysbench_tables["CPU per operation"][0][1][0] == "20.5 + 7 20.5 + 7 scan"
-    costs = sysbench_tables["per operation"]
-    assert [block for block, _ in costs][:4] == [*["scan.pre"] * 2, *["read-only.pre, range=10"] * 2]
-    assert costs[0][1] == ["0.833333 4.167 - - - 120 my", "0.588235 2.941 - - - 170 pg"]
-    assert costs[1][1] == ["0.71 0.71 - - - 1.42 pg"]
+def test_sysbench(golden: Golden) -> None:
+    """Show rates by group with the range in the name, the load with the sizes after the wait, errors and costs."""
+    shown = tables()
+    assert {table.title for table in shown} == {
+        *("relative QPS by group", "QPS by group", "QPS after what writes, relative to before it"),
+        *("load and sizes", "errors and reconnects", "CPU per operation", "per operation"),
+    }
+    golden("\n".join(map(text_table, shown)))
 
 
 def test_costs_of_many_steps_are_only_named(monkeypatch: pytest.MonkeyPatch) -> None:
