@@ -15,7 +15,7 @@ from stepgrid.model.plan import Plan
 from stepgrid.plan import difference
 from stepgrid.plan.difference import UNSET, Input, Link, differences, input_text, setup_fields, value_text, yaml_text
 from stepgrid.summarize.comparisons import builds
-from stepgrid.summarize.notes.step_settings import _value
+from stepgrid.summarize.setup import _setting
 from tests.conftest import Compile
 from tests.expand.test_setup import SERVICE
 
@@ -238,7 +238,7 @@ JSON = st.recursive(
 def test_no_value_is_shown_as_python_has_it(setting: Any) -> None:
     """In the reasons of a plan, under what the steps do, in `explain`, of a build's facts."""
     line = input_text(Input("params.metrics", UNSET, setting))
-    for text in (line, _value("metrics", setting, None), yaml_text(setting), builds.value_text(setting)):
+    for text in (line, _setting("metrics", [setting], None), yaml_text(setting), builds.value_text(setting)):
         assert not re.search(r"'|None|True|False", text)
 
 

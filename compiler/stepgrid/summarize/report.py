@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import partial
-from typing import Any
 
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import ALPHA, BUILD, AdaptiveRepeat, Axis, Header, load_counts
+from stepgrid.model.plan import ALPHA, BUILD, Axis, Header, load_counts
 from stepgrid.model.table import Table
 from stepgrid.plan.actions import arms, choose_base
 from stepgrid.summarize import claim_judgement, report_tables
@@ -20,9 +18,6 @@ from stepgrid.summarize.comparisons import (
     builds,
     comparison_axes,
     decisions,
-    drift,
-    measurement_gap,
-    multiple_comparisons,
 )
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, Comparison
@@ -37,48 +32,11 @@ from stepgrid.summarize.data import searches
 from stepgrid.summarize.data.points import Point, points
 from stepgrid.summarize.data.searches import Search
 from stepgrid.summarize.data.tables_reader import Run, Tables
-from stepgrid.summarize.notes import (
-    client_cpu,
-    compaction_debt,
-    coverage,
-    failed_rates,
-    quiesce_times,
-    recall_range,
-    short_runs,
-    warnings,
-)
-from stepgrid.summarize.notes.arm_settings import ArmSettings
-from stepgrid.summarize.notes.coverage import Coverage
-from stepgrid.summarize.notes.option_defaults import Defaults, defaults
-from stepgrid.summarize.notes.step_settings import StepSettings
+from stepgrid.summarize.notes import Notes, coverage, doubts, measured_times, quiet_times
+from stepgrid.summarize.setup import Setup, defaults
 from stepgrid.summarize.table_blocks import TableInputs
 
 _METRIC_CALL = re.compile(r"\b([a-z]\w*)\(")  # of a claim's expression
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """Subject of a report: what was run, how often, on what."""
-
-    title: str
-    plan: str
-    spec: str
-    scale: str | None
-    axes: tuple[Axis, ...]
-    base: Mapping[str, str]
-    metric: ComparedMetric  # that the report leads with
-    loads: tuple[int, int]  # of a cell, the fewest and the most
-    runs: int
-    effect: float  # the smallest that counts
-    until: AdaptiveRepeat | None
-    hardware: Mapping[str, Any]
-    builds: Mapping[str, Build]
-    measured: tuple[datetime, datetime] | None  # when the first and the last step began
-    units: Mapping[str, str]  # of metrics
-    defaults: Defaults | None = None  # of options that the spec leaves alone
-    settings: tuple[ArmSettings, ...] = ()  # of the arms, by axis
-    common: tuple[tuple[str, str], ...] = ()  # builds, what all of their arms set
-    steps: tuple[StepSettings, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +89,6 @@ class ReportTables:
         return [*long, *((table.name, table.why) for table in self.long)]
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
-    """Doubts and gaps: what a reader must know before believing a figure."""
-
-    coverage: Coverage
-    warnings: tuple[str, ...] = ()
-    quiet: tuple[str, ...] = ()
-    differs: tuple[str, ...] = ()  # inputs of two sets of results
-    left_out: tuple[str, ...] = ()  # what only one of them has
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
     setup: Setup
@@ -176,8 +123,9 @@ def make_report(
         lambda is_included: intervals.of_loads(is_included).interval,
     )
     limits = decisions.Limits(header.until, evidence.effect, costs) if header.until else None
+    setup = _setup(subject, tables)
     return Report(
-        _setup(subject, tables),
+        setup,
         Comparisons(
             sections=subject.sections,
             all=tuple(comparisons),
@@ -186,7 +134,11 @@ def make_report(
             decisions=decisions.decide(comparisons, limits) if limits else (),
             searches=tuple(searches.searches(searches.searched_axes(header), tables.runs)),
         ),
-        _notes(subject, tables, comparisons),
+        Notes(
+            coverage(tables.runs),  # with what searches tried
+            tuple(doubts(header, setup, subject.tables, subject.sections, comparisons)),
+            tuple(quiet_times(subject.tables.runs)),
+        ),
         ReportTables(tuple(made), tuple(long), bool(header.report.tables)),
         subject.tables,
     )
@@ -311,31 +263,7 @@ def _setup(subject: _Subject, tables: Tables) -> Setup:
         until=header.until,
         hardware=header.hardware,
         builds=subject.builds,
-        measured=coverage.measured(tables.runs),
+        measured=measured_times(tables.runs),
         units=tables.units,
         defaults=defaults(subject.tables, labels, subject.base.get(BUILD)),
     )
-
-
-def _notes(subject: _Subject, tables: Tables, comparisons: Sequence[Comparison]) -> Notes:
-    """`tables`: with what searches tried."""
-    return Notes(
-        coverage=coverage.status(tables.runs),
-        warnings=tuple(_warnings(subject, comparisons)),
-        quiet=tuple(quiesce_times.waits(subject.tables.runs)),
-    )
-
-
-def _warnings(subject: _Subject, comparisons: Sequence[Comparison]) -> Iterator[str]:
-    header, tables = subject.header, subject.tables
-    yield from warnings.scaled(header.scale)
-    yield from warnings.warnings(header.warnings, subject.builds, tables, header.report)
-    if (within := header.report.within) is not None:
-        yield from measurement_gap.compared(comparisons, within)
-    for note in (client_cpu, failed_rates, compaction_debt, recall_range, short_runs):
-        yield from note.sentences((section.step, section.names, section.points) for section in subject.sections)
-    yield from drift.sentences([(section.step, section.points) for section in subject.sections])
-    yield from multiple_comparisons.sentences(comparisons, header.report.smallest_effect)
-    labels = next((axis.labels for axis in subject.axes if axis.name == BUILD), ())
-    differing = defaults(tables, labels, subject.base.get(BUILD))
-    yield from differing.sentences if differing else ()

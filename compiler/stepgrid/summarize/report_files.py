@@ -25,11 +25,9 @@ from stepgrid.summarize.comparisons.comparison import Case
 from stepgrid.summarize.comparisons.decisions import LoadCosts, load_costs
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.notes.arm_settings import arm_settings
-from stepgrid.summarize.notes.common_settings import common_settings
-from stepgrid.summarize.notes.step_settings import step_settings
 from stepgrid.summarize.page import html, summary_text
 from stepgrid.summarize.report import Report, make_report
+from stepgrid.summarize.setup import arm_settings, common_settings, step_settings
 
 
 def current_report(store: Store, plan: Plan) -> Report:

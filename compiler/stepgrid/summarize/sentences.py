@@ -39,7 +39,7 @@ def incomplete(report: Report) -> str:
 
 def doubts_line(report: Report) -> str:
     """Write all doubts in a line: Read with care (2): assertions on · fillseq ran 0.2 s."""
-    briefs = [cut(text, BRIEF) for text in report.notes.warnings]
+    briefs = [cut(doubt.brief, BRIEF) for doubt in report.notes.doubts]
     return f"Read with care ({len(briefs)}): {DOT.join(briefs)}" if briefs else ""
 
 

@@ -19,8 +19,9 @@ from stepgrid.store.paths import SUMMARY_TEXT
 from stepgrid.summarize.charts import report_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.step_charts import Chart
-from stepgrid.summarize.page import host, html, origin, summary_text
+from stepgrid.summarize.page import html, summary_text
 from stepgrid.summarize.page.html import Card
+from stepgrid.summarize.provenance import host_line, measured_text, origin_line
 from stepgrid.summarize.report import Report
 
 SITE_MARK = ".stepgrid-site"  # in a folder that is a site: its files may be replaced
@@ -57,7 +58,7 @@ class Experiment:
 
     @property
     def measured(self) -> str:
-        return origin.measured(self.report)
+        return measured_text(self.report.setup, self.report.data.facts)
 
     @property
     def updated(self) -> datetime | None:
@@ -66,11 +67,11 @@ class Experiment:
     @property
     def host(self) -> str:
         """Describe the host without its name."""
-        return host.line(self.report.setup.hardware, self.report.data.facts.get("host", {}))
+        return host_line(self.report.setup.hardware, self.report.data.facts.get("host", {}))
 
     @property
     def made_from(self) -> str:
-        return origin.line(self.report)
+        return origin_line(self.report.setup)
 
     @property
     def parquet(self) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.model.plan import SAME_QUALITY, Axis, Report
+from stepgrid.model.plan import SAME_QUALITY, Axis
 from stepgrid.summarize.comparisons.builds import (
     Build,
     builds,
@@ -21,8 +21,6 @@ from stepgrid.summarize.comparisons.builds import (
     value_text,
 )
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import Tables
-from stepgrid.summarize.notes.warnings import warnings
 from tests.summarize import scenario
 from tests.summarize.made import point, run
 from tests.summarize.scenario import NEW, OLD
@@ -171,15 +169,6 @@ def test_clients_are_compared_like_engines() -> None:
     assert difference(known, _point("b-2"), _point("b-1")) == words
     lost = "the clients sysbench and lost: what one of them was built with is not recorded"
     assert refusal(known, _point("b-3"), _point("b-1")) == difference(known, _point("b-3"), _point("b-1")) == lost
-
-
-def test_the_warning_holds_engines_and_clients_apart() -> None:
-    known = {node: build for node, build in _known().items() if node != "b-3"}
-    ways = "made as Debian packages / compiled from source"
-    told = list(warnings((), known, Tables((), {}, {}), Report()))
-    assert told == [f"clients are compared as shipped, though made differently: {ways}"]
-    told = list(warnings((), known, Tables((), {}, {}), Report(strict=SAME_QUALITY)))
-    assert told == [f"clients that were made differently get no verdict against each other: {ways}"]
 
 
 def text(root: Path, assertions: Mapping[str, bool] = {}, **spec: Any) -> str:

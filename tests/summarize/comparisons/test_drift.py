@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from stepgrid.summarize.comparisons.drift import of, sentences
+from stepgrid.summarize.comparisons.drift import drifts, step_drift
 from tests.summarize.made import point, run
 
 
@@ -21,33 +21,35 @@ def experiment(per_hour, noise=0.001, load=0.05, arms=4, loads=5, seed=1, each=1
 
 
 def test_a_drift_is_found_beside_arms_and_loads_that_differ():
-    found = of("readww", experiment(-0.02))
+    found = step_drift("readww", experiment(-0.02))
     assert found.per_hour == pytest.approx(-0.02, abs=0.003)
-    assert list(sentences([("readww", experiment(-0.02))])) == [
-        "readww: became 0.874 % slower from the first to the last arm of a load (30m00s), whatever the arm: the order "
-        "by chance keeps that out of the ratios, not out of the figures"
+    assert [drift.text for drift in drifts([("readww", experiment(-0.02))])] == [
+        "readww: became 0.874 % slower from the first to the last arm of a load (30m00s), whatever the arm: the random "
+        "order keeps that out of the ratios, not out of the figures"
     ]
 
 
 def test_what_was_measured_for_seconds_is_not_told_by_the_hour():
-    (said,) = sentences([("commits", experiment(20.0, each=0.02))])
-    assert said.startswith("commits: became 2.14 % faster from the first to the last arm of a load (4s), whatever")
+    (drift,) = drifts([("commits", experiment(20.0, each=0.02))])
+    assert drift.text.startswith(
+        "commits: became 2.14 % faster from the first to the last arm of a load (4s), whatever"
+    )
 
 
 def test_loads_that_differ_are_no_drift():
-    found = [of("readww", experiment(0.0, seed=seed)).chance for seed in range(200)]
+    found = [step_drift("readww", experiment(0.0, seed=seed)).chance for seed in range(200)]
     assert sum(each < 0.05 for each in found) <= 18
 
 
 def test_too_few_runs_say_nothing():
-    assert of("readww", experiment(-0.02, arms=2, loads=3)) is None
+    assert step_drift("readww", experiment(-0.02, arms=2, loads=3)) is None
 
 
 def test_a_run_that_two_arms_share_counts_once():
     points = experiment(-0.02)
-    assert of("readww", [*points, points[0]]) == of("readww", points)
+    assert step_drift("readww", [*points, points[0]]) == step_drift("readww", points)
 
 
 def test_where_a_load_did_nothing_no_drift_is_told():
     points = experiment(-0.02)
-    assert of("readww", [*points[1:], point(*points[0].runs[1:], run("0", 0, 0.0))]) is None
+    assert step_drift("readww", [*points[1:], point(*points[0].runs[1:], run("0", 0, 0.0))]) is None

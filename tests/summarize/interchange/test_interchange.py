@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from stepgrid.package import TEMPLATES
 from stepgrid.summarize.interchange import INTERCHANGE, github_summary, report_document
-from stepgrid.summarize.notes.coverage import Coverage, MissingFigures
+from stepgrid.summarize.notes import Coverage, MissingFigures
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
 from tests.summarize.interchange import schemas

@@ -1,8 +1,8 @@
-"""Whether a step became faster or slower in the course of an experiment, whatever was measured.
+"""Drift: a step that became faster or slower in the course of an experiment, whatever the arm.
 
-Each figure against what its arm and its load come to elsewhere, by the time at which it was measured: within a block
-all arms are measured once, in an order of chance, so that a trend with time is none of the arms'. What changes from one
-block to the next cannot be told from what differs between the loads, and is in neither.
+Least squares of each figure's logarithm on its time, with a mean for every arm and every load. Within a block all arms
+are measured once, in a random order, so that a trend with time is none of the arms'. Changes from one block to the next
+cannot be told from differences between the loads, and are in neither.
 """
 
 from __future__ import annotations
@@ -33,67 +33,69 @@ ROUNDS = 50  # of taking out means in turn: one is exact where no run is missing
 class Drift:
     step: str
     per_hour: float  # of the logarithm
-    hours: float  # from the first to the last run of a load, the median: a trend is known for no longer
+    hours: float  # from the first to the last run of a load, the median: the trend is known for no longer
     chance: float
 
+    @property
+    def brief(self) -> str:
+        return f"{self.step} became {self._change}"
 
-def sentences(steps: Sequence[tuple[str, Sequence[Point]]]) -> Iterator[str]:
-    found = [drift for step, points in steps if (drift := of(step, points))]
-    for each in found:
-        if each.chance * len(found) < CHANCE:
-            way = "faster" if each.per_hour > 0 else "slower"
-            by, span = percent(abs(math.expm1(each.per_hour * each.hours))), duration(3600 * each.hours)
-            yield (
-                f"{each.step}: became {by} {way} from the first to the last arm of a load ({span}), whatever the arm: "
-                "the order by chance keeps that out of the ratios, not out of the figures"
-            )
+    @property
+    def text(self) -> str:
+        span = duration(3600 * self.hours)
+        return (
+            f"{self.step}: became {self._change} from the first to the last arm of a load ({span}), whatever the arm: "
+            "the random order keeps that out of the ratios, not out of the figures"
+        )
+
+    @property
+    def _change(self) -> str:
+        word = "faster" if self.per_hour > 0 else "slower"
+        return f"{percent(abs(math.expm1(self.per_hour * self.hours)))} {word}"
 
 
-def of(step: str, points: Iterable[Point]) -> Drift | None:
-    """By least squares, with a mean for every arm and every load; None where too little is left to tell, or a load did
-    nothing.
-    """
+def drifts(steps: Sequence[tuple[str, Sequence[Point]]]) -> list[Drift]:
+    """List those that chance would hardly show in any of these steps."""
+    drifts = [drift for step, points in steps if (drift := step_drift(step, points))]
+    return [drift for drift in drifts if drift.chance * len(drifts) < CHANCE]
+
+
+def step_drift(step: str, points: Iterable[Point]) -> Drift | None:
+    """Fit a step's drift; None where too few runs are left to tell, or a load did nothing."""
     points = list(points)
     rows = [] if any(point.idle_loads for point in points) else list(_rows(points))
-    arms, loads = ({row[at] for row in rows} for at in (0, 1))
+    arms, loads = ({row[index] for row in rows} for index in (0, 1))
     freedom = len(rows) - len(arms) - len(loads)
     if freedom < FEWEST_FREEDOMS:
         return None
     import numpy as np
 
-    of_arm, of_load = (_numbered([row[at] for row in rows]) for at in (0, 1))
-    time, logs = (_centred(np.array([row[at] for row in rows]), of_arm, of_load) for at in (2, 3))
+    arm_numbers, load_numbers = (np.unique([row[index] for row in rows], return_inverse=True)[1] for index in (0, 1))
+    time, logs = (_center(np.array([row[index] for row in rows]), arm_numbers, load_numbers) for index in (2, 3))
     if not (spread := float(time @ time)) > 1e-9:
         return None
     slope = float(time @ logs) / spread
-    rest = logs - slope * time
-    error = math.sqrt(max(float(rest @ rest), 1e-18) / freedom / spread)
-    return Drift(step, slope, _span(rows), 2 * special("stdtr", freedom, -abs(slope) / error))
-
-
-def _span(rows: Sequence[tuple[int, int, float, float]]) -> float:
+    residuals = logs - slope * time
+    error = math.sqrt(max(float(residuals @ residuals), 1e-18) / freedom / spread)
     times: dict[int, list[float]] = {}
     for _, load, hours, _ in rows:
         times.setdefault(load, []).append(hours)
-    return median(max(found) - min(found) for found in times.values())
+    span = median(max(hours) - min(hours) for hours in times.values())
+    return Drift(step, slope, span, 2 * special("stdtr", freedom, -abs(slope) / error))
 
 
 def _rows(points: Iterable[Point]) -> Iterator[tuple[int, int, float, float]]:
-    """(arm, load, hours, logarithm), each run once."""
-    seen: set[object] = set()
+    """Yield arm, load, hours and logarithm of each run."""
+    counted: set[object] = set()  # a run of several arms counts once
     for arm, point in enumerate(points):
         for run in point.runs:
-            if run.started and QPS in run.metrics and run.place not in seen:
-                seen.add(run.place)
+            if run.started and QPS in run.metrics and run.place not in counted:
+                counted.add(run.place)
                 yield arm, run.load, run.started.timestamp() / 3600, math.log(run.metrics[QPS])
 
 
-def _numbered(found: Sequence[int | float]) -> Sequence[int]:
-    known = {value: number for number, value in enumerate(dict.fromkeys(found))}
-    return [known[value] for value in found]
-
-
-def _centred(values: Array, *groups: Sequence[int]) -> Array:
+def _center(values: Array, *groups: NDArray[np.intp]) -> Array:
+    """Take out the means of groups, in turn until they stay 0."""
     import numpy as np
 
     values = values - values.mean()

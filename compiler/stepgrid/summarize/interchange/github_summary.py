@@ -8,7 +8,8 @@ from pathlib import Path
 
 from stepgrid.summarize import claims, formats
 from stepgrid.summarize.comparisons.comparison_table import comparison_table
-from stepgrid.summarize.page import answer, origin
+from stepgrid.summarize.page import answer
+from stepgrid.summarize.provenance import measured_text, origin_line
 from stepgrid.summarize.report import Report
 
 VARIABLE = "GITHUB_STEP_SUMMARY"  # the file that a step appends it to
@@ -41,5 +42,6 @@ def _parts(report: Report) -> Iterator[str]:
         yield "\n## Before you believe it\n"
         yield from (f"- {formats.escape_markdown(each)}" for each in report.notes.warnings)
     yield from (f"\n{formats.markdown_table(comparison_table(found))}" for found in report.comparisons.all)
-    made_from, measured = (formats.escape_markdown(text(report)) for text in (origin.line, origin.measured))
+    texts = origin_line(report.setup), measured_text(report.setup, report.data.facts)
+    made_from, measured = map(formats.escape_markdown, texts)
     yield f"\n{made_from}; measured {measured}\n"

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from stepgrid.model.status import Status
 from stepgrid.summarize.claims import FAILS, UNDECIDED, Case, Claim, case_words
-from stepgrid.summarize.notes.coverage import MissingFigures
+from stepgrid.summarize.notes import MissingFigures
 from stepgrid.summarize.report import Report
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0, escaped or not

@@ -13,16 +13,15 @@ from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Column, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
-from stepgrid.summarize import claims
+from stepgrid.summarize import claims, provenance, setup
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.step_charts import Chart
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Comparison, Entry, PooledRatio
 from stepgrid.summarize.comparisons.comparison_table import DOUBT, MOST_PLACES
 from stepgrid.summarize.formats import group_html, html_body, html_text
-from stepgrid.summarize.notes import database_origin, step_settings
-from stepgrid.summarize.page import absolute_figures, command_lines, host, origin
-from stepgrid.summarize.page.next_steps import next_steps
+from stepgrid.summarize.notes import Doubt
+from stepgrid.summarize.page import absolute_figures
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.statistics import verdicts
@@ -141,7 +140,7 @@ def _digest(text: str) -> str:
 
 def _context(report: Report) -> dict[str, Any]:
     marks = PageMarks()
-    answers, doubts = answer_cards(report), _doubts(report)
+    answers, doubts = answer_cards(report), report.notes.doubts
     main = report_charts.main_chart(report, marks)
     hosts = report.data.facts.get("host", {})
     return {
@@ -173,24 +172,33 @@ def _context(report: Report) -> dict[str, Any]:
         "intervals": _intervals(report),
         "sections": [_section(report, section) for section in report.comparisons.sections],
         "figures_title": absolute_figures.title(report),
-        "steps": html_body(step_settings.table(report.setup.steps, report.comparisons.points_by_step))
+        "steps": html_body(setup.step_table(report.setup.steps, report.comparisons.points_by_step))
         if report.setup.steps
         else "",
         "tables": group_html(report.tables.shown),
         "settings": [(setting.axis, html_body(setting.table)) for setting in report.setup.settings],
         "common": report.setup.common,
-        "dropped": command_lines.dropped(report),
+        "dropped": provenance.dropped_options(report.comparisons.sections, report.data.facts.get("command", {})),
         "defaults": html_body(report.setup.defaults.table) if report.setup.defaults else "",
-        "many_commands": command_lines.MANY,
+        "many_commands": provenance.MANY,
         "missing": report.notes.coverage.troubles,
         "artifacts": {build.id: _artifacts(build) for build in report.setup.builds.values() if build.artifacts},
         "facts": _words(
-            [*host.rows(report.setup.hardware, hosts), *database_origin.rows(report.data.facts.get("image", {}))]
+            [
+                *provenance.host_rows(report.setup.hardware, hosts),
+                *provenance.database_rows(report.data.facts.get("image", {})),
+            ]
         ),
         "method": verdicts.METHOD,
         "meaning": [*verdicts.MEANING.items(), *absolute_figures.meanings(report)],
         "setup": _setup(report),
-        "next_steps": next_steps(report),
+        "next_steps": provenance.next_steps(
+            report.setup,
+            report.comparisons.leading,
+            report.comparisons.claims,
+            report.notes.coverage.incomplete,
+            report.data.facts,
+        ),
         "counted": counted,
     }
 
@@ -203,9 +211,11 @@ def _setup_line(report: Report) -> str:
     steps = [section.step for section in report.comparisons.sections]
     ran = ", ".join(steps) if len(steps) <= 3 else f"{len(steps)} measured steps"
     hosts = report.data.facts.get("host", {})
-    machine = ", ".join(host.line(report.setup.hardware, hosts).split(", ")[:3])
+    machine = ", ".join(provenance.host_line(report.setup.hardware, hosts).split(", ")[:3])
     scale = f"scale {report.setup.scale}" if report.setup.scale else ""
-    return " · ".join(filter(None, (ran, scale, repeats(report), machine, origin.measured(report))))
+    return " · ".join(
+        filter(None, (ran, scale, repeats(report), machine, provenance.measured_text(report.setup, report.data.facts)))
+    )
 
 
 def repeats(report: Report) -> str:
@@ -233,20 +243,9 @@ def answer_cards(report: Report) -> list[Card]:
     return cards
 
 
-class Doubt(NamedTuple):
-    headline: str
-    text: str
-
-
-def _doubts(report: Report) -> list[Doubt]:
-    return [Doubt(" ".join(text.replace("`", "").split()[:7]), text) for text in report.notes.warnings]
-
-
 def _doubt_line(doubts: Sequence[Doubt]) -> str:
     omitted = len(doubts) - MOST_HEADLINES
-    return " · ".join(doubt.headline for doubt in doubts[:MOST_HEADLINES]) + (
-        f" · {omitted} more" if omitted > 0 else ""
-    )
+    return " · ".join(doubt.brief for doubt in doubts[:MOST_HEADLINES]) + (f" · {omitted} more" if omitted > 0 else "")
 
 
 def _why(report: Report) -> list[str]:
@@ -377,7 +376,9 @@ def _section(report: Report, section: Any) -> dict[str, Any]:
         "step": section.step,
         "figures": html_body(absolute_figures.table(report, section)),
         "note": "",
-        "commands": command_lines.shortened(list(command_lines.commands(report, section))),
+        "commands": provenance.shorten_commands(
+            list(provenance.commands(section, report.data.facts.get("command", {})))
+        ),
     }
 
 
@@ -403,14 +404,14 @@ def _setup(report: Report) -> list[tuple[str, Sequence[str]]]:
     )
     rows = [
         ("Compared", axes),
-        ("Steps", [step_settings.brief(report.comparisons.points_by_step)]),
+        ("Steps", [setup.steps_in_brief(report.comparisons.points_by_step)]),
         ("Repeats", [repeats(report)]),
         ("Status", [f"{counts} (measured steps)"]),
         ("Quiet after", report.notes.quiet),
         ("Differs", report.notes.differs),
         ("Not compared", report.notes.left_out),
-        ("Host", [host.line(report.setup.hardware, report.data.facts.get("host", {}))]),
-        ("Measured", [origin.measured(report)]),
-        ("Made from", [origin.line(report)]),
+        ("Host", [provenance.host_line(report.setup.hardware, report.data.facts.get("host", {}))]),
+        ("Measured", [provenance.measured_text(report.setup, report.data.facts)]),
+        ("Made from", [provenance.origin_line(report.setup)]),
     ]
     return [(name, [text for text in texts if text]) for name, texts in rows if any(texts)]

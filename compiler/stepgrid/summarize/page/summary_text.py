@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,20 +13,18 @@ from stepgrid.model.table import Column, Table
 from stepgrid.model.units import counted, percent
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.store.store import Store
-from stepgrid.summarize import claims, formats
+from stepgrid.summarize import claims, formats, provenance
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.comparison_table import FLOOR, comparison_table
 from stepgrid.summarize.comparisons.decisions import decision_sentences
 from stepgrid.summarize.formats import SENTENCES
-from stepgrid.summarize.notes import step_settings
-from stepgrid.summarize.notes.coverage import MissingFigures
-from stepgrid.summarize.notes.option_defaults import Defaults
-from stepgrid.summarize.page import absolute_figures, answer, host, origin, setup_text, why
-from stepgrid.summarize.page.command_lines import dropped
+from stepgrid.summarize.notes import MissingFigures
+from stepgrid.summarize.page import absolute_figures, answer, why
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
+from stepgrid.summarize.setup import Defaults, step_sentences, steps_in_brief
 
 _FLOOR = (
     "floor: how far apart equal arms came out in this experiment (loads, runs and older results of a step and engine); "
@@ -66,7 +64,7 @@ def page_path(store: Store, plan: str) -> Path:
 
 
 def text(report: Report, page: Path | None) -> str:
-    parts = [_head(report), *setup_text.sections(report)]
+    parts = [_head(report), *_setup(report)]
     for number, each in enumerate(report.comparisons.all):
         parts += [_overview(each, not number), *_why(report, each)]
     parts += [_lines(each.table) for each in report.comparisons.ladders if each.changes]
@@ -76,9 +74,35 @@ def text(report: Report, page: Path | None) -> str:
     sections = [[*_absolute(report, section), *_stalls(report, section)] for section in report.comparisons.sections]
     parts += [*shown, *sections] if tables_first(report) else [*sections, *shown]
     parts += [found] if (found := _defaults(report.setup.defaults)) else []
-    parts.append(setup_text.what_next(report))
+    parts.append(_what_next(report))
     parts.append([*_entry("reading", _reading(report)), *_entry("page", [str(page)] if page else [])])
     return "\n".join("\n".join(part) + "\n" for part in parts)
+
+
+def _setup(report: Report) -> Iterator[list[str]]:
+    setup = report.setup
+    if setup.settings or setup.common:
+        arms = (pair for axis in setup.settings for pair in axis.sentences)
+        yield _titled("what the arms set", (f"{label}: {text}" for label, text in (*arms, *setup.common)))
+    if setup.steps:
+        yield _titled("what the steps do", step_sentences(setup.steps, report.comparisons.points_by_step))
+
+
+def _what_next(report: Report) -> list[str]:
+    lines = ["what next", "---------"]
+    for step in provenance.next_steps(
+        report.setup,
+        report.comparisons.leading,
+        report.comparisons.claims,
+        report.notes.coverage.incomplete,
+        report.data.facts,
+    ):
+        lines += [f"  {step.command}", *wrap(step.why, "    ", width=SENTENCES)]  # a command is not broken
+    return lines
+
+
+def _titled(title: str, sentences: Iterable[str]) -> list[str]:
+    return [title, "-" * len(title), *(line for text in sentences for line in wrap(text, "  ", "    ", SENTENCES))]
 
 
 def tables_first(report: Report) -> bool:
@@ -134,18 +158,18 @@ def head_entries(report: Report) -> list[tuple[str, Sequence[str]]]:
         ("left out", _left_out(report)),
         ("quiet", report.notes.quiet),
         ("compared", _compared(report)),
-        ("steps", [text for text in (step_settings.brief(report.comparisons.points_by_step),) if text]),
+        ("steps", [text for text in (steps_in_brief(report.comparisons.points_by_step),) if text]),
         ("builds", _builds(report)),
         ("repeats", [repeats(report), *decision_sentences(report.comparisons.decisions, report.setup.until)]),
-        ("host", [host.line(report.setup.hardware, report.data.facts.get("host", {}))]),
-        ("measured", [origin.measured(report)]),
-        ("made from", [origin.line(report)]),
+        ("host", [provenance.host_line(report.setup.hardware, report.data.facts.get("host", {}))]),
+        ("measured", [provenance.measured_text(report.setup, report.data.facts)]),
+        ("made from", [provenance.origin_line(report.setup)]),
         ("status", _status(report)),
     ]
 
 
 def _left_out(report: Report) -> list[str]:
-    found = dropped(report)
+    found = provenance.dropped_options(report.comparisons.sections, report.data.facts.get("command", {}))
     return [*([f"options that a binary lacks: {', '.join(found)}"] if found else []), *report.notes.left_out]
 
 

@@ -93,6 +93,6 @@ def _builds(report: Report, compared: Comparison, entry: Entry) -> Iterator[str]
     if run.build_id in report.setup.builds:
         yield from (f"patch {name}" for name in report.setup.builds[run.build_id].patches)
     based = dict(zip(compared.layout.across, compared.arms[0], strict=True)).get(BUILD)
-    if report.setup.defaults and based == report.setup.defaults.base and run.build in report.setup.defaults.others:
-        changes = report.setup.defaults.changes(report.setup.defaults.others.index(run.build))
+    if report.setup.defaults and based == report.setup.defaults.base:
+        changes = report.setup.defaults.changes(run.build)
         yield from (f"default {change}" for change in changes)

@@ -1,0 +1,456 @@
+"""Notes of a report: doubts that a reader must know before believing a figure, and coverage of the sweep."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import groupby
+from statistics import median
+
+from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
+from stepgrid.model.plan import BUILD, Header, Report, stage_label
+from stepgrid.model.status import Status
+from stepgrid.model.units import counted, duration, figure, percent, rate, seconds
+from stepgrid.plugins.driver import Waiting
+from stepgrid.plugins.hit_rate import EXPECTED, FOUND, WARNING
+from stepgrid.plugins.registry import driver
+from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.builds import RUNNING, Build, deciding_differences, quality_differences
+from stepgrid.summarize.comparisons.causes import DASH
+from stepgrid.summarize.comparisons.comparison import Comparison
+from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.comparisons.conditions import SETTINGS, has_missed_lookups, longest_gap, missed_rate
+from stepgrid.summarize.comparisons.drift import drifts
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.series import Place
+from stepgrid.summarize.data.tables_reader import Run, Tables
+from stepgrid.summarize.provenance import way_text
+from stepgrid.summarize.setup import Defaults, Setup
+from stepgrid.summarize.statistics.confidence_intervals import chance
+from stepgrid.summarize.statistics.verdicts import DIFFERENCES
+
+FAR_APART = timedelta(days=7)
+MOST_NAMED = 3
+SHORT = 1.0  # seconds: the figure of a shorter run is one of its noise
+FALSE_DISCOVERIES = 0.05  # of the differences of a report, how many may be by chance
+FARTHEST, LEAST_AMPLIFICATION, FEWEST_POINTS = 5.0, 5.0, 3  # times the median of so many points, and at least
+ALL_FOUND, FEWEST_SEARCHES = 0.999, 2  # recall; searches of a build that are a curve
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    kind: str
+    brief: str  # some words for a line of all doubts: 2 of 60 runs disturbed
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Doubts and gaps: what a reader must know before believing a figure."""
+
+    coverage: Coverage
+    doubts: tuple[Doubt, ...] = ()
+    quiet: tuple[str, ...] = ()
+    differs: tuple[str, ...] = ()  # inputs of two sets of results
+    left_out: tuple[str, ...] = ()  # what only one of them has
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(doubt.text for doubt in self.doubts)
+
+
+def doubts(
+    header: Header, setup: Setup, tables: Tables, sections: Sequence[Section], comparisons: Sequence[Comparison]
+) -> Iterator[Doubt]:
+    """List all doubts of a report, those of the plan and the builds first."""
+    if setup.scale:
+        text = (
+            f"measured at scale {setup.scale}: sizes, durations or repeats are those of this scale, often smaller than "
+            "the title says; the whole experiment may show something else"
+        )
+        yield Doubt("scale", f"scale {setup.scale}", text)
+    yield from (Doubt("plan", "a warning of the spec", text) for text in header.warnings)
+    yield from _of_builds(setup.builds.values(), header.report)
+    yield from _of_runs(tables.runs, setup.builds.values())
+    yield from _of_results(tables)
+    yield from _of_times(tables.runs, comparisons, header.report.within)
+    for rule in _SECTION_RULES:
+        for section in sections:
+            yield from rule(section)
+    yield from _short_runs(sections)
+    for drift in drifts([(section.step, section.points) for section in sections]):
+        yield Doubt("drift", drift.brief, drift.text)
+    yield from _many_comparisons(comparisons, setup.effect)
+    if setup.defaults:
+        yield from _defaults(setup.defaults)
+
+
+def _named(names: Iterable[str], most: int = MOST_NAMED, separator: str = ", ") -> str:
+    names = [*dict.fromkeys(names)]
+    omitted = [f"and {len(names) - most} more"] if len(names) > most else []
+    return separator.join([*names[:most], *omitted])
+
+
+# Builds
+
+
+def _of_builds(builds: Iterable[Build], report: Report) -> Iterator[Doubt]:
+    builds = list(builds)
+    names_by_text: dict[str, list[str]] = {}
+    for build in builds:
+        for text in build.warnings:
+            names_by_text.setdefault(_without_prefix(text), []).append(build.name)
+    for text, names in names_by_text.items():
+        brief = "assertions on" if "assertions" in text.lower() else "a warning of a build"
+        yield Doubt("build", brief, f"{', '.join(names)}: {text}")
+    if libraries := [build.name for build in builds if build.is_from_library]:
+        text = "the official library, with db_bench compiled against it: compiler and flags are the publisher's"
+        yield Doubt("library", "official library", f"{', '.join(libraries)}: {text}")
+    yield from _differences("builds", [build for build in builds if not build.client], report)
+    yield from _differences("clients", [build for build in builds if build.client], report)
+
+
+def _differences(noun: str, builds: Sequence[Build], report: Report) -> Iterator[Doubt]:
+    """Tell which builds are compared as shipped, and which get no verdict."""
+    qualities = [build.quality for build in builds]
+    differing = quality_differences(quality or {} for quality in qualities)
+    is_recorded = len(builds) < 2 or None not in qualities
+    deciding = deciding_differences(builds) if is_recorded else []
+    routes = {(quality or {}).get("route") for quality in qualities}
+    suites = {str(quality["suite"]) for quality in qualities if quality and "suite" in quality}
+    brief = f"packages of {len(suites)} suites" if len(suites) > 1 else f"{noun} made differently"
+    why = "; ".join(dict.fromkeys([*deciding, *differing])) or "it is not recorded how some of them were made"
+    if report.as_shipped is not None:
+        if differing or deciding or not is_recorded:
+            text = f"{noun} are compared as shipped ({report.as_shipped}), though made differently: {why}"
+            yield Doubt("as shipped", brief, text)
+        return
+    refused = f"{noun} that were made differently get no verdict against each other"
+    if not is_recorded or (differing and (report.is_strict or RUNNING in routes)):
+        yield Doubt("no verdict", brief, f"{refused}: {why}")
+        return
+    if deciding:
+        text = f"{noun} that differ in this get no verdict against each other: {'; '.join(deciding)}"
+        yield Doubt("no verdict", deciding[0].partition(" ")[0] + " differ", text)
+    if shipped := [text for text in differing if text not in deciding]:
+        yield Doubt(
+            "as shipped", brief, f"{noun} are compared as shipped, though made differently: {'; '.join(shipped)}"
+        )
+
+
+def _defaults(defaults: Defaults) -> Iterator[Doubt]:
+    numbers = {build: len(defaults.changes(build)) for build in defaults.compared}
+    first, *further = [f"{number} by {build}" for build, number in numbers.items() if number] or [""]
+    if first:
+        number, _, build = first.partition(" by ")
+        changed = ", ".join([f"{counted(int(number), 'option default')} changed by {build}", *further])
+        text = f"{changed} against {defaults.base} (listed below); ratios between builds include them"
+        yield Doubt("defaults", "option defaults differ", text)
+
+
+def _without_prefix(text: str) -> str:
+    return text.removeprefix("WARNING:").strip()
+
+
+# Runs and results
+
+
+def _of_runs(runs: Sequence[Run], builds: Iterable[Build]) -> Iterator[Doubt]:
+    """Tell what engines printed, unless the build's record has it, and lookups of missing keys."""
+    recorded = {_without_prefix(text) for build in builds for text in build.warnings}
+    steps_by_text: dict[str, dict[str, None]] = {}
+    missed: dict[str, list[Run]] = {}
+    for run in runs:
+        for text in map(_without_prefix, run.warnings):
+            if text not in recorded and WARNING not in text:
+                steps_by_text.setdefault(text, {})[f"{run.step} of {run.build}"] = None
+        if has_missed_lookups(run):
+            missed.setdefault(run.step, []).append(run)
+    for text, steps in steps_by_text.items():
+        yield Doubt("run", f"a warning in {counted(len(steps), 'step')}", f"{_named(steps)}: {text}")
+    for step, step_runs in missed.items():
+        shares = []
+        for metric in (FOUND, EXPECTED):
+            values = sorted(run.metrics[metric] for run in step_runs)
+            shares.append(" to ".join(dict.fromkeys(percent(value / 100) for value in (values[0], values[-1]))))
+        names = ", ".join(dict.fromkeys(run.build for run in step_runs))
+        text = (
+            f"{step} of {names}: found {shares[0]} of the keys that it looked up; {shares[1]} were expected: "
+            "lookups of missing keys are part of these figures"
+        )
+        yield Doubt("missed lookups", f"{step} missed keys", text)
+
+
+def _of_results(tables: Tables) -> Iterator[Doubt]:
+    runs, facts = tables.runs, tables.facts
+    for name in ("kernel", "governor"):
+        values = sorted({host[name] for host in facts.get("host", {}).values() if name in host})
+        if len(values) > 1:
+            text = f"the figures come from different settings of the host: {SETTINGS[name]} {', '.join(values)}"
+            yield Doubt("host", f"{len(values)} {name}s", text)
+    by_result = {f"{run.place[0]}/{run.attempt}": run for run in runs if run.attempt}
+    measured = {f"{run.place[0]}/{run.attempt}": run for run in runs if run.attempt and run.measured}
+    noise = {result: entry["warning"] for result, entry in facts.get("noise", {}).items() if "warning" in entry}
+    if disturbed := [result for result in measured if result in noise]:
+        number = f"{len(disturbed)} of {counted(len(measured), 'stage')}"
+        stages = []
+        for run in (measured[result] for result in disturbed):
+            labels = [f"{axis}={label}" for axis, label in run.labels.items() if axis != BUILD]
+            stages.append(", ".join([run.build, *labels, f"load {run.load}"]))
+        names = _named(stages, separator="; ")
+        text = f"the host was not quiet before {number} ({names}): {next(iter(noise.values()))}"
+        yield Doubt("noise", f"{number} disturbed", text)
+    requests = facts.get("asked", {})
+    reasons = Counter(requests[result].get("why") or "no reason given" for result in by_result if result in requests)
+    for why, count in reasons.items():
+        number = f"{count} of {counted(len(by_result), 'stage')} measured again"
+        yield Doubt("again", number, f"{number} on request, and only the newest result counts: {why}")
+    yield from _databases(runs, facts.get("image", {}))
+    yield from _retracted(runs, facts.get("retracted", {}))
+    files = [entry["files"] for result, entry in facts.get("unknown contents", {}).items() if result in by_result]
+    if files:
+        names = _named(name for text in files for name in text.split(", "))
+        text = f"measured before checksums of {names} were kept; `stepgrid redo` measures again"
+        number = f"{counted(len(files), 'result')} of unknown file contents"
+        yield Doubt("contents", number, f"{number}: {text}")
+
+
+def _databases(runs: Sequence[Run], images: Mapping[str, Mapping[str, str]]) -> Iterator[Doubt]:
+    """Tell the steps whose databases were created in different ways."""
+    steps_by_ways: dict[str, dict[str, None]] = {}
+    for step in dict.fromkeys(run.step for run in runs if run.measured):
+        results = {f"{run.place[0]}/{run.attempt}" for run in runs if run.step == step and run.attempt}
+        ways = Counter(way for result in results if (way := images.get(result, {}).get("method")))
+        if len(ways) > 1:
+            ranked = sorted(ways.items(), key=lambda way: (-way[1], way[0]))
+            text = ", ".join(f"{way_text(way)} ({count})" for way, count in ranked)
+            steps_by_ways.setdefault(text, {})[step] = None
+    for ways_text, steps in steps_by_ways.items():
+        text = f"{stage_label([*steps])}: the databases were created in different ways: {ways_text}"
+        yield Doubt("databases", "databases created differently", text)
+
+
+def _retracted(runs: Sequence[Run], notes: Mapping[str, Mapping[str, str]]) -> Iterator[Doubt]:
+    """Count retracted results by reason, with the steps that they were of; `notes`: by stage/time."""
+    steps: dict[str, dict[str, None]] = {}
+    for run in runs:
+        steps.setdefault(run.place[0], {})[f"{run.step} of {run.build}"] = None
+    stages_by_reason: dict[str, list[str]] = {}
+    for result, note in notes.items():
+        stages_by_reason.setdefault(note.get("why", "no reason given"), []).append(result.partition("/")[0])
+    for why, stages in stages_by_reason.items():
+        names = _named(step for stage in stages for step in steps.get(stage, ()))
+        number = f"{counted(len(stages), 'result')} retracted"
+        yield Doubt("retracted", number, f"{number} ({names}): {why}")
+
+
+def _of_times(runs: Sequence[Run], comparisons: Iterable[Comparison], within: float | None) -> Iterator[Doubt]:
+    times = measured_times(runs)
+    if times and times[1] - times[0] > FAR_APART:
+        days = (times[1] - times[0]).days
+        text = f"the figures were measured up to {days} days apart ({times[0]:%Y-%m-%d} to {times[1]:%Y-%m-%d})"
+        yield Doubt("days", f"measured over {days} days", text)
+    if within is None:
+        return
+    gaps: dict[str, float] = {}
+    for comparison in comparisons:
+        for case in comparison.cases():
+            gap = longest_gap(case.point, case.base)
+            if gap is not None and gap > within:
+                gaps[f"{comparison.where(case.row)}, {comparison.arm_name(case.arm)}"] = gap
+    if gaps:
+        longest = duration(max(gaps.values()))
+        limit = f"more than `compare_within` ({duration(within)})"
+        text = f"measured up to {longest} from the base, {limit}: {_named(gaps, separator='; ')}"
+        yield Doubt("gap", f"base up to {longest} away", text)
+
+
+# Steps: a doubt for each that has it
+
+
+def _point_doubts(
+    kind: str, brief: str, message: str, text: Callable[[Point], str]
+) -> Callable[[Section], Iterator[Doubt]]:
+    """Make a rule of sections from a text of points, which is empty where there is nothing to doubt."""
+
+    def rule(section: Section) -> Iterator[Doubt]:
+        cases = [(point, case) for point in section.points if (case := text(point))]
+        if cases:
+            texts = [": ".join(filter(None, (_arm(section, point), case))) for point, case in cases]
+            omitted = [f"and {len(texts) - 4} more"] if len(texts) > 4 else []
+            yield Doubt(
+                kind, f"{section.step}: {brief}", f"{section.step}: {message}: {', '.join([*texts[:4], *omitted])}"
+            )
+
+    return rule
+
+
+def _arm(section: Section, point: Point) -> str:
+    return comparison_axes.words(comparison_axes.key(point, section.names), section.names)
+
+
+def _heavy_client(point: Point) -> str:
+    """Return `80 against 50`, medians of the loads."""
+    client, server = point.spread(CLIENT_CPU), point.spread(SERVER_CPU)
+    if client is None or server is None or client[0] <= server[0]:
+        return ""
+    return f"{figure(client[0])} against {figure(server[0])}"
+
+
+def _compaction_debt(section: Section) -> Iterator[Doubt]:
+    """Tell which few arms compacted what earlier steps had left."""
+    values = [(point, spread[0]) for point in section.points if (spread := point.spread("write_amplification"))]
+    middle = median(value for _, value in values) if len(values) >= FEWEST_POINTS else 0.0
+    far = [(point, value) for point, value in values if middle and value >= max(FARTHEST * middle, LEAST_AMPLIFICATION)]
+    if far:
+        usual = [value for point, value in values if (point, value) not in far]
+        arms = _named(f"{rate(value)} ({_arm(section, point)})" for point, value in far)
+        text = (
+            f"{section.step}: write amplification {arms}, of the others {rate(min(usual))} to {rate(max(usual))}: "
+            "compactions of what earlier steps left ran beside it in some arms only"
+        )
+        yield Doubt("compaction debt", f"{section.step}: compaction debt", text)
+
+
+def _recall_range(section: Section) -> Iterator[Doubt]:
+    """Tell curves of recall that never leave 1: they show nothing of what recall costs."""
+    searches = [(point.build, spread[0], point) for point in section.points if (spread := point.spread("recall"))]
+    for build, group in groupby(sorted(searches, key=lambda search: search[:2]), lambda search: search[0]):
+        recalls = [(recall, point) for _, recall, point in group]
+        lowest, point = recalls[0]
+        if len(recalls) >= FEWEST_SEARCHES and lowest >= ALL_FOUND:
+            text = (
+                f"{section.step} of {build}: recall is {lowest:.4f} or more in all {len(recalls)} searches, "
+                f"the lowest at {_arm(section, point)}: smaller indexes, fewer candidates or harder data would show "
+                "what recall costs"
+            )
+            yield Doubt("recall", f"{section.step}: recall hardly differs", text)
+
+
+_SECTION_RULES: tuple[Callable[[Section], Iterator[Doubt]], ...] = (
+    _point_doubts(
+        "client",
+        "client used more CPU",
+        "the client used more CPU than its server, in µs per operation",
+        _heavy_client,
+    ),
+    _point_doubts("rate", "rate missed", "clients reached less than 95 % of the rate of the spec", missed_rate),
+    _compaction_debt,
+    _recall_range,
+)
+
+
+def _short_runs(sections: Iterable[Section]) -> Iterator[Doubt]:
+    for section in sections:
+        times = [time for point in section.points for run in point.runs if (time := run.metrics.get("seconds"))]
+        if times and min(times) < SHORT:
+            ends = DASH.join(dict.fromkeys(f"{time:.2g}" for time in (min(times), max(times))))
+            text = f"{section.step} ran for {ends} s: too short to trust. Use more keys or rows, or `times:`"
+            yield Doubt("short", f"{section.step} ran {min(times):.1g} s", text)
+
+
+def _many_comparisons(comparisons: Sequence[Comparison], effect: float) -> Iterator[Doubt]:
+    """Count differences that would not stand if all comparisons were judged together (Benjamini, Hochberg)."""
+    entries = [entry for comparison in comparisons for row in comparison.rows for entry in row.entries]
+    judged = [
+        (entry, value)
+        for entry in entries
+        if entry.interval and not entry.refusal and (value := chance(entry.interval, effect)) is not None
+    ]
+    if len({(id(comparison), row.step) for comparison in comparisons for row in comparison.rows}) < 2:
+        return
+    adjusted = adjust([value for _, value in judged])
+    differences = [value for (entry, _), value in zip(judged, adjusted, strict=True) if entry.verdict in DIFFERENCES]
+    if weak := sum(value > FALSE_DISCOVERIES for value in differences):
+        text = (
+            f"{weak} of the {len(differences)} differences may be chance: if the {len(judged)} comparisons of all "
+            f"tables were judged together and not table by table, {weak} would be inconclusive"
+        )
+        yield Doubt("chance", f"{weak} of {len(differences)} differences may be chance", text)
+
+
+def adjust(chances: Sequence[float]) -> Sequence[float]:
+    """Adjust each for all others, as scipy.stats does, which takes half a second to import."""
+    adjusted, least, count = [0.0] * len(chances), 1.0, len(chances)
+    for rank, index in zip(range(count, 0, -1), sorted(range(count), key=lambda at: -chances[at]), strict=True):
+        least = min(least, chances[index] * (count / rank))
+        adjusted[index] = least
+    return adjusted
+
+
+# Coverage
+
+
+@dataclass(frozen=True, slots=True)
+class MissingFigures:
+    """Runs that lack figures for one and the same reason."""
+
+    status: str
+    reason: str
+    runs: int
+    cells: tuple[str, ...]
+    logs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    counts: Mapping[str, int]  # of measured runs, each counted once
+    troubles: tuple[MissingFigures, ...]
+
+    @property
+    def incomplete(self) -> int:
+        return self.total - self.counts[Status.DONE] - self.counts[Status.UNSUPPORTED]
+
+    @property
+    def total(self) -> int:
+        return sum(self.counts.values())
+
+
+def coverage(runs: Sequence[Run]) -> Coverage:
+    """Count measured runs by status; a run that several cells share counts once."""
+    once: dict[Place, Run] = {}
+    for run in runs:
+        if run.measured:
+            once.setdefault(run.place, run)
+    counts = Counter(run.status for run in once.values())
+    groups: dict[tuple[str, str], list[Run]] = {}
+    for run in once.values():
+        if run.status != Status.DONE:
+            groups.setdefault((run.status, run.reason or "no reason recorded"), []).append(run)
+    order: list[str] = [*Status]
+    ranked = sorted(groups.items(), key=lambda group: -order.index(group[0][0]))
+    troubles = tuple(_missing(status, reason, members) for (status, reason), members in ranked)
+    return Coverage({name: counts[name] for name in order}, troubles)
+
+
+def _missing(status: str, reason: str, runs: Sequence[Run]) -> MissingFigures:
+    axes = [(*run.labels, "step") for run in runs]
+    labels = [(*run.labels.values(), run.step) for run in runs]
+    cells = dict.fromkeys(map(comparison_axes.words, labels, axes))
+    logs = dict.fromkeys(run.log for run in runs if run.log and run.status != Status.UNSUPPORTED)
+    return MissingFigures(status, reason, len(runs), tuple(cells), tuple(logs))
+
+
+def measured_times(runs: Sequence[Run]) -> tuple[datetime, datetime] | None:
+    """Return when the first and the last measured step began."""
+    times = [run.started for run in runs if run.measured and run.started]
+    return (min(times), max(times)) if times else None
+
+
+def quiet_times(runs: Sequence[Run]) -> Iterator[str]:
+    """Yield `settle: innodb 2.8 s, myrocks 0.3 s; not in time: mysql` for each step that waits; medians."""
+    by_step: dict[tuple[str, str], list[Run]] = {}
+    for run in runs:
+        if run.same_as is None and run.attempt is not None and isinstance(kind := driver(run.kind), Waiting):
+            by_step.setdefault((run.step, kind.waited), []).append(run)
+    for (step, metric), step_runs in by_step.items():
+        waits: dict[str, list[float | None]] = {}
+        for run in step_runs:
+            waits.setdefault(run.build, []).append(run.metrics.get(metric))
+        times = {build: [wait for wait in build_waits if wait is not None] for build, build_waits in waits.items()}
+        texts = [f"{build} {seconds(median(build_times))}" for build, build_times in times.items() if build_times]
+        late = [build for build, build_waits in waits.items() if None in build_waits]
+        parts = (", ".join(texts), f"not in time: {', '.join(late)}" if late else "")
+        yield f"{step}: {'; '.join(filter(None, parts))}"
