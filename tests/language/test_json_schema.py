@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from stepgrid.cli import new
 from stepgrid.language import schema
 from stepgrid.language.problems import Problems
-from stepgrid.language.short_forms import expand
+from stepgrid.language.spec_file import expand_short_forms
 from stepgrid.language.yaml import parse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -103,7 +103,7 @@ def test_every_form_that_people_write_is_valid(text: str, specs: Draft7Validator
     problems = Problems()
     nodes = parse(BEGIN + text, "a.yaml", problems)
     assert nodes is not None
-    expand(nodes)
+    expand_short_forms(nodes)
     assert problems.items == []
 
 
