@@ -39,6 +39,8 @@ def _key(path: str, said: Schema) -> Iterator[str]:
         yield from _rows(f"{path}.", each)
         if isinstance(each.get("items"), dict):
             yield from _rows(f"{path}[].", each["items"])
+        if isinstance(each.get("additionalProperties"), dict):
+            yield from _rows(f"{path}.*.", each["additionalProperties"])
 
 
 def _of(said: Schema) -> str:

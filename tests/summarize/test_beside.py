@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepgrid.store import stage_requests
-from stepgrid.summarize.interchange import report_document
+from stepgrid.summarize import report_document
 from stepgrid.summarize.page import answer, html, summary_text
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment

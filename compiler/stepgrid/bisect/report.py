@@ -204,18 +204,18 @@ def draw_candidates(
     title: str, names: Sequence[str], figures: Sequence[Sequence[float]], shares: Sequence[float], figure: str
 ) -> str:
     """Draw the figures of each candidate above how probable each is to be the one that is looked for."""
-    left, top, width, height, gap, bars = 60.0, 20.0, 620.0, 200.0, 24.0, 70.0
+    edge, top, width, height, gap, bars = 60.0, 20.0, 620.0, 200.0, 24.0, 70.0
     y = drawing.scale([value for row in figures for value in row] or [1.0], top + height, top)
     foot = top + height + gap + bars
     share_scale = Scale(0.0, 1.0, foot, foot - bars)
     parts = [
-        drawing.y_axis(y, left, left + width, figure),
-        drawing.y_axis(share_scale, left, left + width, "probability"),
+        drawing.y_axis(y, edge, edge + width, figure),
+        drawing.y_axis(share_scale, edge, edge + width, "probability"),
     ]
     step = width / max(len(names), 1)
     stride = 1 + int(len(names) * 14 // width)  # of the names as many as have room
     for number, (name, row, share) in enumerate(zip(names, figures, shares, strict=True)):
-        x, level = left + (number + 0.5) * step, share_scale(share)
+        x, level = edge + (number + 0.5) * step, share_scale(share)
         for value in row:
             mark = drawing.shape((x, y(value)), 0, 4)
             parts.append(drawing.of_arm(name, 0, mark, title=f"{name}: {drawing.short(value)}"))
@@ -225,4 +225,4 @@ def draw_candidates(
             spot = x + 4, foot + 12
             turned = f"rotate(-60 {spot[0]:g} {spot[1]:g})"
             parts.append(f'<g transform="{turned}">{drawing.text(spot, name, "end")}</g>')
-    return drawing.svg(title, left + width + 8, foot + drawing.text_width(names) * 0.9 + 20, *parts)
+    return drawing.svg(title, edge + width + 8, foot + drawing.text_width(names) * 0.9 + 20, *parts)

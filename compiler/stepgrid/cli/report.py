@@ -34,7 +34,7 @@ from stepgrid.workflow import host_plan
 if TYPE_CHECKING:
     from stepgrid.summarize.report import Report
 
-OTHER_FORMATS = ("junit", "github", "bencher", "github-action-benchmark", "otava")
+OTHER_FORMATS = ("junit", "github", "bencher", "github-action-benchmark", "github-action-benchmark-smaller", "otava")
 SPEC_ENDINGS = (".yaml", ".yml")
 SHOWN_DIGEST = 8  # letters of a plan's digest
 _DIGEST = re.compile(r"[0-9a-f]{6,20}")
@@ -95,12 +95,17 @@ def _write_chart(args: argparse.Namespace, report: Report) -> int:
 
 
 def _report_text(report: Report, form: str, page: Path | None) -> str:
-    from stepgrid.summarize.interchange import INTERCHANGE, github_summary
+    from stepgrid.summarize import ci_formats, report_document
     from stepgrid.summarize.page import report_formats
 
+    if form == "json":
+        return report_document.report_json(report)
+    if form not in ci_formats.CI_FORMATS:
+        return report_formats.whole(report, form, page)
     if form == "github":
-        github_summary.append(report)
-    return INTERCHANGE[form](report) if form in INTERCHANGE else report_formats.whole(report, form, page)
+        ci_formats.append_job_summary(report)
+    with ending_with(USAGE, ci_formats.NoFigures):
+        return ci_formats.CI_FORMATS[form](report)
 
 
 def add_compare_arguments(parser: argparse.ArgumentParser) -> None:

@@ -257,6 +257,7 @@ def _setup(subject: _Subject, tables: Tables) -> Setup:
         axes=axes,
         base=subject.base,
         metric=subject.metrics[0],
+        metrics=tuple(subject.metrics),
         loads=load_counts(header),
         runs=len({repeat.run for cell in header.cells for repeat in cell.repeats}),
         effect=subject.evidence.effect,

@@ -45,6 +45,7 @@ class Setup:
     axes: tuple[Axis, ...]
     base: Mapping[str, str]
     metric: ComparedMetric  # that the report leads with
+    metrics: tuple[ComparedMetric, ...]  # that are compared, the leading one first
     loads: tuple[int, int]  # of a cell, the fewest and the most
     runs: int
     effect: float  # the smallest that counts

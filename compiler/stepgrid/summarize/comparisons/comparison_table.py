@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, SAME, Basis, Cell, Column, Table
 from stepgrid.plugins.layout import MARK
+from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
-from stepgrid.summarize.comparisons.comparison import BASE, NO_BASE, RATIO, Comparison, Entry, Row
+from stepgrid.summarize.comparisons.comparison import (
+    BASE,
+    NO_BASE,
+    RATIO,
+    Comparison,
+    Entry,
+    PooledRatio,
+    Row,
+)
 from stepgrid.summarize.data.points import Point
 
 FLOOR = "floor"
@@ -58,12 +67,12 @@ def _notes(comparison: Comparison, is_first: bool) -> Iterator[str]:
 
 def doubt_texts(comparison: Comparison) -> Iterator[str]:
     """Write one sentence for all places with the same condition: `kernel 6.1.0 / 6.18.0: readww, 1, hyper`."""
-    places: dict[str, list[str]] = {}
+    points_by_doubt: dict[str, list[str]] = {}
     for row in comparison.rows:
         for name, entry in zip(comparison.arm_names, row.entries[1:], strict=True):
             for doubt in entry.doubts:
-                places.setdefault(doubt, []).append(", ".join(filter(None, (row.step, *row.labels, name))))
-    for doubt, names in places.items():
+                points_by_doubt.setdefault(doubt, []).append(", ".join(filter(None, (row.step, *row.labels, name))))
+    for doubt, names in points_by_doubt.items():
         omitted = len(names) - MOST_PLACES
         yield f"{doubt}: {'; '.join(names[:MOST_PLACES])}{f'; and {omitted} more' if omitted > 0 else ''}"
 
@@ -76,13 +85,18 @@ def entry_cell(entry: Entry, comparison: Comparison) -> Cell:
         return Cell(content, kind, spread[0] if spread else None)
     if entry.kind != RATIO:
         return Cell(content, kind)
-    interval, verdict = entry.interval, NO_VERDICT if entry.refusal else entry.verdict or NO_VERDICT
+    return _ratio_cell(entry, content, kind)
+
+
+def _ratio_cell(source: Entry | PooledRatio, content: str, kind: str = "") -> Cell:
+    """Put the interval, the verdict and what recomputes the interval behind a ratio."""
+    interval, verdict = source.interval, source.verdict or NO_VERDICT
     if interval is None:
-        return Cell(content, kind, entry.ratio, None, verdict)
+        return Cell(content, kind, source.ratio, None, verdict)
     basis = None
     if interval.deviation is not None and interval.freedom is not None and interval.critical is not None:
         basis = Basis(interval.ratios, interval.deviation, interval.freedom, interval.critical)
-    return Cell(content, kind, entry.ratio, (interval.low, interval.high), verdict, basis)
+    return Cell(content, kind, source.ratio, (interval.low, interval.high), verdict, basis)
 
 
 def _entry_text(entry: Entry, comparison: Comparison) -> str:
@@ -120,3 +134,25 @@ def figure_text(point: Point, metric: str = QPS) -> str:
     if spread is None:
         return "-" if point.status == Status.DONE else point.status
     return units.rate(spread[0])
+
+
+def ratio_table(comparisons: Iterable[Comparison]) -> Table:
+    """Make a row for each ratio of each metric, and for each one over all points of a step; for programs."""
+    heads = ("step", "point", "arm", "base", "metric", "better")
+    columns = [*(Column(name, label=True) for name in heads), Column("ratio"), Column("as shipped", is_text=True)]
+    rows = []
+    for comparison in comparisons:
+        metric = (comparison.metric.name, comparison.metric.better or "")
+        for case in comparison.cases():
+            names = (case.row.step, comparison.point_name(case.row), comparison.arm_name(case.arm), comparison.base)
+            rows.append(_ratio_row((*names, *metric), case.entry))
+        for pooled in comparison.pooled:
+            base = comparison_axes.words((pooled.base,), (pooled.axis,))
+            names = (pooled.step, f"all {pooled.points} points", pooled.name, base)
+            rows.append(_ratio_row((*names, *metric), pooled))
+    return Table("ratios", tuple(columns), tuple(rows))
+
+
+def _ratio_row(names: Iterable[str], source: Entry | PooledRatio) -> tuple[Cell, ...]:
+    text = "" if source.ratio is None else units.ratio(source.ratio)
+    return (*map(Cell, names), _ratio_cell(source, text), Cell(source.as_shipped or ""))

@@ -8,7 +8,7 @@ from pathlib import Path
 from stepgrid.language.problems import nearest
 from stepgrid.model.table import Table
 from stepgrid.summarize import claims, formats
-from stepgrid.summarize.comparisons.comparison_table import comparison_table
+from stepgrid.summarize.comparisons.comparison_table import comparison_table, ratio_table
 from stepgrid.summarize.formats import FORMATS, escape_markdown
 from stepgrid.summarize.page import absolute_figures, summary_text, why
 from stepgrid.summarize.page.html import page
@@ -27,7 +27,7 @@ def whole(report: Report, form: str, where: Path | None) -> str:
 
 def table(report: Report, form: str, title: str) -> str:
     """All of that title, or the one of that whole name."""
-    every = list(tables(report))
+    every = [*tables(report), ratio_table(report.comparisons.all)]
     found = [each for each in every if title in (each.title, each.name)]
     if not found:
         raise NoTable(f"there is no table `{title}`: {nearest(title, {each.title for each in every})}")
@@ -45,6 +45,8 @@ def _parts(report: Report, form: str) -> Iterator[str]:
         yield from (f"**{escape_markdown(line)}**\n" for line in summary_text.incomplete(report))
         yield from _head(report)
     shown = [each for each in tables(report) if form != "markdown" or each.title != "claims"]
+    if form in ("csv", "tsv") and report.comparisons.all:
+        shown.append(ratio_table(report.comparisons.all))
     yield from map(FORMATS[form], shown)
 
 

@@ -1,0 +1,256 @@
+"""Forms of a report for CI: JUnit, GitHub annotations and summary, Bencher, github-action-benchmark, Otava."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from itertools import chain
+from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from stepgrid.language.problems import workflow_command
+from stepgrid.model.metrics import QPS
+from stepgrid.model.status import Status
+from stepgrid.summarize import findings, formats, json_text, sentences
+from stepgrid.summarize.claims import FAILS, HOLDS, UNDECIDED, Case, Claim, case_words, first_cases, scope
+from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.comparison import ComparedMetric
+from stepgrid.summarize.comparisons.comparison_table import comparison_table
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.findings import Finding
+from stepgrid.summarize.provenance import origin_line
+from stepgrid.summarize.report import Report
+from stepgrid.summarize.statistics.verdicts import SLOWER
+
+# JUnit XML: claims as test cases at each of their points, and the measured steps that have no figures
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # in XML 1.0, escaped or not
+_COUNTS = {"failures": "failure", "errors": "error", "skipped": "skipped"}  # of a suite -> the cases' elements
+_ERRORS = (Status.FAILED, Status.INTERRUPTED, Status.BLOCKED)
+
+
+def junit(report: Report) -> str:
+    root = Element("testsuites", name=report.setup.title)
+    claims = [_claim_case(report, claim, case) for claim in report.comparisons.claims for case in claim.cases]
+    _add_suite(root, report, "claims", claims)
+    _add_suite(root, report, "measured steps", list(_step_cases(report)))
+    indent(root, " ")
+    xml = tostring(root, encoding="unicode")
+    return _NOT_IN_XML.sub("\ufffd", f'<?xml version="1.0" encoding="UTF-8"?>\n{xml}\n')
+
+
+def _add_suite(root: Element, report: Report, name: str, cases: Sequence[Element]) -> None:
+    counts = {count: str(sum(case.find(tag) is not None for case in cases)) for count, tag in _COUNTS.items()}
+    attributes = {"name": name, "tests": str(len(cases)), **counts}
+    if report.setup.measured:
+        attributes["timestamp"] = report.setup.measured[0].isoformat(timespec="seconds").split("+")[0]
+    SubElement(root, "testsuite", attributes).extend(cases)
+
+
+def _claim_case(report: Report, claim: Claim, case: Case) -> Element:
+    name = f"{claim.claim} [{case.where}]" if case.where else claim.claim
+    element = Element("testcase", classname=report.setup.spec, name=name)
+    message = f"{claim.expect}: {case_words(case)}"
+    if case.result == FAILS:
+        SubElement(element, "failure", message=message, type="claim")
+    elif case.result == UNDECIDED:
+        SubElement(element, "skipped", message=f"undecided: {message}")
+    else:
+        SubElement(element, "system-out").text = message
+    return element
+
+
+def _step_cases(report: Report) -> Iterator[Element]:
+    for trouble in report.notes.coverage.troubles:
+        message = f"{trouble.status}: {trouble.reason}"
+        for cell in trouble.cells:
+            element = Element("testcase", classname=report.setup.spec, name=cell)
+            if trouble.status in _ERRORS:
+                SubElement(element, "error", message=message, type=trouble.status)
+            else:
+                SubElement(element, "skipped", message=message)
+            yield element
+
+
+# GitHub Actions: workflow commands that annotate a run, and the job's summary in Markdown
+
+SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"  # the file that a step appends its summary to
+MOST_SUMMARY = 900_000  # bytes; GitHub takes a MiB
+MOST_ANNOTATIONS = 10  # of each level that GitHub shows of a step
+_LEVELS = {FAILS: "error", UNDECIDED: "warning", HOLDS: "notice"}
+
+
+def github_annotations(report: Report) -> str:
+    """Annotate each claim and each answer."""
+    lines: dict[str, list[str]] = {}
+    for claim in report.comparisons.claims:
+        level, title = _LEVELS[claim.result], f"{claim.result}: {claim.claim}"
+        cases = "\n".join(map(case_words, first_cases(claim)))
+        message = f"{claim.expect}{scope(claim)}\n{cases}"
+        command = workflow_command(level, {"file": report.setup.spec, "title": title}, message)
+        lines.setdefault(level, []).append(command)
+    for finding in _findings(report):
+        level = "warning" if finding.kind in (SLOWER, findings.BOTH) else "notice"
+        lines.setdefault(level, []).append(workflow_command(level, {"title": report.setup.title}, finding.text))
+    return "".join(f"{line}\n" for level_lines in lines.values() for line in level_lines[:MOST_ANNOTATIONS])
+
+
+def _findings(report: Report) -> list[Finding]:
+    """List the answers by the leading metric, then those by the others."""
+    return [*findings.findings(report), *chain.from_iterable(findings.findings_by_metric(report).values())]
+
+
+def append_job_summary(report: Report) -> None:
+    """Append to the summary of the step, where this runs in one."""
+    if path := os.environ.get(SUMMARY_VARIABLE):
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(job_summary(report))
+
+
+def job_summary(report: Report) -> str:
+    summary = "\n".join(_summary_parts(report)).encode()
+    if len(summary) <= MOST_SUMMARY:
+        return summary.decode()
+    return f"{summary[: MOST_SUMMARY - 10].decode(errors='ignore')}\n\n…\n"
+
+
+def _summary_parts(report: Report) -> Iterator[str]:
+    escape = formats.escape_markdown
+    yield f"# {escape(report.setup.title)}\n"
+    answers = [finding.text for finding in _findings(report)]
+    yield from (f"- {escape(line)}" for line in (*answers, *sentences.advice(report)))
+    if report.comparisons.claims:
+        yield "\n## Claims\n"
+    for claim in report.comparisons.claims:
+        yield f"- **{claim.result}**: {escape(claim.claim + scope(claim))}"
+        yield from (f"  - {escape(case_words(case))}" for case in first_cases(claim))
+    if report.notes.warnings:
+        yield "\n## Read with care\n"
+        yield from (f"- {escape(warning)}" for warning in report.notes.warnings)
+    for number, comparison in enumerate(report.comparisons.all):
+        yield f"\n{formats.markdown_table(comparison_table(comparison, is_first=not number))}"
+    yield f"\n{escape(sentences.subtitle(report))}; {escape(origin_line(report.setup))}\n"
+
+
+# Figures over many reports: Bencher, github-action-benchmark, Otava
+
+
+class NoFigures(Exception):
+    """A report without a figure that a program could take."""
+
+
+class _Series(NamedTuple):
+    """Figures of a point by one metric, under a name that is the same in all reports of a spec."""
+
+    name: str
+    metric: ComparedMetric
+    point: Point
+
+
+THROUGHPUT = "throughput"  # Bencher's own measure: operations per second
+_COSTS = ("p50_us", "p99_us", "p99_9_us", "cpu_us_per_op", "write_amplification")  # beside the compared metrics
+
+
+def bencher(report: Report) -> str:
+    """Write Bencher Metric Format (bencher.dev, adapter `json`): medians between the lowest and the highest load."""
+    benchmarks: dict[str, dict[str, dict[str, float]]] = {}
+    for name, metric, point in _series(report, _tracked_metrics(report)):
+        spread = point.spread(metric.name)
+        measure = re.sub("[^a-z0-9]+", "-", metric.name.lower()).strip("-")[:64]
+        if spread:
+            values = dict(zip(("value", "lower_value", "upper_value"), spread, strict=True))
+            benchmarks.setdefault(name, {})[THROUGHPUT if metric.name == QPS else measure] = values
+    return json_text.text(benchmarks) + "\n"
+
+
+def benchmark_bigger(report: Report) -> str:
+    """Write a list for `tool: customBiggerIsBetter`: the compared metrics that are better when higher."""
+    return _benchmark_list(report, [metric for metric in report.setup.metrics if metric.better == "higher"], "higher")
+
+
+def benchmark_smaller(report: Report) -> str:
+    """Write a list for `tool: customSmallerIsBetter`: compared metrics and costs that are better when lower."""
+    metrics = [metric for metric in _tracked_metrics(report) if metric.better == "lower"]
+    return _benchmark_list(report, metrics, "lower")
+
+
+def _benchmark_list(report: Report, metrics: Sequence[ComparedMetric], better: str) -> str:
+    entries = []
+    for name, metric, point in _series(report, metrics):
+        if spread := point.spread(metric.name):
+            median, lowest, highest = spread
+            loads = point.loads[0]
+            # read as a number, so without thousands and without an exponent
+            reach = format(Decimal(f"{max(highest - median, median - lowest):.4g}"), "f")
+            entry = {"name": _column(name, metric), "unit": metric.unit or metric.name, "value": median}
+            entry["extra"] = f"plan {report.setup.plan}\nloads {loads}"
+            entries.append(entry | ({"range": f"± {reach}"} if loads > 1 else {}))
+    if not entries:
+        raise NoFigures(f"no figures of a metric that is better when {better}; the program takes no empty list")
+    return json_text.text(entries) + "\n"
+
+
+def otava(report: Report) -> str:
+    """Write CSV for Apache Otava (`type: csv`): a row for each load, a column for each series."""
+    columns = {
+        _column(name, metric): values
+        for name, metric, point in _series(report, report.setup.metrics)
+        if (values := point.values(metric.name))
+    }
+    rows: list[list[object]] = [["time", "plan", "load", *columns]]
+    for load, start in sorted(_load_starts(report).items()):
+        # Otava reads each cell as a number
+        figures = (f"{fmean(runs):.10g}" if (runs := values.get(load)) else "nan" for values in columns.values())
+        time = start.replace(tzinfo=UTC).isoformat(sep=" ", timespec="seconds")
+        rows.append([time, report.setup.plan, load, *figures])
+    return formats.delimited_text(rows)
+
+
+def _load_starts(report: Report) -> Mapping[int, datetime]:
+    """Return when the first measured step of each load began."""
+    starts: dict[int, datetime] = {}
+    for section in report.comparisons.sections:
+        for run in (run for point in section.points for run in point.runs):
+            if run.started:
+                starts[run.load] = min(starts.get(run.load, run.started), run.started)
+    return starts
+
+
+def _tracked_metrics(report: Report) -> list[ComparedMetric]:
+    """List the compared metrics, and the costs that are measured without being asked for."""
+    units, better = report.setup.units, report.data.better
+    costs = [ComparedMetric(name, units.get(name, ""), better.get(name)) for name in _COSTS]
+    return [*{metric.name: metric for metric in (*costs, *report.setup.metrics)}.values()]
+
+
+def _series(report: Report, metrics: Sequence[ComparedMetric]) -> Iterator[_Series]:
+    """List `readww/rocksdb-9.10.0/cache=lru` of each point that has figures; points that share their runs are one."""
+    for section in report.comparisons.sections:
+        points: dict[object, Point] = {}
+        for point in section.points:
+            if point.status == Status.DONE:
+                points.setdefault(point.places, point)
+        for point in points.values():
+            labels = (comparison_axes.words((point.labels.get(axis),), (axis,)) for axis in section.names)
+            name = "/".join(filter(None, (section.step, *labels)))
+            yield from (_Series(name, metric, point) for metric in metrics)
+
+
+def _column(name: str, metric: ComparedMetric) -> str:
+    """Name a series where all metrics stand in one list: QPS by its point alone."""
+    return name if metric.name == QPS else f"{name}/{metric.name}"
+
+
+CI_FORMATS: Mapping[str, Callable[[Report], str]] = {
+    "junit": junit,
+    "github": github_annotations,
+    "bencher": bencher,
+    "github-action-benchmark": benchmark_bigger,
+    "github-action-benchmark-smaller": benchmark_smaller,
+    "otava": otava,
+}

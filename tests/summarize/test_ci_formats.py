@@ -1,0 +1,125 @@
+"""A report for CI: each form is what the program documents, and has the figures of the report."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from stepgrid.cli import report as command
+from stepgrid.summarize import ci_formats
+from stepgrid.summarize.ci_formats import CI_FORMATS, NoFigures
+from stepgrid.summarize.notes import Coverage, MissingFigures
+from stepgrid.summarize.report import Report
+from tests.summarize import ci_schemas, scenario
+
+HYPER = "readww/rocksdb-7.8.3/cache=hyper/threads=1"
+CLAIMS = [
+    {"claim": "hyper: 40 % more", "expect": "qps(cache='hyper') >= 1.4 * qps(cache='lru')", "where": {"threads": "1"}},
+    {"claim": "hyper, a little", "expect": "qps(cache='hyper') > 1", "where": {"step": "readww"}},
+    {"claim": "hyper: p50", "expect": "p50_us(cache='hyper') < 1000000", "where": {"step": "readww"}},
+]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    return scenario.report(scenario.experiment(tmp_path_factory.mktemp("programs"), claims=CLAIMS))
+
+
+def checked(schema: ci_schemas.Schema, value: Any) -> Any:
+    Draft202012Validator.check_schema(schema)
+    assert [f"{error.json_path}: {error.message}" for error in Draft202012Validator(schema).iter_errors(value)] == []
+    return value
+
+
+def element_tree(element: ElementTree.Element) -> ci_schemas.Schema:
+    return {"tag": element.tag, "attributes": dict(element.attrib), "children": [*map(element_tree, element)]}
+
+
+def test_command_offers_each_form() -> None:
+    assert set(command.OTHER_FORMATS) == set(CI_FORMATS)
+
+
+def test_bencher(report: Report) -> None:
+    benchmarks = checked(ci_schemas.BENCHER, json.loads(CI_FORMATS["bencher"](report)))
+    assert benchmarks[HYPER]["throughput"] == {"value": 15000, "lower_value": 14850, "upper_value": 15150}
+    assert {"p50-us", "p99-us"} < benchmarks[HYPER].keys()
+    assert "fillseq/rocksdb-7.8.3" in benchmarks
+    assert not any("threads=2" in name and "hyper" in name for name in benchmarks), "unsupported, or failed"
+
+
+def test_github_action_benchmark(report: Report) -> None:
+    entries = checked(ci_schemas.BENCHMARK, json.loads(CI_FORMATS["github-action-benchmark"](report)))
+    (entry,) = (entry for entry in entries if entry["name"] == HYPER)
+    extra = "plan p-synthetic\nloads 3"
+    assert entry == {"name": HYPER, "unit": "operations/s", "value": 15000, "range": "± 150", "extra": extra}
+    assert {entry["unit"] for entry in entries} == {"operations/s"}, "of all entries more must be better"
+    smaller = checked(ci_schemas.BENCHMARK, json.loads(CI_FORMATS["github-action-benchmark-smaller"](report)))
+    assert {entry["unit"] for entry in smaller if entry["name"] == f"{HYPER}/p50_us"} == {"us"}
+    assert not {entry["name"] for entry in smaller} & {entry["name"] for entry in entries}
+
+
+def test_a_report_without_figures_is_refused(report: Report) -> None:
+    with pytest.raises(NoFigures, match="no figures of a metric that is better when higher"):
+        CI_FORMATS["github-action-benchmark"](scenario.altered(report, sections=()))
+
+
+def test_junit(report: Report) -> None:
+    root = ElementTree.fromstring(CI_FORMATS["junit"](report))
+    checked(ci_schemas.JUNIT, element_tree(root))
+    claims, steps = root
+    counts = {name: claims.get(name) for name in ("failures", "errors", "skipped")}
+    assert counts == {"failures": "1", "errors": "0", "skipped": "8"}
+    assert [failure.get("message") for failure in claims.iter("failure")] == [
+        "qps(cache='hyper') >= 1.4 * qps(cache='lru'): overwrite, rocksdb-7.8.3: 1.10× [1.10, 1.11] (claimed ≥ 1.4×)"
+    ]
+    assert [error.get("message") for error in steps.iter("error")] == [
+        "failed: readww: db_bench was killed by SIGKILL",
+    ] * 2  # fmt: skip
+
+
+def test_junit_is_xml_whatever_a_program_printed(report: Report) -> None:
+    trouble = MissingFigures("failed", "\x00<\x1b[31m]]>\ud800", 1, ("readww",), ())
+    broken = scenario.altered(report, coverage=Coverage(report.notes.coverage.counts, (trouble,)))
+    (error,) = ElementTree.fromstring(CI_FORMATS["junit"](broken).encode()).iter("error")
+    assert error.get("message") == "failed: \ufffd<\ufffd[31m]]>\ufffd"
+
+
+def test_annotations_of_github(report: Report) -> None:
+    lines = CI_FORMATS["github"](report).splitlines()
+    assert [line for line in lines if not re.match(ci_schemas.ANNOTATION, line)] == []
+    assert lines[0].startswith("::error file=specs/cache.yaml,title=fails%3A hyper%3A 40 %25 more::qps(cache='hyper')")
+    assert [line.split(" ")[0] for line in lines[:3]] == ["::error", "::warning", "::warning"]
+
+
+def test_job_summary_of_github_is_appended(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(ci_formats.SUMMARY_VARIABLE, raising=False)
+    ci_formats.append_job_summary(report)
+    path = tmp_path / "summary.md"
+    path.write_text("# before\n")
+    monkeypatch.setenv(ci_formats.SUMMARY_VARIABLE, str(path))
+    ci_formats.append_job_summary(report)
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# before\n# LRU against hyper-clock cache\n")
+    assert "- **fails**: hyper: 40 % more, at threads=1, fails at 1 of 4 points\n" in text
+    assert "### QPS relative to cache=lru\n" in text
+    assert "### p50_us relative to cache=lru\n" in text
+    monkeypatch.setattr(ci_formats, "MOST_SUMMARY", 600)
+    cut = ci_formats.job_summary(report)
+    assert len(cut.encode()) <= 600
+    assert cut.endswith("\n…\n")
+
+
+def test_otava(report: Report) -> None:
+    rows = checked(ci_schemas.OTAVA, list(csv.DictReader(StringIO(CI_FORMATS["otava"](report)))))
+    assert [row["load"] for row in rows] == ["1", "2", "3"]
+    assert [row[HYPER] for row in rows] == ["15000", "15150", "14850"]
+    assert f"{HYPER}/p50_us" in rows[0]
+    assert {row["time"] for row in rows} == {"2026-11-20 10:00:00+00:00"}
