@@ -239,6 +239,18 @@ def beside(report: Report, expect: str, floor: float | None) -> Claim:
     return judge_claims(said, report.setup.axes, points, evidence=ClaimEvidence(lambda _, __, ___: floor))[0]
 
 
+@pytest.mark.parametrize(("metric", "result"), [("p50_us", "undecided"), ("qps", "fails")])
+def test_any_metric_has_its_own_noise_floor(report: Report, metric: str, result: str) -> None:
+    points = [point for section in report.comparisons.sections for point in section.points]
+    evidence = ClaimEvidence(lambda name, _, __: 1.0 if name == metric else 0.01)
+    expect = "p50_us(cache='hyper') > p50_us(cache='lru')"
+    [found] = judge_claims(
+        [{"claim": "c", "expect": expect, "where": READS}], report.setup.axes, points, evidence=evidence
+    )
+    assert found.result == result
+    assert ("within the noise floor (100 %)" in found.cases[0].notes) == (metric == "p50_us")
+
+
 def test_a_claim_within_what_was_measured_again_does_not_fail(tmp_path: Path) -> None:
     """Equal arms of one load each, measured three times on a host whose figures lie up to a factor of 3 apart."""
     expect = "qps(cache='c3') >= 0.95 * qps(cache='lru')"
