@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -60,7 +61,7 @@ class Series(Mapping[Place, Pairs]):
             return self.summaries[measured[0]].relative if measured else None
         return relative(np.concatenate([self.seconds.rates[self.seconds.parts[key]] for key in measured]))
 
-    @property
+    @cached_property
     def steadiness(self) -> dict[Place, Steadiness]:
         return {key: summary.steadiness for key, summary in self.summaries.items() if summary.steadiness}
 
