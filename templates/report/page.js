@@ -335,7 +335,8 @@
       const { base } = this.table.closest("[data-base]")?.dataset || {};
       const ratios = this.heads.map((_, index) => index)
         .filter((index) => this.rows.some((row) => at(row, index).dataset.v !== undefined));
-      const home = this.heads.findIndex((head) => head.dataset.base !== undefined);
+      const home = this.heads.findIndex(
+        (head, index) => head.dataset.base !== undefined || (base && this.names[index].startsWith(`${base} `)));
       if (!ratios.length || home < 0) return;
       const list = make("select", {}, make("option", { value: "" }, base));
       list.dataset.key = "base";

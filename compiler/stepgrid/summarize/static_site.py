@@ -19,8 +19,8 @@ from stepgrid.store.paths import SUMMARY_TEXT
 from stepgrid.summarize.charts import report_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.step_charts import Chart
+from stepgrid.summarize.findings import Finding, findings
 from stepgrid.summarize.page import html, summary_text
-from stepgrid.summarize.page.html import Card
 from stepgrid.summarize.provenance import host_line, measured_text, origin_line
 from stepgrid.summarize.report import Report
 
@@ -45,8 +45,8 @@ class Experiment:
     tables: Path  # where they are now
 
     @property
-    def answers(self) -> Sequence[Card]:
-        return html.answer_cards(self.report)[:MOST_ANSWERS]
+    def answers(self) -> Sequence[Finding]:
+        return findings(self.report)[:MOST_ANSWERS]
 
     @cached_property
     def chart(self) -> Chart | None:

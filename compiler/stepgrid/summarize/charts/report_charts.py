@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple
 
 from stepgrid.collect.step_figures import HOLDS
 from stepgrid.host.files import replacing, write_text
@@ -20,7 +20,8 @@ from stepgrid.summarize.charts import drawing, forms
 from stepgrid.summarize.charts.drawing import NARROW, WIDE, Marks
 from stepgrid.summarize.charts.forms import Axes, Mark, Row, Rows
 from stepgrid.summarize.charts.step_charts import MOST_ROWS, Chart, arrange, omission, step_charts
-from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry
+from stepgrid.summarize.comparisons.comparison import RATIO, ComparedMetric, Comparison, Entry
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.searches import Search, mean
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_title
@@ -31,7 +32,24 @@ MOST_RATIOS = 16  # rows of a chart of ratios
 # Figures and ratios
 
 
-Pair: TypeAlias = tuple[Row, Row | None]  # a figure, and its ratio to the base
+class Candidate(NamedTuple):
+    """A point that a chart may show, and its comparison with the base."""
+
+    group: str
+    arm: str
+    point: Point
+    entry: Entry | None
+
+    @property
+    def distance(self) -> float:
+        """Return how far its ratio is from 1, half as far without a verdict."""
+        ratio = self.entry.ratio if self.entry and self.entry.kind == RATIO else None
+        if self.entry is None or not ratio:
+            return 0.0
+        return abs(math.log(ratio)) / (1 if self.entry.verdict in VERDICTS else 2)
+
+
+Groups = dict[tuple[str, str], list[Candidate]]  # by step and group
 
 
 def main_chart(report: Report, marks: Marks) -> Chart | None:
@@ -42,12 +60,12 @@ def main_chart(report: Report, marks: Marks) -> Chart | None:
         return None
     steps = list(dict.fromkeys(step for step, _ in groups))
     title = f"{metric.title} of {steps[0]}" if len(steps) == 1 else metric.title
-    chosen = _most_different([*groups.values()])
-    figures = Rows(title, metric.title, [row for row, _ in chosen], marks)
+    chosen = _most_different(groups)
+    figures = Rows(title, metric.title, [_figure_row(candidate, metric) for candidate in chosen], marks)
     is_log = drawing.is_wide([row.value for row in figures.rows])
     other_scale = [forms.figures(figures, width, not is_log) for width in (WIDE, NARROW)]
     views = {"linear" if is_log else "log": other_scale}
-    ratios = [ratio for _, ratio in chosen if ratio]
+    ratios = _ratio_rows(chosen)
     if ratios and comparison:
         relative = Rows(f"{title} relative to {comparison.base}", "ratio", ratios, marks, metric.verdicts)
         views["ratio"] = [forms.ratios(relative, report.setup.effect, width) for width in (WIDE, NARROW)]
@@ -57,56 +75,56 @@ def main_chart(report: Report, marks: Marks) -> Chart | None:
     return Chart(title, forms.figures(figures), forms.figures(figures, NARROW), views, note)
 
 
-def _figure_groups(report: Report, comparison: Comparison | None) -> dict[tuple[str, str], list[Pair]]:
-    """Collect the figures by step and group; of all steps where nothing is compared."""
-    metric = report.setup.metric
+def _figure_groups(report: Report, comparison: Comparison | None) -> Groups:
+    """Collect the points with figures by step and group; of all steps where nothing is compared."""
     entries = {(case.row.step, case.point.places): case.entry for case in comparison.cases()} if comparison else {}
     sections = [
         section for section in report.comparisons.sections if comparison is None or section.step in comparison.steps
     ]
-    groups: dict[tuple[str, str], list[Pair]] = {}
+    groups: Groups = {}
     for section in sections:
-        arranged = arrange(report, section)
-        for point in arranged.points:
-            if spread := point.spread(metric.name):
+        for group, arm, point in arrange(report, section).points:
+            if point.values(report.setup.metric.name):
+                name = ", ".join(filter(None, (section.step if len(sections) > 1 else "", group)))
                 entry = entries.get((section.step, point.places))
-                group = ", ".join(filter(None, (section.step if len(sections) > 1 else "", arranged.group(point))))
-                ends = (spread[1], spread[2]) if point.loads[0] > 1 else None
-                text, note = units.figure(spread[0], metric.unit), entry_text(entry) if entry else ""
-                row = Row(group, arranged.arm(point), spread[0], text, ends, note)
-                ratio = _ratio_row(group, row.arm, entry) if entry else None
-                groups.setdefault((section.step, group), []).append((row, ratio))
+                groups.setdefault((section.step, name), []).append(Candidate(name, arm, point, entry))
     return groups
 
 
-def _most_different(groups: Sequence[list[Pair]], most: int = MOST_ROWS) -> list[Pair]:
+def _figure_row(candidate: Candidate, metric: ComparedMetric) -> Row:
+    group, arm, point, entry = candidate
+    middle, low, high = point.spread(metric.name) or (0.0, 0.0, 0.0)
+    ends = (low, high) if point.loads[0] > 1 else None
+    return Row(group, arm, middle, units.figure(middle, metric.unit), ends, entry_text(entry) if entry else "")
+
+
+def _ratio_rows(candidates: Sequence[Candidate]) -> list[Row]:
+    rows = []
+    for group, arm, _, entry in candidates:
+        if entry and entry.kind == RATIO and entry.ratio:
+            ends = (entry.interval.low, entry.interval.high) if entry.interval else None
+            is_hollow = entry.verdict not in VERDICTS
+            rows.append(Row(group, arm, entry.ratio, units.times(entry.ratio), ends, entry_text(entry), is_hollow))
+    return rows
+
+
+def _most_different(groups: Groups, most: int = MOST_ROWS) -> list[Candidate]:
     """Choose groups, and of a long one its arms, by their ratios, and keep their order."""
-    if sum(map(len, groups)) <= most:
-        return [pair for group in groups for pair in group]
-    ranked = sorted(range(len(groups)), key=lambda number: -max(map(_size, groups[number])))
-    chosen: set[int] = set()
-    for number in ranked:
-        if not chosen or sum(len(groups[other]) for other in {*chosen, number}) <= most:
-            chosen.add(number)
-    pairs = [pair for number in sorted(chosen) for pair in groups[number]]
-    if len(pairs) <= most:
-        return pairs
-    first = [number for number, (_, ratio) in enumerate(pairs) if ratio is None][:1]  # the base
-    largest = sorted(range(len(pairs)), key=lambda number: -_size(pairs[number]))
-    return [pairs[number] for number in sorted(dict.fromkeys([*first, *largest][:most]))]
-
-
-def _size(pair: Pair) -> float:
-    ratio = pair[1]
-    return abs(math.log(ratio.value)) / (1 + ratio.is_hollow) if ratio and ratio.value > 0 else 0.0
-
-
-def _ratio_row(group: str, arm: str, entry: Entry) -> Row | None:
-    if entry.kind != RATIO or not entry.ratio:
-        return None
-    ends = (entry.interval.low, entry.interval.high) if entry.interval else None
-    is_hollow = entry.verdict not in VERDICTS
-    return Row(group, arm, entry.ratio, units.times(entry.ratio), ends, entry_text(entry), is_hollow)
+    members = [*groups.values()]
+    ranked = sorted(range(len(members)), key=lambda index: -max(one.distance for one in members[index]))
+    chosen: list[int] = []
+    count = 0
+    for index in ranked:
+        if not chosen or count + len(members[index]) <= most:
+            chosen.append(index)
+            count += len(members[index])
+    candidates = [candidate for index in sorted(chosen) for candidate in members[index]]
+    if len(candidates) <= most:
+        return candidates
+    order = sorted(range(len(candidates)), key=lambda index: (candidates[index].entry is not None, index))
+    bases = [index for index in order[:1] if candidates[index].entry is None]
+    largest = sorted(range(len(candidates)), key=lambda index: -candidates[index].distance)
+    return [candidates[index] for index in sorted(dict.fromkeys([*bases, *largest][:most]))]
 
 
 def entry_text(entry: Entry) -> str:
@@ -121,14 +139,16 @@ def entry_text(entry: Entry) -> str:
 
 def ratio_chart(report: Report, comparison: Comparison, marks: Marks) -> Chart | None:
     """Draw the ratios of a comparison, of many those that differ most."""
-    groups: dict[str, list[Pair]] = {}
-    for case in comparison.cases():
-        group = comparison.where(case.row) if len(comparison.steps) > 1 else comparison.point_name(case.row)
-        if row := _ratio_row(group, comparison.arm_name(case.arm), case.entry):
-            groups.setdefault(group, []).append((row, row))
-    if not groups:
+    groups: Groups = {}
+    has_steps = len(comparison.steps) > 1
+    for row, arm, entry, point, _ in comparison.cases():
+        if entry.ratio:
+            group = comparison.where(row) if has_steps else comparison.point_name(row)
+            candidate = Candidate(group, comparison.arm_name(arm), point, entry)
+            groups.setdefault((row.step, group), []).append(candidate)
+    drawn = _ratio_rows(_most_different(groups, MOST_RATIOS))
+    if not drawn:
         return None
-    drawn = [row for row, _ in _most_different([*groups.values()], MOST_RATIOS)]
     arms = dict.fromkeys(row.arm for row in drawn)
     subject = f"{comparison.metric.title} of {next(iter(arms))}" if len(arms) == 1 else comparison.metric.title
     step = f"{comparison.steps[0]}: " if len(comparison.steps) == 1 else ""

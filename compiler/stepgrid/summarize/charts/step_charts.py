@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
 
 from stepgrid.collect.series import mark_stalls
 from stepgrid.model import units
@@ -40,6 +41,7 @@ COSTS = {
     "recall": "recall",
 }
 RATES = {"insert": "rows inserted per second", "query": "queries per second"}  # deletes follow inserts
+_Item = TypeVar("_Item")
 TARGETS = {"insert": "target_inserts_per_s"}  # of all clients
 
 
@@ -65,38 +67,38 @@ class Chart:
         return re.sub(r"[^a-z0-9.]+", "-", subject).strip("-")
 
 
-@dataclass(frozen=True, slots=True)
-class Arrangement:
-    """Axes of a step's charts: one gives the arms their marks, the others make the groups."""
-
-    section: Section
-    mark: str
-    groups: tuple[str, ...]
-
-    def arm(self, point: Point) -> str:
-        return comparison_axes.words(comparison_axes.key(point, (self.mark,)), (self.mark,)) or self.section.step
-
-    def group(self, point: Point) -> str:
-        return comparison_axes.words(comparison_axes.key(point, self.groups), self.groups)
-
-    def name(self, point: Point) -> str:
-        return ", ".join(filter(None, (self.group(point), self.arm(point))))
+class ArrangedPoint(NamedTuple):
+    group: str
+    arm: str
+    point: Point
 
     @property
-    def points(self) -> list[Point]:
-        """List the points group by group, those that share their runs once."""
-        distinct = {point.places: point for point in self.section.points}.values()
-        order = {group: run_place for run_place, group in enumerate(dict.fromkeys(map(self.group, distinct)))}
-        return sorted(distinct, key=lambda point: order[self.group(point)])
+    def name(self) -> str:
+        return ", ".join(filter(None, (self.group, self.arm)))
 
 
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """Points of a step for its charts: one axis gives the arms their marks, the others make the groups."""
+
+    mark: str
+    groups: tuple[str, ...]
+    points: tuple[ArrangedPoint, ...]  # group by group, those that share their runs once
+
+
+@lru_cache(256)  # each kind of chart asks for it
 def arrange(report: Report, section: Section) -> Arrangement:
     """Give builds their marks, or else the axis that is compared; that one is the first of the groups otherwise."""
     names = section.names
     across = [name for comparison in report.comparisons.all[:1] for name in comparison.layout.across if name in names]
     mark = BUILD if BUILD in names else (across or [*names])[-1]
-    groups = dict.fromkeys(name for name in (*across, *names) if name != mark)
-    return Arrangement(section, mark, tuple(groups))
+    axes = tuple(dict.fromkeys(name for name in (*across, *names) if name != mark))
+    groups: dict[str, list[ArrangedPoint]] = {}
+    for point in {point.places: point for point in section.points}.values():
+        group = comparison_axes.words(comparison_axes.key(point, axes), axes)
+        arm = comparison_axes.words(comparison_axes.key(point, (mark,)), (mark,)) or section.step
+        groups.setdefault(group, []).append(ArrangedPoint(group, arm, point))
+    return Arrangement(mark, axes, tuple(point for members in groups.values() for point in members))
 
 
 def step_charts(report: Report, section: Section, marks: Marks) -> dict[str, list[Chart]]:
@@ -115,21 +117,21 @@ def step_charts(report: Report, section: Section, marks: Marks) -> dict[str, lis
 
 
 def latency(report: Report, section: Section, marks: Marks) -> Chart | None:
-    arranged, drawn = arrange(report, section), []
-    for point in arranged.points:
-        values = [spread[0] for metric in PERCENTILES if (spread := point.spread(metric)) and spread[0] > 0]
-        if values:
-            text = " / ".join(map(drawing.short, values))
-            note = ", ".join(f"{name} {value:.3g}" for name, value in zip(PERCENTILES.values(), values, strict=False))
-            drawn.append(
-                Row(arranged.group(point), arranged.arm(point), values[0], text, note=note, tail=tuple(values[1:]))
-            )
-    if len(drawn) < 2:
+    percentiles = []
+    for arranged in arrange(report, section).points:
+        spreads = [spread for metric in PERCENTILES if (spread := arranged.point.spread(metric)) and spread[0] > 0]
+        if spreads:
+            percentiles.append((arranged, [value for value, _, _ in spreads]))
+    if len(percentiles) < 2:
         return None
+    rows = []
+    for arranged, values in choose_evenly(percentiles, MOST_ROWS):
+        text = " / ".join(map(drawing.short, values))
+        note = ", ".join(f"{name} {value:.3g}" for name, value in zip(PERCENTILES.values(), values, strict=False))
+        rows.append(Row(arranged.group, arranged.arm, values[0], text, note=note, tail=tuple(values[1:])))
     title = f"{section.step}: latency"
-    chosen: list[Row] = choose_evenly(drawn, MOST_ROWS)
-    note = omission(len(chosen), len(drawn), is_ranked=False)
-    return Chart(title, forms.percentiles(Rows(title, "µs", chosen, marks)), note=note)
+    note = omission(len(rows), len(percentiles), is_ranked=False)
+    return Chart(title, forms.percentiles(Rows(title, "µs", rows, marks)), note=note)
 
 
 def scaling(report: Report, section: Section, marks: Marks) -> list[Chart]:
@@ -178,62 +180,77 @@ def numeric_value(label: str) -> float | None:
 def trade_offs(report: Report, section: Section, marks: Marks) -> list[Chart]:
     """Draw QPS against what it costs, or gives; a line joins the points that no other one beats in both."""
     arranged, charts = arrange(report, section), []
-    is_served = any(SERVER in run.metrics for point in section.points for run in point.runs)
+    qps = [(point, spread[0]) for point in arranged.points if (spread := point.point.spread()) and spread[0] > 0]
+    names = {name for section_point in section.points[:1] for run in section_point.runs for name in run.metrics}
     for metric, noun in COSTS.items():
-        points = list(_priced(arranged, metric))
-        is_gain = metric == GAIN
-        arms = list(dict.fromkeys(point.arm for point in points)) if is_gain else [None]
-        groups = [[point for point in points if arm in (None, point.arm)] for arm in arms]
-        fronts = [forms.front(group, is_gain) for group in groups if len(group) >= FEWEST_POINTS[is_gain]]
-        values = [point.x for point in points]
-        if not fronts or max(values) < APART * min(values) or (is_served and metric == CLIENT):
+        if metric not in names or (metric == CLIENT and SERVER in names):
             continue
-        drawn = points if len(points) <= MOST_POINTS else [point for front in fronts for point in front]
-        title = f"{section.step}: QPS and {noun}, up and to the {'right' if is_gain else 'left'} is better"
-        axes = Axes(noun, "QPS", has_sizes=metric.endswith("_bytes"), from_zero=not is_gain)
-        charts.append(Chart(title, forms.trade_off(title, axes, drawn, fronts, marks)))
+        is_gain, prices = metric == GAIN, []
+        for point, rate in qps:
+            if spread := point.point.spread(metric):
+                prices.append(Price(spread[0], rate, point))
+        fronts = _fronts(prices, is_gain)
+        values = [price.x for price in prices]
+        if fronts and max(values) >= APART * min(values):
+            best = [price for front in fronts for price in front]
+            points = [_priced(price, arranged, metric) for price in (prices if len(prices) <= MOST_POINTS else best)]
+            lines = [[_priced(price, arranged, metric) for price in front] for front in fronts]
+            title = f"{section.step}: QPS and {noun}, up and to the {'right' if is_gain else 'left'} is better"
+            axes = Axes(noun, "QPS", has_sizes=metric.endswith("_bytes"), from_zero=not is_gain)
+            charts.append(Chart(title, forms.trade_off(title, axes, points, lines, marks)))
     return charts
 
 
-def _priced(arranged: Arrangement, metric: str) -> Iterator[Mark]:
+class Price(NamedTuple):
+    """QPS of a point, and what it costs or gives."""
+
+    x: float
+    y: float
+    point: ArrangedPoint
+
+
+def _fronts(prices: Sequence[Price], is_gain: bool) -> list[list[Price]]:
+    """Return the best of all points by costs, or of each arm by gains."""
+    arms = dict.fromkeys(price.point.arm for price in prices) if is_gain else [None]
+    groups = [[price for price in prices if arm in (None, price.point.arm)] for arm in arms]
+    return [forms.front(group, is_gain) for group in groups if len(group) >= FEWEST_POINTS[is_gain]]
+
+
+def _priced(price: Price, arranged: Arrangement, metric: str) -> Mark:
     show = units.size if metric.endswith("_bytes") else "{:.4g}".format
-    for point in arranged.points:
-        price, qps = point.spread(metric), point.spread()
-        if price and qps and qps[0] > 0:
-            labels = filter(None, comparison_axes.key(point, arranged.groups))
-            note = f"{units.rate(qps[0])} QPS, {show(price[0])}"
-            yield Mark(price[0], qps[0], " · ".join(labels), arranged.arm(point), note)
+    labels = filter(None, comparison_axes.key(price.point.point, arranged.groups))
+    note = f"{units.rate(price.y)} QPS, {show(price.x)}"
+    return Mark(price.x, price.y, " · ".join(labels), price.point.arm, note)
 
 
 # Over time
 
 
-class _Sampled(NamedTuple):
-    """Runs of a point with enough seconds to draw."""
-
-    point: Point
-    loads: list[forms.Series]
-
-
 def over_time(report: Report, section: Section, marks: Marks) -> list[Chart]:
     """Draw QPS by second: a chart for each group, its arms as lines, and the seconds that stood still."""
-    summaries = report.data.series.summaries
-    arranged = arrange(report, section)
-    groups: dict[str, list[Point]] = {}
-    for point in arranged.points:
-        if any(_is_long(report, run_place) for run_place in point.places):
-            groups.setdefault(arranged.group(point), []).append(point)
+    series = report.data.series
+    groups: dict[str, list[ArrangedPoint]] = {}
+    for arranged in arrange(report, section).points:
+        if any(_is_long(report, run_place) for run_place in arranged.point.places):
+            groups.setdefault(arranged.group, []).append(arranged)
     charts = []
     for group in choose_evenly([*groups], most_panels(report)):
-        sampled = [
-            _Sampled(point, [report.data.series[run_place] for run_place in point.places if run_place in summaries])
-            for point in groups[group][:MOST_LINES]
+        lines = [
+            TimeLine(arranged.arm, [series[run_place] for run_place in arranged.point.places if run_place in series])
+            for arranged in groups[group][:MOST_LINES]
         ]
-        lines = [TimeLine(arranged.arm(point), loads) for point, loads in sampled]
         title = ", ".join(filter(None, (f"{section.step}: QPS over time", group)))
-        panel = Panel("QPS", lines, _events(loads[0] for _, loads in sampled))
-        charts.append(Chart(title, forms.over_time(title, [panel], marks)))
+        panel = Panel("QPS", lines, _events(line.loads[0] for line in lines))
+        charts.append(Chart(title, forms.over_time(title, [panel], marks), note=_series_note(report, section)))
     return charts
+
+
+def _series_note(report: Report, section: Section) -> str:
+    """Return what the driver says of the figures by second, such as a background writer that counts in them."""
+    facts = report.data.facts.get("facts", {})
+    runs = (run for point in section.points for run in point.runs)
+    notes = (facts.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}).get("qps_over_time") for run in runs)
+    return next(filter(None, notes), "")
 
 
 def _events(series: Iterable[forms.Series]) -> dict[str, Sequence[float]]:
@@ -250,7 +267,7 @@ def most_panels(report: Report) -> int:
     return max(2, MOST_PANELS // max(len(report.comparisons.sections), 1))
 
 
-def choose_evenly(items: Sequence[object], count: int) -> list:  # type: ignore[type-arg]
+def choose_evenly(items: Sequence[_Item], count: int) -> list[_Item]:
     """Choose so many of all, in their order: not the first ones, whose last axes alone would differ."""
     total = len(items)
     if total <= count:
@@ -265,23 +282,23 @@ def _is_long(report: Report, run_place: Place) -> bool:
     return summary is not None and summary.length >= FEWEST_SECONDS
 
 
-def _first_runs(report: Report, arranged: Arrangement, is_usable: Callable[[Run], bool]) -> list[tuple[Point, Run]]:
+def _first_runs(report: Report, section: Section, is_usable: Callable[[Run], bool]) -> list[tuple[ArrangedPoint, Run]]:
     """Choose some points, and of each its first run that can be drawn."""
-    runs = ((point, next(filter(is_usable, point.runs), None)) for point in arranged.points)
-    pairs: list[tuple[Point, Run]] = choose_evenly([pair for pair in runs if pair[1]], most_panels(report))
-    return pairs
+    points = arrange(report, section).points
+    runs = ((arranged, next(filter(is_usable, arranged.point.runs), None)) for arranged in points)
+    return choose_evenly([(arranged, run) for arranged, run in runs if run], most_panels(report))
 
 
 def devices(report: Report, section: Section, marks: Marks) -> list[Chart]:
     """Draw QPS and stalls above what the device did in the same seconds, of the first load of some arms."""
-    arranged, details = arrange(report, section), report.data.details
-    chosen = _first_runs(report, arranged, lambda run: _is_long(report, run.place))
+    details = report.data.details
+    chosen = _first_runs(report, section, lambda run: _is_long(report, run.place))
     seconds_by_place = details.device_seconds([run.place for _, run in chosen])
     charts = []
-    for point, run in chosen:
+    for arranged, run in chosen:
         device = seconds_by_place.get(run.place, [])
         if len(device) >= FEWEST_SECONDS:
-            qps, arm = report.data.series[run.place], arranged.arm(point)
+            qps, arm = report.data.series[run.place], arranged.arm
             read = TimeLine("read", [[(sample.second, sample.read) for sample in device]])
             written = TimeLine("written", [[(sample.second, sample.written) for sample in device]])
             busy = TimeLine("busy", [[(sample.second, sample.busy) for sample in device]])
@@ -290,20 +307,20 @@ def devices(report: Report, section: Section, marks: Marks) -> list[Chart]:
                 Panel("MiB/s", [read, written], height=60),
                 Panel("busy %", [busy], height=40, most=100.0),
             ]
-            title = f"{section.step}: QPS and the device over time, {arranged.name(point)}"
+            title = f"{section.step}: QPS and the device over time, {arranged.name}"
             charts.append(Chart(title, forms.over_time(title, panels, drawing.PageMarks(marks))))
     return charts
 
 
 def client_rates(report: Report, section: Section) -> list[Chart]:
     """Draw what each client did over time and when one stood still, of the first load of some arms."""
-    arranged, details, charts = arrange(report, section), report.data.details, []
+    details, charts = report.data.details, []
     for operation, noun in RATES.items():
 
         def has_rates(run: Run, operation: str = operation) -> bool:
             return operation in details.client_operations.get(run.place, ())
 
-        for point, run in _first_runs(report, arranged, has_rates):
+        for arranged, run in _first_runs(report, section, has_rates):
             clients = details.client_lines(run.place, operation)
             if max(len(client.seconds) for client in clients) < FEWEST_SECONDS:
                 continue
@@ -312,7 +329,7 @@ def client_rates(report: Report, section: Section) -> list[Chart]:
             stalls = sorted({second for client in clients for second in client.stalls})
             lines = [TimeLine(f"client {client.client + 1}", [client.whole]) for client in clients[:MOST_LINES]]
             panel = Panel("", lines, {"stalls": stalls} if stalls else {}, target)
-            title = f"{section.step}: {noun} of each client, {arranged.name(point)}"
+            title = f"{section.step}: {noun} of each client, {arranged.name}"
             note = "Dashed: what each client was asked for." if target is not None else ""
             charts.append(Chart(title, forms.over_time(title, [panel], drawing.PageMarks()), note=note))
     return charts

@@ -5,25 +5,28 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.model import units
 from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT, NOTHING, Cell, Column, Table, columns
+from stepgrid.model.table import ABSENT, MOST_ROWS, NOTHING, Cell, Column, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
 from stepgrid.summarize import claims, provenance, setup
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.step_charts import Chart
+from stepgrid.summarize.comparisons import decisions
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Comparison, Entry, PooledRatio
-from stepgrid.summarize.comparisons.comparison_table import DOUBT, MOST_PLACES
+from stepgrid.summarize.comparisons.comparison_table import DOUBT, MOST_PLACES, comparison_table
+from stepgrid.summarize.findings import findings
 from stepgrid.summarize.formats import group_html, html_body, html_text
-from stepgrid.summarize.notes import Doubt
 from stepgrid.summarize.page import absolute_figures
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
+from stepgrid.summarize.sentences import TRY, advice, doubts_line, reason_line, subtitle
 from stepgrid.summarize.statistics import verdicts
 
 if TYPE_CHECKING:
@@ -51,17 +54,6 @@ ARROWS = {"faster": "▲", "better": "▲", "more": "▲", "slower": "▼", "wor
 STYLES, SCRIPT = ("chart.css", "style.css"), "page.js"
 
 
-class Card(NamedTuple):
-    headline: str
-    text: str
-    detail: str
-    kind: str
-
-    @property
-    def plain(self) -> str:
-        return ", ".join(filter(None, (self.headline, self.text))).replace("`", "")
-
-
 class ComparisonPart(NamedTuple):
     """A comparison on the page; its chart and table are open as long as there is room."""
 
@@ -69,10 +61,12 @@ class ComparisonPart(NamedTuple):
     title: str
     base: str
     chart: Chart | None
-    is_open: bool
-    pooled: Table | None
-    table: Table
-    is_table_open: bool
+    table: Table | None
+    intervals: str  # the table with intervals as HTML, where it takes the place of the other
+    rows: int
+    is_open: bool = False
+    pooled: Table | None = None
+    is_table_open: bool = False
 
 
 def page(report: Report, alone: bool = False, image: str = "") -> str:
@@ -140,19 +134,19 @@ def _digest(text: str) -> str:
 
 def _context(report: Report) -> dict[str, Any]:
     marks = PageMarks()
-    answers, doubts = answer_cards(report), report.notes.doubts
+    answers = findings(report)
     main = report_charts.main_chart(report, marks)
     hosts = report.data.facts.get("host", {})
     return {
         "report": report,
-        "setup_line": _setup_line(report),
+        "setup_line": subtitle(report),
         "banner": _banner(report),
         "cards": answers[:MOST_CARDS],
         "more_cards": answers[MOST_CARDS:],
-        "doubts": doubts,
-        "doubt_line": _doubt_line(doubts),
+        "doubts": report.notes.doubts,
+        "doubt_line": doubts_line(report).partition(": "),
         "main_chart": main,
-        "why": _why(report),
+        "why": reason_line(report),
         "comparisons": [*_comparisons(report, marks)],
         "other_metrics": _other_metrics(report, marks),
         "legend": _legend(report),
@@ -192,6 +186,7 @@ def _context(report: Report) -> dict[str, Any]:
         "method": verdicts.METHOD,
         "meaning": [*verdicts.MEANING.items(), *absolute_figures.meanings(report)],
         "setup": _setup(report),
+        "advice": advice(report),
         "next_steps": provenance.next_steps(
             report.setup,
             report.comparisons.leading,
@@ -206,50 +201,10 @@ def _context(report: Report) -> dict[str, Any]:
 # The first screen
 
 
-def _setup_line(report: Report) -> str:
-    """Say in one line what ran how often, on what and when."""
-    steps = [section.step for section in report.comparisons.sections]
-    ran = ", ".join(steps) if len(steps) <= 3 else f"{len(steps)} measured steps"
-    hosts = report.data.facts.get("host", {})
-    machine = ", ".join(provenance.host_line(report.setup.hardware, hosts).split(", ")[:3])
-    scale = f"scale {report.setup.scale}" if report.setup.scale else ""
-    return " · ".join(
-        filter(None, (ran, scale, repeats(report), machine, provenance.measured_text(report.setup, report.data.facts)))
-    )
-
-
-def repeats(report: Report) -> str:
-    """Write how often a cell was measured: 5 fresh loads, 3 runs of each."""
-    fewest, most = report.setup.loads
-    loads = counted(most, "fresh load") if fewest == most else f"{fewest} to {most} fresh loads"
-    return f"{loads}{f', {report.setup.runs} runs of each' if report.setup.runs > 1 else ''}"
-
-
 def _banner(report: Report) -> str:
     if report.setup.loads[1] > 1:
         return ""
-    return "**A try: one load, no verdicts.** `repeat: 3` in the spec, or more, gives intervals and verdicts.".replace(
-        "**", ""
-    )
-
-
-def answer_cards(report: Report) -> list[Card]:
-    from stepgrid.summarize.page import answer
-
-    cards = []
-    for each in sorted(answer.answers(report), key=lambda each: each.weight, reverse=True):
-        head, _, rest = each.text.partition("; ")
-        cards.append(Card(head, rest, "", each.kind))
-    return cards
-
-
-def _doubt_line(doubts: Sequence[Doubt]) -> str:
-    omitted = len(doubts) - MOST_HEADLINES
-    return " · ".join(doubt.brief for doubt in doubts[:MOST_HEADLINES]) + (f" · {omitted} more" if omitted > 0 else "")
-
-
-def _why(report: Report) -> list[str]:
-    return []
+    return f"{TRY}. `repeat: 3` in the spec, or more, gives intervals and verdicts."
 
 
 # Comparisons
@@ -259,30 +214,32 @@ def _comparisons(report: Report, marks: PageMarks) -> Iterator[ComparisonPart]:
     """Lay out the comparisons of the leading metric: the first has its chart above, a few others theirs here."""
     for number, comparison in enumerate(report.comparisons.leading):
         chart = report_charts.ratio_chart(report, comparison, marks) if number else None
-        is_open = not number or (chart is not None and number <= MOST_OPEN)
-        table = compact_table(comparison)
-        is_small = len(table.rows) * len(table.columns) <= MOST_CELLS and len(table.columns) <= MOST_COLUMNS
-        yield ComparisonPart(
-            f"against-{number + 1}",
-            f"{comparison.metric.title} and ratio to {comparison.base}" if not number else _title(comparison),
-            comparison.base,
-            chart,
-            is_open,
-            None if number or is_small else pooled_table(comparison),
-            table,
-            is_small and not number,
-        )
+        part = _part(f"against-{number + 1}", comparison, chart)
+        if number:
+            yield part._replace(is_open=chart is not None and number <= MOST_OPEN)
+        else:
+            columns_count = len(comparison.arms) + len(comparison.layout.down) + 1
+            is_small = len(comparison.rows) * columns_count <= MOST_CELLS and columns_count <= MOST_COLUMNS
+            title = f"{comparison.metric.title} and ratio to {comparison.base}"
+            pooled = None if is_small else pooled_table(comparison)
+            yield part._replace(title=title, is_open=True, pooled=pooled, is_table_open=is_small)
 
 
 def _other_metrics(report: Report, marks: PageMarks) -> list[ComparisonPart]:
     """Lay out what other metrics say, all of it closed."""
-    others = [comparison for comparison in report.comparisons.all if comparison not in report.comparisons.leading]
-    parts = []
-    for number, comparison in enumerate(others):
-        chart = report_charts.ratio_chart(report, comparison, marks) if number < MOST_METRICS else None
-        name, table = f"other-{number + 1}", compact_table(comparison)
-        parts.append(ComparisonPart(name, _title(comparison), comparison.base, chart, False, None, table, False))
-    return parts
+    others = report.comparisons.all[len(report.comparisons.leading) :]
+    charts = [report_charts.ratio_chart(report, comparison, marks) for comparison in others[:MOST_METRICS]]
+    pairs = zip_longest(others, charts)
+    return [_part(f"other-{number}", *pair) for number, pair in enumerate(pairs, 1)]
+
+
+def _part(name: str, comparison: Comparison, chart: Chart | None) -> ComparisonPart:
+    """Lay out a comparison, closed; of many points the table with intervals takes the place of the short one."""
+    is_long = len(comparison.rows) > MOST_ROWS
+    table = None if is_long else compact_table(comparison)
+    intervals = html_body(comparison_table(comparison)) if is_long else ""
+    count = len(comparison.rows)
+    return ComparisonPart(name, _title(comparison), comparison.base, chart, table, intervals, count)
 
 
 def _title(comparison: Comparison) -> str:
@@ -365,9 +322,8 @@ def _causes(report: Report) -> list[tuple[str, str]]:
 
 
 def _intervals(report: Report) -> list[tuple[str, str]]:
-    from stepgrid.summarize.comparisons.comparison_table import comparison_table
-
-    tables = [comparison_table(comparison) for comparison in report.comparisons.all]
+    short = (comparison for comparison in report.comparisons.all if len(comparison.rows) <= MOST_ROWS)
+    tables = [comparison_table(comparison) for comparison in short]
     return [(table.title, html_body(table)) for table in tables]
 
 
@@ -402,10 +358,13 @@ def _setup(report: Report) -> list[tuple[str, Sequence[str]]]:
     counts = ", ".join(
         f"{number} {name}" for name, number in report.notes.coverage.counts.items() if number or name == Status.DONE
     )
+    fewest, most = report.setup.loads
+    loads = counted(most, "load") if fewest == most else f"{fewest} to {most} loads"
+    repeats = f"{loads}{f', {report.setup.runs} runs of each' if report.setup.runs > 1 else ''}"
     rows = [
         ("Compared", axes),
         ("Steps", [setup.steps_in_brief(report.comparisons.points_by_step)]),
-        ("Repeats", [repeats(report)]),
+        ("Repeats", [repeats, *decisions.decision_sentences(report.comparisons.decisions, report.setup.until)]),
         ("Status", [f"{counts} (measured steps)"]),
         ("Quiet after", report.notes.quiet),
         ("Differs", report.notes.differs),
