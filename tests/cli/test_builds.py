@@ -177,7 +177,7 @@ def test_an_empty_store(capsys: Capture) -> None:
     [
         (["a.yaml", "--make", "goood"], "there is no build `goood`: did you mean `good`?"),
         (["a.yaml", "--make", "-j", "0"], "-j takes the number of builds that are made at once: 1 or more"),
-        (["--make"], "--make needs a spec, before it: which builds are there to be made?"),
+        (["--make"], "--make needs a spec before it"),
         (["diff", "one"], "usage: stepgrid builds [SPEC] "),
         (["diff", "one", "two"], "there is no build `one`: none was made here"),
     ],

@@ -84,7 +84,7 @@ def test_a_name_that_several_have(capsys: Capture) -> None:
     assert (
         capsys.readouterr().err
         == """\
-2 builds are called rocksdb-9.10.0; say an id:
+2 builds are called rocksdb-9.10.0; give an id:
   b-2  newest 9.10.0 (system: bench-9.10.0)
   b-3  mine 9.10.0 (system: bench-9.10.0)
 """

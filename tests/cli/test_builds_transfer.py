@@ -93,7 +93,7 @@ def test_a_spec_that_needs_another_build(exported: Path, capsys: Capture) -> Non
     (Path.cwd() / "tree").mkdir()
     assert main(["builds", "import", str(exported), "--spec", "a.yaml", "--run"]) == 2
     (build,) = host_plan.compile_for_host("a.yaml", None).builds
-    said = f"{exported} holds {node(exported)}, which is no build of a.yaml; its builds are: {build.id}\n"
+    said = f"{exported} holds {node(exported)}, which is not a build of a.yaml; its builds are: {build.id}\n"
     assert capsys.readouterr().err == said
 
 
@@ -175,7 +175,7 @@ def test_what_cannot_be_exported(exported: Path, capsys: Capture) -> None:
     said = "x.zip must end with .tar.gz or .tar.zst: that says how it is compressed\n"
     assert capsys.readouterr().err == said
     assert main(["builds", "export", "tool", str(exported)]) == 2
-    assert capsys.readouterr().err == f"{exported} is there already: name another file, or remove it\n"
+    assert capsys.readouterr().err == f"{exported} exists: name another file, or remove it\n"
     assert main(["builds", "export", "tool", "gone/x.tar.gz"]) == 3
     assert capsys.readouterr().err.endswith(": No such file or directory\n")
 

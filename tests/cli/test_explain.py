@@ -94,7 +94,7 @@ def test_what_is_left_to_the_build(capsys: Capture) -> None:
     assert "left to" not in capsys.readouterr().out
     assert main(["explain", "a.yaml", CELL, "--step", "ww", "--all"]) == 0
     out = capsys.readouterr().out
-    assert out.endswith("  left to rocksdb-7.8.3: 2 options\n    readahead  0\n    uri        empty\n")
+    assert out.endswith("  defaults of rocksdb-7.8.3: 2 options\n    readahead  0\n    uri        empty\n")
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_what_is_left_to_the_build(capsys: Capture) -> None:
     [
         (["treads=2"], "there is no axis `treads`: did you mean `threads`?"),
         (["data=smal"], "axis `data` has no cell at `smal`: did you mean `small`?"),
-        (["threads=2"], "4 cells have threads=2: say more, build=rocksdb-7.8.3|rocksdb-9.10.0, data=large|small"),
-        (["threads=1,threads=2"], "no cell has threads=2 beside the rest; there is 1"),
+        (["threads=2"], "4 cells have threads=2; add build=rocksdb-7.8.3|rocksdb-9.10.0, data=large|small"),
+        (["threads=1,threads=2"], "no cell has threads=2 together with the other labels; there is 1"),
         ([CELL, "--step", "fillseqs"], "the cell has no step `fillseqs`: did you mean `fillseq`?"),
     ],
 )
@@ -167,7 +167,7 @@ def test_a_source_within_the_source(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     steps = "steps: [{name: fillseq, kind: db_bench, benchmarks: [fillseq], keys: 1k}]\n"
     Path("a.yaml").write_text(f"title: t\n{text}{steps}", encoding="utf-8")
     assert main(["explain", "a.yaml", "build=a"]) == 0
-    assert "rocksdb 9.9.3 (maven: x:y:1, tree: {path: z})" in capsys.readouterr().out
+    assert "rocksdb 9.9.3 (maven: x:y:1, tree: {path: z})" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_client_of_a_step(folder: Path, capsys: Capture) -> None:
@@ -222,6 +222,13 @@ def test_long_values_are_wrapped_to_the_terminal(monkeypatch: pytest.MonkeyPatch
         "              word, another word that is long]",
         "    duration  null                                   default of command",
     ]
+
+
+def test_at_a_narrow_terminal_lines_of_the_spec_stand_under_their_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    lines = list(setting_lines("settings", ROWS))
+    assert max(map(len, lines)) <= 50
+    assert lines[-3:] == ["              a.yaml:8:11", "    duration  null", "              default of command"]
 
 
 def test_what_fits_is_on_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ def test_results_join_those_of_another_checkout(two: Callable[[], Store], capsys
     mine = result(plan.stages[0])
     assert main(["import", str(file)]) == 0
     assert capsys.readouterr().out == (
-        "a.yaml: t\ntook 6 results, 0 attempts\n  with the records of builds that are not here: 2\n"
+        "a.yaml: t\nimported 6 results, 0 attempts\n  with the records of builds that are not here: 2\n"
         "`stepgrid run a.yaml` summarizes them with those of this host\n"
     )
     stage = plan.stages[0].id
@@ -73,8 +73,8 @@ def test_it_opens_where_there_is_no_such_spec(
     assert main(["import", str(file)]) == 0
     texts = store.texts(plan.digest)
     assert capsys.readouterr().out.splitlines()[-1] == (
-        f"`stepgrid report {plan.digest}` shows them: a.yaml comes to another plan here; "
-        f"what they were measured by is in {texts}"
+        f"`stepgrid report {plan.digest}` shows them: a.yaml compiles to another plan here; "
+        f"the files that they were measured by are in {texts}"
     )
     assert sorted(str(path.relative_to(texts)) for path in texts.rglob("*.yaml")) == ["library.yaml", "one/a.yaml"]
     assert (texts / "one" / "a.yaml").read_text() == spec
@@ -104,7 +104,7 @@ def test_what_is_there_already_stays(two: Callable[[], Store], capsys: Capture) 
     for _ in range(2):
         capsys.readouterr()
         assert main(["import", str(file)]) == 0
-    assert "took 0 results, 0 attempts\nleft as they are here: 6 results\n" in capsys.readouterr().out
+    assert "imported 0 results, 0 attempts\nalready here: 6 results\n" in capsys.readouterr().out
     assert all(len(store.all_results(stage.id)) == 1 for stage in planned().stages)
 
 
@@ -139,7 +139,7 @@ def test_attempts_go_along_where_they_are_asked_for(two: Callable[[], Store], ca
     assert main(["import", str(plain)]) == 0
     assert store.attempts(stage) == []
     assert main(["import", str(whole)]) == 0
-    assert "took 0 results, 1 attempt\n" in capsys.readouterr().out
+    assert "imported 0 results, 1 attempt\n" in capsys.readouterr().out
     assert len(store.attempts(stage)) == 1
 
 
@@ -161,7 +161,7 @@ def test_a_retraction_goes_along_and_a_redo_is_still_asked_for(two: Callable[[],
 def test_what_cannot_be_exported(one: Path, capsys: Capture) -> None:
     (one / "x.tar.gz").touch()
     for words, status, said in (
-        (["x.tar.gz"], 2, "x.tar.gz is there already: name another file, or remove it\n"),
+        (["x.tar.gz"], 2, "x.tar.gz exists: name another file, or remove it\n"),
         (["no/x.tar.gz"], 2, "there is no folder no to write x.tar.gz to\n"),
         (["x.zip"], 3, "x.zip must end with .tar.gz or .tar.zst: that says how it is compressed\n"),
         (["y.tar.gz", "--set", "params.keys=1M"], 3, "a.yaml has no result yet: there is nothing to export\n"),
@@ -291,8 +291,7 @@ def test_what_a_step_left_that_is_no_file_is_left_out(one: Path, two: Callable[[
     file = export(capsys)
     name = f"results/{stage.id}/{folder.name}/steps/{step.name}"
     assert (
-        f"  left out: {name}/pipe and 1 more, which a step put there: no file, and no link to one beside it\n"
-        in capsys.readouterr().out
+        f"  left out: {name}/pipe and 1 more (neither a file nor a link to one beside it)\n" in capsys.readouterr().out
     )
     store = two()
     assert main(["import", str(file)]) == 0

@@ -54,7 +54,7 @@ def test_it_lists_moves_restores_and_deletes(capsys: Capture) -> None:
 unreferenced by specs/a.yaml, at all scales:
   results: 1, 0 B
     outputs/results/s-0  0 B
-in all 0 B in 1 place"""
+0 B in 1 place"""
     assert capsys.readouterr().out == f"{listed}; `stepgrid gc --yes` moves them to the trash\n"
     assert gone.is_dir()
     (gone / "file").write_bytes(b"x" * 5000)
@@ -84,7 +84,7 @@ def test_what_is_in_the_trash_is_not_there_for_others(folder: Path, capsys: Capt
     measured(plan, plan.stages)
     assert _to_do(capsys) == "nothing"
     assert main(["gc", "--forget", "my.yaml", "--yes"]) == 0
-    assert _to_do(capsys) == "6 stages: about 4h00m"
+    assert _to_do(capsys) == "measure: 6 stages, about 4h00m"
     assert main(["gc", "--restore"]) == 0
     assert _to_do(capsys) == "nothing"
 

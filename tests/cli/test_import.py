@@ -31,7 +31,7 @@ def test_a_bundle_of_the_first_format_is_taken(two: Callable[[], Store], capsys:
     file = rewrite(export(capsys), older)
     store, plan = two(), planned()
     assert main(["import", str(file)]) == 0
-    assert "took 6 results" in capsys.readouterr().out
+    assert "imported 6 results" in capsys.readouterr().out
     assert not store.texts(plan.digest).exists()
 
 

@@ -26,7 +26,7 @@ def test_it_ends_with_a_report(capsys: Capture) -> None:
     assert main(["import", "sysbench", "published", "--legacy", "out"]) == 0
     told = capsys.readouterr().out.split("\n")
     assert told[1:5] == [
-        "took 2 results of 2 builds",
+        "imported 2 results of 2 builds",
         "left out: nothing",
         "out: 6 summary files as published",
         "out/legacy-and-clean.tsv: 8 figures where our rule is another, for 1 reason",
@@ -58,8 +58,8 @@ def test_again_takes_nothing(capsys: Capture) -> None:
     capsys.readouterr()
     assert main(["import", "sysbench", "published"]) == 0
     assert capsys.readouterr().out.split("\n")[1:4] == [
-        "took 0 results of 2 builds",
-        "left as they are here: 2 results",
+        "imported 0 results of 2 builds",
+        "already here: 2 results",
         "left out: nothing",
     ]
 
@@ -96,7 +96,7 @@ def test_of_db_bench_a_faulty_file_is_refused_alone(folder: Path, capsys: Captur
     report(folder / "bm/8.1.0", "1000")
     assert main(["import", "db_bench", "bm"]) == 1
     said = "bm/8.1.0/report.tsv:3: 1 cells where 28 were expected, as its head names them"
-    assert capsys.readouterr().out.split("\n")[1:4] == ["took 1 result of 1 build", f"refused: {said}", "  | 1000"]
+    assert capsys.readouterr().out.split("\n")[1:4] == ["imported 1 result of 1 build", f"refused: {said}", "  | 1000"]
     (summary,) = Path("outputs/summary").glob("*/summary.txt")
     assert f"warnings refused: {said}" in " ".join(summary.read_text().split())
 
@@ -119,7 +119,7 @@ def test_what_is_not_understood_stops_it_unless_it_may_be_left_out(folder: Path,
     assert not Store().root.exists()
     assert main(["import", "vector_search", "plots", "--skip-unknown"]) == 0
     told = capsys.readouterr().out
-    assert f"took 1 result of 1 build\nleft out: {SAID}" in told
+    assert f"imported 1 result of 1 build\nleft out: {SAID}" in told
     assert "left out: 1 file made of other files, or without a result: qr.maria\n" in told
     (summary,) = Path("outputs/summary").glob("*/summary.txt")
     text = " ".join(summary.read_text().split())
@@ -169,9 +169,7 @@ def test_the_digest_stands_for_a_spec(folder: Path, monkeypatch: pytest.MonkeyPa
     assert main(["import", "sysbench", "published"]) == 0
     digest = next(Path("outputs/summary").iterdir()).name
     told = capsys.readouterr().out
-    assert told.endswith(
-        f"`stepgrid report {digest}` prints it: the plan's digest stands for a spec that there is not\n"
-    )
+    assert told.endswith(f"`stepgrid report {digest}` prints it: the plan has no spec, so its digest names it\n")
     assert main(["report", digest]) == 0
     assert "`my80.c8` and `my56.c8` are not comparable" in capsys.readouterr().out
     assert main(["export", digest, "x.tar.gz"]) == 0

@@ -86,7 +86,7 @@ def test_the_report_has_the_cells_of_both(
     store = Store()
     assert current_report(store, plan).notes.coverage.counts[Status.DONE] == len(second) + 1
     assert main(["import", "../one.tar.gz"]) == 0
-    assert f"took {len(first)} result" in capsys.readouterr().out
+    assert f"imported {len(first)} result" in capsys.readouterr().out
     assert current_report(store, plan).notes.coverage.counts == {
         **dict.fromkeys(Status, 0),
         Status.DONE: len(plan.stages),

@@ -209,7 +209,7 @@ def test_a_plan_that_cannot_be_read_stops_it(capsys: pytest.CaptureFixture[str])
     (folder / plan_file.HEADER).write_text("{")
     (folder / plan_file.STAGES).unlink()
     said = (
-        f"{folder} cannot be read, so nobody knows which results it needs: nothing was moved; "
+        f"{folder} cannot be read, so the results that it needs are unknown: nothing was moved; "
         f"`stepgrid gc --forget {plan.digest}` goes on without it"
     )
     with pytest.raises(CommandError) as unreadable:

@@ -49,7 +49,7 @@ def test_what_she_signed(
 ) -> None:
     file = one.parent / "x.tar.gz"
     assert main(["export", "a.yaml", str(file), "--sign", str(alice)]) == 0
-    assert f"  signed: {file}.sig goes along with it\n" in capsys.readouterr().out
+    assert f"  signed: {file}.sig is beside it\n" in capsys.readouterr().out
     two()
     site(one.parent, monkeypatch)
     assert main(["import", str(file)]) == 0

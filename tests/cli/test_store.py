@@ -234,7 +234,7 @@ def test_a_site_that_names_signers_takes_what_they_signed(
 
 def test_options_of_push_alone(one: Path, capsys: Capture) -> None:
     assert main(["store", "pull", "x", "--sign", "key"]) == 2
-    assert capsys.readouterr().err == "--sign and --host: only of push\n"
+    assert capsys.readouterr().err == "--sign and --host need push\n"
 
 
 def test_a_url_without_its_package(one: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -19,6 +19,8 @@ _COMPLETING = "_ARGCOMPLETE"  # set by a shell that completes a command line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    if arguments is None:
+        _postpone_garbage_search()
     from stepgrid.host.terminal_output import FullStream, open_streams, screened
 
     open_streams()
@@ -38,7 +40,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str] | None) -> int:
     words, is_completing = list(sys.argv[1:] if arguments is None else arguments), False
     if arguments is None:
-        _postpone_garbage_search()
         is_completing = _COMPLETING in os.environ
     if is_completing:
         from stepgrid.cli.new import complete, typed_words

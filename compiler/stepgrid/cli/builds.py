@@ -21,7 +21,7 @@ from stepgrid.cli.failures import CommandError
 from stepgrid.cli.output import WIDTH
 from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, use_site
 from stepgrid.errors import FAILED, FINE, PROBLEMS
-from stepgrid.host.terminal_output import wrap
+from stepgrid.host.terminal_output import text_width, wrap
 from stepgrid.language.problems import nearest
 from stepgrid.language.sources import source_kind
 from stepgrid.model.plan import Json, Plan, PlannedBuild
@@ -84,7 +84,7 @@ def run_builds(args: argparse.Namespace) -> int:
         _list_builds(args, words[0] if words else None)
         return FINE
     if not words:
-        raise CommandError(f"--make needs a spec, before it: which builds are there to be made?\n{USAGES}")
+        raise CommandError(f"--make needs a spec before it\n{USAGES}")
     return _make_builds(args, words[0])
 
 
@@ -127,7 +127,7 @@ def find_build(name: str, names: Names, store: Store) -> str:
         choices = list(names if _ID.match(name) else by_name)
         hint = nearest(name, choices) if choices else "none was made here"
         raise CommandError(f"there is no build `{name}`: {hint}")
-    lines = [f"{len(matches)} builds are called {name}; say an id:"]
+    lines = [f"{len(matches)} builds are called {name}; give an id:"]
     for build in matches:
         record = builds.build_record(store, build)
         origin = f"{record.get('name', '')} {record.get('version', '')} ({source_text(record.get('source', {}))})"
@@ -238,7 +238,8 @@ def _entry_lines(entry: _Entry) -> Iterator[str]:
     build, record = entry.build, entry.build.record
     disk = "" if build.bytes is None else size(build.bytes)
     status = ", ".join(part for part in (build.status, f"{entry.engine} {entry.version}".strip(), disk) if part)
-    yield from wrap(status, f"{', '.join(entry.names)}: ", " " * 4, WIDTH)
+    width = text_width(sys.stdout, WIDTH)
+    yield from wrap(status, f"{', '.join(entry.names)}: ", " " * 4, width)
     rows = {
         "id": build.id,
         "from": source_text(entry.source),
@@ -252,7 +253,7 @@ def _entry_lines(entry: _Entry) -> Iterator[str]:
     }
     for name, text in rows.items():
         if text:
-            yield from wrap(text, f"  {name:{INDENT - 2}}", " " * INDENT, WIDTH)
+            yield from wrap(text, f"  {name:{INDENT - 2}}", " " * INDENT, width)
 
 
 def _recipe_text(recipe: Mapping[str, Any]) -> str:
@@ -269,7 +270,7 @@ def _record_text(record: Mapping[str, Any]) -> str:
     if commit := (record.get("facts") or {}).get("commit"):
         parts.append(f"commit {commit[:12]}")
     if len(artifacts) > 1:
-        parts.append(f"{counted(len(artifacts) - 1, 'artifact')} more")
+        parts.append(f"{counted(len(artifacts) - 1, 'further artifact')}")
     seconds = record.get("seconds")
     took = None if seconds is None else seconds_text(seconds)
     making = (record.get("recipe") or record.get("route"), took, record.get("made", "")[:10])
@@ -394,7 +395,7 @@ def _export_build(args: argparse.Namespace, name: str, target: str) -> None:
     if not store.has_build(build):
         raise _not_built(name, build)
     if file.exists():
-        raise CommandError(f"{file} is there already: name another file, or remove it")
+        raise CommandError(f"{file} exists: name another file, or remove it")
     try:
         manifest = export_build(store.build(build), file)
     except OSError as error:
@@ -415,8 +416,8 @@ def _import_build(args: argparse.Namespace, source: str) -> None:
         if args.spec:
             names = _builds_in_scope(args, store)
             if (build := read_build_manifest(file)["id"]) not in names:
-                sentence = f"{file} holds {build}, which is no build of {args.spec}; its builds are: {', '.join(names)}"
-                raise CommandError(sentence)
+                listed = f"its builds are: {', '.join(names)}"
+                raise CommandError(f"{file} holds {build}, which is not a build of {args.spec}; {listed}")
         if signer := bundle.check_signature(file):
             print(f"signed by {signer}")
         record = import_build(store, file, partial(_may_run, file, args.may_run))

@@ -47,7 +47,7 @@ def run_check(args: argparse.Namespace) -> int:
         with limited():
             return _check(args)
     except LimitError as error:
-        raise CommandError(f"{', '.join(args.specs)}: {error}; nobody measures so much", PROBLEMS) from error
+        raise CommandError(f"{', '.join(args.specs)}: {error}; that is too large to measure", PROBLEMS) from error
 
 
 def _check(args: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import add_narrowing, add_site, quiet_plan, spec_error, use_site
 from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
 from stepgrid.host.locks import LockBusy, locked
+from stepgrid.host.terminal_output import cut, text_width
 from stepgrid.language.problems import (
     Location,
     Problem,
@@ -73,7 +74,7 @@ def _image_lines(store: Store, listed: Sequence[Image]) -> Iterator[str]:
     now = time.time()
     rows = [(image.stage, size(image.bytes), f"used {duration(now - image.used)} ago", image.title) for image in listed]
     for image, line in zip(listed, aligned(rows, "", right=[1]), strict=True):
-        yield line
+        yield cut(line, text_width(sys.stdout, sys.maxsize))
         is_replayed, is_shared = read_image_record(image.folder).get("replayed"), image.unshared < image.bytes
         if is_replayed or is_shared:
             shared = f", {size(image.bytes - image.unshared)} shared" if is_shared else ""
@@ -224,7 +225,7 @@ def _garbage_lines(
                     now = time.time()
                     rows = [(*row[:2], f"used {duration(now - last_use(Path(row[0])))} ago") for row in rows]
                 yield from aligned(rows, "    ", right=[1])
-        yield f"in all {size(sum(sizes.values()))} in {counted(len(unneeded), 'place')}{_hint(args)}"
+        yield f"{size(sum(sizes.values()))} in {counted(len(unneeded), 'place')}{_hint(args)}"
     number, total = trash.trash_size(store)
     if total:
         yield f"the trash holds {counted(number, 'place')}, {size(total)}: `stepgrid gc --empty` deletes them"
@@ -388,7 +389,7 @@ def _stages(plan: StoredPlan) -> Sequence[OutlinedStage]:
 
 
 def _unreadable(plan: StoredPlan) -> CommandError:
-    sentence = f"{plan.folder} cannot be read, so nobody knows which results it needs: nothing was moved"
+    sentence = f"{plan.folder} cannot be read, so the results that it needs are unknown: nothing was moved"
     return CommandError(f"{sentence}; `stepgrid gc --forget {plan.digest}` goes on without it", PROBLEMS)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import add_spec, compiled_plan, select_cell
 from stepgrid.errors import FINE
+from stepgrid.host.terminal_output import wrap
 from stepgrid.model.plan import (
     FILES,
     SERVICE,
@@ -66,9 +67,11 @@ def _cell_lines(plan: Plan, cell: PlannedCell, step_name: str | None, with_defau
     build = next(build for build in plan.builds if build.id == cell.build)
     catalogue = catalogue_of(Store(), build.id)
     yield f"{plan.spec}: {' '.join(f'{axis}={label}' for axis, label in cell.labels.items())}"
-    yield f"cell {cell.id}, {counted(len(cell.repeats), 'repeat')}; build {_origin(build)}"
+    columns = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
+    origin = f"cell {cell.id}, {counted(len(cell.repeats), 'repeat')}; build {_origin(build)}"
+    yield from wrap(origin, "", "  ", columns)
     if catalogue is None:
-        yield "the build is not made yet: what it lacks, and its own defaults, cannot be told"
+        yield "the build is not made yet: its defaults and the options that it lacks are unknown"
     for stage, step in _steps(plan, cell, step_name):
         yield ""
         yield f"{step.name} ({step.kind}, stage {stage.id})"
@@ -156,7 +159,7 @@ def _default_lines(step: PlannedStep, build: PlannedBuild, catalogue: Mapping[st
     names = sorted(catalogue.keys() - step.options.keys() - reserved)
     rows = [(name, str(catalogue[name].get("default", "")) or "empty", "") for name in names]
     if rows:
-        yield from setting_lines(f"left to {build.name}: {counted(len(rows), 'option')}", rows)
+        yield from setting_lines(f"defaults of {build.name}: {counted(len(rows), 'option')}", rows)
 
 
 def setting_lines(title: str, rows: Iterable[Row]) -> Iterator[str]:
@@ -164,10 +167,13 @@ def setting_lines(title: str, rows: Iterable[Row]) -> Iterator[str]:
     listed = list(rows)
     name_width, line_width = (max(len(row[index]) for row in listed) for index in (0, 2))
     columns = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
-    width = max(columns - len(INDENT) - name_width - line_width - 2 * GAP, NARROWEST)
+    value_width = columns - len(INDENT) - name_width - GAP
+    is_narrow = value_width - line_width - GAP < NARROWEST  # then a line of the spec stands under its value
+    width = max(value_width if is_narrow else value_width - line_width - GAP, NARROWEST)
     yield f"  {title}"
     cells: list[Row] = []
     for name, text, line in listed:
         first, *further = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
-        cells += [(name, first, line), *(("", part, "") for part in further)]
+        cells += [(name, first, "" if is_narrow else line), *(("", part, "") for part in further)]
+        cells += [("", line, "")] if is_narrow and line else []
     yield from aligned(cells, INDENT)

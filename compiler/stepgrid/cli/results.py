@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 SHOWN_STAGES = 10
 NOT_QUIET = "the host was not quiet"  # the default reason of `redo --disturbed`
+SHOWN_DIGITS = 12  # of a plan's digest in a table: its beginning names it everywhere
 PLAN_COLUMNS = ("plan", "spec", "scale", "made", "cells", "measured", "stages", "last result")
 MINUTES = "%Y-%m-%d %H:%M"
 
@@ -221,7 +222,9 @@ def run_plans(args: argparse.Namespace) -> int:
     stored = plans.stored_plans(store)
     rows = [row for plan in stored if spec in (None, plan.spec) for row in _plan_rows(store, plan)]
     if rows or args.format != "table":
-        print(format_rows(args.format, PLAN_COLUMNS, rows), end="")
+        is_table = args.format == "table"
+        cut_rows = [(digest[:SHOWN_DIGITS], *fields) for digest, *fields in rows] if is_table else rows
+        print(format_rows(args.format, PLAN_COLUMNS, cut_rows), end="")
     else:
         print(f"no plan{f' of {spec}' if spec else ''} is stored")
     return FINE

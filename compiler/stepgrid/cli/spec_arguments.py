@@ -240,7 +240,7 @@ def select_cell(plan: Plan, name: str) -> PlannedCell:
     if len(cells) > 1:
         values = {axis.name: {cell.labels.get(axis.name) for cell in cells} for axis in plan.axes}
         texts = (f"{name}={'|'.join(sorted(map(str, labels)))}" for name, labels in values.items() if len(labels) > 1)
-        raise CommandError(f"{len(cells)} cells have {name}: say more, {', '.join(texts)}")
+        raise CommandError(f"{len(cells)} cells have {name}; add {', '.join(texts)}")
     return cells[0]
 
 
@@ -254,8 +254,8 @@ def _cells_with(plan: Plan, cells: Sequence[PlannedCell], axis: str, label: str)
         raise CommandError(f"axis `{axis}` has no cell at `{label}`: {nearest(label, labels[axis])}")
     matches = [cell for cell in cells if cell.labels.get(axis) == label]
     if not matches:
-        choices = ", ".join(sorted({cell.labels[axis] for cell in cells if axis in cell.labels}))
-        raise CommandError(f"no cell has {axis}={label} beside the rest; there is {choices or 'none with it'}")
+        choices = ", ".join(sorted({cell.labels[axis] for cell in cells if axis in cell.labels})) or "none with it"
+        raise CommandError(f"no cell has {axis}={label} together with the other labels; there is {choices}")
     return matches
 
 

@@ -49,7 +49,7 @@ def run_export(args: argparse.Namespace) -> int:
     with record_inputs() as inputs:
         plan = quiet_plan(args)
     if args.file.exists():
-        raise CommandError(f"{args.file} is there already: name another file, or remove it")
+        raise CommandError(f"{args.file} exists: name another file, or remove it")
     check_folder(args.file)
     store = host_plan.store()
     with ending_with(FAILED, OSError):
@@ -65,9 +65,9 @@ def run_export(args: argparse.Namespace) -> int:
     print(f"{args.file}: {stages}, {counted(len(manifest['files']), 'file')}, {size(args.file.stat().st_size)}")
     if skipped := manifest["skipped"]:
         suffix = f" and {len(skipped) - 1:,} more" if len(skipped) > 1 else ""
-        print(f"  left out: {skipped[0]}{suffix}, which a step put there: no file, and no link to one beside it")
+        print(f"  left out: {skipped[0]}{suffix} (neither a file nor a link to one beside it)")
     if signed:
-        print(f"  signed: {signed} goes along with it")
+        print(f"  signed: {signed} is beside it")
     print("\n".join(_private_facts(results.host_facts(store, plan), args.host)))
     return FINE
 
@@ -137,13 +137,13 @@ def run_import(args: argparse.Namespace) -> int:
 def _import_lines(store: Store, imports: ImportedResults) -> Iterator[str]:
     plan = imports.plan
     yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
-    yield f"took {counted(len(imports.results), 'result')}, {counted(imports.attempts, 'attempt')}"
+    yield f"imported {counted(len(imports.results), 'result')}, {counted(imports.attempts, 'attempt')}"
     if imports.signer:
         yield f"signed by {imports.signer}"
     if imports.builds:
         yield f"  with the records of builds that are not here: {imports.builds}"
     if imports.present:
-        yield f"left as they are here: {counted(len(imports.present), 'result')}"
+        yield f"already here: {counted(len(imports.present), 'result')}"
     report = f"`stepgrid report {plan.digest}` shows them"
     if is_imported(plan.spec):
         yield report
@@ -152,12 +152,12 @@ def _import_lines(store: Store, imports: ImportedResults) -> Iterator[str]:
     elif _has_same_stages(plan):
         yield f"`stepgrid run {plan.spec}` summarizes them with those of this host"
     else:  # another spec, lock file or host
-        yield f"{report}: {plan.spec} comes to another plan here{_texts_note(store, plan)}"
+        yield f"{report}: {plan.spec} compiles to another plan here{_texts_note(store, plan)}"
 
 
 def _texts_note(store: Store, plan: Plan) -> str:
     texts = store.texts(plan.digest)
-    return f"; what they were measured by is in {texts}" if texts.is_dir() else ""
+    return f"; the files that they were measured by are in {texts}" if texts.is_dir() else ""
 
 
 def _has_same_stages(plan: Plan) -> bool:
@@ -182,9 +182,9 @@ def _import_published(args: argparse.Namespace) -> int:
                 raise FolderError(folder.unsummarized, unknown=True)
             imports, plan = published.publish(host_plan.store(), folder.planned), folder.planned.plan
             print(plan.title)
-            print(f"took {counted(len(imports.results), 'result')} of {counted(len(plan.builds), 'build')}")
+            print(f"imported {counted(len(imports.results), 'result')} of {counted(len(plan.builds), 'build')}")
             if imports.present:
-                print(f"left as they are here: {counted(len(imports.present), 'result')}")
+                print(f"already here: {counted(len(imports.present), 'result')}")
             print("\n".join(_skipped_lines(folder)))
             if args.legacy is not None:
                 published.write_summaries(args.legacy, folder)
@@ -241,7 +241,7 @@ def _make_report(plan: str) -> int:
     if status := collect(plan, is_partial=True) or summarize(plan, is_partial=True):
         return status
     print(f"report: {summary_text.path(host_plan.store(), plan)}")
-    print(f"`stepgrid report {plan}` prints it: the plan's digest stands for a spec that there is not")
+    print(f"`stepgrid report {plan}` prints it: the plan has no spec, so its digest names it")
     return FINE
 
 
@@ -259,7 +259,7 @@ def run_store(args: argparse.Namespace) -> int:
 
     is_push = args.verb == "push"
     if (args.sign or args.host) and not is_push:
-        raise CommandError("--sign and --host: only of push")
+        raise CommandError("--sign and --host need push")
     plan = quiet_plan(args) if args.spec else None
     if plan is None and (problems := use_site(args)):
         raise spec_error(problems[0].where.file, problems)

@@ -8,10 +8,9 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import Any, ClassVar, TextIO, cast
+from typing import Any, NamedTuple, TextIO, cast
 
 # besides the control characters of ASCII and Latin-1: line ends of Unicode, what turns the direction of a line, and
 # halves of characters, which no terminal gets to see
@@ -118,19 +117,20 @@ def text_width(stream: TextIO, most: int) -> int:
     return max(min(terminal_size(stream.fileno())[0], most), NARROWEST)
 
 
-@dataclass(frozen=True, slots=True)
-class Paint:
+_STYLES = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
+
+
+class Paint(NamedTuple):
     """Colours, at a terminal unless NO_COLOR is set."""
 
     is_coloured: bool = False
-    styles: ClassVar[Mapping[str, int]] = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33}
 
     @classmethod
     def for_stream(cls, stream: TextIO) -> Paint:
         return cls(is_terminal(stream) and not os.environ.get("NO_COLOR"))
 
     def __call__(self, text: str, style: str | None) -> str:
-        return f"\x1b[{self.styles[style]}m{text}\x1b[0m" if self.is_coloured and style and text else text
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.is_coloured and style and text else text
 
 
 def cut(line: str, width: int) -> str:
