@@ -343,12 +343,20 @@ _SECTION_RULES: tuple[Callable[[Section], Iterator[Doubt]], ...] = (
 
 
 def _short_runs(sections: Iterable[Section]) -> Iterator[Doubt]:
+    """Tell steps with runs of less than a second, in one doubt."""
+    short: dict[str, tuple[float, float]] = {}
     for section in sections:
         times = [time for point in section.points for run in point.runs if (time := run.metrics.get("seconds"))]
         if times and min(times) < SHORT:
-            ends = DASH.join(dict.fromkeys(f"{time:.2g}" for time in (min(times), max(times))))
-            text = f"{section.step} ran for {ends} s: too short to trust. Use more keys or rows, or `times:`"
-            yield Doubt("short", f"{section.step} ran {min(times):.1g} s", text)
+            short[section.step] = min(times), max(times)
+    if short:
+        texts = [
+            f"{step} ran for {DASH.join(dict.fromkeys(f'{end:.2g}' for end in ends))} s" for step, ends in short.items()
+        ]
+        step = min(short, key=lambda name: short[name])
+        omitted = f", {len(short) - 1} more" if len(short) > 1 else ""
+        text = f"{'; '.join(texts)}: too short to trust. Use more keys or rows, or `times:`"
+        yield Doubt("short", f"{step} ran {short[step][0]:.1g} s{omitted}", text)
 
 
 def _many_comparisons(comparisons: Sequence[Comparison], effect: float) -> Iterator[Doubt]:

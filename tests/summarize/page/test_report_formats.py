@@ -7,6 +7,7 @@ from pathlib import Path
 
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.summarize.claims import Claim
+from stepgrid.summarize.notes import Doubt
 from stepgrid.summarize.page import report_formats, summary_text
 from tests.summarize import scenario
 
@@ -47,7 +48,9 @@ def test_markdown_begins_as_the_text_does(tmp_path: Path) -> None:
     """What is pasted has the answer and its caveats; nothing of a claim or a label is markup."""
     found = scenario.report(scenario.experiment(tmp_path))
     claim = Claim("a|b *is* `faster` <b>", "qps(a='x|y') > 1", "fails", (), "step=<i>")
-    found = scenario.altered(found, warnings=("the host was not quiet: a|b, *loud*",), claims=(claim,))
+    found = scenario.altered(
+        found, doubts=(Doubt("noise", "disturbed", "the host was not quiet: a|b, *loud*"),), claims=(claim,)
+    )
     text = report_formats.whole(found, "markdown", None)
     heads = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert heads[:3] == ["In short", "Claims", "Warnings"]
