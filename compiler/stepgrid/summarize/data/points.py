@@ -41,10 +41,6 @@ class Point:
     def places(self) -> tuple[Place, ...]:
         return tuple(run.place for run in self.runs)
 
-    @property
-    def reason(self) -> str | None:
-        return next((run.reason for run in self.runs if run.status == self.status), None)
-
     def values(self, metric: str = QPS) -> dict[int, list[float]]:
         """Figures by load."""
         if len(self.runs) == 1:
