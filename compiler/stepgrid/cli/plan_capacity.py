@@ -133,7 +133,7 @@ def print_choices(args: argparse.Namespace, preview: Preview) -> None:
     if args.format == "json":
         print(json_text.text([choice._asdict() for choice in affordable]))
     else:
-        present = budget.choice(forecasts, costs, effect, budget.Design(costs.loads, costs.runs, 1.0))
+        present = budget.choice(forecasts, costs, effect, (costs.loads, costs.runs, 1.0))
         print("\n".join(_choice_lines(affordable, present, forecasts, seconds)))
     if args.apply:
         if not affordable:

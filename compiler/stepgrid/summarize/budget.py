@@ -22,12 +22,7 @@ from stepgrid.summarize.statistics.verdicts import critical_later
 
 RUNS, LONGER, SHARES = (1, 2, 3, 5), (0.5, 1.0, 2.0, 4.0), (1.0, 0.5, 0.25)
 POWER = 0.8
-
-
-class Design(NamedTuple):
-    loads: int
-    runs: int
-    longer: float  # the duration, to that of today
+Design = tuple[int, int, float]  # loads, runs, and the duration, to that of today
 
 
 class Choice(NamedTuple):
@@ -183,7 +178,7 @@ def choice(forecasts: Sequence[WidthForecast], price: Costs, effect: float, desi
     return Choice(
         *design,
         price.remaining(*design),
-        price.added_bytes(design.loads),
+        price.added_bytes(design[0]),
         median(row.width(*design) for row in forecasts),
         widths[noisiest],
         median(row.difference(*design, effect) for row in by_step[noisiest]),
@@ -194,7 +189,7 @@ def _designs(price: Costs, budget: float) -> Iterator[Design]:
     """Take for each number of runs and duration the most loads that all, half or a quarter of the budget pays."""
     lengths = LONGER if price.timed else (1.0,)
     for runs, longer, share in product(RUNS if price.forks else (1,), lengths, SHARES):
-        designs = [Design(loads, runs, longer) for loads in range(2, MOST_LOADS + 1)]
+        designs = [(loads, runs, longer) for loads in range(2, MOST_LOADS + 1)]
         affordable = [design for design in designs if price.remaining(*design) <= budget * share]
         if affordable:
             yield affordable[-1]

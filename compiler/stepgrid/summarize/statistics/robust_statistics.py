@@ -30,7 +30,6 @@ class Median:
 @dataclass(frozen=True, slots=True)
 class Outlier:
     load: int
-    z: float
     alone: float  # ratio of this load
     without: float  # ratio of the others
 
@@ -65,23 +64,21 @@ def outliers(samples: Sequence[Sample]) -> list[tuple[Outlier, ...]]:
     The unit is the median distance from the median, of all comparisons of a table: three loads have none of their own.
     A table of too few loads has no outliers.
     """
-    distances = [_distances(sample) for sample in samples]
+    distances = [
+        [log - median(sample.logs) for log in sample.logs] if len(sample.logs) >= FEWEST_LOADS else []
+        for sample in samples
+    ]
     # Each load at the median of its own comparison has no distance by construction.
     known = [abs(distance) for row in distances for distance in row if distance]
     if len(known) < FEWEST_DISTANCES:
         return [()] * len(samples)
-    unit = median(known) / special("ndtri", 0.75)
-    return [_outliers(sample, row, unit) for sample, row in zip(samples, distances, strict=True)]
+    limit = max(FARTHEST * median(known) / special("ndtri", 0.75), HARMLESS)
+    return [
+        tuple(_outlier(sample, at) for at, distance in enumerate(row) if abs(distance) > limit)
+        for sample, row in zip(samples, distances, strict=True)
+    ]
 
 
-def _distances(sample: Sample) -> list[float]:
-    if len(sample.logs) < FEWEST_LOADS:
-        return []
-    middle = median(sample.logs)
-    return [log - middle for log in sample.logs]
-
-
-def _outliers(sample: Sample, distances: Sequence[float], unit: float) -> tuple[Outlier, ...]:
-    far = [at for at, distance in enumerate(distances) if abs(distance) > max(FARTHEST * unit, HARMLESS)]
-    others = {at: fmean(log for index, log in enumerate(sample.logs) if index != at) for at in far}
-    return tuple(Outlier(sample.loads[at], distances[at] / unit, exp(sample.logs[at]), exp(others[at])) for at in far)
+def _outlier(sample: Sample, at: int) -> Outlier:
+    remaining = [log for index, log in enumerate(sample.logs) if index != at]
+    return Outlier(sample.loads[at], exp(sample.logs[at]), exp(fmean(remaining)))

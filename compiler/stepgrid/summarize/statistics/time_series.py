@@ -63,28 +63,21 @@ def steadiness(series: Array) -> list[Steadiness | None]:
     return [Steadiness(deviation / mean, share) if mean > 0 else None for mean, deviation, share in rows]
 
 
-def batch_means(series: Array) -> Array:
-    """Average 5 to 10 consecutive batches of each row: neighbours depend on each other.
+def relatives(series: Array) -> list[Relative | None]:
+    """Return the mean of each row and its error; None of one that is too short, or stood still.
 
-    More batches would be shorter: sqrt(n) of them hold too little where a disturbance lasts for many seconds.
+    Neighbours depend on each other, so the error is that of 5 to 10 consecutive batches. More of them would be shorter:
+    sqrt(n) hold too little where a disturbance lasts for many seconds.
     """
     rows, length = series.shape
+    if length < FEWEST_BATCHES * FEWEST_IN_BATCH:
+        return [None] * rows
     count = min(max(math.isqrt(length) // 2, FEWEST_BATCHES), MOST_BATCHES)
     size = length // count
-    means: Array = series[:, : count * size].reshape(rows, count, size).mean(axis=2)
-    return means
-
-
-def relatives(series: Array) -> list[Relative | None]:
-    """Return the mean of each row and its error; None of one that is too short, or stood still."""
-    if series.shape[1] < FEWEST_BATCHES * FEWEST_IN_BATCH:
-        return [None] * len(series)
-    batches = batch_means(series)
-    count = batches.shape[1]
-    rows = zip(batches.mean(axis=1).tolist(), batches.std(axis=1, ddof=1).tolist(), strict=True)
-    return [
-        Relative(mean, deviation / math.sqrt(count) / mean, count - 1) if mean > 0 else None for mean, deviation in rows
-    ]
+    batches = series[:, : count * size].reshape(rows, count, size).mean(axis=2)
+    means, errors = batches.mean(axis=1), batches.std(axis=1, ddof=1) / math.sqrt(count)
+    pairs = zip(means.tolist(), errors.tolist(), strict=True)
+    return [Relative(mean, error / mean, count - 1) if mean > 0 else None for mean, error in pairs]
 
 
 def relative(series: Sequence[float] | Array) -> Relative | None:
