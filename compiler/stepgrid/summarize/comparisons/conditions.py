@@ -117,9 +117,7 @@ class Conditions:
         return " / ".join(names) if all(sides) and len(names) > 1 else ""
 
     def _values(self, runs: Iterable[Run], name: str) -> Iterator[str]:
-        for run in runs:
-            if value := self._facts(run).get(name):
-                yield pseudonym(value) if name == _HOST else value  # exported results have it so
+        return (facts[name] for run in runs if name in (facts := self._facts(run)))
 
     def _have_same_facts(self, runs: Iterable[Run]) -> bool:
         return len({id(self._facts(run)) for run in runs}) == 1
@@ -136,7 +134,9 @@ class Conditions:
             key = tuple(map(facts.get, (_HOST, "hardware", *SETTINGS)))
             if key not in distinct:
                 hardware = json.loads(facts.get("hardware", "{}"))
-                distinct[key] = {**facts, **{name: str(hardware[name]) for name in _HARDWARE if name in hardware}}
+                names = {_HOST: pseudonym(facts[_HOST])} if _HOST in facts else {}  # exported results have it so
+                parts = {name: str(hardware[name]) for name in _HARDWARE if name in hardware}
+                distinct[key] = {**facts, **names, **parts}
             by_result[subject] = distinct[key]
         return by_result
 
