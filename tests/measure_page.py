@@ -58,7 +58,7 @@ def measure(page: Page, path: Path, width: int = SCREEN) -> Mapping[str, float]:
 
 
 def main(paths: list[str]) -> int:
-    with tempfile.TemporaryDirectory() as profile, browser(Path(profile)) as page:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile, browser(Path(profile)) as page:
         for path in map(Path, paths):
             for width in HEIGHTS:
                 figures = ", ".join(f"{name} {value:.3g}" for name, value in measure(page, path, width).items())

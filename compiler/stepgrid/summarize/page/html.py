@@ -51,6 +51,7 @@ KINDS = {
 }
 SIGNS = {"holds": "✔", "fails": "✘", "undecided": "?"}
 ARROWS = {"faster": "▲", "better": "▲", "more": "▲", "slower": "▼", "worse": "▼", "less": "▼", "same": "="}
+BANNER = f"{TRY}. `repeat: 3` in the spec, or more, gives intervals and verdicts."
 STYLES, SCRIPT = ("chart.css", "style.css"), "page.js"
 
 
@@ -118,7 +119,8 @@ def policy(script: bool = True) -> Mapping[str, Markup]:
     texts = {"style": "\n".join(_template(name) for name in STYLES)}
     if script:
         texts["script"] = _template(SCRIPT)
-    rules = [f"{name}-src 'sha256-{_digest(text)}'" for name, text in texts.items()]
+    digests = {name: b64encode(hashlib.sha256(text.encode()).digest()).decode() for name, text in texts.items()}
+    rules = [f"{name}-src 'sha256-{digest}'" for name, digest in digests.items()]
     pictures = ["img-src data:"] if script else []
     rule = "; ".join(["default-src 'none'", *rules, *pictures, "base-uri 'none'", "form-action 'none'"])
     return {"policy": Markup(rule), **{name: Markup(text) for name, text in texts.items()}}
@@ -126,10 +128,6 @@ def policy(script: bool = True) -> Mapping[str, Markup]:
 
 def _template(name: str) -> str:
     return Path(TEMPLATES / "report" / name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    return b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _context(report: Report) -> dict[str, Any]:
@@ -140,7 +138,7 @@ def _context(report: Report) -> dict[str, Any]:
     return {
         "report": report,
         "setup_line": subtitle(report),
-        "banner": _banner(report),
+        "banner": BANNER if report.setup.loads[1] == 1 else "",
         "cards": answers[:MOST_CARDS],
         "more_cards": answers[MOST_CARDS:],
         "doubts": report.notes.doubts,
@@ -196,15 +194,6 @@ def _context(report: Report) -> dict[str, Any]:
         ),
         "counted": counted,
     }
-
-
-# The first screen
-
-
-def _banner(report: Report) -> str:
-    if report.setup.loads[1] > 1:
-        return ""
-    return f"{TRY}. `repeat: 3` in the spec, or more, gives intervals and verdicts."
 
 
 # Comparisons
