@@ -85,7 +85,7 @@ def test_published_histograms_have_shares_by_operation(tmp_path: Path, monkeypat
 )
 def test_a_short_interval_at_the_end_is_no_point_of_the_line(seconds: list[float], points: int) -> None:
     """A rate says little of a fifth of a second: the rows of a pause come when a second begins."""
-    assert len(ClientLine(0, seconds, [5.0] * len(seconds)).whole) == points
+    assert len(ClientLine(0, seconds, [5.0] * len(seconds)).points) == points
 
 
 def test_without_a_folder_there_are_no_details() -> None:

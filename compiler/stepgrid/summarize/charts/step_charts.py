@@ -327,7 +327,7 @@ def client_rates(report: Report, section: Section) -> list[Chart]:
             total = run.metrics.get(TARGETS.get(operation, ""))
             target = None if total is None else total / len(clients)
             stalls = sorted({second for client in clients for second in client.stalls})
-            lines = [TimeLine(f"client {client.client + 1}", [client.whole]) for client in clients[:MOST_LINES]]
+            lines = [TimeLine(f"client {client.client + 1}", [client.points]) for client in clients[:MOST_LINES]]
             panel = Panel("", lines, {"stalls": stalls} if stalls else {}, target)
             title = f"{section.step}: {noun} of each client, {arranged.name}"
             note = "Dashed: what each client was asked for." if target is not None else ""

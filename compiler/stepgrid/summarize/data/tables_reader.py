@@ -94,7 +94,7 @@ class ClientLine(NamedTuple):
     rates: Sequence[float]
 
     @property
-    def whole(self) -> list[tuple[float, float]]:
+    def points(self) -> list[tuple[float, float]]:
         """(second, rate), without a last interval that is less than half as long as the one before."""
         pairs = list(zip(self.seconds, self.rates, strict=True))
         ends = [0.0, *self.seconds][-3:]
