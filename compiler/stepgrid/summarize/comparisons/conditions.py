@@ -17,20 +17,7 @@ from typing import Any
 from stepgrid.collect.series import NOT_STEADY
 from stepgrid.collect.step_figures import TARGET
 from stepgrid.host.facts import pseudonym
-from stepgrid.model import units
-from stepgrid.model.figures import (
-    CACHE_BYTES,
-    CACHED_BYTES,
-    DATA_BYTES,
-    DEAD_ROWS,
-    HISTORY_LENGTH,
-    INDEX_BYTES,
-    LIVE_ROWS,
-    TABLES_TO_VACUUM,
-    TREE_LEVELS,
-    VACUUMS,
-    is_sustained,
-)
+from stepgrid.model import figures, units
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.model.units import counted, duration, percent
 from stepgrid.plugins.hit_rate import EXPECTED, WARNING
@@ -40,14 +27,7 @@ from stepgrid.summarize.data.series import Place
 from stepgrid.summarize.data.tables_reader import Run, Tables
 
 OTHER_HOST = "measured on different hosts"
-SETTINGS = {
-    "kernel": "kernel",
-    "microcode": "microcode",
-    "governor": "governor",
-    "turbo": "turbo",
-    "smt": "SMT",
-    "thp": "THP",
-}
+SETTINGS = {name: name for name in ("kernel", "microcode", "governor", "turbo")} | {"smt": "SMT", "thp": "THP"}
 FAR_APART = timedelta(days=7).total_seconds()  # where the spec does not say `compare_within`
 SPACINGS = 2  # a block is as long as its loads lie apart; a random order makes that up to twice as long
 LEAST_GAP = 600.0  # seconds, however close the loads of an experiment lie
@@ -237,7 +217,7 @@ def missed_rate(point: Point) -> str:
     for target in targets:
         metric = target.removeprefix(TARGET)
         wanted, reached = point.spread(target), point.spread(metric)
-        if wanted and reached and not is_sustained(reached[0], wanted[0]):
+        if wanted and reached and not figures.is_sustained(reached[0], wanted[0]):
             return f"{units.rate(reached[0])} of {units.rate(wanted[0])} {unit(metric)}"
     return ""
 
@@ -264,53 +244,37 @@ def _absolute(limit: float) -> Limit:
     return lambda arm, base: abs(arm - base) >= limit
 
 
-# conditions with their limits, what is told, and whether arms must share their loads
-_STARTS: tuple[tuple[Mapping[str, Limit], str, bool], ...] = (
-    (
-        {"bytes": _relative(0.02), "files": _relative(0.02)},
-        "began from {arm[database]}, the base from {base[database]}",
-        True,
-    ),
-    (
-        {"page cache": _absolute(0.10)},
-        "began with {arm[page cache]} of its database in the page cache, the base with {base[page cache]}",
-        False,
-    ),
-    (
-        {"tables": _relative(0.02), "bytes per row": _relative(0.10)},
-        "began with {arm[tables]} in tables and indexes{arm[rows]}, the base with {base[tables]}{base[rows alone]}",
-        True,
-    ),
-    (
-        {"server cache": _absolute(0.10)},
-        "began with a server's cache that held {arm[server cache]} of what fits, the base with {base[server cache]}",
-        False,
-    ),
-    (
-        # an idle server may have 1,000
-        {"history": lambda arm, base: abs(arm - base) >= max(1000.0, max(arm, base) / 2)},
-        "began with {arm[history]} transactions in the history list, the base with {base[history]}",
-        False,
-    ),
-    (
-        {"dead share": _absolute(0.02)},
-        "began with {arm[dead rows]} dead rows beside {arm[live rows]} live ones, "
-        "the base with {base[dead rows]} beside {base[live rows]}",
-        False,
-    ),
-    (
-        {"vacuum": _absolute(0.5)},
-        "a vacuum was at work or due as {arm[vacuum]} runs began, as {base[vacuum]} of the base",
-        False,
-    ),
-)
+_Rules = Mapping[str, Mapping[str, Limit]]  # sentence -> conditions with their limits
+# of arms that share their loads: those of others may differ by what is compared
+_SHARED: _Rules = {
+    "began from {arm[database]}, the base from {base[database]}": {"bytes": _relative(0.02), "files": _relative(0.02)},
+    "began with {arm[tables]} in tables and indexes{arm[rows]}, the base with {base[tables]}{base[rows alone]}": {
+        "tables": _relative(0.02),
+        "bytes per row": _relative(0.10),
+    },
+}
+_STARTS: _Rules = {
+    "began with {arm[page cache]} of its database in the page cache, the base with {base[page cache]}": {
+        "page cache": _absolute(0.10)
+    },
+    "began with a server's cache that held {arm[server cache]} of what fits, the base with {base[server cache]}": {
+        "server cache": _absolute(0.10)
+    },
+    "began with {arm[history]} transactions in the history list, the base with {base[history]}": {
+        "history": lambda arm, base: abs(arm - base) >= max(1000.0, max(arm, base) / 2)  # an idle server may have 1,000
+    },
+    "began with {arm[dead rows]} dead rows beside {arm[live rows]} live ones, "
+    "the base with {base[dead rows]} beside {base[live rows]}": {"dead share": _absolute(0.02)},
+    "a vacuum was at work or due as {arm[vacuum]} runs began, as {base[vacuum]} of the base": {
+        "vacuum": _absolute(0.5)
+    },
+}
 
 
 def _start_differences(arm: _Start, base: _Start, shares_loads: bool) -> Iterator[str]:
-    for limits, sentence, is_of_shared_loads in _STARTS:
+    for sentence, limits in ({**_SHARED, **_STARTS} if shares_loads else _STARTS).items():
         names = arm.values.keys() & base.values.keys() & limits.keys()
-        is_apart = any(limits[name](arm.values[name], base.values[name]) for name in names)
-        if is_apart and (shares_loads or not is_of_shared_loads):
+        if any(limits[name](arm.values[name], base.values[name]) for name in names):
             yield sentence.format(arm=arm.texts, base=base.texts)
     if shares_loads and _trees_apart(arm.levels, base.levels):
         yield f"began with {_tree_text(arm.levels)}, the base with {_tree_text(base.levels)}"
@@ -332,7 +296,7 @@ def _start(runs: Sequence[tuple[Mapping[str, str], Mapping[str, Any]]]) -> _Star
         for name, value in _conditions(files, state):
             values.setdefault(name, []).append(value)
     medians = {name: fmean(numbers) if name == "vacuum" else median(numbers) for name, numbers in values.items()}
-    trees = [state[TREE_LEVELS] for _, state in runs if isinstance(state.get(TREE_LEVELS), Mapping)]
+    trees = [state[figures.TREE_LEVELS] for _, state in runs if isinstance(state.get(figures.TREE_LEVELS), Mapping)]
     names = sorted({name for tree in trees for name in tree}, key=lambda name: int(name[1:]))
     columns = {name: zip(*(tree.get(name, (0.0, 0.0)) for tree in trees), strict=True) for name in names}
     levels = {name: (median(files), median(sizes)) for name, (files, sizes) in columns.items()}
@@ -356,23 +320,23 @@ def _conditions(files: Mapping[str, str], state: Mapping[str, Any]) -> Iterator[
     yield from ((name, float(files[name])) for name in ("bytes", "files") if "bytes" in files and name in files)
     if "resident" in files and size:  # of an empty database nothing can be cached
         yield "page cache", float(files["resident"]) / size
-    tables = state[DATA_BYTES] + state.get(INDEX_BYTES, 0.0) if DATA_BYTES in state else 0.0
-    rows, fitting = state.get(LIVE_ROWS, 0.0), min(state.get(CACHE_BYTES, 0.0), tables)
+    tables = state[figures.DATA_BYTES] + state.get(figures.INDEX_BYTES, 0.0) if figures.DATA_BYTES in state else 0.0
+    rows, fitting = state.get(figures.LIVE_ROWS, 0.0), min(state.get(figures.CACHE_BYTES, 0.0), tables)
     if tables:
         yield "tables", tables
-    if fitting and CACHED_BYTES in state:  # a cache larger than the database is full with all of it
-        yield "server cache", min(1.0, state[CACHED_BYTES] / fitting)
+    if fitting and figures.CACHED_BYTES in state:  # a cache larger than the database is full with all of it
+        yield "server cache", min(1.0, state[figures.CACHED_BYTES] / fitting)
     if rows:
         yield "rows", rows
     if rows and tables:
         yield "bytes per row", tables / rows
-    if rows and DEAD_ROWS in state:
-        yield "dead rows", state[DEAD_ROWS]
-        yield "dead share", state[DEAD_ROWS] / (state[DEAD_ROWS] + rows)
-    if HISTORY_LENGTH in state:
-        yield "history", state[HISTORY_LENGTH]
-    if VACUUMS in state:
-        yield "vacuum", float(state[VACUUMS] + state.get(TABLES_TO_VACUUM, 0.0) > 0)
+    if rows and figures.DEAD_ROWS in state:
+        yield "dead rows", state[figures.DEAD_ROWS]
+        yield "dead share", state[figures.DEAD_ROWS] / (state[figures.DEAD_ROWS] + rows)
+    if figures.HISTORY_LENGTH in state:
+        yield "history", state[figures.HISTORY_LENGTH]
+    if figures.VACUUMS in state:
+        yield "vacuum", float(state[figures.VACUUMS] + state.get(figures.TABLES_TO_VACUUM, 0.0) > 0)
 
 
 def _tree_text(levels: Mapping[str, Level]) -> str:
