@@ -22,8 +22,7 @@ from bench.why_cases import Case  # noqa: E402
 from stepgrid.model import units  # noqa: E402
 from stepgrid.plan import plan_file  # noqa: E402
 from stepgrid.store.store import Store  # noqa: E402
-from stepgrid.summarize.comparisons.causes import counter_changes  # noqa: E402
-from stepgrid.summarize.page import why  # noqa: E402
+from stepgrid.summarize.causes import counter_changes, why  # noqa: E402
 from stepgrid.summarize.report import Report  # noqa: E402
 from stepgrid.summarize.report_files import read_report  # noqa: E402
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES  # noqa: E402
@@ -90,7 +89,7 @@ def said(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
                 between = units.interval(entry.interval.low, entry.interval.high, units.ratio)
                 arm = ", ".join(map(str, case.arm))
                 counters = report.data.details.counters([*case.point.places, *case.base.places])
-                causes = [*why.of(report, comparison, case), *counter_changes(counters, case.point, case.base)]
+                causes = [*why(comparison, case, report.setup), *counter_changes(counters, case.point, case.base)]
                 yield f"{case.row.step}, {arm}: {entry.ratio:.2f} {between} {entry.verdict}", causes
 
 

@@ -17,8 +17,8 @@ from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT
 from stepgrid.model.table import SAME as SAME_AS
 from stepgrid.model.units import counted, percent
+from stepgrid.summarize.causes import DASH
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
-from stepgrid.summarize.comparisons.causes import DASH
 from stepgrid.summarize.comparisons.comparison import NO_BASE, RATIO, Comparison, Entry, PooledRatio, Row
 from stepgrid.summarize.comparisons.comparison_axes import Labels
 from stepgrid.summarize.comparisons.ladders import versions

@@ -16,9 +16,9 @@ from stepgrid.model.units import counted, duration, figure, percent, rate, secon
 from stepgrid.plugins.driver import Waiting
 from stepgrid.plugins.hit_rate import EXPECTED, FOUND, WARNING
 from stepgrid.plugins.registry import driver
+from stepgrid.summarize.causes import DASH
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.builds import RUNNING, Build, deciding_differences, quality_differences
-from stepgrid.summarize.comparisons.causes import DASH
 from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.conditions import SETTINGS, has_missed_lookups, longest_gap, missed_rate

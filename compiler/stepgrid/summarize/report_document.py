@@ -11,10 +11,11 @@ from typing import Any
 from stepgrid.model.metrics import QPS
 from stepgrid.package import __version__
 from stepgrid.summarize import formats, json_text
+from stepgrid.summarize.causes import why
 from stepgrid.summarize.comparisons.comparison import Case, Comparison, PooledRatio
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.findings import findings
-from stepgrid.summarize.page import absolute_figures, report_formats, why
+from stepgrid.summarize.page import absolute_figures, report_formats
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
@@ -75,7 +76,7 @@ def _ratio(report: Report, comparison: Comparison, case: Case) -> Mapping[str, A
         "notes": list(entry.doubts),
         "not_comparable": entry.refusal,
         "as_shipped": entry.as_shipped,
-        "why": why.of(report, comparison, case) if entry.is_difference else [],
+        "why": why(comparison, case, report.setup) if entry.is_difference else [],
     }
 
 

@@ -15,9 +15,9 @@ from stepgrid.model.plan import MOST_LOADS
 from stepgrid.model.units import counted, percent
 from stepgrid.package import __version__
 from stepgrid.plan.estimate import DIFFERENCE
+from stepgrid.summarize.causes import DASH, ArmCause, causes_by_arm, chain_text
 from stepgrid.summarize.claims import FAILS, HOLDS, ORDER, UNDECIDED
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
-from stepgrid.summarize.comparisons.causes import DASH, ArmCause, causes_by_arm, chain_text
 from stepgrid.summarize.comparisons.conditions import OTHER_HOST
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.findings import DOT, ArmCase, arms

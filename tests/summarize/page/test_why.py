@@ -1,4 +1,4 @@
-"""Why: beside each difference of a report, in the text and on the page, with what the builds differ in."""
+"""Reasons beside each difference of a report, in the text and on the page, with changes of the builds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.summarize.page import html, why
+from stepgrid.summarize.causes import why_table
+from stepgrid.summarize.page import html
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
@@ -30,7 +31,7 @@ def report(root: Path, **new: str) -> Report:
 
 
 @pytest.mark.parametrize(
-    ("new", "said"),
+    ("new", "reasons"),
     [
         ({"block_size": "65536"}, f"default block_size 4096 -> 65536; {CPU}"),
         ({}, CPU),
@@ -40,29 +41,23 @@ def report(root: Path, **new: str) -> Report:
         ),
     ],
 )  # fmt: skip
-def test_few_differences_of_the_builds_come_first(tmp_path: Path, new: dict[str, str], said: str) -> None:
+def test_few_differences_of_the_builds_come_first(tmp_path: Path, new: dict[str, str], reasons: str) -> None:
     found = report(tmp_path, **new)
-    (overview,) = found.comparisons.all
-    table = why.table(found, overview)
+    (comparison,) = found.comparisons.all
+    table = why_table(comparison, found.setup, found.data.details)
     assert table is not None
-    assert [[cell.text for cell in row] for row in table.rows] == [["readww", NEW, "0.50×", said]]
-    assert said.replace(">", "&gt;") in html.page(found)
+    assert [[cell.text for cell in row] for row in table.rows] == [["readww", NEW, "0.50×", reasons]]
+    assert reasons.replace(">", "&gt;") in html.page(found)
 
 
-def test_the_text_has_a_sentence_for_each_difference(tmp_path: Path) -> None:
-    scenario.report(found := scenario.experiment(tmp_path))
-    text = " ".join(scenario.text(found).split())
+def test_the_text_has_a_sentence_for_each_difference_and_a_table_no_more_than_wanted(tmp_path: Path) -> None:
+    found = scenario.report(experiment := scenario.experiment(tmp_path))
     assert (
         "why: differences from cache=lru ------------------------------- "
         "cache=hyper, readww, rocksdb-7.8.3, threads=1: 1.50×: CPU 50 → 33.3 (0.67×) µs per operation, 50 % of the "
         "time cache=hyper, overwrite, rocksdb-7.8.3, threads=1: 1.10×: no cause among CPU, device, "
-    ) in text
-
-
-def test_the_page_has_no_more_than_anybody_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = scenario.report(scenario.experiment(tmp_path))
-    monkeypatch.setattr(why, "MOST_ROWS", 1)
-    short = why.short(found, found.comparisons.all[0])
+    ) in " ".join(scenario.text(experiment).split())
+    short = why_table(found.comparisons.all[0], found.setup, found.data.details, most=1)
     assert short is not None
     assert len(short.rows) == 1
     assert short.notes == ('and 1 difference more: `--table "why: differences from cache=lru"`',)

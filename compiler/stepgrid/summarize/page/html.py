@@ -15,6 +15,7 @@ from stepgrid.model.table import ABSENT, MOST_ROWS, NOTHING, Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
 from stepgrid.summarize import claims, provenance, setup
+from stepgrid.summarize.causes import why_table
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.step_charts import Chart
@@ -304,9 +305,10 @@ def _step_charts(report: Report, marks: PageMarks) -> dict[str, list[Chart]]:
 
 
 def _causes(report: Report) -> list[tuple[str, str]]:
-    from stepgrid.summarize.page import why
-
-    tables = ((comparison, why.short(report, comparison)) for comparison in report.comparisons.all)
+    tables = (
+        (comparison, why_table(comparison, report.setup, report.data.details, MOST_ROWS))
+        for comparison in report.comparisons.all
+    )
     return [(f"Differences from {comparison.base}", html_body(table)) for comparison, table in tables if table]
 
 

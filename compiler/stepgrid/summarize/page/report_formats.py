@@ -8,9 +8,10 @@ from pathlib import Path
 from stepgrid.language.problems import nearest
 from stepgrid.model.table import Table
 from stepgrid.summarize import claims, formats
+from stepgrid.summarize.causes import why_table
 from stepgrid.summarize.comparisons.comparison_table import comparison_table, ratio_table
 from stepgrid.summarize.formats import FORMATS, escape_markdown
-from stepgrid.summarize.page import absolute_figures, summary_text, why
+from stepgrid.summarize.page import absolute_figures, summary_text
 from stepgrid.summarize.page.html import page
 from stepgrid.summarize.report import Report
 
@@ -63,7 +64,8 @@ def tables(report: Report) -> Iterator[Table]:
     if report.comparisons.claims:
         yield claims.table(report.comparisons.claims)
     for found in report.comparisons.all:
-        yield from (each for each in (comparison_table(found), why.table(report, found)) if each)
+        tables = (comparison_table(found), why_table(found, report.setup, report.data.details))
+        yield from (each for each in tables if each)
     yield from (each.table for each in report.comparisons.ladders)
     if report.tables.are_chosen:
         yield from report.tables.made

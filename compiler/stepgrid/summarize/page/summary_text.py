@@ -14,6 +14,7 @@ from stepgrid.model.units import counted, percent
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.store.store import Store
 from stepgrid.summarize import claims, formats, provenance
+from stepgrid.summarize.causes import why_table
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
@@ -21,7 +22,7 @@ from stepgrid.summarize.comparisons.comparison_table import FLOOR, comparison_ta
 from stepgrid.summarize.comparisons.decisions import decision_sentences
 from stepgrid.summarize.formats import SENTENCES
 from stepgrid.summarize.notes import MissingFigures
-from stepgrid.summarize.page import absolute_figures, answer, why
+from stepgrid.summarize.page import absolute_figures, answer
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.setup import Defaults, step_sentences, steps_in_brief
@@ -270,7 +271,7 @@ def _overview(found: Comparison, is_first: bool) -> list[str]:
 
 def _why(report: Report, found: Comparison) -> Iterator[list[str]]:
     """A sentence for each difference, the largest first."""
-    if table := why.table(report, found):
+    if table := why_table(found, report.setup, report.data.details):
         lines = [table.title, "-" * len(table.title)]
         for row in table.rows[:MOST_CAUSES]:
             step, *labels, arm, ratio, said = (cell.text for cell in row)

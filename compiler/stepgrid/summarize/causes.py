@@ -16,10 +16,14 @@ from stepgrid.collect.step_figures import ENGINE
 from stepgrid.host.counters import KIB
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
+from stepgrid.model.plan import BUILD
+from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
 from stepgrid.model.units import counted
+from stepgrid.summarize.comparisons.comparison import Case, Comparison
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.series import Place
-from stepgrid.summarize.data.tables_reader import FUNCTIONS
+from stepgrid.summarize.data.tables_reader import FUNCTIONS, StepDetails
+from stepgrid.summarize.setup import Setup
 
 MOST_CAUSES = 3
 DASH = "\u2013"  # between the ends of a range
@@ -101,12 +105,47 @@ def causes(arm: Point, base: Point) -> list[Cause]:
     ]
 
 
-def cause_texts(arm: Point, base: Point, build_changes: Sequence[str] = ()) -> list[str]:
-    """Name few changes of the builds first: the figures follow from one default that changed."""
-    texts = [cause.text for cause in causes(arm, base)]
-    if len(build_changes) <= MOST_DEFAULTS:
-        return [*build_changes, *texts]
-    return [*texts, f"{counted(len(build_changes), 'default')} of the builds differ"]
+def why(comparison: Comparison, case: Case, setup: Setup) -> list[str]:
+    """Explain a difference. Few changes of the builds come first: the figures follow from one default that changed."""
+    changes = list(_build_changes(comparison, case, setup))
+    texts = [cause.text for cause in causes(case.point, case.base)]
+    if len(changes) <= MOST_DEFAULTS:
+        return [*changes, *texts]
+    return [*texts, f"{counted(len(changes), 'default')} of the builds differ"]
+
+
+def _build_changes(comparison: Comparison, case: Case, setup: Setup) -> Iterator[str]:
+    """Yield patches, and defaults of options that the spec leaves to the builds."""
+    base_labels = dict(zip(comparison.layout.across, comparison.arms[0], strict=True))
+    if BUILD in base_labels:
+        run = case.point.runs[0]
+        if run.build_id in setup.builds:
+            yield from (f"patch {name}" for name in setup.builds[run.build_id].patches)
+        if setup.defaults and base_labels[BUILD] == setup.defaults.base:
+            yield from (f"default {change}" for change in setup.defaults.changes(run.build))
+
+
+def why_table(comparison: Comparison, setup: Setup, details: StepDetails, most: int | None = None) -> Table | None:
+    """Tabulate differences, the largest first; the first ones have functions and counters of the engine, too."""
+    differences = [case for case in comparison.cases() if case.entry.is_difference and case.entry.ratio]
+    differences.sort(key=lambda case: -abs(math.log(case.entry.ratio or 1.0)))
+    if not differences:
+        return None
+    title = f"why: differences from {comparison.base}"
+    columns = tuple(Column(name, label=True) for name in ("step", *comparison.layout.down, "arm", "ratio", "why"))
+    points = [point for case in differences[:MOST_ROWS] for point in (case.point, case.base)]
+    growth = details.counters({run.place for point in points for run in point.runs})
+    rows = []
+    for case in differences[:most]:
+        texts = why(comparison, case, setup) or [NO_CAUSE]
+        texts += counter_changes(growth, case.point, case.base)
+        labels = (label or "-" for label in case.row.labels)
+        ratio = units.times(case.entry.ratio or 1.0)
+        cells = (case.row.step, *labels, comparison.arm_name(case.arm), ratio, "; ".join(texts))
+        rows.append(tuple(map(Cell, cells)))
+    omitted = len(differences) - len(rows)
+    notes = (f'and {counted(omitted, "difference")} more: `--table "{title}"`',) if omitted else ()
+    return Table(title, columns, tuple(rows), notes=notes)
 
 
 # Causes of an arm over all builds and points
