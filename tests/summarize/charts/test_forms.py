@@ -72,6 +72,14 @@ def test_ratios_have_named_sides_a_band_and_a_hollow_mark_without_verdict() -> N
     assert svg.count('class="hole"') == svg.count('class="band"') == 1
 
 
+def test_ratios_that_differ_much_have_more_ticks_than_1() -> None:
+    members = [Row("", f"a{number}", ratio, "") for number, ratio in enumerate((0.0025, 0.07, 9.8, 185.0))]
+    for width in WIDTHS:
+        ticks = [text for text in texts(forms.ratios(chart(*members), 0.02, width)) if text.endswith("×")]
+        assert len(ticks) >= 3
+        assert "1×" in ticks
+
+
 def test_percentiles_are_a_mark_and_ticks() -> None:
     members = [Row("", "lru", 10.0, "10 / 100", tail=(100.0,)), Row("", "hyper", 8.0, "8 / 70 / 90", tail=(70.0, 90.0))]
     svg = forms.percentiles(chart(*members))

@@ -33,7 +33,6 @@ SHAPES = (
     "M1.1 0L-.9 1.1V-1.1Z",
     "M-1.1 0L.9 1.1V-1.1Z",
 )
-GLYPHS = "●■▲◆✚▼▶◀○□△◇✛▽▷◁"  # the same in text
 
 
 class PageMarks(dict[str, int]):
@@ -161,11 +160,6 @@ def shape(spot: Spot, mark: int, radius: float = 5, is_hollow: bool = False) -> 
         colour = f'class="hole" stroke="currentColor" stroke-width="{1.6 / radius:.2g}"'
     turn = f'transform="translate({spot[0]:g} {spot[1]:g}) scale({radius:g})"'
     return f'<path {turn} d="{SHAPES[mark % len(SHAPES)]}" {colour}/>'
-
-
-def glyph(mark: int) -> str:
-    """Return the mark of an arm as a letter."""
-    return GLYPHS[mark % len(GLYPHS)]
 
 
 def x_axis(scale: Scale, ends: Spot, title: str, ticks: Sequence[tuple[float, str]] | None = None) -> str:

@@ -25,6 +25,7 @@ RATIO_TICKS = (
     *(1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0),
 )
 FARTHEST = 1e50  # a ratio that is farther from 1 is drawn there
+TICK_ROOM = 54  # pixels between ticks of ratios, so that their labels do not touch
 SIDE = 74  # pixels that the name of a side takes
 
 
@@ -197,7 +198,7 @@ def _ratio_ticks(scale: Scale) -> list[tuple[float, str]]:
     """Choose ticks that have room, the nearest to 1 first."""
     chosen: list[float] = []
     for tick in sorted(RATIO_TICKS, key=lambda tick: abs(math.log(tick))):
-        is_apart = all(abs(scale(tick) - scale(other)) >= 38 for other in chosen)
+        is_apart = all(abs(scale(tick) - scale(other)) >= TICK_ROOM for other in chosen)
         if scale.low <= tick <= scale.high and is_apart:
             chosen.append(tick)
     return [(tick, f"{tick:g}×") for tick in sorted(chosen)]

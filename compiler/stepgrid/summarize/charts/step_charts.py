@@ -81,7 +81,7 @@ class ArrangedPoint(NamedTuple):
 class Arrangement:
     """Points of a step for its charts: one axis gives the arms their marks, the others make the groups."""
 
-    mark: str
+    mark: str  # axis of the marks
     groups: tuple[str, ...]
     points: tuple[ArrangedPoint, ...]  # group by group, those that share their runs once
 
@@ -191,7 +191,7 @@ def trade_offs(report: Report, section: Section, marks: Marks) -> list[Chart]:
                 prices.append(Price(spread[0], rate, point))
         fronts = _fronts(prices, is_gain)
         values = [price.x for price in prices]
-        if fronts and max(values) >= APART * min(values):
+        if fronts and max(values) > APART * min(values):
             best = [price for front in fronts for price in front]
             points = [_priced(price, arranged, metric) for price in (prices if len(prices) <= MOST_POINTS else best)]
             lines = [[_priced(price, arranged, metric) for price in front] for front in fronts]
