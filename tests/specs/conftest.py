@@ -1,4 +1,4 @@
-"""The posts, each compiled once."""
+"""Shipped specs, each compiled once."""
 
 from collections.abc import Callable
 from functools import cache
@@ -9,14 +9,18 @@ import pytest
 from stepgrid.model.plan import Plan
 from stepgrid.plan.assembly import Context, compile_spec
 
-POSTS = Path(__file__).resolve().parents[2] / "specs" / "posts"
+SPECS = Path(__file__).resolve().parents[2] / "specs"
 HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
+
+
+@cache
+def shipped_plan(path: Path, scale: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
+    return compile_spec(str(path), scale, HOST, context=Context(sets=sets))
 
 
 @pytest.fixture(scope="session")
 def compiled() -> Callable[..., Plan]:
-    @cache
     def plan(post: str, scale: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
-        return compile_spec(str(POSTS / f"{post}.yaml"), scale, HOST, context=Context(sets=sets))
+        return shipped_plan(SPECS / "posts" / f"{post}.yaml", scale, sets)
 
     return plan

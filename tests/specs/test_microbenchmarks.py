@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepgrid.model.plan import Plan
-from stepgrid.plan.assembly import Context, compile_spec
+from tests.specs.conftest import SPECS, shipped_plan
 
-SPECS = Path(__file__).resolve().parents[2] / "specs"
-HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4", "max_sectors_kb": 128}}
 TODAY = ("workload=sysbench.micro38", "params.warm_time=2s")
 
 
-@cache
 def compiled(name: str, scale: str | None = None, sets: tuple[str, ...] = ()) -> Plan:
-    return compile_spec(str(SPECS / f"{name}.yaml"), scale, HOST, context=Context(sets=sets))
+    return shipped_plan(SPECS / f"{name}.yaml", scale, sets)
 
 
 def settings(plan: Plan, server: str) -> list[Mapping[str, Any]]:

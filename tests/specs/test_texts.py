@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from stepgrid.plan.assembly import compile_spec
-from tests.specs.conftest import HOST
+from tests.specs.conftest import shipped_plan
 
 SPECS = Path(__file__).resolve().parents[2] / "specs"
 SAMPLES = SPECS.parents[1] / "shared" / "samples" / "engines"
@@ -48,7 +47,7 @@ def test_the_page_lists_every_file() -> None:
 def test_a_suite_that_moves_is_named_without_a_point_release(path: Path) -> None:
     """A stable suite takes each point release of a server, sid each release: such a spec builds for months."""
     scales = [None, *YAML(typ="safe", pure=True).load(path).get("scales", {})]
-    for build in [build for scale in scales for build in compile_spec(str(path), scale, HOST).builds]:
+    for build in [build for scale in scales for build in shipped_plan(path, scale).builds]:
         if build.source.keys() & {"debian", "debian-source"}:
             most = SERIES.get(build.engine, 2 if build.source["suite"] == "sid" else 3)
             assert len(build.version.split(".")) <= most, build.name
