@@ -15,7 +15,7 @@ import pytest
 from stepgrid.model.plan import Option, Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.store import plans
 from stepgrid.store.store import Store
-from tests import waiting
+from tests import forked, waiting
 
 ROOT = Path(__file__).resolve().parents[2]
 TRIAL = Path(__file__).with_name("trial.py")
@@ -83,13 +83,12 @@ class Checkout:
         return {**os.environ, "PYTHONPATH": str(ROOT / "compiler"), "STEPGRID_HOST_LOCK": lock, **more}
 
     def run(self, stage: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """Run a stage in a fork; a test that changes how Python starts gets a process of its own."""
+        argv, environment = self.command(stage), self.environment(**env)
+        if argv[1] == str(TRIAL) and "PYTHONPATH" not in env:
+            return forked.execute(argv, self.folder, environment, waiting.LONG, forked.STAGE)
         return subprocess.run(
-            self.command(stage),
-            cwd=self.folder,
-            env=self.environment(**env),
-            capture_output=True,
-            text=True,
-            timeout=waiting.LONG,
+            argv, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=waiting.LONG
         )
 
     def start(self, stage: str, **env: str) -> subprocess.Popen[str]:
