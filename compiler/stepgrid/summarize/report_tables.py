@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import takewhile
 from statistics import median_low
 
@@ -70,6 +70,7 @@ def tables(requests: Sequence[Request], inputs: TableInputs) -> tuple[list[Table
 class _TableMaker:
     def __init__(self, requests: Sequence[Request], inputs: TableInputs) -> None:
         self.inputs, self.tables = inputs, inputs.tables
+        self._window_figures = cache(self.tables.details.window)
         self.runs = [run for run in self.tables.runs if run.measured]
         patterns = {str(pattern) for request in requests for pattern in request.get("counters", ())}
         probes = () if requests else self.tables.probes
@@ -98,7 +99,7 @@ class _TableMaker:
 
     def _window(self, window: Window) -> ReportPoints:
         """Use the figures of a window alone, with intervals of their own; a step that was too short is left out."""
-        figures = self.tables.details.window(window)
+        figures = self._window_figures(window)
         runs = [run for run in self.runs if not run.metrics or run.place in figures]
         windowed = [replace(run, metrics=figures.get(run.place, {})) for run in runs]
         return ReportPoints(replace(self.inputs, intervals=RatioIntervals()), windowed, self.counters)
