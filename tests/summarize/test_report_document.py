@@ -46,7 +46,7 @@ def test_document_follows_the_schema(document: dict[str, Any]) -> None:
 
 def test_schema_describes_each_key(document: dict[str, Any]) -> None:
     assert document.keys() == SCHEMA["properties"].keys()
-    for name in ("metrics", "comparisons", "pooled", "figures"):
+    for name in ("metrics", "answer", "comparisons", "pooled", "figures"):
         described = SCHEMA["properties"][name]["items"]["properties"].keys()
         assert {key for entry in document[name] for key in entry} == described, name
 
@@ -78,7 +78,8 @@ def test_each_compared_metric_has_ratios_and_figures(document: dict[str, Any]) -
     ]
     compared = {(ratio["metric"], ratio["better"]) for ratio in document["comparisons"]}
     assert compared == {("qps", "higher"), ("p99_us", "lower")}
-    assert {pooled["metric"] for pooled in document["pooled"]} == {"qps", "p99_us"}
+    for part in ("answer", "pooled"):
+        assert {entry["metric"] for entry in document[part]} == {"qps", "p99_us"}
 
 
 def test_intervals_can_be_recomputed(document: dict[str, Any], report: Report) -> None:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -22,7 +21,6 @@ from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.comparisons.comparison_table import comparison_table
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.findings import Finding
 from stepgrid.summarize.provenance import origin_line
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import SLOWER
@@ -94,15 +92,17 @@ def github_annotations(report: Report) -> str:
         message = f"{claim.expect}{scope(claim)}\n{cases}"
         command = workflow_command(level, {"file": report.setup.spec, "title": title}, message)
         lines.setdefault(level, []).append(command)
-    for finding in _findings(report):
-        level = "warning" if finding.kind in (SLOWER, findings.BOTH) else "notice"
-        lines.setdefault(level, []).append(workflow_command(level, {"title": report.setup.title}, finding.text))
+    for text, kind in _answers(report):
+        level = "warning" if kind in (SLOWER, findings.BOTH) else "notice"
+        lines.setdefault(level, []).append(workflow_command(level, {"title": report.setup.title}, text))
     return "".join(f"{line}\n" for level_lines in lines.values() for line in level_lines[:MOST_ANNOTATIONS])
 
 
-def _findings(report: Report) -> list[Finding]:
-    """List the answers by the leading metric, then those by the others."""
-    return [*findings.findings(report), *chain.from_iterable(findings.findings_by_metric(report).values())]
+def _answers(report: Report) -> Iterator[tuple[str, str]]:
+    """List text and kind of the answers by the leading metric, then of those by the others under their names."""
+    yield from ((finding.text, finding.kind) for finding in findings.findings(report))
+    for metric, others in findings.findings_by_metric(report).items():
+        yield from ((f"{metric}: {finding.text}", finding.kind) for finding in others)
 
 
 def append_job_summary(report: Report) -> None:
@@ -122,7 +122,7 @@ def job_summary(report: Report) -> str:
 def _summary_parts(report: Report) -> Iterator[str]:
     escape = formats.escape_markdown
     yield f"# {escape(report.setup.title)}\n"
-    answers = [finding.text for finding in _findings(report)]
+    answers = [text for text, _ in _answers(report)]
     yield from (f"- {escape(line)}" for line in (*answers, *sentences.advice(report)))
     if report.comparisons.claims:
         yield "\n## Claims\n"

@@ -14,7 +14,7 @@ from stepgrid.summarize import formats, json_text
 from stepgrid.summarize.causes import why
 from stepgrid.summarize.comparisons.comparison import Case, Comparison, PooledRatio
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.findings import findings
+from stepgrid.summarize.findings import findings, findings_by_metric
 from stepgrid.summarize.page import absolute_figures, report_formats
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.confidence_intervals import Interval
@@ -41,7 +41,7 @@ def report_document(report: Report) -> dict[str, Any]:
         "metrics": [{"name": metric.name, "unit": metric.unit, "better": metric.better} for metric in setup.metrics],
         "smallest_effect": setup.effect,
         "status": dict(notes.coverage.counts),
-        "answer": [{"text": finding.text, "kind": finding.kind} for finding in findings(report)],
+        "answer": list(_answers(report)),
         "claims": list(_claims(report)),
         "warnings": list(notes.warnings),
         "comparisons": [_ratio(report, table, case) for table in comparisons.all for case in table.cases()],
@@ -49,6 +49,14 @@ def report_document(report: Report) -> dict[str, Any]:
         "figures": list(_figures(report)),
         "tables": [json.loads(formats.json_table(table)) for table in report_formats.tables(report)],
     }
+
+
+def _answers(report: Report) -> Iterator[Mapping[str, Any]]:
+    names = {metric.title: metric.name for metric in report.setup.metrics}
+    answers = {report.setup.metric.title: findings(report), **findings_by_metric(report)}
+    for title, metric_findings in answers.items():
+        for finding in metric_findings:
+            yield {"text": finding.text, "kind": finding.kind, "metric": names[title]}
 
 
 def _claims(report: Report) -> Iterator[Mapping[str, Any]]:
