@@ -34,6 +34,7 @@ from stepgrid.workflow import host_plan
 if TYPE_CHECKING:
     from stepgrid.summarize.report import Report
 
+FRAGMENT = "html-fragment"
 OTHER_FORMATS = ("junit", "github", "bencher", "github-action-benchmark", "github-action-benchmark-smaller", "otava")
 SPEC_ENDINGS = (".yaml", ".yml")
 SHOWN_DIGEST = 8  # letters of a plan's digest
@@ -44,9 +45,9 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
     parser.add_argument(
         "--format",
-        choices=[*FORMATS, *OTHER_FORMATS],
+        choices=[*FORMATS, FRAGMENT, *OTHER_FORMATS],
         default="text",
-        help=f"the output format (text); for other programs: {', '.join(OTHER_FORMATS)}",
+        help=f"the output format (text); {FRAGMENT}: for a post; for other programs: {', '.join(OTHER_FORMATS)}",
     )
     parser.add_argument("--table", metavar="TITLE", help="print only this table")
     parser.add_argument("--chart", metavar="NAME", help="write this chart to -o x.svg or x.png (main: the first)")
@@ -96,10 +97,12 @@ def _write_chart(args: argparse.Namespace, report: Report) -> int:
 
 def _report_text(report: Report, form: str, page: Path | None) -> str:
     from stepgrid.summarize import ci_formats, report_document
-    from stepgrid.summarize.page import report_formats
+    from stepgrid.summarize.page import html, report_formats
 
     if form == "json":
         return report_document.report_json(report)
+    if form == FRAGMENT:
+        return html.fragment(report)
     if form not in ci_formats.CI_FORMATS:
         return report_formats.whole(report, form, page)
     if form == "github":

@@ -101,8 +101,8 @@ def github_annotations(report: Report) -> str:
 def _answers(report: Report) -> Iterator[tuple[str, str]]:
     """List text and kind of the answers by the leading metric, then of those by the others under their names."""
     yield from ((finding.text, finding.kind) for finding in findings.findings(report))
-    for metric, others in findings.findings_by_metric(report).items():
-        yield from ((f"{metric}: {finding.text}", finding.kind) for finding in others)
+    for metric, metric_findings in findings.findings_by_metric(report).items():
+        yield from ((f"{metric}: {finding.text}", finding.kind) for finding in metric_findings)
 
 
 def append_job_summary(report: Report) -> None:

@@ -17,7 +17,7 @@ from stepgrid.package import TEMPLATES
 from stepgrid.summarize import claims, provenance, setup
 from stepgrid.summarize.causes import why_table
 from stepgrid.summarize.charts import report_charts, step_charts
-from stepgrid.summarize.charts.drawing import PageMarks
+from stepgrid.summarize.charts.drawing import PageMarks, stand_alone
 from stepgrid.summarize.charts.step_charts import Chart
 from stepgrid.summarize.comparisons import decisions
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Comparison, Entry, PooledRatio
@@ -74,6 +74,28 @@ class ComparisonPart(NamedTuple):
 def page(report: Report, alone: bool = False, image: str = "") -> str:
     """Render the page of a report. `alone`: no other files lie beside it; `image`: address of its picture."""
     return render("index.html.j2", {**_context(report), "alone": alone, "image": image})
+
+
+def fragment(report: Report) -> str:
+    """Render what a post quotes: answer, doubts, chart and table, for a page with a style of its own."""
+    chart = report_charts.main_chart(report, PageMarks())
+    comparison = next(iter(report.comparisons.leading), None)
+    table = compact_table(comparison) if comparison else None
+    if comparison and table and len(table.rows) * len(table.columns) > MOST_CELLS:
+        table = pooled_table(comparison)
+    values = {
+        "report": report,
+        "setup_line": subtitle(report),
+        "answers": findings(report)[:MOST_CARDS],
+        "doubt_line": doubts_line(report),
+        "chart": chart,
+        "picture": b64encode(stand_alone(chart.svg).encode()).decode() if chart else "",
+        "why": reason_line(report),
+        "table": table,
+        "legend": _legend(report),
+        "origin": provenance.origin_line(report.setup),
+    }
+    return render("fragment.html.j2", values) + "\n"
 
 
 def render(name: str, values: Mapping[str, Any], folder: str = "report", script: bool = True) -> str:
