@@ -140,7 +140,8 @@ def forecast(
     total = interval.deviation**2
     runs = max((len(row) for side in (point, base) for row in side.values().values()), default=1)
     between = min(sum(_variance_of_runs(side) for side in (point, base)) / runs, total)
-    series = min(sum(_variance_of_seconds(side, seconds) for side in (point, base)) / runs, total)
+    errors = [[seconds[run.place].error ** 2 for run in side.runs if run.place in seconds] for side in (point, base)]
+    series = min(sum(fmean(row) for row in errors if row) / runs, total)
     shared = max(between, series)
     return WidthForecast(step, interval, NoiseParts(total - shared, (shared - series) * runs, series * runs))
 
@@ -150,12 +151,6 @@ def _variance_of_runs(point: Point) -> float:
     logs = [[math.log(value) for value in runs] for runs in point.values().values() if len(runs) > 1]
     freedom = sum(len(runs) - 1 for runs in logs)
     return sum(variance(runs) * (len(runs) - 1) for runs in logs) / freedom if freedom else 0.0
-
-
-def _variance_of_seconds(point: Point, seconds: Mapping[Place, Relative]) -> float:
-    """Average the squared errors of the means of the runs' seconds."""
-    errors = [seconds[run.place].error ** 2 for run in point.runs if run.place in seconds]
-    return fmean(errors) if errors else 0.0
 
 
 def choices(forecasts: Sequence[WidthForecast], price: Costs, budget: float, effect: float) -> list[Choice]:

@@ -88,9 +88,16 @@ def make_leaf(comparison: Comparison, points: Mapping[Figure, Point], evidence: 
             return Leaf(comparison, (), f"{_call(figure)}: {point.status}")
         if not point.values(own_name(figure.metric)):
             return Leaf(comparison, (), f"{_call(figure)}: {point.step} has no such figure")
-    values = {figure: points[figure].values(own_name(figure.metric)) for figure in wanted}
-    common = sorted(set.intersection(*(set(loads) for loads in values.values()))) if values else [0]
-    loads = [{figure: _mean(values[figure][load]) for figure in wanted} for load in common]
+    means = {
+        # Runs of a load are averaged as for ratios, where they have logarithms.
+        figure: {
+            load: math.exp(fmean(map(math.log, runs))) if min(runs) > 0 else fmean(runs)
+            for load, runs in points[figure].values(own_name(figure.metric)).items()
+        }
+        for figure in wanted
+    }
+    common = sorted(set.intersection(*(set(by_load) for by_load in means.values()))) if means else [0]
+    loads = [{figure: means[figure][load] for figure in wanted} for load in common]
     try:
         sides = tuple((evaluate(ratio.lhs, load), evaluate(ratio.rhs, load)) for load in loads)
     except (ArithmeticError, ValueError):
@@ -113,11 +120,6 @@ def ordered(comparison: Comparison) -> Comparison:
 def own_name(metric: str) -> str:
     """Translate a published name to the one of stepgrid."""
     return metrics.metric_name(metric) or metric
-
-
-def _mean(runs: Sequence[float]) -> float:
-    """Average the runs of a load: as for ratios, where they have logarithms."""
-    return math.exp(fmean(map(math.log, runs))) if all(value > 0 for value in runs) else fmean(runs)
 
 
 def _with_noise(
@@ -163,18 +165,15 @@ def _scaled(
     """Find the constant factor to the ratio of its two figures: the same in each load, and of other figures, too."""
     if len(points) != 2 or any(value <= 0 for load in loads for value in load.values()):
         return None
+    ratio = ordered(comparison)
     for over, under in permutations(points, 2):
-        trials = [*loads, *({**load, over: 2 * load[over]} for load in loads)]
-        factors = [_quotient(comparison, load) * load[under] / load[over] for load in trials]
+        factors = []
+        for load in (*loads, *({**load, over: 2 * load[over]} for load in loads)):
+            lhs, rhs = evaluate(ratio.lhs, load), evaluate(ratio.rhs, load)
+            factors.append(lhs / rhs * load[under] / load[over] if rhs else 0.0)
         if factors[0] > 0 and math.isclose(min(factors), max(factors), rel_tol=1e-9):
             return _Scaled(over, under, factors[0])
     return None
-
-
-def _quotient(comparison: Comparison, load: Mapping[Figure, float]) -> float:
-    ratio = ordered(comparison)
-    lhs, rhs = evaluate(ratio.lhs, load), evaluate(ratio.rhs, load)
-    return lhs / rhs if rhs else 0.0
 
 
 def is_timed(names: Collection[str]) -> bool:

@@ -125,13 +125,13 @@ def exp(log: float) -> float:
 def moved(interval: Interval, ratio: float) -> Interval:
     """Return the same width around another ratio."""
     scale = ratio / interval.ratio
-    ratios = tuple(each * scale for each in interval.ratios)
+    ratios = tuple(ratio * scale for ratio in interval.ratios)
     return replace(interval, ratio=ratio, low=interval.low * scale, high=interval.high * scale, ratios=ratios)
 
 
 def inverse(interval: Interval) -> Interval:
     """Return the interval of the base to the arm."""
-    ratios = tuple(1 / each for each in interval.ratios)
+    ratios = tuple(1 / ratio for ratio in interval.ratios)
     return replace(interval, ratio=1 / interval.ratio, low=1 / interval.high, high=1 / interval.low, ratios=ratios)
 
 
@@ -150,10 +150,13 @@ def criticals(arms: Sequence[int], freedom: Array, common: Array, alpha: float) 
     is the same for all of them.
     """
     rounded = np.maximum(np.floor(np.minimum(freedom, MOST_FREEDOM) * STEPS + NEAR) / STEPS, 1 / STEPS)
-    values, places = np.unique(rounded, return_inverse=True)
+    steps, index = np.unique(rounded, return_inverse=True)
     sizes = tuple(sorted(arms))
-    apart, alike = (np.array([critical(sizes, float(each), way, alpha) for each in values]) for way in (False, True))
-    reach: Array = apart[places] + common * (alike - apart)[places]
+    separate, joint = (
+        np.array([critical(sizes, step, is_common, alpha) for step in steps.tolist()])[index]
+        for is_common in (False, True)
+    )
+    reach: Array = separate + common * (joint - separate)
     return reach
 
 
@@ -169,8 +172,7 @@ def critical(arms: tuple[int, ...], freedom: float, common: bool, alpha: float) 
 
 def _coverage(reach: float, arms: tuple[int, ...], freedom: float, common: bool) -> float:
     """Integrate the chance that all intervals hold: over the errors of the variances, and of each base its own."""
-    errors, weights = _normal_nodes()
-    scale, parts = _deviation_nodes(freedom)
+    errors, weights, scale, parts = _nodes(freedom)
     ndtr = arrays("ndtr")
     one = ndtr((reach * scale - HALF * errors) / HALF) - ndtr((-reach * scale - HALF * errors) / HALF)
     one = one if common else parts @ one
@@ -180,13 +182,9 @@ def _coverage(reach: float, arms: tuple[int, ...], freedom: float, common: bool)
 
 
 @cache
-def _normal_nodes() -> tuple[Array, Array]:
-    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
-    return nodes, weights / weights.sum()
-
-
-@cache
-def _deviation_nodes(freedom: float) -> tuple[Array, Array]:
-    """Nodes of an estimated standard deviation over the true one."""
-    nodes, weights = np.polynomial.legendre.leggauss(48)
-    return np.sqrt(arrays("chdtri")(freedom, (1 - nodes) / 2) / freedom)[:, None], weights / 2
+def _nodes(freedom: float) -> tuple[Array, Array, Array, Array]:
+    """Nodes of a normal error, and of an estimated standard deviation over the true one, each with weights."""
+    errors, weights = np.polynomial.hermite_e.hermegauss(40)
+    chances, parts = np.polynomial.legendre.leggauss(48)
+    scale = np.sqrt(arrays("chdtri")(freedom, (1 - chances) / 2) / freedom)[:, None]
+    return errors, weights / weights.sum(), scale, parts / 2

@@ -42,7 +42,11 @@ def median_interval(loads: Sequence[float]) -> Median | None:
     """
     if len(loads) >= FEWEST_EXACT:
         return _exact(sorted(loads))
-    return _normal([math.log(load) for load in loads]) if len(loads) > 1 and min(loads) > 0 else None
+    if len(loads) < 2 or min(loads) <= 0:
+        return None
+    logs = [math.log(load) for load in loads]
+    half = special("stdtrit", len(logs) - 1, (1 + CONFIDENCE) / 2) * stdev(logs) / math.sqrt(len(logs))
+    return Median(math.exp(fmean(logs)), math.exp(fmean(logs) - half), math.exp(fmean(logs) + half), False)
 
 
 def _exact(loads: Sequence[float]) -> Median:
@@ -50,12 +54,6 @@ def _exact(loads: Sequence[float]) -> Median:
     chances = [special("bdtr", below, len(loads), 0.5) for below in range(len(loads) // 2)]
     k = sum(chance <= (1 - CONFIDENCE) / 2 for chance in chances)
     return Median(median(loads), loads[k - 1], loads[-k], True)
-
-
-def _normal(logs: Sequence[float]) -> Median:
-    half = special("stdtrit", len(logs) - 1, (1 + CONFIDENCE) / 2) * stdev(logs) / math.sqrt(len(logs))
-    centre = fmean(logs)
-    return Median(math.exp(centre), math.exp(centre - half), math.exp(centre + half), False)
 
 
 def outliers(samples: Sequence[Sample]) -> list[tuple[Outlier, ...]]:
@@ -69,16 +67,15 @@ def outliers(samples: Sequence[Sample]) -> list[tuple[Outlier, ...]]:
         for sample in samples
     ]
     # Each load at the median of its own comparison has no distance by construction.
-    known = [abs(distance) for row in distances for distance in row if distance]
-    if len(known) < FEWEST_DISTANCES:
+    nonzero = [abs(distance) for row in distances for distance in row if distance]
+    if len(nonzero) < FEWEST_DISTANCES:
         return [()] * len(samples)
-    limit = max(FARTHEST * median(known) / special("ndtri", 0.75), HARMLESS)
+    limit = max(FARTHEST * median(nonzero) / special("ndtri", 0.75), HARMLESS)
     return [
-        tuple(_outlier(sample, at) for at, distance in enumerate(row) if abs(distance) > limit)
+        tuple(
+            Outlier(load, exp(log), exp((math.fsum(sample.logs) - log) / (len(sample.logs) - 1)))
+            for load, log, distance in zip(sample.loads, sample.logs, row, strict=False)
+            if abs(distance) > limit
+        )
         for sample, row in zip(samples, distances, strict=True)
     ]
-
-
-def _outlier(sample: Sample, at: int) -> Outlier:
-    remaining = [log for index, log in enumerate(sample.logs) if index != at]
-    return Outlier(sample.loads[at], exp(sample.logs[at]), exp(fmean(remaining)))

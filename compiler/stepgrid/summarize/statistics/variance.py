@@ -48,13 +48,13 @@ class Moderated(NamedTuple):
 def moderated(spreads: Spreads) -> Moderated:
     spreads = spreads._replace(variance=np.maximum(spreads.variance, FLOOR))
     usual = _usual(spreads)
-    expected, known = _expected(spreads, usual)
-    weight = 1 / (1 / _likeness(spreads, usual) + 1 / np.maximum(known, TINY))
+    expected, evidence = _expected(spreads, usual)
+    weight = 1 / (1 / _likeness(spreads, usual) + 1 / np.maximum(evidence, TINY))
     chance = arrays("fdtrc")(spreads.freedom, weight, spreads.variance / expected)
-    weight = np.where(chance < _least_chance(spreads.freedom, known, usual), 0, weight)
+    weight = np.where(chance < _least_chance(spreads.freedom, evidence, usual), 0, weight)
     freedom = weight + spreads.freedom
     variance = (weight * expected + spreads.freedom * spreads.variance) / freedom
-    return Moderated(variance, freedom, weight**2 / np.maximum(known * freedom, TINY))
+    return Moderated(variance, freedom, weight**2 / np.maximum(evidence * freedom, TINY))
 
 
 def _usual(spreads: Spreads) -> Flags:
@@ -69,15 +69,15 @@ def _usual(spreads: Spreads) -> Flags:
     return usual | empty[spreads.table] if (~empty).sum() < FEWEST else usual
 
 
-def _least_chance(freedom: Array, expected: Array, usual: Flags) -> Array:
+def _least_chance(freedom: Array, evidence: Array, usual: Flags) -> Array:
     """Return the chance below which a comparison has only its own noise.
 
-    A noisy one of two or three loads often looks quiet, so it is believed less, the more so where little is known of
+    A noisy one of two or three loads often looks quiet, so it is believed less, the more so where little is evidence of
     the others, or more of them are outliers than chance makes.
     """
     outliers = max(len(usual) - usual.sum() - 1 - 2 * OUTLIER * len(usual), 0) / len(usual)
-    chance = UNSURE / freedom**4 * (1 + (LITTLE / np.maximum(expected, 1e-3)) ** 3) + min(OFTEN * outliers, 0.6)
-    return np.where(expected > 0, np.clip(chance, *NOISY), 1.1)
+    chance = UNSURE / freedom**4 * (1 + (LITTLE / np.maximum(evidence, 1e-3)) ** 3) + min(OFTEN * outliers, 0.6)
+    return np.where(evidence > 0, np.clip(chance, *NOISY), 1.1)
 
 
 def _expected(spreads: Spreads, usual: Flags) -> tuple[Array, Array]:
@@ -89,11 +89,11 @@ def _expected(spreads: Spreads, usual: Flags) -> tuple[Array, Array]:
     weight = usual * spreads.freedom / (1 + np.maximum(sharing - 1, 0) / 4)
     tables: Array = np.bincount(spreads.table, weight).astype(np.float64)
     squares: Array = np.bincount(spreads.table, weight * spreads.variance).astype(np.float64)
-    typical, alike = _typical(squares[tables > 0] / tables[tables > 0], tables[tables > 0])
-    freedom = tables[spreads.table] - weight + alike
-    total = squares[spreads.table] - weight * spreads.variance + alike * typical
-    known = freedom > TINY
-    return np.where(known, total / np.where(known, freedom, 1), 1), np.where(known, freedom, 0)
+    typical, typical_freedom = _typical(squares[tables > 0] / tables[tables > 0], tables[tables > 0])
+    freedom = tables[spreads.table] - weight + typical_freedom
+    total = squares[spreads.table] - weight * spreads.variance + typical_freedom * typical
+    is_known = freedom > TINY
+    return np.where(is_known, total / np.where(is_known, freedom, 1), 1), np.where(is_known, freedom, 0)
 
 
 def _typical(variance: Array, freedom: Array) -> tuple[float, float]:
@@ -101,10 +101,10 @@ def _typical(variance: Array, freedom: Array) -> tuple[float, float]:
     if len(variance) < 2:
         return 1.0, 0.0
     logs, error = _log_variances(variance, freedom)
-    unlike = max(float(logs.var(ddof=1) - error.mean()), 0.0)
-    hidden = CAUTION * np.sqrt(2 / (len(logs) - 1)) * (unlike + error.mean())
-    alike = _freedom_of_spread(unlike + hidden)
-    return float(np.exp(logs.mean() + arrays("psi")(alike / 2) - np.log(alike / 2))), alike
+    spread = max(float(logs.var(ddof=1) - error.mean()), 0.0)
+    hidden = CAUTION * np.sqrt(2 / (len(logs) - 1)) * (spread + error.mean())
+    half = _freedom_of_spread(spread + hidden) / 2
+    return float(np.exp(logs.mean() + arrays("psi")(half) - np.log(half))), 2 * half
 
 
 def _likeness(spreads: Spreads, usual: Flags) -> float:

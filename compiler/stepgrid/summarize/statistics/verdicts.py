@@ -62,11 +62,11 @@ def verdict(low: float, high: float, effect: float, better: str | None = "higher
     The margin is symmetric in logarithms: exchanging the arms exchanges the word.
     """
     margin = math.log1p(effect)
-    above, below = {"higher": (FASTER, SLOWER), "lower": (SLOWER, FASTER)}.get(better or "", (MORE, LESS))
+    words = {"higher": (FASTER, SLOWER), "lower": (SLOWER, FASTER)}.get(better or "", (MORE, LESS))
     if math.log(low) > margin:
-        return above
+        return words[0]
     if math.log(high) < -margin:
-        return below
+        return words[1]
     if math.log(low) >= -margin and math.log(high) <= margin:
         return SAME
     return DIFFERENT if low > 1 or high < 1 else INCONCLUSIVE
@@ -106,13 +106,13 @@ def chance_of_decision(interval: Interval, most: int, rule: StoppingRule) -> flo
     moves = interval.error * math.sqrt(1 - interval.loads / most)
     margin = math.log1p(rule.effect)
 
-    def above(end: float) -> float:
+    def chance_above(end: float) -> float:
         """Return the chance that the mean of all loads is higher."""
         beyond = math.log(interval.ratio) - end
         return special("stdtr", interval.freedom or 0.0, beyond / moves) if moves else float(beyond > 0)
 
-    inside = above(half - margin) - above(margin - half) if half < margin else 0.0
-    return above(margin + half) + 1 - above(-margin - half) + inside
+    inside = chance_above(half - margin) - chance_above(margin - half) if half < margin else 0.0
+    return chance_above(margin + half) + 1 - chance_above(-margin - half) + inside
 
 
 def critical_later(interval: Interval, freedom: float) -> float:
@@ -125,7 +125,8 @@ def critical_later(interval: Interval, freedom: float) -> float:
 
 def too_wide(intervals: Iterable[Interval], effect: float) -> list[Interval]:
     """Select those that more loads would help: neither within the noise floor alone, nor of one load."""
-    return [each for each in intervals if each.error and not is_decided(each, StoppingRule(effect))]
+    rule = StoppingRule(effect)
+    return [interval for interval in intervals if interval.error and not is_decided(interval, rule)]
 
 
 def needed_loads(intervals: Sequence[Interval]) -> int | None:
@@ -137,7 +138,9 @@ def needed_loads(intervals: Sequence[Interval]) -> int | None:
         return None
     fewest, aim = max(interval.loads for interval in intervals), math.log1p(DIFFERENCE)
     candidates = range(fewest, MOST_LOADS + 1)
-    return next((loads for loads in candidates if median(_reach(each, loads) for each in intervals) <= aim), None)
+    return next(
+        (loads for loads in candidates if median(_reach(interval, loads) for interval in intervals) <= aim), None
+    )
 
 
 def _reach(interval: Interval, loads: int) -> float:
