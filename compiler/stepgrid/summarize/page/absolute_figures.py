@@ -106,6 +106,7 @@ def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
 
 
 def _columns(report: Report, section: Section) -> list[tuple[Column, Show]]:
+    names = set[str]().union(*(run.metrics for point in section.points for run in point.runs))
     return [
         (_head("QPS", "median"), _median),
         (_head("lowest-highest", "of the loads"), _range),
@@ -113,8 +114,8 @@ def _columns(report: Report, section: Section) -> list[tuple[Column, Show]]:
         (_head("variation", "of seconds"), lambda point: _steady(report, point, lambda run: run.variation)),
         (_head("slow", "seconds"), lambda point: _steady(report, point, lambda run: run.slow)),
         *(_metric(name, name, report.setup.units.get(name, "")) for name in own_metrics(section)),
-        *(_metric(*metric) for metric in METRICS),
-        *(_metric(*metric, show=partial(units.figure, unit=metric[2])) for metric in GARBAGE),
+        *(_metric(*metric) for metric in METRICS if metric[0] in names),
+        *(_metric(*metric, show=partial(units.figure, unit=metric[2])) for metric in GARBAGE if metric[0] in names),
     ]
 
 
