@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -28,7 +29,7 @@ from stepgrid.model.plan import CellStep, Plan, PlannedBuild, PlannedCell, Plann
 from stepgrid.model.status import Action, ActiveWork, Eta, NodeStatus, Result, Status
 from stepgrid.plan.estimate import preview_json
 from stepgrid.store import plans, results, stage_requests
-from stepgrid.store.status import Pace, StatusReader, estimate_time_left, job_status, measured_pace
+from stepgrid.store.status import Pace, StatusReader, estimate_time_left, job_status, measured_pace, sum_waits
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import remaining_work
 from stepgrid.workflow.run_preview import preview_run
@@ -379,3 +380,21 @@ def test_an_unknown_part_makes_the_whole_unknown() -> None:
     assert estimate_time_left([node(READ), node(WRITE, seconds=None)], TIMED, Pace(), False, 0.0) == Eta(
         None, is_rough=True
     )
+
+
+def test_waits_for_the_host_are_those_of_the_active_run() -> None:
+    def stage(name: str, ended: float, waited: float) -> NodeStatus:
+        return NodeStatus(name, name, Status.DONE, result=Result(Path(name), ended=ended, waited=waited))
+
+    nodes = [stage("before", 99.0, 50.0), stage("quick", 101.0, 0.3), stage("long", 102.0, 540.0)]
+    assert sum_waits(nodes, 100.0, 200.0) == 540.0
+    assert sum_waits(nodes, None, 200.0) == 0.0
+    attempt = Path("20260101T000000.000000Z")
+    began = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+    for work, seconds in (
+        (ActiveWork((1,), attempt, since=began, waits="the host: process 7"), 30.0),
+        (ActiveWork((1,), attempt, since=began + 20.0), 20.0),
+        (ActiveWork((1,), attempt, since=began + 2.0), 0.0),  # it looked whether the host is quiet
+    ):
+        node = NodeStatus("s", "s", Status.RUNNING, work=work)
+        assert sum_waits([node], began, began + 30.0) == seconds

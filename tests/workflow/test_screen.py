@@ -60,6 +60,7 @@ def with_done(status: PlanStatus, count: int, waits: str = "") -> PlanStatus:
 
 
 def test_a_log_has_a_line_for_each_tenth_and_one_now_and_then(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screen, "LEAST_PAUSE", 0.0)
     lines = list[str]()
     view = LogView(lines.append, None)
     status = StatusReader(store, PLAN).read()
@@ -68,6 +69,9 @@ def test_a_log_has_a_line_for_each_tenth_and_one_now_and_then(store: Store, monk
         view.show(with_done(status, count))
     shares = [int(re.match(r"\[(\d+)/15 done\]", line)[1]) for line in lines]  # type: ignore[index]
     assert shares == [0, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15]
+    monkeypatch.setattr(screen, "LEAST_PAUSE", 60.0)
+    view.show(with_done(status, 0))
+    assert len(lines) == len(shares), "not so soon after another"
     monkeypatch.setattr(screen, "PAUSE", 0.0)
     view.show(with_done(status, 15))
     assert len(lines) == len(shares) + 1

@@ -139,9 +139,12 @@ class Attempt:
         self.note(host={**facts.facts(data, device), "hardware": hardware})
         return hardware
 
-    def begin(self, **fields: Any) -> None:
-        """Start the clock: waiting for the host is over. `fields`: what else attempt.json gets."""
+    def end_wait(self) -> None:
+        """Note that the host is ours now."""
         self._waited = time.monotonic() - self._began
+
+    def begin(self, **fields: Any) -> None:
+        """Start the clock. `fields`: what else attempt.json gets."""
         self.started, self._began = now(), time.monotonic()
         self.note(started=self.started, **fields)
         self.journal(BEGUN)

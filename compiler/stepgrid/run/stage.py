@@ -158,6 +158,7 @@ def _make_database(attempt: Attempt, data: Path) -> Start:
 @contextmanager
 def _quiet(attempt: Attempt, data: Path) -> Iterator[Mapping[str, Any]]:
     """Look at the host, after what can be done while the look, which began with the job, goes on."""
+    attempt.end_wait()
     job, site = attempt.job, attempt.job.site
     _refuse_other_hardware(attempt, data)
     import stepgrid.collect.step_figures  # noqa: F401  # for _keep_figures

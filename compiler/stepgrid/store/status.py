@@ -343,7 +343,8 @@ def estimate_time_left(
     return Eta(max(total, 0.0), is_rough)
 
 
-SHORTEST_WAIT = 1.0  # seconds; in less a job looks whether the host is quiet
+SHORTEST_WAIT = 1.0  # seconds
+LONGEST_LOOK = 5.0  # seconds in which a job may look whether the host is quiet, before it begins
 
 
 def sum_waits(nodes: Iterable[NodeStatus], run_start: float | None, now: float) -> float:
@@ -355,7 +356,8 @@ def sum_waits(nodes: Iterable[NodeStatus], run_start: float | None, now: float) 
         if node.result and (node.result.ended or 0.0) >= run_start:
             waits.append(node.result.waited)
         if node.work and node.work.attempt and (began := start_time(node.work.attempt)) is not None:
-            waits.append((now if node.work.waits else node.work.since or began) - began)
+            wait = (now if node.work.waits else node.work.since or began) - began
+            waits.append(wait if node.work.waits or wait > LONGEST_LOOK else 0.0)
     return sum(wait for wait in waits if wait >= SHORTEST_WAIT)
 
 

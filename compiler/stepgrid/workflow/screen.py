@@ -38,7 +38,7 @@ PERIOD = 1.0  # seconds between two views
 CLUSTER_PERIOD = 5.0  # seconds: a shared folder is asked less often
 SHARE = 300  # a reading, or a view, is followed by so many times the CPU time that it took: no measurement notices
 WIDEST = 120  # columns of a frame
-TENTHS = 10  # a log has a line for each
+TENTHS, LEAST_PAUSE = 10, 10.0  # a log has a line for each, but none so many seconds after another
 PAUSE, LONG_PAUSE, EARLY = 30.0, 300.0, 600.0  # seconds between two lines of a log: in the first ten minutes, and later
 _ENDED = (Status.DONE, Status.UNSUPPORTED, Status.FAILED, Status.INTERRUPTED)
 
@@ -128,7 +128,8 @@ class LogView:
         counts = Counter(node.status for node in status.stages)
         tenth = TENTHS * counts[Status.DONE] // max(counts.total() - counts[Status.ELSEWHERE], 1)
         self._line, now = progress_line(status, len(disturbed)), time.monotonic()
-        if self._tenth < tenth or now - self._last > (PAUSE if now - self._began < EARLY else LONG_PAUSE):
+        pause = LEAST_PAUSE if self._tenth < tenth else PAUSE if now - self._began < EARLY else LONG_PAUSE
+        if now - self._last >= pause:
             self._tenth, self._last = tenth, now
             self._print_line()
 
