@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from stepgrid.store import stage_requests
 from stepgrid.summarize import report_document
 from stepgrid.summarize.page import answer, html, summary_text
 from tests.summarize import scenario
@@ -44,32 +43,6 @@ def test_databases_that_came_about_alike_need_no_word(found: Experiment) -> None
     assert not any("databases" in text for text in made.notes.warnings)
     said = "restored by hardlink (4); 2.00 s and 4 MiB of copies in all"
     assert f"<tr><th>databases</th><th>{said}</th></tr>" in html.page(made)
-
-
-def test_databases_that_did_not_are_told(found: Experiment) -> None:
-    for cache, load, method in (("lru", 0, "hardlink"), ("lru", 1, "hardlink"), ("hyper", 0, "hardlink")):
-        started_from(found, cache, load, method)
-    started_from(found, "hyper", 1, "replay")
-    assert scenario.report(found).notes.warnings == (
-        "readww, overwrite: the databases were created in different ways: restored by hardlink (3), "
-        "made by running the load again (1)",
-    )
-
-
-def test_a_retracted_result_is_counted_with_its_reason(found: Experiment) -> None:
-    stage = found.stage(BUILD, "hyper", "1", 1)
-    for why in ("a disturbance", "a disturbance", "another"):
-        result = found.store.result(stage)
-        assert result is not None
-        found.add(BUILD, "hyper", "1", 1, {"readww": 1500.0, "overwrite": 2000.0})
-        stage_requests.retract(found.store, result, why)
-    made = scenario.report(found)
-    assert made.notes.warnings == (
-        f"2 results retracted (readww of {BUILD}, overwrite of {BUILD}): a disturbance",
-        f"1 result retracted (readww of {BUILD}, overwrite of {BUILD}): another",
-    )
-    values = [run.metrics["qps"] for run in made.comparisons.sections[1].points[1].runs]
-    assert values == [1000.0, 1500.0]
 
 
 def test_an_arm_that_is_too_far_from_its_base_is_named(found: Experiment) -> None:

@@ -19,23 +19,11 @@ from tests.summarize import made
 
 # Figures of a read as a quiet host has them: 10 microseconds, half of them CPU.
 USUAL: dict[str, Any] = {
-    "qps": 100_000.0,
-    "avg_us": 10.0,
-    "cpu_us_per_op": 5.0,
-    "context_switches_per_op": 0.03,
-    "block_cache_hit_pct": 99.5,
-    "reads_per_op": 0.01,
-    "device_read_await_ms": 0.1,
-    "writes_per_op": 0.001,
-    "device_write_await_ms": 0.5,
-    "stall_pct": 0.0,
-    "context_switches_per_s": 3_000.0,
-    "pressure_io_pct": 0.0,
-    "host_cpu_idle_pct": 50.0,
-    "operations": 1_000_000.0,
-    "write_kb_per_op": 0.01,
-    "process_write_bytes": 10_000_000.0,
-}
+    "qps": 100_000.0, "avg_us": 10.0, "cpu_us_per_op": 5.0, "context_switches_per_op": 0.03,
+    "block_cache_hit_pct": 99.5, "reads_per_op": 0.01, "device_read_await_ms": 0.1, "writes_per_op": 0.001,
+    "device_write_await_ms": 0.5, "stall_pct": 0.0, "context_switches_per_s": 3_000.0, "pressure_io_pct": 0.0,
+    "host_cpu_idle_pct": 50.0, "operations": 1_000_000.0, "write_kb_per_op": 0.01, "process_write_bytes": 10_000_000.0,
+}  # fmt: skip
 
 
 def point(name: str, **figures: float) -> Point:
@@ -52,87 +40,58 @@ def why(**figures: float) -> list[str]:
     return texts(point("arm", **figures), point("base"))
 
 
-@pytest.mark.parametrize(
-    ("figures", "first"),
-    [
-        pytest.param(
-            {"qps": 14_000.0, "avg_us": 70.0, "block_cache_hit_pct": 10.5, "cpu_us_per_op": 38.0, "reads_per_op": 0.2},
-            "block cache misses 0.5 % → 89.5 %",
-            id="a smaller cache, whose misses cost CPU and reads",
-        ),
-        pytest.param(
-            {
-                "qps": 40_000.0,
-                "avg_us": 25.0,
-                "context_switches_per_op": 0.9,
-                "context_switches_per_s": 36_000.0,
-                "cpu_us_per_op": 9.0,
-            },
-            "context switches 0.0300 → 0.900 (30.00×) per operation",
-            id="a mutex that threads wait for",
-        ),
-        pytest.param(
-            {"qps": 20_000.0, "avg_us": 50.0, "device_read_await_ms": 4.0},
-            "each read of the device waits 0.100 → 4 (40.00×) ms, 97 % of the time",
-            id="a throttled device",
-        ),
-        pytest.param(
-            {"qps": 80_000.0, "avg_us": 12.5, "cpu_us_per_op": 7.5},
-            "CPU 5 → 7.50 (1.50×) µs per operation, all of the time",
-            id="a function made slower",
-        ),
-        pytest.param(
-            {"qps": 50_000.0, "avg_us": 20.0, "stall_pct": 40.0, "writes_per_op": 0.004},
-            "write stalls 0 → 40 % of the time",
-            id="compactions that do not keep up",
-        ),
-        pytest.param(
-            {"qps": 50_000.0, "avg_us": 20.0, "reads_per_op": 0.11},
-            "device reads 0.0100 → 0.110 (11.00×) per operation, all of the time",
-            id="more reads of the same device",
-        ),
-        pytest.param(
-            {"qps": 10_000.0, "avg_us": 100.0, "cpu_us_per_op": 50.0, "host_cpu_idle_pct": 1.0},
-            "CPU 5 → 50 (10.00×) µs per operation, all of the time",
-            id="more CPU, of clients that wait for processors",
-        ),
-        pytest.param(
-            {"qps": 20_000.0, "avg_us": 50.0, "pressure_io_pct": 80.0, "host_cpu_idle_pct": 60.0},
-            "some task waits for IO 0 → 80 % of the time, all of the time",
-            id="a limit that the device does not account for",
-        ),
-        pytest.param(
-            {"qps": 20_000.0, "avg_us": 50.0, "host_cpu_idle_pct": 60.0},
-            "off the processors 5 → 45 (9.00×) µs per operation, all of the time",
-            id="sleeps, which nothing counts",
-        ),
-        pytest.param(
-            {
-                "qps": 50.0,
-                "avg_us": 20_000.0,
-                "cpu_us_per_op": 40.0,
-                "context_switches_per_op": 60.0,
-                "context_switches_per_s": 3_000.0,
-                "device_read_await_ms": 1980.0,
-                "host_cpu_idle_pct": 60.0,
-            },
-            "each read of the device waits 0.100 → 1,980 (1.98e+04×) ms, 99 % of the time",
-            id="a throttled device, beside others who go on switching",
-        ),
-        pytest.param(
-            {
-                "qps": 50_000.0,
-                "avg_us": 20.0,
-                "cpu_us_per_op": 15.0,
-                "writes_per_op": 0.04,
-                "write_kb_per_op": 0.4,
-                "process_write_bytes": 0.0,
-            },
-            "CPU 5 → 15 (3.00×) µs per operation, all of the time",
-            id="more CPU, beside others who write",
-        ),
-    ],
-)
+FIRST: dict[str, tuple[dict[str, float], str]] = {
+    "a smaller cache, whose misses cost CPU and reads": (
+        {"qps": 14_000, "avg_us": 70, "block_cache_hit_pct": 10.5, "cpu_us_per_op": 38, "reads_per_op": 0.2},
+        "block cache misses 0.5 % → 89.5 %",
+    ),
+    "a mutex that threads wait for": (
+        {"qps": 40_000, "avg_us": 25, "context_switches_per_op": 0.9, "context_switches_per_s": 36_000,
+         "cpu_us_per_op": 9},
+        "context switches 0.0300 → 0.900 (30.00×) per operation",
+    ),
+    "a throttled device": (
+        {"qps": 20_000, "avg_us": 50, "device_read_await_ms": 4},
+        "each read of the device waits 0.100 → 4 (40.00×) ms, 97 % of the time",
+    ),
+    "a function made slower": (
+        {"qps": 80_000, "avg_us": 12.5, "cpu_us_per_op": 7.5},
+        "CPU 5 → 7.50 (1.50×) µs per operation, all of the time",
+    ),
+    "compactions that do not keep up": (
+        {"qps": 50_000, "avg_us": 20, "stall_pct": 40, "writes_per_op": 0.004},
+        "write stalls 0 → 40 % of the time",
+    ),
+    "more reads of the same device": (
+        {"qps": 50_000, "avg_us": 20, "reads_per_op": 0.11},
+        "device reads 0.0100 → 0.110 (11.00×) per operation, all of the time",
+    ),
+    "more CPU, of clients that wait for processors": (
+        {"qps": 10_000, "avg_us": 100, "cpu_us_per_op": 50, "host_cpu_idle_pct": 1},
+        "CPU 5 → 50 (10.00×) µs per operation, all of the time",
+    ),
+    "a limit that the device does not account for": (
+        {"qps": 20_000, "avg_us": 50, "pressure_io_pct": 80, "host_cpu_idle_pct": 60},
+        "some task waits for IO 0 → 80 % of the time, all of the time",
+    ),
+    "sleeps, which nothing counts": (
+        {"qps": 20_000, "avg_us": 50, "host_cpu_idle_pct": 60},
+        "off the processors 5 → 45 (9.00×) µs per operation, all of the time",
+    ),
+    "a throttled device, beside others who go on switching": (
+        {"qps": 50, "avg_us": 20_000, "cpu_us_per_op": 40, "context_switches_per_op": 60,
+         "context_switches_per_s": 3_000, "device_read_await_ms": 1980, "host_cpu_idle_pct": 60},
+        "each read of the device waits 0.100 → 1,980 (1.98e+04×) ms, 99 % of the time",
+    ),
+    "more CPU, beside others who write": (
+        {"qps": 50_000, "avg_us": 20, "cpu_us_per_op": 15, "writes_per_op": 0.04, "write_kb_per_op": 0.4,
+         "process_write_bytes": 0},
+        "CPU 5 → 15 (3.00×) µs per operation, all of the time",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("figures", "first"), FIRST.values(), ids=FIRST)
 def test_the_first_cause(figures: dict[str, float], first: str) -> None:
     assert why(**figures)[0] == first
 
