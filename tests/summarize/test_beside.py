@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.summarize import report_document
 from stepgrid.summarize.page import answer, html, summary_text
+from stepgrid.summarize.report_document import report_document
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
@@ -84,7 +84,7 @@ def test_a_difference_between_survivors_is_marked_wherever_it_is_said(tmp_path: 
     made = scenario.report(found)
     losses = "2 of 5 loads; 3 failed"
     assert [line.endswith(f"; † {losses}; † at 2 differences") for line in answer.lines(made)[:1]] == [True]
-    document = report_document.document(made)
+    document = report_document(made)
     assert [each["notes"][0] for each in document["comparisons"]] == [losses, losses]
     assert document["claims"][0]["cases"][0]["numbers"][-1] == f"† cache=hyper: {losses}"
     for page in (summary_text.path(found.store, made.setup.plan), summary_text.page_path(found.store, made.setup.plan)):
@@ -118,5 +118,5 @@ def test_arms_of_two_processors_get_ratios_and_no_verdict(tmp_path: Path) -> Non
         "undecided",
         ("* no verdict: measured on different hosts: CPU Intel Xeon 8175 / AMD EPYC 7763",),
     )
-    comparisons = report_document.document(made)["comparisons"]
+    comparisons = report_document(made)["comparisons"]
     assert [(each["verdict"], each["not_comparable"]) for each in comparisons] == [(None, why), (None, why)]
