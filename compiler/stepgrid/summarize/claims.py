@@ -73,11 +73,20 @@ def brief_count(claims: Sequence[Claim]) -> str:
 
 def brief_line(claim: Claim) -> str:
     """✘ fails at 1 of 4 points: hyper is faster: 0.90× [0.88, 0.93] (claimed ≥ 1×)"""
-    points = f" at {len(claim.worst)} of {len(claim.cases)} points" if len(claim.cases) > 1 else ""
+    numbers = brief_numbers(claim)
+    start = f"{MARKS[claim.result]} {claim.result}{brief_points(claim)}: {claim.claim}"
+    return f"{start}: {numbers}" if numbers else start
+
+
+def brief_points(claim: Claim) -> str:
+    return f" at {len(claim.worst)} of {len(claim.cases)} points" if len(claim.cases) > 1 else ""
+
+
+def brief_numbers(claim: Claim) -> str:
+    """Select the numbers of one comparison that decides the claim at its first point."""
     numbers = claim.worst[0].numbers if claim.worst else ()
     decisive = next((text for text in numbers if text.startswith(f"{claim.result}: ")), numbers[0] if numbers else "")
-    words = filter(None, (claim.claim, decisive.removeprefix(f"{claim.result}: ")))
-    return f"{MARKS[claim.result]} {claim.result}{points}: {': '.join(words)}"
+    return decisive.removeprefix(f"{claim.result}: ")
 
 
 def lines(claims: Sequence[Claim]) -> list[str]:
