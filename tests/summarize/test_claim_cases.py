@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -16,8 +15,7 @@ import pytest
 from stepgrid.cli import output
 from stepgrid.collect.job import collect
 from stepgrid.model.plan import Axis
-from stepgrid.plan import plan_file
-from stepgrid.store import plans, stage_requests
+from stepgrid.store import stage_requests
 from stepgrid.summarize import claims
 from stepgrid.summarize.claim_cases import judge_claims
 from stepgrid.summarize.claim_judgement import ClaimEvidence
@@ -188,42 +186,11 @@ def test_a_claim_within_what_was_measured_again_does_not_fail(tmp_path: Path) ->
     assert numbers(report.comparisons.claims[0]) == [said] * 2
 
 
-def test_a_claim_has_one_outcome_whichever_specs_share_the_store(tmp_path: Path) -> None:
-    """One load, 1000 against 760, beside quiet neighbours: their noise says nothing of it."""
-    alone, beside = one_load(tmp_path / "alone"), one_load(tmp_path / "beside", neighbours=True)
-    said = "0.76× (claimed ≥ 1×); one load, noise floor unknown, 2.30× assumed; not enough repeats"
-    assert [case.words for report in (alone, beside) for case in report.comparisons.claims[0].cases] == [said, said]
-    assert [output.claim_status(each, strict) for strict in ("fails", "undecided") for each in (alone, beside)] == [
-        *(0, 0),
-        *(4, 4),
-    ]
-
-
-def one_load(root: Path, neighbours: bool = False) -> Report:
-    if neighbours:
-        _neighbours(root)
-    claim = {"claim": "as fast", "expect": "qps(cache='hyper') >= qps(cache='lru')", "where": {"step": "readww"}}
-    found = Experiment(root, threads=("1",), loads=1, claims=[claim])
-    found.add_build(found.builds[0])
-    found.add_load(found.builds[0], 0)
-    for cache, qps in (("lru", 1000.0), ("hyper", 760.0)):
-        found.add(found.builds[0], cache, "1", 0, {"readww": qps, "overwrite": qps})
-    return scenario.report(found)
-
-
-def _neighbours(root: Path) -> None:
-    """Another spec, each stage of it measured three times with hardly any noise."""
-    found = Experiment(root, builds=("rocksdb-9.10.0",))
-    found.add_build(found.builds[0])
-    for load in range(found.loads):
-        found.add_load(found.builds[0], load)
-        for cache, threads, qps in product(found.caches, found.threads, (1000.0, 1003.0, 998.0)):
-            found.add(found.builds[0], cache, threads, load, {"readww": qps, "overwrite": qps})
-    other = replace(found.plan, digest="", spec="specs/other.yaml")
-    other = replace(other, digest=plan_file.digest(other))
-    plans.write(other, found.store.plan(other.digest))
-    collect(found.store, other)
-    shutil.rmtree(found.store.plan(found.plan.digest))
+@pytest.mark.parametrize(("strict", "status"), [(None, 0), ("fails", 0), ("undecided", 4)])
+def test_an_undecided_claim_fails_a_gate_that_asks_for_it(report: Report, strict: str | None, status: int) -> None:
+    undecided = claim(report, "qps(cache='hyper') >= 1.5 * qps(cache='lru')", **READS)
+    judged = replace(report, comparisons=replace(report.comparisons, claims=(undecided,)))
+    assert output.claim_status(judged, strict) == status
 
 
 @pytest.mark.parametrize(
