@@ -52,10 +52,10 @@ def test_a_report_without_doubts_has_none() -> None:
 
 
 def test_a_scale_and_warnings_of_the_plan_come_first() -> None:
-    scale, plan = told(scale="smoke", planned=["spec.yaml:1:1: no repeats"])
+    scale, plan = told(scale="smoke", planned=["spec.yaml:1:1: no repeats: there can be no verdict"])
     assert scale.brief == "scale smoke"
     assert scale.text.startswith("measured at scale smoke: sizes, durations or repeats are those of this scale")
-    assert plan.text == "spec.yaml:1:1: no repeats"
+    assert (plan.brief, plan.text) == ("no repeats", "spec.yaml:1:1: no repeats: there can be no verdict")
 
 
 # Builds
@@ -79,7 +79,7 @@ def test_warnings_of_builds_are_told_once_and_not_again_of_their_runs() -> None:
     ]
     assert [(doubt.brief, doubt.text) for doubt in told(builds=builds, runs=runs)] == [
         ("assertions on", "old, new: Assertions are enabled; benchmarks unnecessarily slow"),
-        ("a warning in 1 step", "readww of b: stopped early"),
+        ("stopped early in 1 step", "readww of b: stopped early"),
     ]
 
 

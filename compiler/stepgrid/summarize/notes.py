@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -71,7 +72,8 @@ def doubts(
             "the title says; the whole experiment may show something else"
         )
         yield Doubt("scale", f"scale {setup.scale}", text)
-    yield from (Doubt("plan", "a warning of the spec", text) for text in header.warnings)
+    for text in header.warnings:
+        yield Doubt("plan", _brief(re.sub(r"^\S+:\d+:\d+: ", "", text)), text)
     yield from _of_builds(setup.builds.values(), header.report)
     yield from _of_runs(tables.runs, setup.builds.values())
     yield from _of_results(tables)
@@ -103,7 +105,7 @@ def _of_builds(builds: Iterable[Build], report: Report) -> Iterator[Doubt]:
         for text in build.warnings:
             names_by_text.setdefault(_without_prefix(text), []).append(build.name)
     for text, names in names_by_text.items():
-        brief = "assertions on" if "assertions" in text.lower() else "a warning of a build"
+        brief = "assertions on" if "assertions" in text.lower() else _brief(text)
         yield Doubt("build", brief, f"{', '.join(names)}: {text}")
     if libraries := [build.name for build in builds if build.is_from_library]:
         text = "the official library, with db_bench compiled against it: compiler and flags are the publisher's"
@@ -154,6 +156,11 @@ def _without_prefix(text: str) -> str:
     return text.removeprefix("WARNING:").strip()
 
 
+def _brief(text: str) -> str:
+    """Return the beginning of a message, without its reasons."""
+    return re.split(r"[:;,] ", text)[0]
+
+
 # Runs and results
 
 
@@ -169,7 +176,7 @@ def _of_runs(runs: Sequence[Run], builds: Iterable[Build]) -> Iterator[Doubt]:
         if has_missed_lookups(run):
             missed.setdefault(run.step, []).append(run)
     for text, steps in steps_by_text.items():
-        yield Doubt("run", f"a warning in {counted(len(steps), 'step')}", f"{_named(steps)}: {text}")
+        yield Doubt("run", f"{_brief(text)} in {counted(len(steps), 'step')}", f"{_named(steps)}: {text}")
     for step, step_runs in missed.items():
         shares = []
         for metric in (FOUND, EXPECTED):
@@ -191,17 +198,7 @@ def _of_results(tables: Tables) -> Iterator[Doubt]:
             text = f"the figures come from different settings of the host: {SETTINGS[name]} {', '.join(values)}"
             yield Doubt("host", f"{len(values)} {name}s", text)
     by_result = {f"{run.place[0]}/{run.attempt}": run for run in runs if run.attempt}
-    measured = {f"{run.place[0]}/{run.attempt}": run for run in runs if run.attempt and run.measured}
-    noise = {result: entry["warning"] for result, entry in facts.get("noise", {}).items() if "warning" in entry}
-    if disturbed := [result for result in measured if result in noise]:
-        number = f"{len(disturbed)} of {counted(len(measured), 'stage')}"
-        stages = []
-        for run in (measured[result] for result in disturbed):
-            labels = [f"{axis}={label}" for axis, label in run.labels.items() if axis != BUILD]
-            stages.append(", ".join([run.build, *labels, f"load {run.load}"]))
-        names = _named(stages, separator="; ")
-        text = f"the host was not quiet before {number} ({names}): {next(iter(noise.values()))}"
-        yield Doubt("noise", f"{number} disturbed", text)
+    yield from _disturbed(runs, facts.get("noise", {}))
     requests = facts.get("asked", {})
     reasons = Counter(requests[result].get("why") or "no reason given" for result in by_result if result in requests)
     for why, count in reasons.items():
@@ -215,6 +212,20 @@ def _of_results(tables: Tables) -> Iterator[Doubt]:
         text = f"measured before checksums of {names} were kept; `stepgrid redo` measures again"
         number = f"{counted(len(files), 'result')} of unknown file contents"
         yield Doubt("contents", number, f"{number}: {text}")
+
+
+def _disturbed(runs: Sequence[Run], noise: Mapping[str, Mapping[str, str]]) -> Iterator[Doubt]:
+    """Count the stages before which the host was not quiet."""
+    measured = {f"{run.place[0]}/{run.attempt}": run for run in runs if run.attempt and run.measured}
+    disturbed = {result: run for result, run in measured.items() if "warning" in noise.get(result, {})}
+    stages = []
+    for run in disturbed.values():
+        labels = [f"{axis}={label}" for axis, label in run.labels.items() if axis != BUILD]
+        stages.append(", ".join([run.build, *labels, f"load {run.load}"]))
+    if disturbed:
+        number = f"{len(disturbed)} of {counted(len(measured), 'stage')}"
+        names, reason = _named(stages, separator="; "), noise[next(iter(disturbed))]["warning"]
+        yield Doubt("noise", f"{number} disturbed", f"the host was not quiet before {number} ({names}): {reason}")
 
 
 def _databases(runs: Sequence[Run], images: Mapping[str, Mapping[str, str]]) -> Iterator[Doubt]:
