@@ -80,21 +80,39 @@ def test_all_points_of_the_claims_are_a_table(capsys: Capture) -> None:
     ]
 
 
+def test_the_brief_is_what_a_run_ends_with(capsys: Capture) -> None:
+    put(RATES)
+    text = out(capsys)
+    lines = text.splitlines()
+    assert lines[:4] == [
+        "t",
+        "  A try: one load, no verdicts",
+        "  readww QPS   threads=1   2",
+        "  7.8.3        1.00k       4.00k 4.00×",
+    ]
+    assert "  claims       1: ✔ 1 holds" in lines
+    assert lines[-1] == "  next         stepgrid run a.yaml --set repeat=3"
+    assert len(lines) <= 18
+    assert out(capsys, "--brief") == text
+
+
 def test_the_whole_report_is_the_summary(capsys: Capture) -> None:
     put(RATES)
-    said = out(capsys)
-    lines = said.splitlines()
-    assert "in short    `threads=2` against `threads=1`: one load at 2 of 2 points, no verdict (4.00×)" in lines
-    claims = next(at for at, line in enumerate(lines) if line.startswith("claims"))
-    assert lines[claims : claims + 3] == [
-        "claims      holds: two threads do more",
-        "              qps(threads=2) >= 1.5 * qps(threads=1), at readww, all 2 points",
-        "              each: one load, noise floor unknown, 2.30× assumed",
+    text = out(capsys, "--all")
+    lines = text.splitlines()
+    assert "  threads=2: 4.00× the QPS of threads=1, in readww, in both releases" in lines
+    claims = lines.index("claims")
+    assert lines[claims + 2 : claims + 5] == [
+        "  holds: two threads do more",
+        "    qps(threads=2) >= 1.5 * qps(threads=1), at readww, all 2 points",
+        "    each: one load, noise floor unknown, 2.30× assumed",
     ]
-    assert said == next(Path("outputs").rglob("summary.txt")).read_text()
+    assert text == next(Path("outputs").rglob("summary.txt")).read_text()
+    assert out(capsys, "-o", "report.txt") == ""
+    assert Path("report.txt").read_text() == text
 
 
-@pytest.mark.parametrize(("form", "begins"), [("markdown", "# t\n"), ("html", "<!DOCTYPE html>"), ("csv", "# claims")])
+@pytest.mark.parametrize(("form", "begins"), [("markdown", "# t\n"), ("html", "<!DOCTYPE html>"), ("csv", "# QPS")])
 def test_other_formats_of_the_whole(form: str, begins: str, capsys: Capture) -> None:
     put(RATES)
     assert out(capsys, "--format", form).startswith(begins)
@@ -123,14 +141,14 @@ def test_a_newer_result_is_in_it(capsys: Capture) -> None:
 
 def test_a_failing_claim_fails_where_it_is_asked_for(capsys: Capture) -> None:
     put({"1": 1000.0, "2": 500.0})
-    assert "claims      fails: two threads do more" in out(capsys).splitlines()
+    assert "  fails: two threads do more" in out(capsys, "--all").splitlines()
     for words in (["a.yaml", "--strict"], ["--strict", "a.yaml"], ["a.yaml", "--strict=undecided"]):
         assert main(["report", *words]) == 4
         assert capsys.readouterr().err == "this claim fails: two threads do more\n"
 
 
 def test_what_is_undecided_fails_where_that_is_asked_for(capsys: Capture) -> None:
-    assert "undecided: two threads do more" in out(capsys, "--strict")
+    assert "undecided: two threads do more" in out(capsys, "--all", "--strict")
     assert main(["report", "a.yaml", "--strict=undecided"]) == 4
     assert capsys.readouterr().err == "this claim is undecided: two threads do more\n"
 

@@ -9,7 +9,7 @@ from stepgrid.model.figures import rows
 from stepgrid.plugins.importer import FolderError, ImportedStep
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.store.store import Store
-from stepgrid.summarize.page import report_formats
+from stepgrid.summarize import report_formats
 from stepgrid.summarize.report_files import current_report
 from stepgrid.transfer.published import PublishedFolder, publish, read_folder
 from stepgrid_importers.insert_benchmark import merged_tables, probe, steps

@@ -29,7 +29,7 @@ def test_nothing_to_do_is_answered_without_snakemake(finished: Any) -> None:
     (finished.folder / "snakemake.py").write_text("raise AssertionError('imported')")
     ended = finished.stepgrid_run("spec.json")
     assert ended.returncode == 0
-    assert ended.stdout.startswith("nothing to do: 4 cells, 12 stages measured\n\nthe summary\n\noutputs/summary/")
+    assert ended.stdout.startswith("nothing to do: 4 cells, 12 stages measured\n\nthe summary\noutputs/summary/")
     assert (ended.stderr, finished.log) == ("", [])
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.collect.job import collect
-from stepgrid.summarize.page import summary_text
+from stepgrid.summarize import summary_text
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report, write_report
 from tests.summarize.synthetic import ASSERTIONS, Experiment

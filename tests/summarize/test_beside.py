@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from stepgrid.summarize.page import answer, html, summary_text
+from stepgrid.summarize import sentences, summary_text
+from stepgrid.summarize.findings import findings
+from stepgrid.summarize.page import html
 from stepgrid.summarize.report_document import report_document
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
@@ -83,7 +85,7 @@ def test_a_difference_between_survivors_is_marked_wherever_it_is_said(tmp_path: 
             found.add_failure(found.stage(BUILD, "hyper", "1", load), "db_bench was killed by SIGKILL")
     made = scenario.report(found)
     losses = "2 of 5 loads; 3 failed"
-    assert [line.endswith(f"; † {losses}; † at 2 differences") for line in answer.lines(made)[:1]] == [True]
+    assert findings(made)[0].note.endswith(f" · {losses} · 2 ratios with a doubt of their own (†)")
     document = report_document(made)
     assert [each["notes"][0] for each in document["comparisons"]] == [losses, losses]
     assert document["claims"][0]["cases"][0]["numbers"][-1] == f"† cache=hyper: {losses}"
@@ -108,10 +110,11 @@ def test_arms_of_two_processors_get_ratios_and_no_verdict(tmp_path: Path) -> Non
             found.seal(result)
     made = scenario.report(found)
     why = "measured on different hosts: CPU AMD EPYC 7763 / Intel Xeon 8175"
-    assert answer.lines(made) == [
-        f"`cache=hyper` and `cache=lru` are not comparable at 2 of 2 points, no verdict (1.50×): {why}",
-        answer.RATIOS,
-        answer.HOST_HINT,
+    assert [answer.text for answer in findings(made)] == [
+        f"cache=hyper: 1.50× the QPS, no verdict against cache=lru, in both steps ({why})"
+    ]
+    assert sentences.advice(made) == [
+        "Arms of two hosts get no verdict: measure them on one, or compare hosts by `hardware`."
     ]
     (claimed,) = made.comparisons.claims
     assert (claimed.result, claimed.cases[0].notes) == (

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from stepgrid.collect.job import collect
+from stepgrid.summarize import summary_text
 from stepgrid.summarize.compare import NotComparable, ResultSet, compare_sets, reproduction_sentences, stored_results
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ComparedMetric, Comparison, Entry, Row
 from stepgrid.summarize.comparisons.comparison_axes import Layout
-from stepgrid.summarize.page import html, summary_text
+from stepgrid.summarize.page import html
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from tests.summarize import made
 from tests.summarize.synthetic import Experiment
@@ -93,7 +94,7 @@ def test_an_axis_with_one_label_in_each_set_is_a_difference(tmp_path: Path) -> N
     report = compare_sets(first, second, ())
     assert report.notes.differs[2:4] == (f"build: {OLD} -> {NEW}", "build.version: 6.11.4 -> 7.8.3")
     assert [axis.name for axis in report.setup.axes] == ["results", "cache", "threads"]
-    lines = f"            measured: {first.days} -> {second.days}\n            build: {OLD} -> {NEW}\n"
+    lines = f"\n  measured: {first.days} -> {second.days}\n  build: {OLD} -> {NEW}\n"
     assert lines in summary_text.text(report, None)
     assert f"build: {OLD} -&gt; {NEW}<br>" in html.page(report)
 
@@ -105,7 +106,7 @@ def test_cells_without_a_partner_are_counted(tmp_path: Path) -> None:
     counts = ("2 cells of the first set, which the other lacks", "2 cells of the second set, which the other lacks")
     assert report.notes.left_out == counts
     assert {axis.name: axis.labels for axis in report.setup.axes}["threads"] == ("2", "1")
-    assert f"left out    {counts[0]}\n            {counts[1]}\n" in summary_text.text(report, None)
+    assert f"\n  {counts[0]}\n  {counts[1]}\n" in summary_text.text(report, None)
 
 
 def test_labels_narrow_the_set_that_has_them(tmp_path: Path) -> None:

@@ -14,9 +14,8 @@ import pytest
 from stepgrid.collect import query, step_figures, tables
 from stepgrid.collect.job import collect
 from stepgrid.store import stage_requests
-from stepgrid.summarize import report_files
+from stepgrid.summarize import report_files, summary_text
 from stepgrid.summarize.charts import step_charts
-from stepgrid.summarize.page import summary_text
 from tests.summarize.synthetic import Experiment
 
 BUILD, OTHER = "rocksdb-7.8.3", "rocksdb-9.10.0"

@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from stepgrid.package import TEMPLATES
-from stepgrid.summarize.page import report_formats
+from stepgrid.summarize import report_formats
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_document import VERSION, report_json
 from tests.summarize import scenario

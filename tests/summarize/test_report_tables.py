@@ -10,8 +10,8 @@ import pytest
 
 from stepgrid.collect.job import collect
 from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
-from stepgrid.summarize import report_tables
-from stepgrid.summarize.page import html, report_formats, summary_text
+from stepgrid.summarize import report_formats, report_tables, summary_text
+from stepgrid.summarize.page import html
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report
 from tests.summarize import scenario

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -22,6 +23,7 @@ from stepgrid.cli.spec_arguments import (
     use_site,
 )
 from stepgrid.errors import FAILED, FINE, USAGE
+from stepgrid.host.terminal_output import Paint
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
@@ -49,6 +51,9 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
         default="text",
         help=f"the output format (text); {FRAGMENT}: for a post; for other programs: {', '.join(OTHER_FORMATS)}",
     )
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--brief", action="store_true", help="print the lines that a run ends with (the default)")
+    length.add_argument("--all", action="store_true", help="print all of the report, as summary.txt has it")
     parser.add_argument("--table", metavar="TITLE", help="print only this table")
     parser.add_argument("--chart", metavar="NAME", help="write this chart to -o x.svg or x.png (main: the first)")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the file to write (default: print it)")
@@ -59,9 +64,9 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_report(args: argparse.Namespace) -> int:
-    from stepgrid.summarize.page.report_formats import NoTable, table
-    from stepgrid.summarize.page.summary_text import page_path
     from stepgrid.summarize.report_files import current_report
+    from stepgrid.summarize.report_formats import NoTable, table
+    from stepgrid.summarize.summary_text import page_path
 
     page = None
     if args.against is None:
@@ -74,7 +79,9 @@ def run_report(args: argparse.Namespace) -> int:
         report = _compare(args, (base, args.spec))
     if args.chart is not None:
         return _write_chart(args, report)
-    if args.table is None:
+    if _is_brief(args):
+        text = _brief_text(report, page)
+    elif args.table is None:
         text = _report_text(report, args.format, page)
     elif args.format not in FORMATS:
         raise CommandError(f"--format {args.format} takes the whole report: leave --table out")
@@ -83,6 +90,20 @@ def run_report(args: argparse.Namespace) -> int:
             text = table(report, args.format, args.table)
     write_output(text, args.output)
     return claim_status(report, args.strict)
+
+
+def _is_brief(args: argparse.Namespace) -> bool:
+    """Tell whether the terminal gets the brief: not where something else is asked for, or a file."""
+    others = (args.all, args.table, args.output, args.against)
+    return args.format == "text" and (args.brief or not any(others))
+
+
+def _brief_text(report: Report, page: Path | None) -> str:
+    from stepgrid.store.store import brief_width
+    from stepgrid.summarize.brief import brief_lines
+
+    lines = brief_lines(report, page, brief_width(sys.stdout), Paint.for_stream(sys.stdout))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _write_chart(args: argparse.Namespace, report: Report) -> int:
@@ -96,8 +117,8 @@ def _write_chart(args: argparse.Namespace, report: Report) -> int:
 
 
 def _report_text(report: Report, form: str, page: Path | None) -> str:
-    from stepgrid.summarize import ci_formats, report_document
-    from stepgrid.summarize.page import html, report_formats
+    from stepgrid.summarize import ci_formats, report_document, report_formats
+    from stepgrid.summarize.page import html
 
     if form == "json":
         return report_document.report_json(report)

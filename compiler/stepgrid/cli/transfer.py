@@ -236,7 +236,7 @@ def _legacy_lines(target: Path, folder: PublishedFolder) -> Iterator[str]:
 def _make_report(plan: str) -> int:
     """Make the tables and the report, for which no run is needed: nothing is left to measure."""
     from stepgrid.pipeline import collect, summarize
-    from stepgrid.summarize.page import summary_text
+    from stepgrid.summarize import summary_text
 
     if status := collect(plan, is_partial=True) or summarize(plan, is_partial=True):
         return status

@@ -95,6 +95,7 @@ def screened() -> Iterator[None]:
 WIDTH = 120
 NARROWEST = 20  # columns: a narrower terminal breaks lines
 INDENT = "  "
+_STYLE = re.compile(r"\x1b\[\d+m")
 
 
 def is_terminal(stream: TextIO) -> bool:
@@ -131,6 +132,11 @@ class Paint(NamedTuple):
 
     def __call__(self, text: str, style: str | None) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.is_coloured and style and text else text
+
+
+def plain(text: str) -> str:
+    """Remove colours."""
+    return _STYLE.sub("", text)
 
 
 def cut(line: str, width: int) -> str:
@@ -186,8 +192,6 @@ def folded(text: str, stream: TextIO) -> str:
 
 # Lines that are drawn over themselves
 
-_STYLE = re.compile(r"\x1b\[\d+m")
-
 
 class Block:
     """Lines at the end of a terminal that are drawn over themselves; its mode stays, so nothing is restored."""
@@ -219,7 +223,7 @@ class Block:
     def _to_first_line(self) -> str:
         """Move the cursor up; a terminal that became narrower has broken long lines."""
         columns, rows = self.size()
-        height = sum(max(1, -(-len(_STYLE.sub("", line)) // columns)) for line in self._lines)
+        height = sum(max(1, -(-len(plain(line)) // columns)) for line in self._lines)
         up = min(height, rows - 1)
         return f"\r\x1b[{up}A" if up else "\r"
 

@@ -22,7 +22,7 @@ RESULT_FILE, RETRACTED, UNDONE, IMPORTED = "result.json", "retracted.json", "und
 # Files of an image; the database is in the folder `data`
 IMAGE_FILE, VERIFIED, USED, DATA = "image.json", "verified.json", "used", "data"
 # Files of a summary
-STEPS_TABLE, SUMMARY_TEXT, SUMMARY_PAGE = "steps.parquet", "summary.txt", "index.html"
+STEPS_TABLE, SUMMARY_TEXT, SUMMARY_PAGE, SUMMARY_BRIEF = "steps.parquet", "summary.txt", "index.html", "brief.json"
 STAMP, LOOK = "made-by-", "results-are-sound"
 # Files below locks/, beside the lock of each stage and build
 RUN_LOCK, SKIPPED_STAGES, RESERVE = "run", "left", "reserve"

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from stepgrid.host import files
-from stepgrid.host.files import make_folder, remove_tree, sync, sync_tree, write_json, write_text
+from stepgrid.host.files import make_folder, read_json, remove_tree, sync, sync_tree, write_json, write_text
+from stepgrid.host.terminal_output import Paint, plain, text_width
 from stepgrid.model.plan import BUILD_PREFIX
 from stepgrid.model.units import counted
 from stepgrid.package import PACKAGE, TEMPLATES
@@ -25,6 +27,7 @@ from stepgrid.store.paths import (
     RESULT_FILE,
     STAMP,
     STEPS_TABLE,
+    SUMMARY_BRIEF,
     SUMMARY_PAGE,
     SUMMARY_TEXT,
     StorePaths,
@@ -34,6 +37,7 @@ from stepgrid.store.paths import (
     subfolders,
 )
 
+BRIEF_WIDTHS = 80, 100  # columns that the end of a run is written for
 MARK_VARIABLE, LOG_VARIABLE = "STEPGRID_MARK", "STEPGRID_LOG"  # links that the rule of a job waits for, and shows
 
 
@@ -287,14 +291,25 @@ class SummaryFiles(NamedTuple):
         """Read when the first of them was made; OSError unless all are there."""
         return min(path.stat().st_mtime for path in (self.tables, self.text, self.page, *self.stamps))
 
-    @property
-    def summary(self) -> str:
-        """Read the summary, and say where it is."""
-        text = self.text.read_text(encoding="utf-8").rstrip("\n")
-        return f"{text}\n\n{self.text}\n{self.page}"
+    def brief(self, stream: TextIO, note: str = "") -> str:
+        """Read the lines for the end of a run; the note stands behind the title where there is room."""
+        width = brief_width(stream)
+        lines = read_json(self.page.with_name(SUMMARY_BRIEF)).get(str(width), [str(self.page)])
+        room = width - len(plain(lines[0])) - len(note)
+        if note and room > 1:
+            lines[0] += " " * room + note
+        text = "\n".join(lines)
+        return text if Paint.for_stream(stream).is_coloured else plain(text)
 
     def nothing_to_do(self, cells: int, stages: int, suffix: str = "") -> str:
-        return f"nothing to do: {counted(cells, 'cell')}, {counted(stages, 'stage')} measured{suffix}\n\n{self.summary}"
+        counts = f"{counted(cells, 'cell')}, {counted(stages, 'stage')} measured{suffix}"
+        return f"nothing to do: {counts}\n\n{self.brief(sys.stdout)}"
+
+
+def brief_width(stream: TextIO) -> int:
+    """Return the columns of a brief for a stream."""
+    narrow, wide = BRIEF_WIDTHS
+    return wide if text_width(stream, wide) >= wide else narrow
 
 
 # The revision of the code that makes a summary is its content, so that a parser's fix makes summaries again although

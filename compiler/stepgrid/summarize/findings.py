@@ -39,6 +39,7 @@ from stepgrid.summarize.statistics.verdicts import (
 
 BOTH, NONE = "both", "none"
 IDLE = "without work in a load"
+BUILD_NOUNS = "builds", "releases"  # the second where all are versions of one thing
 DOT = " · "
 SHARE_BELOW = 0.5  # a smaller ratio is a share of the base: 7 % of the QPS
 _KINDS = {FASTER: FASTER, BETTER: FASTER, SLOWER: SLOWER, WORSE: SLOWER}
@@ -225,7 +226,7 @@ def _pooled_difference(arm: Arm, pooled: PooledRatio) -> _Words:
     alone = f"by itself {verdict} {_at(arm.of(verdict), arm)}" if verdict in words else "no single point is certain"
     dissenting = [f"{word} {_at(arm.of(word), arm)}" for word in words if word != verdict]
     notes = [f"{verdict}, certain: {_pooled_text(pooled)}", alone, *dissenting, _counts(arm, DIFFERENCES)]
-    detail = f"of {arm.comparison.base}{_in_step(arm)}, over all {_points(arm)}"
+    detail = f"of {arm.comparison.base}{_in_step(arm)}, over {_all_points(arm)}"
     headline = f"{_span([pooled.ratio])} the {arm.metric}"
     return _Words(headline, detail, notes, BOTH if dissenting else _KINDS.get(verdict, NONE))
 
@@ -242,7 +243,7 @@ def _no_difference(arm: Arm, effect: float) -> _Words:
     if not undecided:
         return _Words(f"the same {arm.metric}", f"as {_base_and_place(same, arm)}", [within, _counts(arm, (SAME,))])
     if pooled and pooled.verdict == SAME:
-        detail = f"as {arm.comparison.base}{_in_step(arm)}, over all {_points(arm)}"
+        detail = f"as {arm.comparison.base}{_in_step(arm)}, over {_all_points(arm)}"
         return _Words(f"the same {arm.metric}", detail, [f"{within}: {_pooled_text(pooled)}"])
     detail = f"against {_base_and_place(undecided, arm)}: {_possible(undecided)}"
     notes = [f"the same {within} {_at(same, arm)}" if same else "", over_all, _counts(arm, (SAME, INCONCLUSIVE))]
@@ -273,18 +274,18 @@ def _builds_finding(build_arms: Sequence[Arm]) -> Finding | None:
     if not cases:
         return None
     base = build_arms[0].comparison.base
-    noun = "releases" if versions([base, *(arm.name for arm in build_arms)]) else "builds"
+    noun = BUILD_NOUNS[bool(versions([base, *(arm.name for arm in build_arms)]))]
     shipped = next((case.entry.as_shipped for case in cases if case.entry.as_shipped), None)
     notes = []
     for arm in build_arms:
         words = dict.fromkeys(case.word for case in arm.compared)
-        notes.append(f"{_short_build(arm.name)} {', '.join(f'{word} {_at(arm.of(word), arm)}' for word in words)}")
+        notes.append(f"{short_build(arm.name)} {', '.join(f'{word} {_at(arm.of(word), arm)}' for word in words)}")
     kinds = {_KINDS.get(case.word, NONE) for case in cases}
     return Finding(
         noun,
         base,
         f"{noun}{f', {AS_SHIPPED}' if shipped else ''}: {_span([case.ratio for case in cases])}",
-        f"the {build_arms[0].metric} of {base}{f': {_build_difference(shipped)}' if shipped else ''}",
+        f"the {build_arms[0].metric} of {base}{f'; {_build_difference(shipped)}' if shipped else ''}",
         DOT.join(notes),
         BOTH if kinds >= {FASTER, SLOWER} else kinds.pop() if len(kinds) == 1 else NONE,
         (kinds != {NONE}, max(case.distance for case in cases)),
@@ -322,21 +323,18 @@ def _at(cases: Sequence[ArmCase], arm: Arm) -> str:
         point = arm.comparison.point_name(cases[0].row)
         if len(arm.steps) > 1:
             return f"in {arm.comparison.where(cases[0].row)}"
-        return (
-            f"in {_short_build(point)}" if _down(arm) == [BUILD] else f"at {point}" if point else f"in {arm.steps[0]}"
-        )
+        return f"in {short_build(point)}" if _down(arm) == [BUILD] else f"at {point}" if point else f"in {arm.steps[0]}"
     preposition, noun = _point_noun(arm)
     if len(cases) == len(arm.compared):
-        return f"{preposition} all {_points(arm)}"
+        return f"{preposition} {_all_points(arm)}"
     return f"{preposition} {len(cases)} of {len(arm.compared)} {noun}"
 
 
-def _points(arm: Arm) -> str:
-    """Count the comparisons of an arm: 3 releases, 12 points of 6 steps."""
+def _all_points(arm: Arm) -> str:
+    """Name all comparisons of an arm: all 3 releases, both steps, all 12 points of 6 steps."""
     _, noun = _point_noun(arm)
-    return (
-        f"{len(arm.compared)} {noun}{f' of {len(arm.steps)} steps' if len(arm.steps) > 1 and noun == 'points' else ''}"
-    )
+    count = "both" if len(arm.compared) == 2 else f"all {len(arm.compared)}"
+    return f"{count} {noun}{f' of {len(arm.steps)} steps' if noun == 'points' and len(arm.steps) > 1 else ''}"
 
 
 def _point_noun(arm: Arm) -> tuple[str, str]:
@@ -347,7 +345,7 @@ def _point_noun(arm: Arm) -> tuple[str, str]:
     if names == [BUILD]:
         position = arm.comparison.layout.down.index(BUILD)
         labels = [str(case.row.labels[position]) for case in arm.compared]
-        return "in", "releases" if versions(labels) else "builds"
+        return "in", BUILD_NOUNS[bool(versions(labels))]
     return "at", f"values of {names[0]}" if len(names) == 1 else "points"
 
 
@@ -358,7 +356,7 @@ def _down(arm: Arm) -> list[str]:
     return [name for name, labels in names if len(set(labels) - {None}) > 1]
 
 
-def _short_build(name: str) -> str:
+def short_build(name: str) -> str:
     """Drop the name of the engine from a release: 7.8.3."""
     return name.rpartition("-")[2] if versions([name]) else name
 

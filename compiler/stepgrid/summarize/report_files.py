@@ -18,14 +18,16 @@ from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
 from stepgrid.store import plans, stage_requests
-from stepgrid.store.paths import BUILD_FILE, STEPS_TABLE
+from stepgrid.store.paths import BUILD_FILE, STEPS_TABLE, SUMMARY_BRIEF
 from stepgrid.store.plans import EarlierPlan
 from stepgrid.store.store import Store, SummaryFiles, revision
+from stepgrid.summarize import summary_text
+from stepgrid.summarize.brief import brief_by_width
 from stepgrid.summarize.comparisons.comparison import Case
 from stepgrid.summarize.comparisons.decisions import LoadCosts, load_costs
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.page import html, summary_text
+from stepgrid.summarize.page import html
 from stepgrid.summarize.report import Report, make_report
 from stepgrid.summarize.setup import arm_settings, common_settings, step_settings
 
@@ -92,6 +94,7 @@ def write_report(store: Store, report: Report) -> None:
             stage_requests.request_loads(store, last_stages[cell], loads, why)
     for line in changed_statements(store.verdicts(report.setup.plan), report, revision()):
         print(line, file=sys.stderr)
+    write_json(store.summary(report.setup.plan) / SUMMARY_BRIEF, brief_by_width(report, page))
     write_text(summary_text.path(store, report.setup.plan), summary_text.text(report, page))
 
 

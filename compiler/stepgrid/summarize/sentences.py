@@ -1,4 +1,4 @@
-"""Sentences of a report beside its findings: gaps, doubts, reasons, claims, advice, and on what it was measured.
+"""Sentences of a report beside its findings: gaps, doubts, reasons, advice, and on what it was measured.
 
 Page, text, terminal, Markdown and site share them.
 """
@@ -6,30 +6,25 @@ Page, text, terminal, Markdown and site share them.
 from __future__ import annotations
 
 import re
-from collections import Counter
+import shlex
 from statistics import median
 
-from stepgrid.host.terminal_output import cut
 from stepgrid.model import units
-from stepgrid.model.plan import MOST_LOADS
+from stepgrid.model.plan import MOST_LOADS, is_imported
 from stepgrid.model.units import counted, percent
-from stepgrid.package import __version__
 from stepgrid.plan.estimate import DIFFERENCE
+from stepgrid.summarize import provenance
 from stepgrid.summarize.causes import DASH, ArmCause, causes_by_arm, chain_text
-from stepgrid.summarize.claims import FAILS, HOLDS, ORDER, UNDECIDED
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.conditions import OTHER_HOST
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.findings import DOT, ArmCase, arms
+from stepgrid.summarize.provenance import NextStep
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.verdicts import INCONCLUSIVE, ONE_LOAD, needed_loads, too_wide
+from stepgrid.summarize.statistics.verdicts import INCONCLUSIVE, ONE_LOAD, PATIENCE, needed_loads, too_wide
 
 TRY = "A try: one load, no verdicts"
-PATIENCE = 30  # loads that somebody may wait for
-BRIEF = 44  # letters of a doubt in a line
-MARKS = {HOLDS: "✔", FAILS: "✘", UNDECIDED: "?"}
-_CLAIM_WORDS = {HOLDS: ("holds", "hold"), FAILS: ("fails", "fail"), UNDECIDED: ("undecided", "undecided")}
 
 
 def incomplete(report: Report) -> str:
@@ -37,10 +32,14 @@ def incomplete(report: Report) -> str:
     return f"INCOMPLETE: {missing} of {total} measured steps have no figures yet" if missing else ""
 
 
+def banner(report: Report) -> str:
+    return TRY if report.setup.loads[1] == 1 else ""
+
+
 def doubts_line(report: Report) -> str:
     """Write all doubts in a line: Read with care (2): assertions on · fillseq ran 0.2 s."""
-    briefs = [cut(doubt.brief, BRIEF) for doubt in report.notes.doubts]
-    return f"Read with care ({len(briefs)}): {DOT.join(briefs)}" if briefs else ""
+    briefs = dict.fromkeys(doubt.brief for doubt in report.notes.doubts)
+    return f"Read with care ({len(report.notes.doubts)}): {DOT.join(briefs)}" if briefs else ""
 
 
 def reasons(report: Report) -> list[ArmCause]:
@@ -54,6 +53,13 @@ def reasons(report: Report) -> list[ArmCause]:
     return causes_by_arm(pairs.items())
 
 
+def reasons_by_arm(report: Report) -> dict[str, str]:
+    texts: dict[str, list[str]] = {}
+    for cause in reasons(report):
+        texts.setdefault(cause.arm, []).append(cause.text.removeprefix(f"{cause.arm}: "))
+    return {arm: "; ".join(causes) for arm, causes in texts.items()}
+
+
 def reason_line(report: Report) -> str:
     return chain_text(reasons(report))
 
@@ -63,12 +69,12 @@ def reason_line(report: Report) -> str:
 
 def advice(report: Report) -> list[str]:
     """Say what would give the verdicts that the report lacks."""
-    words = {case.word for case in _cases(report)}
+    outcomes = words(report)
     refusals = [case.entry.refusal or "" for case in _cases(report) if case.word == NO_VERDICT]
     lines = []
-    if ONE_LOAD in words:
+    if ONE_LOAD in outcomes:
         lines.append("One load gives no verdict: `repeat: 3` or more does.")
-    if INCONCLUSIVE in words:
+    if INCONCLUSIVE in outcomes:
         lines.append(_loads_advice(report))
     if any(text.startswith(OTHER_HOST) for text in refusals):
         lines.append("Arms of two hosts get no verdict: measure them on one, or compare hosts by `hardware`.")
@@ -80,6 +86,10 @@ def advice(report: Report) -> list[str]:
 def loads_wanted(report: Report) -> int | None:
     """Return the loads that would decide half of what is undecided; None: too many, or more loads would not help."""
     return needed_loads(_wide_intervals(report))
+
+
+def words(report: Report) -> set[str]:
+    return {case.word for case in _cases(report)}
 
 
 def _cases(report: Report) -> list[ArmCase]:
@@ -98,28 +108,31 @@ def _loads_advice(report: Report) -> str:
     if wanted is not None and wanted <= report.setup.loads[1]:
         return f"These loads show {difference} at half of the undecided points; smaller differences need more loads."
     if wanted is None or wanted > PATIENCE:
-        loads = f"over {MOST_LOADS}" if wanted is None else wanted
+        loads = f"Over {MOST_LOADS}" if wanted is None else wanted
         return f"{loads} loads, longer steps or a quieter host would show {difference} at half of the undecided points."
     return f"`repeat: {wanted}` would show {difference} at half of the undecided points."
 
 
-# Claims
+def legend(report: Report) -> str:
+    """Explain the arrows of a table."""
+    metric = report.setup.metric
+    above, below = metric.verdicts
+    return f"▼ {below}, ▲ {above}: the whole 95 % interval is more than {percent(report.setup.effect)} from 1"
 
 
-def claim_count(report: Report) -> str:
-    """Write 8: ✔ 2 hold  ✘ 3 fail  ? 3 undecided."""
-    counts = Counter(claim.result for claim in report.comparisons.claims)
-    texts = [
-        f"{MARKS[result]} {counts[result]} {_CLAIM_WORDS[result][counts[result] > 1]}"
-        for result in reversed(ORDER)
-        if counts[result]
-    ]
-    return f"{len(report.comparisons.claims)}: {'  '.join(texts)}" if texts else ""
+# Commands
 
 
-def claim_lines(report: Report) -> list[str]:
-    """Write one line for each claim, in the order of the spec."""
-    return [f"{MARKS[claim.result]} {claim.claim}" for claim in report.comparisons.claims]
+def next_steps(report: Report) -> list[NextStep]:
+    missing = report.notes.coverage.incomplete
+    comparisons = report.comparisons
+    return provenance.next_steps(report.setup, comparisons.leading, comparisons.claims, missing, report.data.facts)
+
+
+def spec_words(report: Report) -> str:
+    """Return the words that name spec and scale on a command line."""
+    spec = report.setup.plan if is_imported(report.setup.spec) else report.setup.spec
+    return shlex.join([spec, *(["--scale", report.setup.scale] if report.setup.scale else [])])
 
 
 # On what it was measured
@@ -152,7 +165,7 @@ def _loads(report: Report) -> str:
     seconds = [run.metrics["seconds"] for point in points for run in point.runs if run.metrics.get("seconds")]
     if not seconds:
         return f"{loads}{runs}"
-    is_short = max(seconds) < 10  # seconds, with a digit that tells them apart
+    is_short = max(seconds) < 100  # seconds, with a digit that tells them apart
     ends = dict.fromkeys(f"{end:.2g}" if is_short else units.duration(end) for end in (min(seconds), max(seconds)))
     return f"{loads}{runs}, {DASH.join(ends)}{' s' if is_short else ''} each"
 
@@ -169,8 +182,3 @@ def measured_days(report: Report) -> str:
     if report.setup.measured is None:
         return ""
     return f" {DASH} ".join(dict.fromkeys(f"{when:%Y-%m-%d}" for when in report.setup.measured))
-
-
-def origin_line(report: Report) -> str:
-    scale = f", scale {report.setup.scale}" if report.setup.scale else ""
-    return f"spec {report.setup.spec}{scale}; plan {report.setup.plan}; stepgrid {__version__}"

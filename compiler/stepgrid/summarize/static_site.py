@@ -16,11 +16,12 @@ from stepgrid.host.files import make_folder, write_text
 from stepgrid.model.plan import is_imported
 from stepgrid.package import __version__
 from stepgrid.store.paths import SUMMARY_TEXT
+from stepgrid.summarize import summary_text
 from stepgrid.summarize.charts import report_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.step_charts import Chart
 from stepgrid.summarize.findings import Finding, findings
-from stepgrid.summarize.page import html, summary_text
+from stepgrid.summarize.page import html
 from stepgrid.summarize.provenance import host_line, measured_text, origin_line
 from stepgrid.summarize.report import Report
 

@@ -56,10 +56,11 @@ class Hooks:
     lock: ExitStack = field(default_factory=ExitStack)
     stopped: str | None = None  # the signal that ended the run
     screen: RunScreen | None = None
+    began: float | None = None
 
     def start(self, notes: Iterable[str] = ()) -> None:
         """Take the checkout's lock, tidy the store and describe the run, before the first job."""
-        store = self.work.store
+        store, self.began = self.work.store, time.monotonic()
         is_new_folder = not store.lock(RUN_LOCK).exists() and not any(store.results_of("_").parent.glob("*"))
         self._take_lock()
         try:
@@ -123,7 +124,9 @@ class Hooks:
             if work.elsewhere:
                 say(f"measured here: {counted(len(work.results), 'stage')}{work.elsewhere_note}")
             self._continue()
-            print(work.products.summary, flush=True)
+            count = counted(len(self.work.lacking & self.work.stages.keys()), "stage")
+            note = f"{count} in {duration(time.monotonic() - self.began)}" if self.began else ""
+            print(work.products.brief(sys.stdout, note), flush=True)
         elif is_terminal(sys.stderr):  # only a part of the plan was asked for: --until
             say(head(work.status))
         self.lock.close()

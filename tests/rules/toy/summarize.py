@@ -1,5 +1,6 @@
 """Stands in for summarize."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -10,4 +11,6 @@ with Path("log").open("a") as log:
 folder = Store().summary(sys.argv[1])
 (folder / "index.html").write_text("<html>")
 (folder / "summary.txt").write_text(" ".join(["the summary", *sys.argv[2:]]) + "\n")
+lines = ["the summary", str(folder / "index.html")]
+(folder / "brief.json").write_text(json.dumps({"80": lines, "100": lines}))
 Store().stamp_report(sys.argv[1], revision())

@@ -10,11 +10,12 @@ import pytest
 
 from stepgrid.model.plan import Axis
 from stepgrid.store import store as store_module
+from stepgrid.summarize import summary_text
 from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder
 from stepgrid.summarize.data import series
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Tables
-from stepgrid.summarize.page import html, summary_text
+from stepgrid.summarize.page import html
 from tests.summarize import made, scenario
 from tests.summarize.comparisons.test_judgement import evidence
 from tests.summarize.synthetic import Experiment
@@ -96,8 +97,9 @@ def test_results_of_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
                 rate = 1e4 * slow * NOISE[(day + 2 * load) % 4]
                 found.add(build, cache, "1", load, {"readww": rate, "overwrite": 1e4})
     report = scenario.report(found)
-    assert "changes     from `2026-11-18` on: readww, cache=lru 0.800 [0.797, 0.803] slower" in summary_text.text(
-        report, None
+    assert (
+        "changes\n-------\n  from `2026-11-18` on: readww, cache=lru 0.800 [0.797, 0.803] slower"
+        in summary_text.text(report, None)
     )
     assert "<h2>Changes along date</h2>" in html.page(report)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from stepgrid.summarize import summary_text
 from stepgrid.summarize.comparisons.ladders import versions
-from stepgrid.summarize.page import html, summary_text
+from stepgrid.summarize.page import html
 from tests.summarize.comparisons.made_ladder import BUILDS, RATES, measured
 
 
@@ -23,7 +24,7 @@ def test_the_version_that_changed_something_is_named(tmp_path: Path) -> None:
         "from `rocksdb-8.9.1` on: readww, threads=2 0.900 [0.897, 0.902] slower"
     ]
     text = summary_text.text(found, None)
-    assert "changes     from `rocksdb-8.9.1` on: readww, threads=2 0.900 [0.897, 0.902] slower\n" in text
+    assert "changes\n-------\n  from `rocksdb-8.9.1` on: readww, threads=2 0.900 [0.897, 0.902] slower\n" in text
     assert "changes along build\n-------------------\n  from           before" in text
     assert "  rocksdb-8.9.1  rocksdb-6.11.4 to rocksdb-7.8.3  readww  2        0.900 [0.897, 0.902] slower\n" in text
     assert '<section id="changes">\n<h2>Changes along build</h2>\n' in html.page(found)

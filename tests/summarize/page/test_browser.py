@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.summarize.page import html, summary_text
+from stepgrid.summarize import summary_text
+from stepgrid.summarize.page import html
 from stepgrid.transfer.published import plan_results, publish
 from tests.browser import PHONE, Page, browser
 from tests.measure_page import BUDGET, PART, SCREEN, measure

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.package import TEMPLATES
-from stepgrid.summarize.page import absolute_figures, html, summary_text
+from stepgrid.summarize import summary_text
+from stepgrid.summarize.page import absolute_figures, html
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
 from tests.summarize.scenario import NEW

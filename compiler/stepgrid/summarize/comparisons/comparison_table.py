@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT, SAME, Basis, Cell, Column, Table
+from stepgrid.model.table import ABSENT, NOTHING, SAME, Basis, Cell, Column, Table
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
@@ -63,6 +63,35 @@ def _notes(comparison: Comparison, is_first: bool) -> Iterator[str]:
     differences = dict.fromkeys(entry.as_shipped for entry in entries if entry.as_shipped)
     yield from (f"{SHIPPED} {AS_SHIPPED}: {difference}" for difference in differences)
     yield from (f"{DOUBT} {doubt}" for doubt in doubt_texts(comparison))
+
+
+def pooled_table(comparison: Comparison) -> Table | None:
+    """Make the table of ratios over all points of a step, a column for each arm; None where no step has several."""
+    names = list(dict.fromkeys(pooled.name for pooled in comparison.pooled))
+    rows, notes = [], []
+    for step in comparison.steps:
+        ratios = {pooled.name: pooled for pooled in comparison.pooled_of(step)}
+        if ratios:
+            points = str(max(pooled.points for pooled in ratios.values()))
+            cells = (_pooled_cell(ratios[name]) if name in ratios else Cell(NOTHING) for name in names)
+            rows.append((Cell(step), Cell(points), *cells))
+        for pooled in ratios.values():
+            if pooled.dissenting:
+                omitted = len(pooled.dissenting) - MOST_PLACES
+                places = "; ".join(pooled.dissenting[:MOST_PLACES]) + (f"; and {omitted} more" if omitted > 0 else "")
+                notes.append(f"{DOUBT} {step}, {pooled.name}: on the other side of 1 at {places}")
+    title = f"{comparison.metric.title} relative to {comparison.base}, over all points of a step"
+    heads = (Column("step", label=True), Column("points", label=True), *(Column(name, is_text=True) for name in names))
+    return Table(title, heads, tuple(rows), notes=tuple(notes)) if rows else None
+
+
+def _pooled_cell(pooled: PooledRatio) -> Cell:
+    interval, verdict = pooled.interval, pooled.verdict or ""
+    ratio = units.ratio(pooled.ratio)
+    if interval:
+        ratio = units.ratio_with_interval(pooled.ratio, interval.low, interval.high)
+    text = " ".join(filter(None, (ratio, verdict, DOUBT if pooled.dissenting else "")))
+    return Cell(text, verdict, pooled.ratio, (interval.low, interval.high) if interval else None, verdict)
 
 
 def doubt_texts(comparison: Comparison) -> Iterator[str]:

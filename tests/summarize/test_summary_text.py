@@ -1,0 +1,283 @@
+"""The text of a report, its brief and its Markdown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stepgrid import pipeline
+from stepgrid.host.terminal_output import Paint, plain
+from stepgrid.model.table import Cell, Column, Table
+from stepgrid.store.store import Store, SummaryFiles
+from stepgrid.summarize import report_formats, summary_text
+from stepgrid.summarize.brief import MOST_LINES, brief_lines, fit, short_figure
+from stepgrid.summarize.claims import Claim
+from stepgrid.summarize.page import absolute_figures
+from tests.summarize import scenario
+from tests.summarize.synthetic import Experiment
+
+Golden = Callable[[str], None]
+BUILD = "rocksdb-7.8.3"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return Path()
+
+
+@pytest.fixture
+def experiment(here: Path) -> Experiment:
+    found = scenario.experiment(here)
+    scenario.report(found)
+    return found
+
+
+def complete(root: Path, rates: Mapping[str, Sequence[Any]], **settings: Any) -> Experiment:
+    """One build, threads=1; `rates`: cache -> QPS of each load, or a whole series of it."""
+    made = Experiment(root, caches=tuple(rates), threads=("1",), loads=len(next(iter(rates.values()))), **settings)
+    made.add_build(BUILD)
+    for load in range(made.loads):
+        made.add_load(BUILD, load)
+        for cache, loads in rates.items():
+            if (BUILD, cache) not in made.alike and loads[load] is not None:
+                made.add(BUILD, cache, "1", load, {"readww": loads[load], "overwrite": loads[load]})
+    scenario.report(made)
+    return made
+
+
+def block(text: str, title: str) -> list[str]:
+    """Return the lines below a title."""
+    return text.split(f"{title}\n{'-' * len(title)}\n")[1].split("\n\n")[0].splitlines()
+
+
+def test_the_whole_text(experiment: Experiment, golden: Golden) -> None:
+    text = scenario.text(experiment)
+    golden(text)
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_the_brief(experiment: Experiment, golden: Golden) -> None:
+    report = scenario.report(experiment)
+    page = summary_text.page_path(experiment.store, report.setup.plan)
+    briefs = [brief_lines(report, page, width, Paint()) for width in (100, 80)]
+    golden("\n\n".join("\n".join(lines) for lines in briefs) + "\n")
+    for lines, width in zip(briefs, (100, 80), strict=True):
+        assert len(lines) <= MOST_LINES
+        assert max(map(len, lines)) <= width
+    coloured = brief_lines(report, page, 80, Paint(is_coloured=True))
+    assert [plain(line) for line in coloured] == briefs[1]
+    assert coloured != briefs[1]
+
+
+def test_the_end_of_a_run_reads_the_brief(experiment: Experiment) -> None:
+    report = scenario.report(experiment)
+    page = summary_text.page_path(experiment.store, report.setup.plan)
+    lines = brief_lines(report, page, 100, Paint())
+    with Path("out").open("w") as stream:
+        text = SummaryFiles.of(experiment.store, "p-synthetic").brief(stream, "60 stages in 2m41s")
+    assert text.splitlines()[1:] == lines[1:]
+    assert text.splitlines()[0] == f"{lines[0]}{'60 stages in 2m41s':>{100 - len(lines[0])}}"
+
+
+def test_a_brief_of_many_rows_and_arms_has_a_row_for_each_step(here: Path) -> None:
+    caches, threads = ("lru", *(f"cache-of-a-long-name-{number}" for number in range(6))), tuple("1234")
+    made = Experiment(here, caches=caches, threads=threads, loads=3, seconds=1)
+    made.add_build(BUILD)
+    for load in range(3):
+        made.add_load(BUILD, load)
+        for number, cache in enumerate(caches):
+            for thread in threads:
+                rate = 1000.0 * (1 + number / 5) * (1 + load / 1000)
+                made.add(BUILD, cache, thread, load, {"readww": rate, "overwrite": rate})
+    lines = brief_lines(scenario.report(made), None, 80, Paint())
+    assert lines[1:5] == [
+        "  QPS / cache=lru   cache-of-a-long-name-0   cache-of-a-long-name-1",
+        "  readww            ▲1.20×                   ▲1.40×",
+        "  overwrite         ▲1.20×                   ▲1.40×",
+        "  and 4 arms more: stepgrid report specs/cache.yaml --all",
+    ]
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("line", "width", "text"),
+    [("one two three", 13, "one two three"), ("one two three", 12, "one two…"), ("one two, three", 9, "one two…")],
+)
+def test_a_line_is_cut_after_a_word(line: str, width: int, text: str) -> None:
+    assert fit(line, width) == text
+
+
+def test_figures_have_three_digits() -> None:
+    figures = [short_figure(value) for value in (303_992, 21_548, 1_234_567, 0.3519, 12, 999.6)]
+    assert figures == ["304k", "21.5k", "1.23M", "0.352", "12", "1.00k"]
+
+
+def test_markdown_for_a_post(experiment: Experiment, golden: Golden) -> None:
+    golden(report_formats.whole(scenario.report(experiment), "markdown", None))
+
+
+def test_no_text_of_a_spec_is_markup(experiment: Experiment) -> None:
+    claim = Claim("a|b *is* `faster` <b>", "qps(a='x|y') > 1", "fails", (), "step=<i>")
+    report = scenario.altered(scenario.report(experiment), claims=(claim,))
+    assert "a\\|b \\*is\\* \\`faster\\` \\<b\\>" in report_formats.whole(report, "markdown", None)
+
+
+def test_chosen_tables_stand_before_the_absolute_figures(experiment: Experiment) -> None:
+    report = scenario.report(experiment)
+    chosen = Table("mine", (Column("x"),), ((Cell("1"),),), "readww")
+    for is_chosen in (True, False):
+        tables = report_formats.tables(scenario.altered(report, made=(chosen,), are_chosen=is_chosen))
+        titles = [table.title for table in tables]
+        assert (titles.index("mine") < titles.index("absolute figures")) is is_chosen
+
+
+def test_only_a_page_in_its_folder_links_to_files(experiment: Experiment) -> None:
+    report = scenario.report(experiment)
+    page = summary_text.page_path(experiment.store, report.setup.plan)
+    links = re.findall(r'href="([^#"]+)"', page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).is_file()] == []
+    assert "summary.txt" in links
+    assert 'href="summary.txt"' not in report_formats.whole(report, "html", None)
+
+
+# Cells of the table
+
+
+def table(made: Experiment) -> list[str]:
+    """Return the head and readww's line of the comparison, without the step's column."""
+    lines = block(scenario.text(made), "QPS relative to cache=lru, 95 % intervals")
+    return [line[2 + len("overwrite") + 2 :] for line in lines if line.split()[0] in ("step", "readww")]
+
+
+STEADY = [1000.0, 1010.0, 990.0, 1005.0] * 5
+TWICE = "1,001          2.00 [2.00, 2.00] indicative"
+PLAIN = {"lru": [1000.0] * 3, "hyper": [900.0] * 3, "plain": [None] * 3}
+
+
+@pytest.mark.parametrize(
+    ("rates", "settings", "row"),
+    [
+        (PLAIN, {"alike": [(BUILD, "plain")]}, "1,000          0.900 [0.896, 0.904] slower  same as cache=lru"),
+        (
+            PLAIN,  # `plain` is `hyper` under another name: judged once, and no figures of its own
+            {"alike": [(BUILD, "plain")], "alike_to": "hyper"},
+            "1,000          0.900 [0.896, 0.904] slower  same as cache=hyper",
+        ),
+        (
+            {"lru": [STEADY], "hyper": [[2 * rate for rate in STEADY]]},
+            {},
+            TWICE,
+        ),
+        ({"lru": [1000.0], "hyper": [1100.0]}, {}, "1,000          1.10 one load"),
+        (
+            {"lru": [1000.0, 1001.0, 1002.0], "hyper": [500.0, None, 501.0]},
+            {},
+            "1,001          0.50 [0.49, 0.51] slower (2 of 3 loads)",
+        ),
+        ({"lru": [None, None], "hyper": [500.0, 501.0]}, {}, "missing        no base; 500 QPS"),
+    ],
+)
+def test_a_row_of_the_comparison(
+    here: Path, rates: Mapping[str, Sequence[Any]], settings: Mapping[str, Any], row: str
+) -> None:
+    assert table(complete(here, rates, **settings))[1] == row
+
+
+def test_missing_figures_are_said_on_top(here: Path) -> None:
+    text = scenario.text(complete(here, {"lru": [1000.0, 1001.0], "hyper": [500.0, None]}))
+    assert "INCOMPLETE: 2 of 10 measured steps have no figures yet" in text.splitlines()[:5]
+
+
+# Columns of a step's figures, and the words that explain them
+
+
+@pytest.mark.parametrize(
+    ("metrics", "columns", "figures", "explanation"),
+    [
+        ({"stall_pct": 12.5, "drain_seconds": 5.25}, ["stalled", "drain"], ["12.5", "5.25"], None),
+        (
+            {"seek_p99_us": 18987.0, "drain_l0_files": 12.0},
+            ["seek p99", "L0 debt"],
+            ["18,987", "12"],
+            "L0 debt: files of level 0 when the benchmark was over and the drain began",
+        ),
+        (
+            {"dead_rows": 1234567.0, "bloat_bytes": 3 * 2.0**20},
+            ["dead rows", "bloat"],
+            ["1,234,567", "3 MiB"],
+            "tombstones, dead rows, history list, bloat: what the step left to clean up",
+        ),
+        ({"write_amplification": 0.5}, ["w-amp"], ["0.500"], "w-amp: bytes that flushes and compactions wrote"),
+    ],
+)
+def test_figures_of_some_steps_alone(
+    here: Path, metrics: Mapping[str, float], columns: Sequence[str], figures: Sequence[str], explanation: str | None
+) -> None:
+    report = scenario.report(complete(here, {"lru": [1000.0], "hyper": [900.0]}))
+    assert "lowest-highest" not in summary_text.text(report, here)
+    section = report.comparisons.sections[0]
+    section.points[0].runs[0].metrics.update(metrics)  # type: ignore[attr-defined]
+    absolute_figures.table.cache_clear()  # it was written before
+    text = summary_text.text(report, here)
+    title = next(line for line in text.splitlines() if line.startswith(f"{section.step}: absolute"))
+    head, row = block(text, title)[:2]
+    assert all(f"  {column}" in head for column in columns)
+    assert all(figure in row for figure in figures)
+    assert explanation is None or explanation in "\n".join(block(text, "words"))
+
+
+# Doubts
+
+
+def test_doubts_are_listed_in_full(here: Path) -> None:
+    made = complete(here, {"lru": [1000.0] * 2, "hyper": [900.0] * 2})
+    result = made.store.result("s-7.8.3-hyper-1-1")
+    assert result is not None
+    for name, old, new in (("attempt.json", "6.1.0", "6.18.0"), ("result.json", "2026-11-20", "2026-12-01")):
+        (result / name).write_text((result / name).read_text().replace(old, new))
+    noise = {"warning": "others used 45% of a core: cc1plus 45%", "findings": []}
+    asked = {"who": "me", "when": "2026-11-20T10:00:00+00:00", "why": "a noisy neighbour"}
+    path = result / "attempt.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "noise": noise, "asked": asked}))
+    record = json.loads((result / "result.json").read_text())
+    record["steps"][0]["dropped"] = ["async_io"]
+    (result / "result.json").write_text(json.dumps(record))
+    made.seal(result)
+    report = scenario.report(made)
+    doubts = summary_text.doubts(report)
+    for text in (
+        "kernel 6.1.0",
+        "not quiet before 1 of 6 stages",
+        "again on request",
+        "11 days apart",
+        "async_io (rocksdb-7.8.3)",
+    ):
+        assert any(text in doubt for doubt in doubts), text
+    lines = block(scenario.text(made), f"read with care ({len(doubts)})")
+    assert [line[2:22] for line in lines if not line.startswith("   ")] == [doubt[:20] for doubt in doubts]
+
+
+def test_the_command(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = scenario.experiment(here)
+    assert pipeline.summarize("p-other") == 1
+    assert pipeline.summarize("p-synthetic") == 1
+    assert capsys.readouterr().err == (
+        "summarize: there is no plan p-other under outputs/plans; start a run first\n"
+        "summarize: the tables of plan p-synthetic are missing; "
+        "first: python -m stepgrid.pipeline collect p-synthetic\n"
+    )
+    scenario.report(made)
+    assert pipeline.summarize("p-synthetic") == 0
+    assert capsys.readouterr().err == (
+        "summarize: 6 of 54 measured steps have no figures; the report says so on top. Run again to measure them.\n"
+    )
+    assert pipeline.summarize("p-synthetic", is_partial=True) == 0
+    assert capsys.readouterr().err == ""
+    assert summary_text.path(Store(), "p-synthetic").is_file()
+    assert summary_text.page_path(Store(), "p-synthetic").is_file()
