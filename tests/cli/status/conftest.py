@@ -19,7 +19,7 @@ from stepgrid.model.plan import Plan
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.remaining_work import remaining_work
-from tests import waiting
+from tests import forked, waiting
 
 ROOT = Path(__file__).resolve().parents[3]
 SPEC = """\
@@ -74,7 +74,7 @@ class Folder:
         self.run("build", self.plan.builds[0].id)
 
     def run(self, job: str, node: str, **env: str) -> int:
-        return subprocess.run(self.command(job, node), env=_env(env), capture_output=True).returncode
+        return forked.execute(self.command(job, node), self.path, _env(env), waiting.LONG, forked.STAGE).returncode
 
     def start(self, job: str, node: str, **env: str) -> subprocess.Popen[str]:
         quiet = subprocess.DEVNULL
