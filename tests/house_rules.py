@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -45,6 +45,7 @@ class Module(NamedTuple):
     name: str
     path: Path
     tree: ast.Module
+    nodes: Sequence[ast.AST]  # all of the tree, walked once for all rules
     lines: int
 
     @property
@@ -64,7 +65,8 @@ def product() -> tuple[Module, ...]:
         if text.strip():
             parts = path.relative_to(PRODUCT.parent).with_suffix("").parts
             name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-            modules.append(Module(name, path, ast.parse(text), len(text.splitlines())))
+            tree = ast.parse(text)
+            modules.append(Module(name, path, tree, tuple(ast.walk(tree)), len(text.splitlines())))
     return tuple(modules)
 
 
@@ -74,7 +76,7 @@ def importers() -> dict[str, set[str]]:
     names = {module.name for module in product()}
     users: dict[str, set[str]] = defaultdict(set)
     for module in product():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.ImportFrom) and node.module:
                 targets = {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)} & names
             elif isinstance(node, ast.Import):
@@ -119,13 +121,12 @@ def _folder(name: str) -> Path:
 
 def single_use_helpers() -> Iterator[Place]:
     for module in product():
-        nodes = list(ast.walk(module.tree))
         uses = Counter(
             node.id if isinstance(node, ast.Name) else node.attr
-            for node in nodes
+            for node in module.nodes
             if isinstance(node, ast.Name | ast.Attribute)
         )
-        for node in nodes:
+        for node in module.nodes:
             if not isinstance(node, ast.FunctionDef) or not re.match(r"_[^_]", node.name) or uses[node.name] != 1:
                 continue
             if (node.end_lineno or 0) - node.body[0].lineno < MOST_LINES_INLINE:
@@ -134,7 +135,7 @@ def single_use_helpers() -> Iterator[Place]:
 
 def long_signatures() -> Iterator[Place]:
     for module in product():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.FunctionDef):
                 names = [argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)]
                 count = len(names) - (names[:1] in (["self"], ["cls"]))
@@ -144,7 +145,7 @@ def long_signatures() -> Iterator[Place]:
 
 def vague_names() -> Iterator[Place]:
     for module in product():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 name = node.id
             elif isinstance(node, ast.arg):
@@ -159,7 +160,7 @@ def vague_names() -> Iterator[Place]:
 
 def fragments() -> Iterator[Place]:
     for module in product():
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                 text = ast.get_docstring(node)
                 if text and FRAGMENT.match(text):

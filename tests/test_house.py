@@ -6,7 +6,6 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,17 +40,12 @@ for path in sys.argv[1:]:
 """
 
 
-def modules(*parts: str) -> Iterator[tuple[Path, ast.Module]]:
-    for part in parts:
-        for path in sorted((ROOT / "compiler" / "stepgrid" / part).rglob("*.py")):
-            yield path.relative_to(ROOT), ast.parse(path.read_text(encoding="utf-8"))
-
-
 def test_what_is_pure_writes_nothing() -> None:
     found = [
-        f"{path}:{node.lineno}: {node.attr}"
-        for path, tree in modules(*PURE)
-        for node in ast.walk(tree)
+        module.at(node, node.attr).text
+        for module in house_rules.product()
+        if module.home in PURE
+        for node in module.nodes
         if isinstance(node, ast.Attribute) and node.attr in WRITES
     ]
     assert found == []
@@ -68,17 +62,17 @@ def test_the_core_names_no_engine_and_no_kind() -> None:
     """Each holds what is known of it; words that mean something else, too, are not looked for."""
     names = {*ENGINES.built_in(), *DRIVERS.built_in()} - {"command", "program", "sql"}
     found = [
-        f"{path}:{node.lineno}: {node.value}"
-        for path, tree in modules("")
-        if path.parts[2] not in PLUGINS
-        for node in ast.walk(tree)
+        module.at(node, str(node.value)).text
+        for module in house_rules.product()
+        if module.home not in PLUGINS
+        for node in module.nodes
         if isinstance(node, ast.Constant) and node.value in names
     ]
     assert found == []
 
 
 def test_every_module_says_what_it_is() -> None:
-    assert [str(path) for path, tree in modules("") if tree.body and not ast.get_docstring(tree)] == []
+    assert [module.name for module in house_rules.product() if not ast.get_docstring(module.tree)] == []
 
 
 @pytest.mark.parametrize("rule", house_rules.RULES)
