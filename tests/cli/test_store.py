@@ -277,7 +277,15 @@ main(["store", "{verb}", "../shared", *["--host"][:"{verb}" == "push"]])
 """
 
 
-@pytest.mark.parametrize(("verb", "calls"), [("push", 3), ("push", 4), ("pull", 2), ("pull", 5)])
+@pytest.mark.parametrize(
+    ("verb", "calls"),
+    [
+        ("push", 3),
+        pytest.param("push", 4, marks=pytest.mark.nightly),
+        pytest.param("pull", 2, marks=pytest.mark.nightly),
+        ("pull", 5),
+    ],
+)
 def test_a_kill_between_any_two_files_loses_nothing(verb: str, calls: int, one: Path, two: Callable[[], Store]) -> None:
     """The same command goes on, until it is through."""
     plans.publish(Store(), planned())

@@ -72,7 +72,13 @@ def test_more_arguments_are_for_snakemake(finished: Any) -> None:
     assert finished.log == ["collect", "summarize"]
 
 
-@pytest.mark.parametrize("way", ['exec(open("stepgrid_run.py").read())\n', PLAIN], ids=["stepgrid run", "snakemake"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        pytest.param('exec(open("stepgrid_run.py").read())\n', id="stepgrid run"),
+        pytest.param(PLAIN, id="snakemake", marks=pytest.mark.nightly),
+    ],
+)
 def test_the_scheduler_does_not_look_again_by_timers(checkout: Any, way: str) -> None:
     """It would take a core from what is measured, while other jobs wait."""
     (checkout.folder / "told.py").write_text(TOLD + way)
@@ -138,7 +144,9 @@ def test_problems_of_the_spec_are_rendered_and_nothing_runs(checkout: Any, way: 
     assert checkout.log == []
 
 
-@pytest.mark.parametrize(("way", "name"), [("snakemake", "HOME"), ("stepgrid run", "XDG_CACHE_HOME")])
+@pytest.mark.parametrize(
+    ("way", "name"), [("snakemake", "HOME"), pytest.param("stepgrid run", "XDG_CACHE_HOME", marks=pytest.mark.nightly)]
+)
 def test_a_folder_that_cannot_be_made(checkout: Any, tmp_path: Path, name: str, way: str) -> None:
     (tmp_path / "file").write_text("")
     temporary = tmp_path / "temporary"
