@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.summarize import sentences, summary_text
+from stepgrid.summarize import html_page, sentences, summary_text
 from stepgrid.summarize.findings import findings
-from stepgrid.summarize.page import html
 from stepgrid.summarize.report_document import report_document
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
@@ -44,7 +43,7 @@ def test_databases_that_came_about_alike_need_no_word(found: Experiment) -> None
     made = scenario.report(found)
     assert not any("databases" in text for text in made.notes.warnings)
     said = "restored by hardlink (4); 2.00 s and 4 MiB of copies in all"
-    assert f"<tr><th>databases</th><th>{said}</th></tr>" in html.page(made)
+    assert f"<tr><th>databases</th><th>{said}</th></tr>" in html_page.page(made)
 
 
 def test_an_arm_that_is_too_far_from_its_base_is_named(found: Experiment) -> None:

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from stepgrid.collect.job import collect
-from stepgrid.summarize import summary_text
+from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.compare import NotComparable, ResultSet, compare_sets, reproduction_sentences, stored_results
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, ComparedMetric, Comparison, Entry, Row
 from stepgrid.summarize.comparisons.comparison_axes import Layout
-from stepgrid.summarize.page import html
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from tests.summarize import made
 from tests.summarize.synthetic import Experiment
@@ -96,7 +95,7 @@ def test_an_axis_with_one_label_in_each_set_is_a_difference(tmp_path: Path) -> N
     assert [axis.name for axis in report.setup.axes] == ["results", "cache", "threads"]
     lines = f"\n  measured: {first.days} -> {second.days}\n  build: {OLD} -> {NEW}\n"
     assert lines in summary_text.text(report, None)
-    assert f"build: {OLD} -&gt; {NEW}<br>" in html.page(report)
+    assert f"build: {OLD} -&gt; {NEW}<br>" in html_page.page(report)
 
 
 def test_cells_without_a_partner_are_counted(tmp_path: Path) -> None:

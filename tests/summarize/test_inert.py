@@ -7,17 +7,17 @@ from base64 import b64encode
 from hashlib import sha256
 
 from stepgrid.package import TEMPLATES
-from stepgrid.summarize.page import html
+from stepgrid.summarize import html_page
 
 
 def test_the_policy_has_the_checksums_of_the_page_s_own_script_and_style() -> None:
-    texts = html.policy()
+    texts = html_page.policy()
     for name in ("style", "script"):
         digest = b64encode(sha256(texts[name].encode()).digest()).decode()
         assert f"{name}-src 'sha256-{digest}'" in texts["policy"]
     assert texts["policy"].startswith("default-src 'none'; ")
     assert "unsafe" not in texts["policy"]
-    assert "img-src" not in html.policy(script=False)["policy"], "pictures are made by the script alone"
+    assert "img-src" not in html_page.policy(script=False)["policy"], "pictures are made by the script alone"
 
 
 def test_templates_have_no_script_or_style_beside_them() -> None:

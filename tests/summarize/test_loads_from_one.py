@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.summarize.page import html
+from stepgrid.summarize import html_page
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
@@ -27,4 +27,4 @@ def made(root: Path, runs: int = 1) -> tuple[Experiment, Report]:
 def test_a_load_that_lies_far_off(tmp_path: Path) -> None:
     found, report = made(tmp_path)
     assert "† load 3 lies far from the others" in scenario.text(found)
-    assert "load 3 lies far from the others" in html.page(report)
+    assert "load 3 lies far from the others" in html_page.page(report)

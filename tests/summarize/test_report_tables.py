@@ -10,8 +10,7 @@ import pytest
 
 from stepgrid.collect.job import collect
 from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
-from stepgrid.summarize import report_formats, report_tables, summary_text
-from stepgrid.summarize.page import html
+from stepgrid.summarize import html_page, report_formats, report_tables, summary_text
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report
 from tests.summarize import scenario
@@ -131,7 +130,7 @@ def test_the_text_names_a_long_table_and_repeats_no_note(tmp_path: Path) -> None
     noted = (Table(name, (Column("x"),), ((Cell("1"),),), notes=("x: in seconds",)) for name in ("one", "two"))
     report = scenario.altered(report, made=tuple(noted))
     assert summary_text.text(report, Path("index.html")).count("x: in seconds") == 1
-    assert html.page(report).count("x: in seconds") == 1
+    assert html_page.page(report).count("x: in seconds") == 1
 
 
 def test_a_table_of_zeros_only_has_no_figures() -> None:

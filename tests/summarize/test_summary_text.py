@@ -14,10 +14,9 @@ from stepgrid import pipeline
 from stepgrid.host.terminal_output import Paint, plain
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.store.store import Store, SummaryFiles
-from stepgrid.summarize import report_formats, summary_text
+from stepgrid.summarize import absolute_figures, report_formats, summary_text
 from stepgrid.summarize.brief import MOST_LINES, brief_lines, fit, short_figure
 from stepgrid.summarize.claims import Claim
-from stepgrid.summarize.page import absolute_figures
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 

@@ -20,7 +20,7 @@ from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.summarize import formats
 from stepgrid.summarize.charts import drawing
 from stepgrid.summarize.charts.drawing import Scale
-from stepgrid.summarize.page.html import render
+from stepgrid.summarize.html_page import render
 
 _MOST_ERRORS = 3.5  # standard errors from its level: it may belong to neither
 _ALMOST = 0.999

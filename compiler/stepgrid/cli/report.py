@@ -117,13 +117,12 @@ def _write_chart(args: argparse.Namespace, report: Report) -> int:
 
 
 def _report_text(report: Report, form: str, page: Path | None) -> str:
-    from stepgrid.summarize import ci_formats, report_document, report_formats
-    from stepgrid.summarize.page import html
+    from stepgrid.summarize import ci_formats, html_page, report_document, report_formats
 
     if form == "json":
         return report_document.report_json(report)
     if form == FRAGMENT:
-        return html.fragment(report)
+        return html_page.fragment(report)
     if form not in ci_formats.CI_FORMATS:
         return report_formats.whole(report, form, page)
     if form == "github":

@@ -10,12 +10,11 @@ from typing import Any
 
 from stepgrid.model.metrics import QPS
 from stepgrid.package import __version__
-from stepgrid.summarize import formats, json_text, report_formats
+from stepgrid.summarize import absolute_figures, formats, json_text, report_formats
 from stepgrid.summarize.causes import why
 from stepgrid.summarize.comparisons.comparison import Case, Comparison, PooledRatio
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.findings import findings, findings_by_metric
-from stepgrid.summarize.page import absolute_figures
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 

@@ -21,13 +21,12 @@ from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import BUILD_FILE, STEPS_TABLE, SUMMARY_BRIEF
 from stepgrid.store.plans import EarlierPlan
 from stepgrid.store.store import Store, SummaryFiles, revision
-from stepgrid.summarize import summary_text
+from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.brief import brief_by_width
 from stepgrid.summarize.comparisons.comparison import Case
 from stepgrid.summarize.comparisons.decisions import LoadCosts, load_costs
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.page import html
 from stepgrid.summarize.report import Report, make_report
 from stepgrid.summarize.setup import arm_settings, common_settings, step_settings
 
@@ -86,7 +85,7 @@ def write_stamped(store: Store, plan: str) -> Report:
 def write_report(store: Store, report: Report) -> None:
     """Write the page, ask for loads that are undecided, then write the text: where it is, everything is."""
     page = summary_text.page_path(store, report.setup.plan)
-    write_text(page, html.page(report))
+    write_text(page, html_page.page(report))
     if requests := report.comparisons.load_requests:
         cells = plan_file.read_header(store.plan(report.setup.plan)).cells
         last_stages = {cell.id: cell.repeats[0].stages[-1] for cell in cells}

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from stepgrid.language.problems import nearest
 from stepgrid.model.table import Table
-from stepgrid.summarize import claims, formats, sentences, summary_text
+from stepgrid.summarize import absolute_figures, claims, formats, sentences, summary_text
 from stepgrid.summarize.causes import why_table
 from stepgrid.summarize.comparisons.comparison_table import comparison_table, pooled_table, ratio_table
 from stepgrid.summarize.findings import findings
 from stepgrid.summarize.formats import FORMATS, escape_markdown, markdown_table
-from stepgrid.summarize.page import absolute_figures
-from stepgrid.summarize.page.html import compact_table, page
+from stepgrid.summarize.html_page import compact_table, page
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.summary_text import MOST_FINDINGS
 

@@ -16,12 +16,11 @@ from stepgrid.host.files import make_folder, write_text
 from stepgrid.model.plan import is_imported
 from stepgrid.package import __version__
 from stepgrid.store.paths import SUMMARY_TEXT
-from stepgrid.summarize import summary_text
+from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.charts import report_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.step_charts import Chart
 from stepgrid.summarize.findings import Finding, findings
-from stepgrid.summarize.page import html
 from stepgrid.summarize.provenance import host_line, measured_text, origin_line
 from stepgrid.summarize.report import Report
 
@@ -132,7 +131,7 @@ def _write_experiment(folder: Path, experiment: Experiment, address: str | None)
         if address and report_charts.find_browser():
             report_charts.save_chart(chart, folder / IMAGE)
             image = f"{address}/{experiment.folder}/{IMAGE}"
-    write_text(folder / INDEX, html.page(experiment.report, image=image))
+    write_text(folder / INDEX, html_page.page(experiment.report, image=image))
 
 
 def _remove_others(folder: Path, names: set[str]) -> None:
@@ -148,4 +147,6 @@ def _remove_others(folder: Path, names: set[str]) -> None:
 
 
 def _render(name: str, values: Mapping[str, Any]) -> str:
-    return html.render(name, {**values, "index": INDEX, "tables": TABLES, "version": __version__}, "site", script=False)
+    return html_page.render(
+        name, {**values, "index": INDEX, "tables": TABLES, "version": __version__}, "site", script=False
+    )

@@ -12,7 +12,7 @@ from stepgrid.model.table import Table
 from stepgrid.model.units import counted, percent
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.store.store import Store
-from stepgrid.summarize import claims, formats, sentences
+from stepgrid.summarize import absolute_figures, claims, formats, sentences
 from stepgrid.summarize.causes import why_table
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import Comparison
@@ -21,7 +21,6 @@ from stepgrid.summarize.comparisons.comparison_table import FLOOR, comparison_ta
 from stepgrid.summarize.comparisons.decisions import decision_sentences
 from stepgrid.summarize.findings import DOT, findings, findings_by_metric
 from stepgrid.summarize.formats import SENTENCES
-from stepgrid.summarize.page import absolute_figures
 from stepgrid.summarize.provenance import dropped_options, host_line, measured_text, origin_line
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables

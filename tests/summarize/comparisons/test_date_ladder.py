@@ -10,12 +10,11 @@ import pytest
 
 from stepgrid.model.plan import Axis
 from stepgrid.store import store as store_module
-from stepgrid.summarize import summary_text
+from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder
 from stepgrid.summarize.data import series
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Tables
-from stepgrid.summarize.page import html
 from tests.summarize import made, scenario
 from tests.summarize.comparisons.test_judgement import evidence
 from tests.summarize.synthetic import Experiment
@@ -101,7 +100,7 @@ def test_results_of_a_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         "changes\n-------\n  from `2026-11-18` on: readww, cache=lru 0.800 [0.797, 0.803] slower"
         in summary_text.text(report, None)
     )
-    assert "<h2>Changes along date</h2>" in html.page(report)
+    assert "<h2>Changes along date</h2>" in html_page.page(report)
 
 
 def test_a_point_that_did_nothing_on_a_day_is_not_judged() -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid.summarize import summary_text
+from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.comparisons.ladders import versions
-from stepgrid.summarize.page import html
 from tests.summarize.comparisons.made_ladder import BUILDS, RATES, measured
 
 
@@ -27,7 +26,7 @@ def test_the_version_that_changed_something_is_named(tmp_path: Path) -> None:
     assert "changes\n-------\n  from `rocksdb-8.9.1` on: readww, threads=2 0.900 [0.897, 0.902] slower\n" in text
     assert "changes along build\n-------------------\n  from           before" in text
     assert "  rocksdb-8.9.1  rocksdb-6.11.4 to rocksdb-7.8.3  readww  2        0.900 [0.897, 0.902] slower\n" in text
-    assert '<section id="changes">\n<h2>Changes along build</h2>\n' in html.page(found)
+    assert '<section id="changes">\n<h2>Changes along build</h2>\n' in html_page.page(found)
 
 
 def test_no_change_is_said(tmp_path: Path) -> None:

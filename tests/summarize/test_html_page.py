@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.package import TEMPLATES
-from stepgrid.summarize import summary_text
-from stepgrid.summarize.page import absolute_figures, html
+from stepgrid.summarize import absolute_figures, html_page, summary_text
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
 from tests.summarize.scenario import NEW
@@ -72,7 +71,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 @pytest.fixture(scope="module")
 def source(report: Report) -> str:
-    return html.page(report)
+    return html_page.page(report)
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +159,7 @@ def test_one_load_is_a_try_without_verdicts(tmp_path: Path) -> None:
     experiment.add_load(NEW, 0)
     for cache, qps in zip(experiment.caches, (1000.0, 1500.0), strict=True):
         experiment.add(NEW, cache, "1", 0, {"readww": qps, "overwrite": qps})
-    source = html.page(scenario.report(experiment))
+    source = html_page.page(scenario.report(experiment))
     assert source.count("A try: one load, no verdicts") == 1
     table = source[source.index("<h2>QPS and ratio") : source.index("One load of each")]
     assert "one load" not in table

@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-from stepgrid.summarize.page import html
+from stepgrid.summarize import html_page
 from tests.summarize import scenario
 
 
 def test_fragment_has_answer_chart_and_table(tmp_path: Path) -> None:
-    text = html.fragment(scenario.report(scenario.experiment(tmp_path, title="LRU <b> & hyper")))
+    text = html_page.fragment(scenario.report(scenario.experiment(tmp_path, title="LRU <b> & hyper")))
     section = ElementTree.fromstring(text.replace('%">', '%"/>').replace('auto">', 'auto"/>'))
     assert section.tag == "section"
     assert section.findtext("h2") == "LRU <b> & hyper"
@@ -28,4 +28,4 @@ def test_fragment_has_answer_chart_and_table(tmp_path: Path) -> None:
 def test_fragment_of_nothing_measured(tmp_path: Path) -> None:
     experiment = scenario.Experiment(tmp_path)
     experiment.add_build(experiment.builds[0])
-    assert "<img" not in html.fragment(scenario.report(experiment))
+    assert "<img" not in html_page.fragment(scenario.report(experiment))

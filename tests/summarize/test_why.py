@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.summarize import html_page
 from stepgrid.summarize.causes import why_table
-from stepgrid.summarize.page import html
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
@@ -47,7 +47,7 @@ def test_few_differences_of_the_builds_come_first(tmp_path: Path, new: dict[str,
     table = why_table(comparison, found.setup, found.data.details)
     assert table is not None
     assert [[cell.text for cell in row] for row in table.rows] == [["readww", NEW, "0.50×", reasons]]
-    assert reasons.replace(">", "&gt;") in html.page(found)
+    assert reasons.replace(">", "&gt;") in html_page.page(found)
 
 
 def test_the_text_has_a_sentence_for_each_difference_and_a_table_no_more_than_wanted(tmp_path: Path) -> None:

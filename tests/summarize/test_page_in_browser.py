@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.summarize import summary_text
-from stepgrid.summarize.page import html
+from stepgrid.summarize import html_page, summary_text
 from stepgrid.transfer.published import plan_results, publish
 from tests.browser import PHONE, Page, browser
 from tests.measure_page import BUDGET, PART, SCREEN, measure
@@ -113,7 +112,7 @@ def test_nothing_to_compare_is_a_page_with_its_figures(tab: Page, tmp_path: Path
     plan, store = plan_results("insert_benchmark", "title", "dir", steps), Store(tmp_path / "outputs")
     publish(store, plan)
     report = current_report(store, plan.plan)
-    (tmp_path / "page.html").write_text(html.page(report), encoding="utf-8")
+    (tmp_path / "page.html").write_text(html_page.page(report), encoding="utf-8")
     for width in (SCREEN, PHONE):
         figures = measure(tab, tmp_path / "page.html", width)
         assert {name: figures[name] for name in BUDGET if figures[name] > BUDGET[name]} == {}

@@ -14,7 +14,7 @@ from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, MOST_ROWS, NOTHING, Cell, Column, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
-from stepgrid.summarize import claims, provenance, setup
+from stepgrid.summarize import absolute_figures, claims, provenance, setup
 from stepgrid.summarize.causes import why_table
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks, stand_alone
@@ -24,7 +24,6 @@ from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Comparison, E
 from stepgrid.summarize.comparisons.comparison_table import DOUBT, MOST_PLACES, comparison_table
 from stepgrid.summarize.findings import findings
 from stepgrid.summarize.formats import group_html, html_body, html_text
-from stepgrid.summarize.page import absolute_figures
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.sentences import TRY, advice, doubts_line, reason_line, subtitle

@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
+from stepgrid.summarize.absolute_figures import table
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.page.absolute_figures import table
 from stepgrid.summarize.report import Report
 from tests.summarize import made
 
