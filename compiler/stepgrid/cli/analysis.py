@@ -40,13 +40,13 @@ Growth = Mapping[str, Mapping[str, float]]  # cell -> counter -> growth
 
 def add_counters_arguments(parser: argparse.ArgumentParser) -> None:
     add_cells(parser, "a cell's id, or labels that single it out; ratios are to the first (all cells)")
-    parser.add_argument("--step", action="append", default=[], metavar="NAME", help="of this step (all steps)")
+    parser.add_argument("--step", action="append", default=[], metavar="NAME", help="only this step (all steps)")
     parser.add_argument(
-        "--probe", action="append", default=[], metavar="NAME", help="around this probe (over the steps themselves)"
+        "--probe", action="append", default=[], metavar="NAME", help="only around this probe (over whole steps)"
     )
-    parser.add_argument("--name", action="append", default=[], metavar="PATTERN", help="of these counters: Handler_*")
+    parser.add_argument("--name", action="append", default=[], metavar="PATTERN", help="only these counters: Handler_*")
     parser.add_argument(
-        "--top", type=int, default=SHOWN_COUNTERS, metavar="N", help=f"those that grew most ({SHOWN_COUNTERS})"
+        "--top", type=int, default=SHOWN_COUNTERS, metavar="N", help=f"the N that grew most ({SHOWN_COUNTERS})"
     )
     parser.add_argument("--format", choices=(*FORMATS, PUBLISHED), default="text", help="the output format (text)")
 
@@ -114,8 +114,8 @@ def _published_lines(title: str, labels: Sequence[str], tables: Sequence[Table])
 def add_flame_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
     parser.add_argument("cell", metavar="CELL", help="a cell's id, or labels that single it out")
-    parser.add_argument("base", metavar="BASE", help="the cell that it is compared with")
-    parser.add_argument("--step", metavar="NAME", help="of this step (the first that was recorded in both)")
+    parser.add_argument("base", metavar="BASE", help="the cell to compare with")
+    parser.add_argument("--step", metavar="NAME", help="the step (the first with recordings of both cells)")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the SVG to write (default: print it)")
     add_narrowing(parser)
 
@@ -162,14 +162,16 @@ def add_bisect_arguments(parser: argparse.ArgumentParser) -> None:
     add_spec(parser)
     parser.add_argument("--good", required=True, metavar="REF", help="a version of the build, or a git commit or tag")
     parser.add_argument("--bad", required=True, metavar="REF", help="a later one, which is worse")
-    parser.add_argument("--build", metavar="NAME", help="the build whose source is searched, where there are several")
-    parser.add_argument("--step", metavar="NAME", help="the measured step, where there are several")
+    parser.add_argument("--build", metavar="NAME", help="the build to search, if the spec has several")
+    parser.add_argument("--step", metavar="NAME", help="the measured step, if there are several")
     question = parser.add_mutually_exclusive_group()
-    question.add_argument("--metric", metavar="NAME", default="qps", help="the figure that became worse (qps)")
+    question.add_argument("--metric", metavar="NAME", default="qps", help="the metric that became worse (qps)")
     question.add_argument("--claim", metavar="TEXT", help="a claim of the spec that holds at GOOD and fails at BAD")
     parser.add_argument("--by", type=_share, default=0.05, metavar="SHARE", help="by how much it became worse (5%%)")
     parser.add_argument("--retry", action="store_true", help="try again what could not be built or run before")
-    parser.add_argument("-n", "--dry-run", action="store_true", help="say what the search would cost, measure nothing")
+    parser.add_argument(
+        "-n", "--dry-run", action="store_true", help="print what the search would cost; measure nothing"
+    )
 
 
 def _share(text: str) -> float:

@@ -133,7 +133,7 @@ def _report_text(report: Report, form: str, page: Path | None) -> str:
 
 def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("first", metavar="FIRST", help=f"the base: {RESULTS_HELP}")
-    parser.add_argument("second", metavar="SECOND", help="what is compared with it: likewise")
+    parser.add_argument("second", metavar="SECOND", help="the results to compare with the base, named the same way")
     add_where(parser)
     parser.add_argument("--format", choices=FORMATS, default="text", help="the output format (text)")
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the file to write (default: print it)")
@@ -163,10 +163,10 @@ def _compare(args: argparse.Namespace, names: Sequence[str]) -> Report:
 
 
 def add_site_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="DIR", type=Path, help="the site: new, empty, or one that was made before")
+    parser.add_argument("folder", metavar="DIR", type=Path, help="a new or empty folder, or an earlier site")
     parser.add_argument("results", metavar="RESULTS", nargs="*", help=f"{RESULTS_HELP} (the newest plan of each spec)")
-    parser.add_argument("--title", default="Experiments", help="what the site is called (Experiments)")
-    parser.add_argument("--url", help="where it will be, for the links of its feed")
+    parser.add_argument("--title", default="Experiments", help="title of the site (Experiments)")
+    parser.add_argument("--url", help="address of the published site, for links of its feed and for pictures")
     add_narrowing(parser)
 
 
