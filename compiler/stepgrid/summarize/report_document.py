@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC
@@ -46,7 +45,7 @@ def report_document(report: Report) -> dict[str, Any]:
         "comparisons": [_ratio(report, table, case) for table in comparisons.all for case in table.cases()],
         "pooled": [_pooled_ratio(table, pooled) for table in comparisons.all for pooled in table.pooled],
         "figures": list(_figures(report)),
-        "tables": [json.loads(formats.json_table(table)) for table in report_formats.tables(report)],
+        "tables": [formats.json_value(table) for table in report_formats.tables(report)],
     }
 
 
