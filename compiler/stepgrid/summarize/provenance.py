@@ -22,7 +22,7 @@ from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.setup import Facts, Setup
-from stepgrid.summarize.statistics.verdicts import INCONCLUSIVE, ONE_LOAD, needed_loads, too_wide
+from stepgrid.summarize.statistics.verdicts import INCONCLUSIVE, ONE_LOAD, PATIENCE, needed_loads, too_wide
 
 # Host, databases and origin
 
@@ -193,7 +193,7 @@ def dropped_options(sections: Collection[Section], facts: Facts) -> list[str]:
 # Next steps, as commands to paste
 
 COST = "; `stepgrid plan` in place of `stepgrid run` says how long it takes"
-USUAL_LOADS, PATIENCE = 3, 30  # loads that give verdicts as a rule, and that somebody may wait for
+USUAL_LOADS = 3  # loads that give verdicts, as a rule
 
 
 class NextStep(NamedTuple):
