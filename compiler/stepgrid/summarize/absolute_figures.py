@@ -125,8 +125,8 @@ def _head(name: str, unit: str) -> Column:
 
 def _metric(name: str, head: str, unit: str, show: Callable[[float], str] | None = None) -> tuple[Column, Show]:
     """Make a column of medians; sizes have their unit beside each figure."""
-    shown = show or ("{:g}".format if unit == FILES else units.rate)
-    return _head(head, "" if unit == SIZE else unit), lambda point: _median(point, name, shown)
+    form = show or ("{:g}".format if unit == FILES else units.rate)
+    return _head(head, "" if unit == SIZE else unit), lambda point: _median(point, name, form)
 
 
 def _median(point: Point, metric: str = QPS, show: Callable[[float], str] = units.rate) -> Cell | None:

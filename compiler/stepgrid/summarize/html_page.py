@@ -21,7 +21,7 @@ from stepgrid.summarize.charts.drawing import PageMarks, stand_alone
 from stepgrid.summarize.charts.step_charts import Chart
 from stepgrid.summarize.comparisons import decisions
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Comparison, Entry, PooledRatio
-from stepgrid.summarize.comparisons.comparison_table import DOUBT, MOST_PLACES, comparison_table
+from stepgrid.summarize.comparisons.comparison_table import MOST_PLACES, comparison_table
 from stepgrid.summarize.findings import findings
 from stepgrid.summarize.formats import group_html, html_body, html_text
 from stepgrid.summarize.report import Report
@@ -157,6 +157,7 @@ def _context(report: Report) -> dict[str, Any]:
     answers = findings(report)
     main = report_charts.main_chart(report, marks)
     hosts = report.data.facts.get("host", {})
+    short = [comparison for comparison in report.comparisons.all if len(comparison.rows) <= MOST_ROWS]
     return {
         "report": report,
         "setup_line": subtitle(report),
@@ -183,7 +184,7 @@ def _context(report: Report) -> dict[str, Any]:
         "searches": group_html(list(search_tables(report.comparisons.searches))),
         "curves": [*report_charts.search_charts(report.comparisons.searches, marks)],
         "causes": _causes(report),
-        "intervals": _intervals(report),
+        "intervals": [(table.title, html_body(table)) for table in map(comparison_table, short)],
         "sections": [_section(report, section) for section in report.comparisons.sections],
         "figures_title": absolute_figures.title(report),
         "steps": html_body(setup.step_table(report.setup.steps, report.comparisons.points_by_step))
@@ -222,7 +223,7 @@ def _context(report: Report) -> dict[str, Any]:
 
 
 def _comparisons(report: Report, marks: PageMarks) -> Iterator[ComparisonPart]:
-    """Lay out the comparisons of the leading metric: the first has its chart above, a few others theirs here."""
+    """Lay out the comparisons of the leading metric: the first has its chart above, a few more theirs here."""
     for number, comparison in enumerate(report.comparisons.leading):
         chart = report_charts.ratio_chart(report, comparison, marks) if number else None
         part = _part(f"against-{number + 1}", comparison, chart)
@@ -238,9 +239,9 @@ def _comparisons(report: Report, marks: PageMarks) -> Iterator[ComparisonPart]:
 
 def _other_metrics(report: Report, marks: PageMarks) -> list[ComparisonPart]:
     """Lay out what other metrics say, all of it closed."""
-    others = report.comparisons.all[len(report.comparisons.leading) :]
-    charts = [report_charts.ratio_chart(report, comparison, marks) for comparison in others[:MOST_METRICS]]
-    pairs = zip_longest(others, charts)
+    closed_comparisons = report.comparisons.all[len(report.comparisons.leading) :]
+    charts = [report_charts.ratio_chart(report, comparison, marks) for comparison in closed_comparisons[:MOST_METRICS]]
+    pairs = zip_longest(closed_comparisons, charts)
     return [_part(f"other-{number}", *pair) for number, pair in enumerate(pairs, 1)]
 
 
@@ -299,8 +300,8 @@ def _pooled_cell(pooled: PooledRatio) -> Cell:
     if pooled.interval:
         parts.insert(0, units.ratio_with_interval(pooled.ratio, pooled.interval.low, pooled.interval.high, units.TIMES))
     if pooled.dissenting:
-        parts.append(f"otherwise at {'; '.join(pooled.dissenting[:MOST_PLACES])}")
-    signs = (ARROWS.get(pooled.verdict or ""), units.times(pooled.ratio), DOUBT if pooled.dissenting else "")
+        parts.append(f"the other way round at {'; '.join(pooled.dissenting[:MOST_PLACES])}")
+    signs = (ARROWS.get(pooled.verdict or ""), units.times(pooled.ratio), "mixed" if pooled.dissenting else "")
     return Cell(" ".join(filter(None, signs)), pooled.verdict or "", pooled.ratio, verdict="; ".join(parts))
 
 
@@ -331,12 +332,6 @@ def _causes(report: Report) -> list[tuple[str, str]]:
         for comparison in report.comparisons.all
     )
     return [(f"Differences from {comparison.base}", html_body(table)) for comparison, table in tables if table]
-
-
-def _intervals(report: Report) -> list[tuple[str, str]]:
-    short = (comparison for comparison in report.comparisons.all if len(comparison.rows) <= MOST_ROWS)
-    tables = [comparison_table(comparison) for comparison in short]
-    return [(table.title, html_body(table)) for table in tables]
 
 
 def _section(report: Report, section: Any) -> dict[str, Any]:
