@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
-from stepgrid.host.terminal_output import Block, Screen, fold, screened, visible, wrap
+from stepgrid.host.terminal_output import Block, Screen, fold, folded, screened, visible, wrap
 
 Capture = pytest.CaptureFixture[str]
 CLIPBOARD = "\x1b]52;c;cm0gLXJmIH4K\x07"
@@ -92,3 +92,19 @@ def test_a_list_wider_than_a_line_is_broken_after_separators_and_a_path_is_not()
     ]
     path = f"log outputs/{'part/' * 10}log"
     assert wrap(path, "  ", "    ", 40) == ["  log", f"    outputs/{'part/' * 10}log"]
+
+
+@pytest.mark.parametrize(("no_color", "severity"), [("", "\x1b[33mwarning[x-y]\x1b[0m"), ("1", "warning[x-y]")])
+def test_problems_at_a_terminal_are_folded_and_coloured(
+    monkeypatch: pytest.MonkeyPatch, no_color: str, severity: str
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("TERM", "xterm")
+    ours, theirs = os.openpty()
+    with os.fdopen(theirs, "w") as stream:
+        text = f"a.yaml:1:1: warning[x-y]: {'word ' * 16}\n   1 | {'a: b, ' * 20}\n     | ^\n   = {'hint ' * 16}"
+        lines = folded(text, stream).split("\n")
+    os.close(ours)
+    assert lines[0].startswith(f"a.yaml:1:1: {severity}: word")
+    assert [line[:5] for line in lines] == ["a.yam", "  wor", "   1 ", "     ", "   = ", "     "]
+    assert max(len(line.replace(severity, "warning[x-y]")) for line in lines) <= 80

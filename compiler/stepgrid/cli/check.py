@@ -20,6 +20,7 @@ from stepgrid.cli.spec_arguments import (
     spec_error,
 )
 from stepgrid.errors import FINE, PROBLEMS, StepgridError
+from stepgrid.host.terminal_output import folded
 from stepgrid.language.lock_file import spec_path
 from stepgrid.language.problems import Problem, format_annotation, problem_record
 from stepgrid.model.plan import Plan
@@ -61,7 +62,7 @@ def _check(args: argparse.Namespace) -> int:
         plans.append(plan)
         all_problems.update(dict.fromkeys(problems))
         if args.format == "text" and plan is None:
-            print(spec_error(spec, problems), file=sys.stderr)
+            print(folded(str(spec_error(spec, problems)), sys.stderr), file=sys.stderr)
         elif args.format == "text":
             print_warnings(spec, problems)
     if args.format == "json":
@@ -70,7 +71,8 @@ def _check(args: argparse.Namespace) -> int:
     if args.format == "github":
         print("".join(f"{format_annotation(problem)}\n" for problem in all_problems), end="")
     for plan in filter(None, plans):
-        print(f"{plan.spec}: fine; {plan_size(plan)}", *_unchecked_options(plan), sep="\n")
+        lines = [f"{plan.spec}: fine; {plan_size(plan)}", *_unchecked_options(plan)]
+        print(folded("\n".join(lines), sys.stdout))
     return FINE if all(plans) else PROBLEMS
 
 

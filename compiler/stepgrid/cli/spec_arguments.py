@@ -15,6 +15,7 @@ from typing import Any
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.errors import CLAIM_FAILED, PROBLEMS
+from stepgrid.host.terminal_output import folded
 from stepgrid.language.problems import Problem, Problems, SpecError
 from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.model.status import StatusWord
@@ -203,7 +204,7 @@ def print_warnings(spec: str, problems: Sequence[Problem], is_every: bool = True
         from stepgrid.workflow.host_plan import warnings_once_a_day
 
         text = warnings_once_a_day(host_plan.store(), spec, text)
-    print(text, file=sys.stderr)
+    print(folded(text, sys.stderr), file=sys.stderr)
 
 
 def narrowing(args: argparse.Namespace) -> dict[str, Any]:

@@ -185,9 +185,16 @@ def fold(text: str, width: int) -> list[str]:
     return lines
 
 
+_SEVERITY = re.compile(r"\b(error|warning)\[[\w-]+\]")  # of a problem of a spec
+
+
 def folded(text: str, stream: TextIO) -> str:
-    """Fold a message for a terminal; leave it as it is for a log."""
-    return "\n".join(fold(text, text_width(stream, sys.maxsize))) if stream.isatty() else text
+    """Fold a message for a terminal, with the severity of problems in colour; leave it as it is for a log."""
+    if not stream.isatty():
+        return text
+    paint = Paint.for_stream(stream)
+    lines = "\n".join(fold(text, text_width(stream, sys.maxsize)))
+    return _SEVERITY.sub(lambda match: paint(match[0], "red" if match[1] == "error" else "yellow"), lines)
 
 
 # Lines that are drawn over themselves
