@@ -48,7 +48,7 @@ def test_points_are_compared_between_the_sets(tmp_path: Path) -> None:
     assert re.search(r"^  readww +hyper +2 +20,000 +0.31 % +0.80 \[0.80, 0.81\] slower$", text, re.MULTILINE)
     assert "relative QPS" not in text, "the comparison says it"
     ratio = "0.80× [0.80, 0.81]"
-    assert report.notes.differs[:2] == (
+    assert report.notes.reproduction == (
         "reproduced within 2 % at 5 of 9 points",
         f"not reproduced at 4: readww, cache=hyper, threads=1 {ratio}; readww, cache=hyper, threads=2 {ratio}; "
         f"overwrite, cache=hyper, threads=1 {ratio}; and 1 more",
@@ -59,10 +59,10 @@ def test_only_ratios_between_the_sets_count(tmp_path: Path) -> None:
     """Builds that are equal within each set reproduce nothing."""
     first = measured(tmp_path / "1", "then", builds=(OLD, NEW))
     second = measured(tmp_path / "2", "now", levels=(0.26, 0.67, 0.4), builds=(OLD, NEW))
-    differs = compare_sets(first, second, ()).notes.differs
-    assert differs[0] == "reproduced within 2 % at 0 of 18 points"
-    assert differs[1].startswith("not reproduced at 16: readww, rocksdb-6.11.4, cache=lru, threads=1 0.41× ")
-    assert differs[2].startswith("undecided at 2: fillseq, ")
+    counts = compare_sets(first, second, ()).notes.reproduction
+    assert counts[0] == "reproduced within 2 % at 0 of 18 points"
+    assert counts[1].startswith("not reproduced at 16: readww, rocksdb-6.11.4, cache=lru, threads=1 0.41× ")
+    assert counts[2].startswith("undecided at 2: fillseq, ")
 
 
 def test_a_wide_interval_is_undecided_whatever_the_noise_floor() -> None:
@@ -84,14 +84,14 @@ def test_a_result_of_both_sets_is_one_result(tmp_path: Path) -> None:
     first = measured(tmp_path, "then")
     report = compare_sets(first, replace(first, name="now"), ())
     assert report.comparisons.all == ()
-    assert report.notes.differs[0] == "both sets are the same runs: they reproduce nothing"
+    assert report.notes.reproduction[0] == "both sets are the same runs: they reproduce nothing"
     assert report.notes.coverage.total == 3 + 2 * 4 * 3  # a load, and two steps at four points, each once
 
 
 def test_an_axis_with_one_label_in_each_set_is_a_difference(tmp_path: Path) -> None:
     first, second = measured(tmp_path / "1", "a", builds=(OLD,)), measured(tmp_path / "2", "b", builds=(NEW,))
     report = compare_sets(first, second, ())
-    assert report.notes.differs[2:4] == (f"build: {OLD} -> {NEW}", "build.version: 6.11.4 -> 7.8.3")
+    assert report.notes.differs[1:3] == (f"build: {OLD} -> {NEW}", "build.version: 6.11.4 -> 7.8.3")
     assert [axis.name for axis in report.setup.axes] == ["results", "cache", "threads"]
     lines = f"\n  measured: {first.days} -> {second.days}\n  build: {OLD} -> {NEW}\n"
     assert lines in summary_text.text(report, None)

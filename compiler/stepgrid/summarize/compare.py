@@ -66,7 +66,8 @@ def compare_sets(first: ResultSet, second: ResultSet, labels: Sequence[tuple[str
     inputs = _input_differences(first, second, match)
     notes = replace(
         report.notes,
-        differs=(*counts, f"measured: {first.days} -> {second.days}", *match.constants, *inputs),
+        reproduction=tuple(counts),
+        differs=(f"measured: {first.days} -> {second.days}", *match.constants, *inputs),
         left_out=tuple(match.unmatched_counts()),
     )
     # tables that no one chose would repeat the ratios

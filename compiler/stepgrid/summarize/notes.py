@@ -54,6 +54,7 @@ class Notes:
     coverage: Coverage
     doubts: tuple[Doubt, ...] = ()
     quiet: tuple[str, ...] = ()
+    reproduction: tuple[str, ...] = ()  # how many points of a second set of results came out as in the first
     differs: tuple[str, ...] = ()  # inputs of two sets of results
     left_out: tuple[str, ...] = ()  # what only one of them has
 

@@ -93,6 +93,8 @@ def markdown(report: Report) -> str:
         _section("Claims", (escape_markdown(claims.brief_line(claim)) for claim in report.comparisons.claims))
     )
     blocks.append(_section("Read with care", map(_markdown, summary_text.doubts(report))))
+    differences = (*report.notes.differs, *report.notes.left_out)
+    blocks.append(_section("Differences", map(escape_markdown, differences)))
     facts = [(name, text) for name, texts in summary_text.setup_facts(report) if name in FACTS for text in texts]
     blocks.append(_section("Measured on", (f"{name}: {escape_markdown(text)}" for name, text in facts)))
     return "\n\n".join(filter(None, blocks)) + "\n"
@@ -104,6 +106,7 @@ def _markdown(text: str) -> str:
 
 
 def _answers(report: Report) -> Iterator[str]:
+    yield from map(escape_markdown, report.notes.reproduction)
     for finding in findings(report)[:MOST_FINDINGS]:
         note = f" ({escape_markdown(finding.note)})" if finding.note else ""
         yield f"**{escape_markdown(finding.headline)}** {escape_markdown(finding.detail)}{note}"

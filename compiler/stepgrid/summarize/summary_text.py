@@ -65,7 +65,8 @@ def page_path(store: Store, plan: str) -> Path:
 
 
 def text(report: Report, page: Path | None) -> str:
-    blocks = [_title(report), _answer(report), _doubts(report)]
+    differences = (*report.notes.differs, *report.notes.left_out)
+    blocks = [_title(report), _answer(report), _doubts(report), _titled("differences", _wrapped(differences))]
     for number, comparison in enumerate(report.comparisons.leading):
         blocks += _comparison(report, comparison, not number)
     blocks.append(_other_metrics(report))
@@ -115,7 +116,8 @@ def _answer(report: Report) -> list[str]:
     ]
     if (omitted := len(answers) - MOST_FINDINGS) > 0:
         lines.append(f"and {counted(omitted, 'arm')} more, which differ less")
-    return _titled("answer", _wrapped([*filter(str.strip, lines), *sentences.advice(report)]))
+    texts = [*report.notes.reproduction, *filter(str.strip, lines), *sentences.advice(report)]
+    return _titled("answer", _wrapped(texts))
 
 
 def _other_metrics(report: Report) -> list[str]:
@@ -136,10 +138,10 @@ def _doubts(report: Report) -> list[str]:
 
 
 def doubts(report: Report) -> list[str]:
-    """List what to know before believing a figure, and what was left out."""
+    """List what to know before believing a figure."""
     options = dropped_options(report.comparisons.sections, report.data.facts.get("command", {}))
     lacking = [f"options that a binary lacks: {', '.join(options)}"] if options else []
-    return [*report.notes.warnings, *report.notes.differs, *lacking, *report.notes.left_out]
+    return [*report.notes.warnings, *lacking]
 
 
 def _comparison(report: Report, comparison: Comparison, is_first: bool) -> Iterator[list[str]]:
