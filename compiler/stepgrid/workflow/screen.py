@@ -180,7 +180,8 @@ class RunScreen:
     def __init__(self, store: Store, plan: Plan) -> None:
         self._store, self._plan = store, plan
         self._thread: threading.Thread | None = None
-        self._is_over = threading.Event()
+        self._lookout: Lookout | None = None
+        self._is_over, self._has_failed = threading.Event(), False
         self._idle_since: float | None = None  # when the last stage of a cluster's run ended
         self._saved: dict[int, int] = {}  # a stream of this process -> a copy of where it leads
 
@@ -220,25 +221,28 @@ class RunScreen:
 
     def _show_until_over(self) -> None:
         period = CLUSTER_PERIOD if cluster_job.active() else PERIOD
-        lookout: Lookout | None = None
         while not self._is_over.is_set():
             began = time.thread_time()
-            with suppress(OSError):  # a store that cannot be read now
-                lookout = lookout or Lookout(job_reader(self._store, self._plan.digest), self._plan)
-                self._show(lookout.read())
+            self._show()
             self._relay(time.monotonic() + max(period, SHARE * (time.thread_time() - began)))
-        if lookout is not None:
-            with suppress(OSError):
-                self._show(lookout.read(is_due=True))
+        self._relay(0.0)
+        self._show(is_last=True)
         self._view.end()
 
-    def _show(self, status: PlanStatus) -> None:
+    def _show(self, is_last: bool = False) -> None:
+        """Read and show the status; a fault must not end the thread: jobs need a reader of their output."""
         try:
+            self._lookout = self._lookout or Lookout(job_reader(self._store, self._plan.digest), self._plan)
+            status = self._lookout.read(is_due=is_last)
             self._view.show(status)
-        except Exception as error:  # a fault of ours: jobs must not wait for somebody who reads their output
-            self._view.write(f"the progress of this run cannot be shown: {type(error).__name__}: {error}")
-        if cluster_job.active():
-            self._warn_forgotten(status)
+            if cluster_job.active():
+                self._warn_forgotten(status)
+        except OSError:  # a store that cannot be read now
+            pass
+        except Exception as error:
+            if not self._has_failed:
+                self._view.write(f"the progress of this run cannot be shown: {type(error).__name__}: {error}")
+            self._has_failed = True
 
     def _relay(self, until: float) -> None:
         """Write the lines that come through the pipe, until then or until the run is over."""
