@@ -167,8 +167,8 @@ def _subject(header: Header, tables: Tables, across_hosts: bool) -> _Subject:
     searched = searches.searched_axes(header)
     hidden = {axis.variable for axis in searched}
     tables = replace(tables, runs=tuple(run for run in tables.runs if not any(axis.has(run) for axis in searched)))
-    shown = tuple(axis for axis in header.axes if axis.name not in hidden)
-    axes = arms(shown, [cell.labels for cell in header.cells], header.report)
+    compared_axes = tuple(axis for axis in header.axes if axis.name not in hidden)
+    axes = arms(compared_axes, [cell.labels for cell in header.cells], header.report)
     known_builds = builds.builds(tables.facts.get("build", {}), tables.runs, axes)
     steps = dict.fromkeys(run.step for run in tables.runs if run.measured)
     return _Subject(
@@ -192,13 +192,13 @@ def _metrics(header: Header, tables: Tables) -> list[ComparedMetric]:
     declared = [name for name in header.report.declared if name in measured]
     claimed = [name for claim in header.report.claims for name in _METRIC_CALL.findall(str(claim["expect"]))]
     leading = header.report.metric or (QPS if QPS in measured or not declared else declared[0])
-    others = [
+    other_metrics = [
         name for name in (QPS, *declared, *claimed) if name in measured and (name == QPS or name in tables.better)
     ]
     units, better = tables.units, tables.better
     return [
         ComparedMetric() if name == QPS else ComparedMetric(name, units.get(name, ""), better.get(name))
-        for name in dict.fromkeys((leading, *others))
+        for name in dict.fromkeys((leading, *other_metrics))
     ]
 
 

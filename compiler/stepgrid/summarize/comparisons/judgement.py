@@ -269,8 +269,8 @@ def _judge_entry(entry: Entry, base: Point, metric: ComparedMetric, evidence: Ev
 
 def verdict_of(interval: Interval, effect: float, metric: ComparedMetric) -> str:
     word = verdicts.verdict(interval.low, interval.high, effect)
-    above, below = metric.verdicts
-    return {verdicts.FASTER: above, verdicts.SLOWER: below}.get(word, word)
+    word_above, word_below = metric.verdicts
+    return {verdicts.FASTER: word_above, verdicts.SLOWER: word_below}.get(word, word)
 
 
 def is_within(floor: float | None, ratio: float) -> bool:
@@ -285,7 +285,7 @@ def _judge_one_load(entry: Entry, base: Point, metric: ComparedMetric, evidence:
     if metric.name != QPS:
         return replace(entry, verdict=no_verdict)
     loads = point.values().keys() & base.values().keys()
-    arm, against = (evidence.series.relative(_places(side, loads)) for side in (point, base))
+    arm, against = (evidence.series.relative(_load_places(side, loads)) for side in (point, base))
     interval = series_interval(arm, against)
     if interval is None or entry.ratio is None:
         return replace(entry, verdict=no_verdict)
@@ -296,7 +296,7 @@ def _judge_one_load(entry: Entry, base: Point, metric: ComparedMetric, evidence:
     return replace(entry, interval=moved, verdict=None if entry.refusal else word)
 
 
-def _places(point: Point, loads: Collection[int]) -> list[Place]:
+def _load_places(point: Point, loads: Collection[int]) -> list[Place]:
     return [run.place for run in point.runs if run.load in loads]
 
 
@@ -373,8 +373,8 @@ def _pools(section: Section, axis: str, base_label: str, metric: str, evidence: 
     labels = next((member.labels for member in section.axes if member.name == axis), ())
     for label in (label for label in labels if label != base_label):
         pairs = {
-            comparison_axes.words(others, names): (points[label], points[base_label])
-            for others, points in rows.items()
+            comparison_axes.words(row_labels, names): (points[label], points[base_label])
+            for row_labels, points in rows.items()
             if label in points and base_label in points
             and _is_poolable(points[label], points[base_label], metric, evidence)
         }  # fmt: skip

@@ -65,9 +65,13 @@ class Ladder:
             for rung, group in groupby(self.changes, key=lambda change: change.rung)
         ]
         omitted = len(texts) - MOST_TEXTS
-        rest = [f"and at {omitted} more {self.noun}s: `{self.title}`"] if omitted > 0 else []
+        omission = [f"and at {omitted} more {self.noun}s: `{self.title}`"] if omitted > 0 else []
         none = f"no change from one {self.noun} to the next in {self.rungs[0]} to {self.rungs[-1]}"
-        return [*(texts[:MOST_TEXTS] or [none]), *rest, *(f"not judged: {point}" for point in self.idle[:MOST_TEXTS])]
+        return [
+            *(texts[:MOST_TEXTS] or [none]),
+            *omission,
+            *(f"not judged: {point}" for point in self.idle[:MOST_TEXTS]),
+        ]
 
     @property
     def title(self) -> str:
@@ -82,8 +86,8 @@ class Ladder:
         for change in self.changes:
             first, last = change.previous
             previous = first if first == last else f"{first} to {last}"
-            others = (label or "-" for label in change.labels)
-            rows.append(tuple(map(Cell, (change.rung, previous, change.step, *others, change.interval))))
+            other_labels = (label or "-" for label in change.labels)
+            rows.append(tuple(map(Cell, (change.rung, previous, change.step, *other_labels, change.interval))))
         return Table(self.title, columns, tuple(rows))
 
     def _change_text(self, change: RungChange) -> str:
@@ -103,7 +107,7 @@ def version_ladder(
         return None
     order = versions(axis.labels)
     names = tuple(other.name for other in axes if other is not axis and len(other.labels) > 1)
-    found: list[RungChange] = []
+    ladder_changes: list[RungChange] = []
     is_compared = False
     for step, step_points in _grouped(points, lambda point: point.step).items():
         rows = _grouped(step_points, lambda point: comparison_axes.key(point, names))
@@ -117,14 +121,14 @@ def version_ladder(
                         floor = evidence.floor(stretch[change.at], stretch[change.at - 1], axes, metric.name)
                         if not is_within(floor, change.ratio):
                             previous = rungs[change.before], rungs[change.at - 1]
-                            found.append(RungChange(rungs[change.at], previous, step, labels, change))
-    found.sort(key=lambda change: order.index(change.rung))
+                            ladder_changes.append(RungChange(rungs[change.at], previous, step, labels, change))
+    ladder_changes.sort(key=lambda change: order.index(change.rung))
     idle = tuple(
         f"`{point.labels.get(axis.name)}`, {_point_text(point, names)}: {zeros}"
         for point in points
         if (zeros := idleness(point, point, metric.name).partition("; ")[0])
     )
-    return Ladder(axis.name, order, names, tuple(found), metric, idle=idle) if is_compared else None
+    return Ladder(axis.name, order, names, tuple(ladder_changes), metric, idle=idle) if is_compared else None
 
 
 def versions(labels: Iterable[str]) -> tuple[str, ...]:
@@ -191,11 +195,11 @@ def date_ladder(axes: Sequence[Axis], points: Iterable[Point], tables: Tables, e
         (point, [day for day, loads in days.items() if any(qps <= 0 for figures in loads.values() for qps in figures)])
         for point, days in measured
     ]
-    usable = [each for each, (_, idle) in zip(measured, idle_days, strict=True) if not idle]
-    long = [each for each in usable if len(each.days) >= FEWEST_RUNGS]
+    usable = [member for member, (_, idle) in zip(measured, idle_days, strict=True) if not idle]
+    long = [member for member in usable if len(member.days) >= FEWEST_RUNGS]
     if not long:
         return None
-    found = []
+    ladder_changes = []
     for point, days in long:
         rungs, floor = list(days), evidence.floor(point, point, axes)
         loads = sorted({load for by_load in days.values() for load in by_load})
@@ -203,15 +207,15 @@ def date_ladder(axes: Sequence[Axis], points: Iterable[Point], tables: Tables, e
         for change in changes(grid, evidence.effect, ALPHA / len(long)):
             if not is_within(floor, change.ratio):
                 previous, labels = (rungs[change.before], rungs[change.at - 1]), comparison_axes.key(point, names)
-                found.append(RungChange(rungs[change.at], previous, point.step, labels, change))
-    found.sort(key=lambda change: change.rung)
+                ladder_changes.append(RungChange(rungs[change.at], previous, point.step, labels, change))
+    ladder_changes.sort(key=lambda change: change.rung)
     idle = tuple(
         f"{_point_text(point, names)}: a load did nothing (0 QPS) on {', '.join(days)}"
         for point, days in idle_days
         if days
     )
-    rungs = sorted({day for each in usable for day in each.days})
-    return Ladder(DATE, tuple(rungs), names, tuple(found), noun=DATE, idle=idle)
+    rungs = sorted({day for member in usable for day in member.days})
+    return Ladder(DATE, tuple(rungs), names, tuple(ladder_changes), noun=DATE, idle=idle)
 
 
 def _past_by_place(tables: Tables) -> Mapping[Place, Sequence[PastFigure]]:

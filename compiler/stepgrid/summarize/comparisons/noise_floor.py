@@ -88,8 +88,8 @@ def noise_floors(tables: Tables) -> NoiseFloors:
     hosts = {facts["hostname"] for facts in tables.facts.get("host", {}).values() if "hostname" in facts}
     engines = {build: facts["engine"] for build, facts in tables.facts.get("build", {}).items() if "engine" in facts}
     runs = [run for run in tables.runs if run.measured and run.same_as is None]
-    places = {run.place for run in runs}
-    past = [figure for figure in tables.history if figure.host in hosts and figure.place in places]
+    stage_steps = {run.place for run in runs}
+    past = [figure for figure in tables.history if figure.host in hosts and figure.place in stage_steps]
     return NoiseFloors(runs, past, engines)
 
 
@@ -114,10 +114,10 @@ def _figures(
     """List the newest figures and older ones; a cell has the name that the history gives it, by its first stage."""
     engine_by_place = {run.place: engines.get(run.build_id, "") for run in runs}
     by_place = sorted(sorted(past, key=lambda figure: figure.attempt, reverse=True), key=lambda figure: figure.place)
-    for place, results in groupby(by_place, key=lambda figure: figure.place):
+    for stage_step, results in groupby(by_place, key=lambda figure: figure.place):
         for age, figure in enumerate(results, 1):
             if figure.qps > 0:
-                kind = Kind(metric, figure.restored, figure.step, figure.kind, engine_by_place[place])
+                kind = Kind(metric, figure.restored, figure.step, figure.kind, engine_by_place[stage_step])
                 yield _Figure(age, figure.cell, figure.load, figure.run, kind, math.log(figure.qps))
     is_restored = {figure.cell: figure.restored for figure in past}
     first: dict[tuple[object, ...], str] = {}
@@ -184,5 +184,5 @@ def _without_blocks(grid: NDArray[np.float64]) -> NDArray[np.float64]:
     for _ in range(SWEEPS):
         grid = grid - np.nanmean(grid, axis=1, keepdims=True)
         grid = grid - np.nanmedian(grid, axis=0, keepdims=True)
-    rest: NDArray[np.float64] = grid - np.nanmean(grid, axis=1, keepdims=True)
-    return rest
+    residual: NDArray[np.float64] = grid - np.nanmean(grid, axis=1, keepdims=True)
+    return residual

@@ -28,7 +28,7 @@ Intervals = Mapping[Places, Interval | None]
 class RatioIntervals:
     _families: Sequence[Sequence[Pair]] = ()  # pairs of each step and base
     _compared: dict[str, Intervals] = field(default_factory=dict)  # by metric
-    _others: dict[tuple[str, Places], Interval | None] = field(default_factory=dict)
+    _tables: dict[tuple[str, Places], Interval | None] = field(default_factory=dict)
     _alpha: float = ALPHA
 
     def of_loads(self, is_included: Callable[[int], bool]) -> RatioIntervals:
@@ -43,25 +43,23 @@ class RatioIntervals:
     def interval(self, metric: str, point: Point, base: Point) -> Interval | None:
         """Look up two points of a comparison, either way round."""
         intervals = self._of_comparisons(metric)
-        if reverse := intervals.get(_places((base, point))):
+        if reverse := intervals.get(_pair_key((base, point))):
             return confidence_intervals.inverse(reverse)
-        return intervals.get(_places((point, base)))
+        return intervals.get(_pair_key((point, base)))
 
     def margins(self, pairs: Mapping[At, Pair], metric: str) -> dict[At, float]:
         """Return the longer side of each interval of a table; a single load, or a run against itself, has none."""
         usable = {at: pair for at, pair in pairs.items() if _is_usable(pair, metric)}
         compared = self._of_comparisons(metric) if usable else {}
-        places = {at: _places(pair) for at, pair in usable.items()}
+        keys = {at: _pair_key(pair) for at, pair in usable.items()}
         new = [
-            pair
-            for at, pair in usable.items()
-            if places[at] not in compared and (metric, places[at]) not in self._others
+            pair for at, pair in usable.items() if keys[at] not in compared and (metric, keys[at]) not in self._tables
         ]
-        for pair_places, interval in _intervals([new], metric, self._alpha).items():
-            self._others[metric, pair_places] = interval
+        for key, interval in _intervals([new], metric, self._alpha).items():
+            self._tables[metric, key] = interval
         margins = {}
-        for at, pair_places in places.items():
-            interval = compared[pair_places] if pair_places in compared else self._others[metric, pair_places]
+        for at, key in keys.items():
+            interval = compared[key] if key in compared else self._tables[metric, key]
             if interval:
                 margins[at] = max(interval.high - interval.ratio, interval.ratio - interval.low)
         return margins
@@ -81,16 +79,16 @@ def ratio_intervals(comparisons: Iterable[Comparison], alpha: float = ALPHA) -> 
         for case in comparison.cases():
             pair = case.point, case.base
             family = tuple(comparison.layout.base.items()), case.row.step
-            families.setdefault(family, {})[_places(pair)] = pair
+            families.setdefault(family, {})[_pair_key(pair)] = pair
             # an interval of a series says nothing of other loads
             interval = case.entry.interval
-            intervals.setdefault(_places(pair), interval if interval and interval.deviation is not None else None)
+            intervals.setdefault(_pair_key(pair), interval if interval and interval.deviation is not None else None)
     return RatioIntervals([list(family.values()) for family in families.values()], dict(by_metric), _alpha=alpha)
 
 
 def _intervals(families: Sequence[Sequence[Pair]], metric: str, alpha: float) -> Intervals:
     """Work all out at once: those of a family hold together, and all help each other to know the noise."""
-    usable = [{_places(pair): pair for pair in family if _is_usable(pair, metric)} for family in families]
+    usable = [{_pair_key(pair): pair for pair in family if _is_usable(pair, metric)} for family in families]
     samples = [
         [
             confidence_intervals.sample(point.values(metric), base.values(metric), base.places)
@@ -100,12 +98,12 @@ def _intervals(families: Sequence[Sequence[Pair]], metric: str, alpha: float) ->
     ]
     intervals: dict[Places, Interval | None] = {}
     for family, family_intervals in zip(usable, confidence_intervals.table_intervals(samples, alpha), strict=True):
-        for places, interval in zip(family, family_intervals, strict=True):
-            intervals.setdefault(places, interval)
+        for key, interval in zip(family, family_intervals, strict=True):
+            intervals.setdefault(key, interval)
     return intervals
 
 
-def _places(pair: Pair) -> Places:
+def _pair_key(pair: Pair) -> Places:
     return pair[0].places, pair[1].places
 
 
