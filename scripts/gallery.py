@@ -130,7 +130,7 @@ def machine(text: str) -> str | None:
 
 
 def host(text: str) -> str:
-    found = re.search(r"^host +(.*(?:\n {12}.*)*)", text, re.MULTILINE)
+    found = re.search(r"^ *host +(.*(?:\n {12,}.*)*)", text, re.MULTILINE)
     return " ".join(found.group(1).split()) if found else "unknown"
 
 

@@ -65,7 +65,7 @@ def test_a_report_says_who_measured(
     site(one.parent, monkeypatch)
     assert main(["import", str(file)]) == 0
     said = reported(capsys)
-    assert "\nmeasured    nothing yet; imported: 6 results signed by alice@lab\n" in said
+    assert "\n  measured    nothing yet; imported: 6 results signed by alice@lab\n" in said
     page = next(Path("outputs/summary").glob("*/index.html")).read_text()
     assert "<dt>Measured</dt><dd>nothing yet; imported: 6 results signed by alice@lab</dd>" in page
 

@@ -69,7 +69,7 @@ def test_a_program_with_a_limit(tmp_path: Path):
     lab.write(PROGRAM)
     done = lab.run()
     assert done.returncode == 0, done.stderr
-    said = done.stdout.splitlines()
+    said = lab.execute(lab.argv("report", "spec.yaml", "--all")).stdout.splitlines()
     at = said.index("put: max rate where achieved >= rate")
     assert said[at + 2].split() == ["build", "rate", "that", "holds", "lowest-highest", "fails", "from", "loads"]
     build, held, ends, failed, loads = said[at + 3].split()

@@ -53,7 +53,7 @@ def test_results_beside_results(tmp_path: Path) -> None:
     assert found is not None, against_date
     assert found[2] in ("0.79", "0.80", "0.81")  # the last digit of each figure is one of chance
     assert found[3] == "slower"
-    assert "\n            params.argv: [{program:sh}, -c, echo qps $((1000 + " in against_date
+    assert "\n  params.argv: [{program:sh}, -c, echo qps $((1000 + " in against_date
 
     of_plans = said(lab, "compare", first[0][:8], second[0])
     assert QPS.search(of_plans).groups() == found.groups()  # type: ignore[union-attr]

@@ -34,7 +34,7 @@ def test_parts_of_words_and_relative_paths_name_none() -> None:
 
 
 def test_the_host_of_a_summary() -> None:
-    text = "repeats     1 load\nhost        AMD EPYC, 2 cores,\n            ext4 on vda\nstatus      1 done\n"
+    text = "  repeats     1 load\n  host        AMD EPYC, 2 cores,\n                ext4 on vda\n  status      1 done\n"
     assert gallery.host(text) == "AMD EPYC, 2 cores, ext4 on vda"
 
 

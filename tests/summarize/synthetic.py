@@ -61,6 +61,7 @@ class Experiment:
     checksums: bool = True  # older results have none
     as_shipped: str | None = None  # allow: {mixed-quality: …}
     strict: str | None = None
+    metric: str | None = None  # that the report leads with
 
     def __post_init__(self) -> None:
         self.store = Store(self.root / "outputs")
@@ -95,7 +96,14 @@ class Experiment:
             stages=tuple(stages[node] for node in sorted(stages)),
             hardware=HARDWARE,
             report=Report(
-                self.base, 0.02, tuple(self.tables), tuple(self.claims), self.within, self.as_shipped, self.strict
+                self.base,
+                0.02,
+                tuple(self.tables),
+                tuple(self.claims),
+                self.within,
+                self.as_shipped,
+                self.strict,
+                metric=self.metric,
             ),
         )
 

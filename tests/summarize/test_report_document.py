@@ -90,7 +90,7 @@ def test_intervals_can_be_recomputed(document: dict[str, Any], report: Report) -
         assert math.exp(mean) == pytest.approx(ratio["ratio"])
         assert [math.exp(mean - reach), math.exp(mean + reach)] == pytest.approx(ratio["interval"])
     text = report_formats.table(report, "csv", "ratios")
-    assert text in report_formats.whole(report, "csv", None)
+    assert text in report_formats.report_text(report, "csv", None)
     rows = list(csv.DictReader(StringIO(text.partition("\n")[2])))
     assert {row["better"] for row in rows} == {"higher", "lower"}
     assert len(rows) == len(ratios)

@@ -104,6 +104,19 @@ def test_a_brief_of_many_rows_and_arms_has_a_row_for_each_step(here: Path) -> No
     assert max(map(len, lines)) <= 80
 
 
+def test_a_report_may_lead_with_any_metric(here: Path, golden: Golden) -> None:
+    """Response times: the arm with the lower ones is faster."""
+    rates = {"lru": [1000.0, 1010.0, 990.0], "hyper": [500.0, 505.0, 495.0]}
+    report = scenario.report(complete(here, rates, metric="p99_us"))
+    golden("\n".join(brief_lines(report, None, 80, Paint())) + "\n")
+    golden(report_formats.report_text(report, "markdown", None))
+
+
+def test_a_report_that_compares_nothing_has_its_figures(here: Path) -> None:
+    lines = brief_lines(scenario.report(complete(here, {"lru": [1000.0, 1010.0]})), None, 80, Paint())
+    assert lines[1:4] == ["  fillseq: 300k QPS", "  readww: 1.00k QPS", "  overwrite: 1.00k QPS"]
+
+
 @pytest.mark.parametrize(
     ("line", "width", "text"),
     [("one two three", 13, "one two three"), ("one two three", 12, "one two…"), ("one two, three", 9, "one two…")],
@@ -118,13 +131,13 @@ def test_figures_have_three_digits() -> None:
 
 
 def test_markdown_for_a_post(experiment: Experiment, golden: Golden) -> None:
-    golden(report_formats.whole(scenario.report(experiment), "markdown", None))
+    golden(report_formats.report_text(scenario.report(experiment), "markdown", None))
 
 
 def test_no_text_of_a_spec_is_markup(experiment: Experiment) -> None:
     claim = Claim("a|b *is* `faster` <b>", "qps(a='x|y') > 1", "fails", (), "step=<i>")
     report = scenario.altered(scenario.report(experiment), claims=(claim,))
-    assert "a\\|b \\*is\\* \\`faster\\` \\<b\\>" in report_formats.whole(report, "markdown", None)
+    assert "a\\|b \\*is\\* \\`faster\\` \\<b\\>" in report_formats.report_text(report, "markdown", None)
 
 
 def test_chosen_tables_stand_before_the_absolute_figures(experiment: Experiment) -> None:
@@ -142,7 +155,7 @@ def test_only_a_page_in_its_folder_links_to_files(experiment: Experiment) -> Non
     links = re.findall(r'href="([^#"]+)"', page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).is_file()] == []
     assert "summary.txt" in links
-    assert 'href="summary.txt"' not in report_formats.whole(report, "html", None)
+    assert 'href="summary.txt"' not in report_formats.report_text(report, "html", None)
 
 
 # Cells of the table

@@ -124,7 +124,7 @@ def _report_text(report: Report, form: str, page: Path | None) -> str:
     if form == FRAGMENT:
         return html_page.fragment(report)
     if form not in ci_formats.CI_FORMATS:
-        return report_formats.whole(report, form, page)
+        return report_formats.report_text(report, form, page)
     if form == "github":
         ci_formats.append_job_summary(report)
     with ending_with(USAGE, ci_formats.NoFigures):

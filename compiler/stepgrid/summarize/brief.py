@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.host.terminal_output import INDENT, Paint, wrap
 from stepgrid.model import units
+from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD
 from stepgrid.model.table import ABSENT
 from stepgrid.model.units import counted, percent
 from stepgrid.store.store import BRIEF_WIDTHS
 from stepgrid.summarize import claims, sentences
-from stepgrid.summarize.comparisons.comparison import RATIO, Comparison, Entry, Row
+from stepgrid.summarize.causes import DASH
+from stepgrid.summarize.comparisons.comparison import RATIO, ComparedMetric, Comparison, Entry
 from stepgrid.summarize.findings import BUILD_NOUNS, findings, short_build
+from stepgrid.summarize.formats import text_lines
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.statistics import verdicts
+from stepgrid.summarize.statistics.verdicts import ARROWS
 
 MOST_LINES, MOST_ROWS = 18, 6
 LABEL = 13  # columns of the names of lines
-UP, DOWN = "▲", "▼"
-_MARKS = {verdicts.SAME: "=", verdicts.DIFFERENT: "≠", verdicts.INCONCLUSIVE: "?"}
+_MARKS = {**ARROWS, verdicts.DIFFERENT: "≠", verdicts.INCONCLUSIVE: "?"}
 _STYLES = {verdicts.FASTER: "green", verdicts.BETTER: "green", verdicts.SLOWER: "red", verdicts.WORSE: "red"}
 _MEANINGS = {
     "=": "the same within {effect}",
@@ -113,7 +118,7 @@ def _next_command(report: Report) -> str:
 
 def _table(report: Report, width: int, paint: Paint) -> list[str]:
     if not report.comparisons.leading:
-        return []
+        return list(_figures(report, width))[:MOST_ROWS]
     comparison = report.comparisons.leading[0]
     is_pooled = len(comparison.rows) > MOST_ROWS and bool(comparison.pooled)
     rows = [*_pooled_rows(comparison)] if is_pooled else _point_rows(comparison)
@@ -124,33 +129,48 @@ def _table(report: Report, width: int, paint: Paint) -> list[str]:
     columns = zip(*((line.label, *(cell.text for cell in line.cells)) for line in lines), strict=True)
     widths = [max(map(len, column)) for column in columns]
     count = next((count for count in range(len(widths), 2, -1) if sum(widths[:count]) + 3 * count <= width), 2)
-    texts = [_line_text(line, widths[:count], paint) for line in lines]
+    texts = []
+    for line in lines:
+        cells = zip(line.cells, widths[1:count], strict=False)
+        parts = [f"{paint(cell.text, cell.style)}{' ' * (width - len(cell.text))}" for cell, width in cells]
+        texts.append("   ".join([f"{INDENT}{line.label:<{widths[0]}}", *parts]).rstrip())
     omitted = [(len(rows) - MOST_ROWS, "row"), (len(widths) - count, "arm")]
     if names := ", ".join(counted(number, noun) for number, noun in omitted if number > 0):
         texts.append(f"{INDENT}and {names} more: stepgrid report {sentences.spec_words(report)} --all")
     return [*texts, *_legend(report, comparison, lines, width)]
 
 
+def _figures(report: Report, width: int) -> Iterator[str]:
+    """Yield the range of each step of a report that compares nothing, and the first search of an axis."""
+    metric = report.setup.metric
+    for section in report.comparisons.sections[:MOST_ROWS]:
+        if values := [spread[0] for point in section.points if (spread := point.spread(metric.name))]:
+            ends = dict.fromkeys(map(short_figure, (min(values), max(values))))
+            yield fit(f"{INDENT}{section.step}: {DASH.join(ends)} {_title(metric)}", width)
+    for table in islice(search_tables(report.comparisons.searches), 1):
+        yield from (fit(line, width) for line in (f"{INDENT}{table.title}", *text_lines(table, width=width)))
+
+
+def _title(metric: ComparedMetric) -> str:
+    """Name a metric with its unit, which everybody knows of QPS."""
+    return metric.title if metric.name == QPS or not metric.unit else f"{metric.title} ({metric.unit})"
+
+
 def _head(comparison: Comparison, is_pooled: bool) -> _Line:
     """Name the base in full, and the arms by their labels."""
     is_short = len(comparison.layout.across) == 1 and comparison.layout.across != (BUILD,)
     names = [name.partition("=")[2] if is_short else name for name in comparison.arm_names]
-    title = comparison.metric.title
+    title = _title(comparison.metric)
     if is_pooled:
         return _Line(f"{title} / {comparison.base}", [*map(_Text, names)])
     step = f"{comparison.steps[0]} " if len(comparison.steps) == 1 else ""
     return _Line(f"{step}{title}", [_Text(comparison.base), *map(_Text, names)])
 
 
-def _line_text(line: _Line, widths: Sequence[int], paint: Paint) -> str:
-    cells = zip(line.cells, widths[1:], strict=False)
-    texts = [f"{paint(cell.text, cell.style)}{' ' * (width - len(cell.text))}" for cell, width in cells]
-    return "   ".join([f"{INDENT}{line.label:<{widths[0]}}", *texts]).rstrip()
-
-
 def _point_rows(comparison: Comparison) -> list[_Line]:
     """List all rows; of too many, those with the largest differences first."""
-    ranked = sorted(range(len(comparison.rows)), key=lambda index: -_distance(comparison.rows[index]))
+    distances = [max(entry.distance for entry in row.entries) for row in comparison.rows]
+    ranked = sorted(range(len(distances)), key=lambda index: -distances[index])
     is_one_step = len(comparison.steps) == 1
     lines = []
     for row in (comparison.rows[index] for index in (*sorted(ranked[:MOST_ROWS]), *ranked[MOST_ROWS:])):
@@ -158,10 +178,6 @@ def _point_rows(comparison: Comparison) -> list[_Line]:
         label = short_build(name) if comparison.layout.down == (BUILD,) and is_one_step else name or row.step
         lines.append(_Line(label, [_cell(entry, comparison) for entry in row.entries]))
     return lines
-
-
-def _distance(row: Row) -> float:
-    return max(max(entry.ratio, 1 / entry.ratio) if entry.ratio else 0.0 for entry in row.entries)
 
 
 def _pooled_rows(comparison: Comparison) -> Iterator[_Line]:
@@ -184,8 +200,7 @@ def _cell(entry: Entry, comparison: Comparison) -> _Text:
 
 
 def _ratio_text(verdict: str | None, ratio: float) -> _Text:
-    mark = (UP if ratio > 1 else DOWN) if verdict in verdicts.DIFFERENCES else _MARKS.get(verdict or "", "")
-    return _Text(f"{mark}{units.times(ratio)}", _STYLES.get(verdict or ""))
+    return _Text(f"{_MARKS.get(verdict or '', '')}{units.times(ratio)}", _STYLES.get(verdict or ""))
 
 
 def short_figure(value: float) -> str:
@@ -200,8 +215,7 @@ def _legend(report: Report, comparison: Comparison, lines: Sequence[_Line], widt
     """Explain the marks of a table, in two lines at most."""
     cells = " ".join(cell.text for line in lines[1:] for cell in line.cells)
     effect = percent(report.setup.effect)
-    words = zip((UP, DOWN), comparison.metric.verdicts, strict=True)
-    arrows = [f"{mark} {word}" for mark, word in words if mark in cells]
+    arrows = [f"{ARROWS[word]} {word}" for word in comparison.metric.verdicts if ARROWS[word] in cells]
     parts = [f"{', '.join(arrows)}: the whole 95 % interval is more than {effect} from 1"] if arrows else []
     parts += [f"{mark} {text.format(effect=effect)}" for mark, text in _MEANINGS.items() if mark in cells]
     if len(comparison.rows) > MOST_ROWS and comparison.pooled:

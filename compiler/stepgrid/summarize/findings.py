@@ -120,7 +120,7 @@ class ArmCase(NamedTuple):
 
     @property
     def distance(self) -> float:
-        return math.inf if self.entry.idle else max(self.ratio, 1 / self.ratio)
+        return math.inf if self.entry.idle else self.entry.distance
 
     @property
     def text(self) -> str:

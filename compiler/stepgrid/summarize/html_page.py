@@ -28,6 +28,7 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.sentences import TRY, advice, doubts_line, reason_line, subtitle
 from stepgrid.summarize.statistics import verdicts
+from stepgrid.summarize.statistics.verdicts import ARROWS
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -50,7 +51,6 @@ KINDS = {
     "scaling": ("Scaling", "Medians of the loads; a band reaches from the lowest to the highest load."),
 }
 SIGNS = {"holds": "✔", "fails": "✘", "undecided": "?"}
-ARROWS = {"faster": "▲", "better": "▲", "more": "▲", "slower": "▼", "worse": "▼", "less": "▼", "same": "="}
 BANNER = f"{TRY}. `repeat: 3` in the spec, or more, gives intervals and verdicts."
 STYLES, SCRIPT = ("chart.css", "style.css"), "page.js"
 

@@ -23,7 +23,7 @@ class NoTable(Exception):
     """No table has that title."""
 
 
-def whole(report: Report, form: str, page_path: Path | None) -> str:
+def report_text(report: Report, form: str, page_path: Path | None) -> str:
     match form:
         case "text":
             return summary_text.text(report, page_path)
@@ -76,7 +76,11 @@ def markdown(report: Report) -> str:
     blocks = [f"# {escape_markdown(report.setup.title)}", escape_markdown(sentences.subtitle(report))]
     banners = filter(None, (sentences.incomplete(report), sentences.banner(report)))
     blocks += [f"**{escape_markdown(banner)}**" for banner in banners]
-    blocks += [_items(_answers(report)), _items(map(_markdown, sentences.advice(report)))]
+    answers = [*map(escape_markdown, report.notes.reproduction)]
+    for finding in findings(report)[:MOST_FINDINGS]:
+        note = f" ({escape_markdown(finding.note)})" if finding.note else ""
+        answers.append(f"**{escape_markdown(finding.headline)}** {escape_markdown(finding.detail)}{note}")
+    blocks += [_items(answers), _items(map(_markdown, sentences.advice(report)))]
     for comparison in report.comparisons.leading[:1]:
         name = f"{comparison.metric.name}.svg"
         blocks.append(f"![{escape_markdown(comparison.metric.title)}]({name})")
@@ -103,13 +107,6 @@ def markdown(report: Report) -> str:
 def _markdown(text: str) -> str:
     """Escape a sentence of ours, in which backticks stand around code."""
     return escape_markdown(text).replace("\\`", "`")
-
-
-def _answers(report: Report) -> Iterator[str]:
-    yield from map(escape_markdown, report.notes.reproduction)
-    for finding in findings(report)[:MOST_FINDINGS]:
-        note = f" ({escape_markdown(finding.note)})" if finding.note else ""
-        yield f"**{escape_markdown(finding.headline)}** {escape_markdown(finding.detail)}{note}"
 
 
 def _section(title: str, lines: Iterable[str]) -> str:

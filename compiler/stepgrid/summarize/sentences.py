@@ -22,7 +22,7 @@ from stepgrid.summarize.findings import DOT, ArmCase, arms
 from stepgrid.summarize.provenance import NextStep
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.verdicts import INCONCLUSIVE, ONE_LOAD, PATIENCE, needed_loads, too_wide
+from stepgrid.summarize.statistics.verdicts import ARROWS, INCONCLUSIVE, ONE_LOAD, PATIENCE, needed_loads, too_wide
 
 TRY = "A try: one load, no verdicts"
 
@@ -115,9 +115,8 @@ def _loads_advice(report: Report) -> str:
 
 def legend(report: Report) -> str:
     """Explain the arrows of a table."""
-    metric = report.setup.metric
-    above, below = metric.verdicts
-    return f"▼ {below}, ▲ {above}: the whole 95 % interval is more than {percent(report.setup.effect)} from 1"
+    marks = ", ".join(sorted(f"{ARROWS[word]} {word}" for word in report.setup.metric.verdicts))
+    return f"{marks}: the whole 95 % interval is more than {percent(report.setup.effect)} from 1"
 
 
 # Commands

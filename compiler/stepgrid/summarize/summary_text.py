@@ -13,11 +13,11 @@ from stepgrid.model.units import counted, percent
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.store.store import Store
 from stepgrid.summarize import absolute_figures, claims, formats, sentences
-from stepgrid.summarize.causes import why_table
+from stepgrid.summarize.causes import NO_CAUSE, why_table
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
-from stepgrid.summarize.comparisons.comparison_table import FLOOR, comparison_table, pooled_table
+from stepgrid.summarize.comparisons.comparison_table import comparison_table, pooled_table
 from stepgrid.summarize.comparisons.decisions import decision_sentences
 from stepgrid.summarize.findings import DOT, findings, findings_by_metric
 from stepgrid.summarize.formats import SENTENCES
@@ -65,8 +65,14 @@ def page_path(store: Store, plan: str) -> Path:
 
 
 def text(report: Report, page: Path | None) -> str:
+    title = report.setup.title
+    banners = filter(None, (sentences.incomplete(report), sentences.banner(report)))
+    subtitle = wrap(sentences.subtitle(report), "", "", SENTENCES)
+    blocks = [[title, "=" * len(title), *subtitle, *banners], _answer(report)]
+    care = doubts(report)
+    blocks.append(_titled(f"read with care ({len(care)})", _wrapped(care)))
     differences = (*report.notes.differs, *report.notes.left_out)
-    blocks = [_title(report), _answer(report), _doubts(report), _titled("differences", _wrapped(differences))]
+    blocks.append(_titled("differences", _wrapped(differences)))
     for number, comparison in enumerate(report.comparisons.leading):
         blocks += _comparison(report, comparison, not number)
     blocks.append(_other_metrics(report))
@@ -101,12 +107,6 @@ def _lines(table: Table) -> list[str]:
 # Answer and comparisons
 
 
-def _title(report: Report) -> list[str]:
-    lines = [report.setup.title, "=" * len(report.setup.title)]
-    subtitle = wrap(sentences.subtitle(report), "", "", SENTENCES)
-    return [*lines, *subtitle, *filter(None, (sentences.incomplete(report), sentences.banner(report)))]
-
-
 def _answer(report: Report) -> list[str]:
     answers = findings(report)
     lines = [
@@ -132,11 +132,6 @@ def _other_metrics(report: Report) -> list[str]:
     return _titled("by other metrics", _wrapped(filter(None, lines)))
 
 
-def _doubts(report: Report) -> list[str]:
-    texts = doubts(report)
-    return _titled(f"read with care ({len(texts)})", _wrapped(texts))
-
-
 def doubts(report: Report) -> list[str]:
     """List what to know before believing a figure."""
     options = dropped_options(report.comparisons.sections, report.data.facts.get("command", {}))
@@ -152,13 +147,14 @@ def _comparison(report: Report, comparison: Comparison, is_first: bool) -> Itera
     if not (causes := why_table(comparison, report.setup, report.data.details)):
         return
     lines = [f"{arm}: {text}" for arm, text in sentences.reasons_by_arm(report).items()] if is_first else []
-    for row in causes.rows[:MOST_CAUSES]:
+    rows = [row for row in causes.rows if row[-1].text != NO_CAUSE]
+    for row in rows[:MOST_CAUSES]:
         step, *labels, arm, ratio, reason = (cell.text for cell in row)
         point = comparison_axes.words(
             tuple(None if label == "-" else label for label in labels), comparison.layout.down
         )
         lines.append(f"{', '.join(filter(None, (arm, step, point)))}: {ratio}: {reason}")
-    if (omitted := len(causes.rows) - MOST_CAUSES) > 0:
+    if (omitted := len(rows) - MOST_CAUSES) > 0:
         lines.append(f'and {counted(omitted, "difference")} more: `--table "{causes.title}"`')
     yield _titled(causes.title, _wrapped(lines))
 
@@ -207,8 +203,8 @@ def _absolute(report: Report, section: Section) -> list[str]:
     """Write the columns for which there is room; the title has their units."""
     table = absolute_figures.table(report, section)
     names = absolute_figures.own_metrics(section)
-    shown = [index for index, column in enumerate(table.columns) if column.label or column.name in (*COLUMNS, *names)]
-    columns = tuple(table.columns[index]._replace(unit="") for index in shown)
+    indices = [index for index, column in enumerate(table.columns) if column.label or column.name in (*COLUMNS, *names)]
+    columns = tuple(table.columns[index]._replace(unit="") for index in indices)
     units = UNITS | {name: report.setup.units[name] for name in names if report.setup.units.get(name)}
     column_names = {column.name for column in columns}
     groups = (("p50 to p99.9", PERCENTILES), ("CPU/op", CPU))
@@ -217,13 +213,13 @@ def _absolute(report: Report, section: Section) -> list[str]:
     unit_text = ", ".join([*([f"{microseconds} in µs"] if microseconds else []), *parts])
     title = f"{section.step}: {absolute_figures.title(report)}{f'; {unit_text}' if unit_text else ''}"
     return _lines(
-        Table(title, columns, tuple(tuple(row[index] for index in shown) for row in table.rows), notes=table.notes)
+        Table(title, columns, tuple(tuple(row[index] for index in indices) for row in table.rows), notes=table.notes)
     )
 
 
 def _stalls(report: Report, section: Section) -> Iterator[str]:
     for point in section.points:
-        steadiness = (report.data.series.steadiness.get(place) for place in point.places)
+        steadiness = map(report.data.series.steadiness.get, point.places)
         slow = max((series.slow for series in steadiness if series), default=0.0)
         if slow >= STALLED:
             name = comparison_axes.words(comparison_axes.key(point, section.names), section.names)
@@ -326,8 +322,8 @@ def _words(report: Report) -> Iterator[str]:
         f"faster, slower: the whole interval is more than {effect} away from 1; same: all of it is less; different: "
         f"the interval excludes 1, and an end of it is within {effect}; inconclusive: none of these"
     )
-    has_floors = any(FLOOR in [column.name for column in comparison_table(found).columns] for found in comparisons)
-    if has_floors:
+    entries = [entry for comparison in comparisons for row in comparison.rows for entry in row.entries]
+    if any(entry.floor is not None for entry in entries):
         yield (
             "floor: how far apart equal arms came out in this experiment (loads, runs and older results of a step and "
             "engine); a ratio that is no farther from 1 is no difference"

@@ -59,6 +59,11 @@ class Entry:
     idle: str | None = None  # loads with a figure of 0, which has no ratio
 
     @property
+    def distance(self) -> float:
+        """Return how many times the ratio is away from 1, either way; 0 where there is none."""
+        return max(self.ratio, 1 / self.ratio) if self.ratio else 0.0
+
+    @property
     def is_difference(self) -> bool:
         return self.verdict in DIFFERENCES
 

@@ -72,14 +72,14 @@ def pooled_table(comparison: Comparison) -> Table | None:
     for step in comparison.steps:
         ratios = {pooled.name: pooled for pooled in comparison.pooled_of(step)}
         if ratios:
-            points = str(max(pooled.points for pooled in ratios.values()))
+            count = str(max(pooled.points for pooled in ratios.values()))
             cells = (_pooled_cell(ratios[name]) if name in ratios else Cell(NOTHING) for name in names)
-            rows.append((Cell(step), Cell(points), *cells))
+            rows.append((Cell(step), Cell(count), *cells))
         for pooled in ratios.values():
             if pooled.dissenting:
                 omitted = len(pooled.dissenting) - MOST_PLACES
-                places = "; ".join(pooled.dissenting[:MOST_PLACES]) + (f"; and {omitted} more" if omitted > 0 else "")
-                notes.append(f"{DOUBT} {step}, {pooled.name}: on the other side of 1 at {places}")
+                points = "; ".join(pooled.dissenting[:MOST_PLACES]) + (f"; and {omitted} more" if omitted > 0 else "")
+                notes.append(f"{DOUBT} {step}, {pooled.name}: on the other side of 1 at {points}")
     title = f"{comparison.metric.title} relative to {comparison.base}, over all points of a step"
     heads = (Column("step", label=True), Column("points", label=True), *(Column(name, is_text=True) for name in names))
     return Table(title, heads, tuple(rows), notes=tuple(notes)) if rows else None
