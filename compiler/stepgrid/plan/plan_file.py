@@ -324,6 +324,7 @@ class _PartWriter:
         yield from (self._lines[node] for node in sorted(self._lines))
 
     def _add(self, key: Hashable, values: Mapping[str, Any]) -> str:
-        node = self._ids[key] = PART_PREFIX + identity.digest(values)
-        self._lines[node] = _line(node, values)
+        text = encode(values)
+        node = self._ids[key] = PART_PREFIX + identity.text_digest(text)
+        self._lines[node] = f'{{"id":{quoted(node)},{text[1:]}\n'
         return node
