@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from stepgrid.model import units
@@ -71,6 +72,7 @@ class Finding:
         return f"{self.headline} {self.detail}".rstrip() + note
 
 
+@lru_cache(1)  # page, text and brief have the same
 def findings(report: Report) -> list[Finding]:
     """List the answers by the leading metric, heaviest first."""
     return _findings(report, report.comparisons.leading)

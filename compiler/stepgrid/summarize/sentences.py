@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import lru_cache
 from statistics import median
 
 from stepgrid.model import units
@@ -42,6 +43,7 @@ def doubts_line(report: Report) -> str:
     return f"Read with care ({len(report.notes.doubts)}): {DOT.join(briefs)}" if briefs else ""
 
 
+@lru_cache(1)  # page, text and brief have the same
 def reasons(report: Report) -> list[ArmCause]:
     """List the causes of each arm's differences, with their ranges over builds and points."""
     pairs: dict[str, list[tuple[Point, Point]]] = {}
@@ -67,6 +69,7 @@ def reason_line(report: Report) -> str:
 # Verdicts that a report lacks
 
 
+@lru_cache(1)
 def advice(report: Report) -> list[str]:
     """Say what would give the verdicts that the report lacks."""
     outcomes = words(report)
