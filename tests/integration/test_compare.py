@@ -80,10 +80,12 @@ def test_an_archive_that_is_run_again_is_reproduced_or_not(tmp_path: Path) -> No
         (lab.folder / "rate").write_text("800" if lab is slower else "1000")
         assert lab.run(HOME=str(lab.folder)).returncode == 0
     assert there.execute(there.argv("export", "spec.yaml", "../then.tar.gz")).returncode == 0
-    assert "differs     reproduced within 2 % at 1 of 1 point\n" in said(here, "compare", "../then.tar.gz", "spec.yaml")
+    assert "answer\n------\n  reproduced within 2 % at 1 of 1 point\n" in said(
+        here, "compare", "../then.tar.gz", "spec.yaml"
+    )
     assert re.search(
-        r"differs     reproduced within 2 % at 0 of 1 point\n"
-        r"            not reproduced at 1: go 0\.(79|80|81)× \[.*\]\n",
+        r"answer\n------\n  reproduced within 2 % at 0 of 1 point\n"
+        r"  not reproduced at 1: go 0\.(79|80|81)× \[.*\]\n",
         said(slower, "compare", "../then.tar.gz", "spec.yaml"),
     )
 
