@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,6 @@ from stepgrid.model.plan import Plan
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.store import plans
-from stepgrid.store.plans import StoredPlan
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats import FORMATS
 from stepgrid.workflow import host_plan
@@ -176,7 +175,7 @@ def run_site(args: argparse.Namespace) -> int:
     from stepgrid.summarize.static_site import Experiment, folder_names
 
     use_site(args)
-    names = args.results or [plan.digest for plan in _newest_plans(host_plan.store())]
+    names = args.results or _newest_plans(host_plan.store())
     with ExitStack() as temporary_folders, ending_with(FAILED, static_site.NotASite, NoPicture, OSError):
         static_site.claim(args.folder)
         located = [locate_results(args, name, temporary_folders) for name in names]
@@ -190,10 +189,14 @@ def run_site(args: argparse.Namespace) -> int:
     return FINE
 
 
-def _newest_plans(store: Store) -> Iterator[StoredPlan]:
-    """Yield the newest plan of each spec and scale, as far as something of it is measured."""
+def _newest_plans(store: Store) -> list[str]:
+    """List the newest plan of each spec and scale, without those of which nothing is measured."""
     newest = {(plan.spec, plan.scale): plan for plan in plans.stored_plans(store)}
-    yield from (plan for plan in newest.values() if any(store.result(stage) for stage in plans.stage_ids(plan.folder)))
+    digests = []
+    for plan in newest.values():
+        if any(store.result(stage) for stage in plans.stage_ids(plan.folder)):
+            digests.append(plan.digest)
+    return digests
 
 
 # Sets of results as a person names them: a spec, a stored plan, either of them at some date, or an exported file.
