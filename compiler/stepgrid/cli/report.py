@@ -93,8 +93,8 @@ def run_report(args: argparse.Namespace) -> int:
 
 def _is_brief(args: argparse.Namespace) -> bool:
     """Tell whether the terminal gets the brief: not where something else is asked for, or a file."""
-    others = (args.all, args.table, args.output, args.against)
-    return args.format == "text" and (args.brief or not any(others))
+    alternatives = (args.all, args.table, args.output, args.against)
+    return args.format == "text" and (args.brief or not any(alternatives))
 
 
 def _brief_text(report: Report, page: Path | None) -> str:
