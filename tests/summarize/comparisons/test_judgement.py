@@ -284,3 +284,10 @@ def test_points_that_disagree_are_named_and_refused_ones_stay_out() -> None:
 
 def test_one_point_has_nothing_to_pool() -> None:
     assert judged([section(SURE)]).pooled == ()
+
+
+def test_a_step_without_the_metric_has_no_figure_of_it() -> None:
+    figures = {(arm,): [100.0, 101.0] for arm in ARM.labels}
+    sections = [section(figures, step="reads"), section(figures, step="writes", metric="rows_per_s")]
+    (comparison,) = compare(sections, {"arm": "base"}, None, ComparedMetric("rows_per_s", "rows/s", "higher"))
+    assert comparison.steps == ["writes"]

@@ -110,8 +110,8 @@ def _comparison(group: Sequence[tuple[Section, Layout]], metric: ComparedMetric)
 def _compares(row: Row) -> bool:
     """Tell whether a row compares something, or would, had it not failed; the rest has absolute figures alone."""
     base, *arms = row.entries
-    lacks_base = base.kind not in (BASE, ABSENT, Status.DONE) and any(entry.kind == NO_BASE for entry in arms)
-    return lacks_base or any(entry.kind not in (ABSENT, NO_BASE, Status.DONE) for entry in arms)
+    lacks_base = base.kind not in (BASE, ABSENT) and any(entry.kind == NO_BASE for entry in arms)
+    return lacks_base or any(entry.kind not in (ABSENT, NO_BASE) for entry in arms)
 
 
 def _step_rows(section: Section, layout: Layout, metric: ComparedMetric) -> list[tuple[Labels, list[Entry]]]:
@@ -134,7 +134,7 @@ def _entry(point: Point | None, base: Point | None, is_base: bool, metric: str) 
     if point is None:
         return Entry(ABSENT)
     if point.status != Status.DONE or not point.values(metric):
-        return Entry(point.status, point)
+        return Entry(ABSENT if point.status == Status.DONE else point.status, point)
     if is_base:
         return Entry(BASE, point)
     if base is not None and point.places == base.places:
