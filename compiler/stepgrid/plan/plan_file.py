@@ -238,7 +238,8 @@ def texts(plan: Plan) -> Iterator[tuple[str, Iterable[str]]]:
     if plan.cells:
         yield CELLS, _cell_lines(plan.cells)
     builds = sorted(plan.builds, key=lambda build: build.id)
-    yield BUILDS, [_line(build.id, fields(build)) for build in builds]
+    values = ({name: value for name, value in fields(build).items() if name != "id"} for build in builds)
+    yield BUILDS, [_line(build.id, encode(value)) for build, value in zip(builds, values, strict=True)]
     yield STAGES, chain(_stage_lines(plan.stages, writer), writer.lines())  # the writer knows them after the stages
 
 
@@ -259,9 +260,9 @@ def _header(plan: Plan) -> dict[str, Any]:
     return {**header, "report": report}
 
 
-def _line(node: str, values: Mapping[str, Any]) -> str:
+def _line(node: str, encoded: str) -> str:
     # the id comes first, so that lines sort and bisect by it
-    return f'{{"id":{quoted(node)},{encode({name: value for name, value in values.items() if name != "id"})[1:]}\n'
+    return f'{{"id":{quoted(node)},{encoded[1:]}\n'
 
 
 def _cell_lines(cells: Iterable[PlannedCell]) -> Iterator[str]:
@@ -324,7 +325,7 @@ class _PartWriter:
         yield from (self._lines[node] for node in sorted(self._lines))
 
     def _add(self, key: Hashable, values: Mapping[str, Any]) -> str:
-        text = encode(values)
-        node = self._ids[key] = PART_PREFIX + identity.text_digest(text)
-        self._lines[node] = f'{{"id":{quoted(node)},{text[1:]}\n'
+        encoded = encode(values)
+        node = self._ids[key] = PART_PREFIX + identity.text_digest(encoded)
+        self._lines[node] = _line(node, encoded)
         return node
