@@ -49,7 +49,7 @@ def test_it_compiles_nothing(
     monkeypatch.setattr(assembly, "compile_spec", _refuse)
     assert main(["run", "spec.yaml"]) == 0
     folder = Store().summary(measured[1].digest)
-    said = f"nothing to do: 4 cells, 6 stages measured\n\nthe summary\n\n{folder}/summary.txt\n{folder}/index.html\n"
+    said = f"nothing to do: 4 cells, 6 stages measured\n\n{folder}/index.html\n"
     assert capsys.readouterr().out == said
 
 

@@ -104,13 +104,12 @@ def _entries(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _next_command(report: Report) -> str:
-    """Choose one: measure what is missing, then what was disturbed, then more loads."""
+    """Choose one: measure what is missing or more than one load, then what was disturbed, then more."""
     commands = [step.command for step in sentences.next_steps(report)]
-    is_urgent = [" run " in command and bool(report.notes.coverage.incomplete) for command in commands]
-    disturbed = [command for command in commands if command.endswith("--disturbed")]
-    return next(
-        (command for command, urgent in zip(commands, is_urgent, strict=True) if urgent), [*disturbed, *commands][0]
-    )
+    runs = [command for command in commands if " run " in command]
+    if runs and (report.notes.coverage.incomplete or sentences.banner(report)):
+        return runs[0]
+    return next((command for command in commands if command.endswith("--disturbed")), commands[0])
 
 
 # Table: a row for each point or, of many points, for each step
