@@ -408,17 +408,23 @@
   });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") light(chosen = null); });
 
-  // Of a thousand charts and tables those that are looked at
+  // The first chart and table at once; of a thousand others those that are looked at
+  const build = (element) => (element.tagName === "TABLE" ? new Arranged(element) : new Chart(element));
   const seen = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;
       seen.unobserve(target);
-      if (target.tagName === "TABLE") new Arranged(target);
-      else new Chart(target);
+      build(target);
     }
   }, { rootMargin: "400px" });
-  document.querySelectorAll("table").forEach((table) => { if (table.tHead) seen.observe(table); });
-  document.querySelectorAll("figure.picture").forEach((element) => seen.observe(element));
+  for (const [selector, first] of [["figure.picture", "#answer figure.picture"], ["table", "#against-1 > .scroll > table"]]) {
+    const now = document.querySelector(first);
+    document.querySelectorAll(selector).forEach((element) => {
+      if (element.tagName === "TABLE" && !element.tHead) return;
+      if (element === now) build(element);
+      else seen.observe(element);
+    });
+  }
 
   const unfold = () => {
     const place = location.hash.includes("=") ? view.get("at") : decodeURIComponent(location.hash.slice(1));

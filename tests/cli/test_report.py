@@ -86,7 +86,7 @@ def test_the_brief_is_what_a_run_ends_with(capsys: Capture) -> None:
     lines = text.splitlines()
     assert lines[:4] == [
         "t",
-        "  A try: one load, no verdicts",
+        "  A try: one load, no verdicts and no causes; claims are judged by an assumed noise",
         "  readww QPS   threads=1   2",
         "  7.8.3        1.00k       4.00k 4.00×",
     ]

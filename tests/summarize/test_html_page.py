@@ -160,7 +160,7 @@ def test_one_load_is_a_try_without_verdicts(tmp_path: Path) -> None:
     for cache, qps in zip(experiment.caches, (1000.0, 1500.0), strict=True):
         experiment.add(NEW, cache, "1", 0, {"readww": qps, "overwrite": qps})
     source = html_page.page(scenario.report(experiment))
-    assert source.count("A try: one load, no verdicts") == 1
+    assert source.count("A try: one load, no verdicts and no causes") == 1
     table = source[source.index("<h2>QPS and ratio") : source.index("One load of each")]
     assert "one load" not in table
     assert ">1,500</span>" in table

@@ -18,6 +18,7 @@ from stepgrid.summarize.statistics import robust_statistics
 from stepgrid.summarize.statistics.time_series import Steadiness
 
 FILES, SIZE = "files", "B"
+WIDEST = 10.0  # an interval of a median whose ends are further apart says nothing
 MOST_OWN = 12  # metrics that a step declares itself
 
 # metric, heading, unit
@@ -141,7 +142,9 @@ def _range(point: Point) -> Cell | None:
 
 def _interval(point: Point) -> Cell | None:
     interval = robust_statistics.median_interval([fmean(runs) for runs in point.values().values()])
-    return Cell(units.span(interval.low, interval.high)) if interval else None
+    if interval is None or interval.high > WIDEST * interval.low:
+        return None
+    return Cell(units.span(interval.low, interval.high))
 
 
 def _steady(report: Report, point: Point, figure: Callable[[Steadiness], float]) -> Cell | None:

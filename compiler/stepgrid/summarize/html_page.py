@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.model import units
+from stepgrid.model.plan import is_imported
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, MOST_ROWS, NOTHING, Cell, Column, Table, columns
 from stepgrid.model.units import counted
@@ -26,7 +27,16 @@ from stepgrid.summarize.findings import findings
 from stepgrid.summarize.formats import group_html, html_body, html_text
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
-from stepgrid.summarize.sentences import TRY, advice, doubts_line, reason_line, subtitle
+from stepgrid.summarize.sentences import (
+    advice,
+    banner,
+    doubt_briefs,
+    doubts_line,
+    glossary,
+    reason_line,
+    spec_words,
+    subtitle,
+)
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.verdicts import ARROWS
 
@@ -36,7 +46,7 @@ if TYPE_CHECKING:
 MOST_CARDS, MOST_CLAIMS, MOST_OPEN = 3, 6, 2  # open answers, claims, and comparisons beside the first
 MOST_METRICS = 6  # other metrics whose ratios are drawn
 MOST_CELLS, MOST_COLUMNS = 72, 8  # of a table that is open
-MOST_HEADLINES = 6  # doubts in the line
+DOUBT_ROOMS = 270, 85  # letters of doubts that two lines hold, of a wide and a narrow screen
 KINDS = {
     "latency": ("Latency", "In µs: the mark is p50, the ticks are p99 and p99.9; medians of the loads."),
     "over time": (
@@ -51,7 +61,6 @@ KINDS = {
     "scaling": ("Scaling", "Medians of the loads; a band reaches from the lowest to the highest load."),
 }
 SIGNS = {"holds": "✔", "fails": "✘", "undecided": "?"}
-BANNER = f"{TRY}. `repeat: 3` in the spec, or more, gives intervals and verdicts."
 STYLES, SCRIPT = ("chart.css", "style.css"), "page.js"
 
 
@@ -161,11 +170,12 @@ def _context(report: Report) -> dict[str, Any]:
     return {
         "report": report,
         "setup_line": subtitle(report),
-        "banner": BANNER if report.setup.loads[1] == 1 else "",
+        "banner": banner(report),
         "cards": answers[:MOST_CARDS],
         "more_cards": answers[MOST_CARDS:],
         "doubts": report.notes.doubts,
-        "doubt_line": doubts_line(report).partition(": "),
+        "doubt_briefs": doubt_briefs(report),
+        "most_doubts": [_doubts_within(doubt_briefs(report), room) for room in DOUBT_ROOMS],
         "main_chart": main,
         "why": reason_line(report),
         "comparisons": [*_comparisons(report, marks)],
@@ -205,7 +215,8 @@ def _context(report: Report) -> dict[str, Any]:
             ]
         ),
         "method": verdicts.METHOD,
-        "meaning": [*verdicts.MEANING.items(), *absolute_figures.meanings(report)],
+        "meaning": [*glossary(report).items(), *verdicts.MEANING.items(), *absolute_figures.meanings(report)],
+        "run_command": "" if is_imported(report.setup.spec) else f"stepgrid run {spec_words(report)}",
         "setup": _setup(report),
         "advice": advice(report),
         "next_steps": provenance.next_steps(
@@ -215,8 +226,15 @@ def _context(report: Report) -> dict[str, Any]:
             report.notes.coverage.incomplete,
             report.data.facts,
         ),
+        "zip": zip,
         "counted": counted,
     }
+
+
+def _doubts_within(briefs: Sequence[str], room: int) -> int:
+    """Count the doubts that two lines hold whole, at least one."""
+    lengths = accumulate(len(brief) + 3 for brief in briefs)
+    return max(1, sum(length <= room for length in lengths))
 
 
 # Comparisons

@@ -25,7 +25,7 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import ARROWS, INCONCLUSIVE, ONE_LOAD, PATIENCE, needed_loads, too_wide
 
-TRY = "A try: one load, no verdicts"
+TRY = "A try: one load, no verdicts and no causes"
 
 
 def incomplete(report: Report) -> str:
@@ -34,13 +34,19 @@ def incomplete(report: Report) -> str:
 
 
 def banner(report: Report) -> str:
-    return TRY if report.setup.loads[1] == 1 else ""
+    if report.setup.loads[1] > 1:
+        return ""
+    return f"{TRY}; claims are judged by an assumed noise" if report.comparisons.claims else TRY
 
 
 def doubts_line(report: Report) -> str:
     """Write all doubts in a line: Read with care (2): assertions on · fillseq ran 0.2 s."""
-    briefs = dict.fromkeys(doubt.brief for doubt in report.notes.doubts)
+    briefs = doubt_briefs(report)
     return f"Read with care ({len(report.notes.doubts)}): {DOT.join(briefs)}" if briefs else ""
+
+
+def doubt_briefs(report: Report) -> list[str]:
+    return list(dict.fromkeys(doubt.brief for doubt in report.notes.doubts))
 
 
 @lru_cache(1)  # page, text and brief have the same
@@ -120,6 +126,25 @@ def legend(report: Report) -> str:
     """Explain the arrows of a table."""
     marks = ", ".join(sorted(f"{ARROWS[word]} {word}" for word in report.setup.metric.verdicts))
     return f"{marks}: the whole 95 % interval is more than {percent(report.setup.effect)} from 1"
+
+
+_GLOSSARY = {
+    "load": "a freshly loaded database; loads are what is repeated",
+    "run": "a repeat of the measured steps from the image of one load",
+    "stage": "the steps between two saved databases, measured in one go",
+    "step": "a benchmark or command of the spec",
+    "arm": "a value of a compared axis: a build or a setting",
+    "base": "the arm that ratios divide by",
+    "point": "a step with one value of each axis that is not compared",
+    "QPS": "operations per second; rows per second where a step inserts rows or builds indexes",
+    "noise floor": "how far apart equal arms came out in this experiment; a ratio within it decides nothing",
+}
+
+
+def glossary(report: Report) -> dict[str, str]:
+    """Define the words of a report that are no verdicts."""
+    effect = f"{percent(report.setup.effect)} in this report: the difference from which on a ratio counts"
+    return {**_GLOSSARY, "smallest effect": effect}
 
 
 # Commands

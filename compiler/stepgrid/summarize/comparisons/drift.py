@@ -38,7 +38,9 @@ class Drift:
 
     @property
     def brief(self) -> str:
-        return f"{self.step} became {self._change}"
+        span = 3600 * self.hours
+        time = f"{span:.0f} s" if span < 60 else duration(span)
+        return f"{self.step} drifted by {percent(round(self._size, 2))} ({time})"
 
     @property
     def text(self) -> str:
@@ -50,8 +52,11 @@ class Drift:
 
     @property
     def _change(self) -> str:
-        word = "faster" if self.per_hour > 0 else "slower"
-        return f"{percent(abs(math.expm1(self.per_hour * self.hours)))} {word}"
+        return f"{percent(self._size)} {'faster' if self.per_hour > 0 else 'slower'}"
+
+    @property
+    def _size(self) -> float:
+        return abs(math.expm1(self.per_hour * self.hours))
 
 
 def drifts(steps: Sequence[tuple[str, Sequence[Point]]]) -> list[Drift]:

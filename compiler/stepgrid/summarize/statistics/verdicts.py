@@ -51,6 +51,11 @@ METHOD = (  # docs/statistics.md begins with these sentences
     "shrinkage); a clearly noisier comparison keeps its own.",
     "The whole interval decides: faster or slower beyond the smallest effect, the same within it; a single load, or a "
     "ratio within the noise floor, decides nothing.",
+    "A ratio over all points or releases is made load by load: the mean of the points' logarithms is one value of a "
+    "load, and the interval is that of these values.",
+    "The interval of a single load comes from its seconds and knows nothing of other loads: it is indicative at most.",
+    "A claim about a single load is judged by an assumed noise: 2.30× where the host's noise is unknown (loads that "
+    "vary by 30 %), else ±25 % or the noise floor.",
 )
 
 HOPELESS = 0.05  # a comparison that is less likely to be decided by its last load is given up
