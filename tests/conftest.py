@@ -24,6 +24,8 @@ HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4
 
 __all__ = ["golden"]
 
+os.environ.pop("COLUMNS", None)  # pytest gives the processes that it starts the width of its terminal
+
 Compile = Callable[..., Plan]
 Complaints = Callable[..., str]
 
