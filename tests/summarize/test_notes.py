@@ -19,13 +19,21 @@ from stepgrid.summarize.data.tables_reader import Run
 from stepgrid.summarize.notes import Doubt, adjust, coverage, doubts, quiet_times
 from stepgrid.summarize.setup import Defaults
 from stepgrid.summarize.statistics.confidence_intervals import Interval
+from stepgrid.summarize.statistics.robust_statistics import Outlier
 from tests.summarize import made
 
 
 def told(sections: Iterable[Section] = (), comparisons: Sequence[Comparison] = (), **known: Any) -> list[Doubt]:
     header = SimpleNamespace(warnings=known.get("planned", ()), report=known.get("report", Report()))
     setup: Any = SimpleNamespace(
-        scale=known.get("scale"), builds=known.get("builds", {}), effect=0.02, defaults=known.get("defaults")
+        scale=known.get("scale"),
+        builds=known.get("builds", {}),
+        effect=0.02,
+        defaults=known.get("defaults"),
+        hardware=known.get("hardware", {}),
+        loads=(5, 5),
+        spec="a.yaml",
+        metric=ComparedMetric(),
     )
     tables = replace(made.tables(known.get("runs", ())), facts=known.get("facts", {}))
     return list(doubts(header, setup, tables, list(sections), comparisons))  # type: ignore[arg-type]
@@ -55,6 +63,11 @@ def test_a_scale_and_warnings_of_the_plan_come_first() -> None:
     scale, plan = told(scale="smoke", planned=["spec.yaml:1:1: no repeats: there can be no verdict"])
     assert scale.brief == "scale smoke"
     assert scale.text.startswith("measured at scale smoke: sizes, durations or repeats are those of this scale")
+    hosts = ({"cores": 2, "declared": False}, {"cores": 2, "declared": False, "described": {"bee": {}}})
+    assert [told(scale="smoke", hardware=host)[0].text.partition(":")[0] for host in hosts] == [
+        "measured at scale smoke on this 2-core host, whatever hardware the title names",
+        "measured at scale smoke on this 2-core host, not on bee",
+    ]
     assert (plan.brief, plan.text) == ("no repeats", "spec.yaml:1:1: no repeats: there can be no verdict")
 
 
@@ -153,6 +166,19 @@ def test_hosts_that_were_changed_or_disturbed() -> None:
         "the host was not quiet before 4 of 5 stages (b, arm=x, load 0; b, arm=x, load 1; b, arm=x, load 2; "
         "and 1 more): others used 50 % of a core"
     )
+
+
+def test_a_load_that_is_disturbed_and_far_off_is_one_doubt() -> None:
+    arm = point("x", seconds=[60.0])
+    entries = Entry("base", arm), Entry(RATIO, arm, ratio=1.0, outliers=(Outlier(1, 9.0, 1.0),))
+    rows = tuple(Row(step, (), entries) for step in ("read", "write"))
+    comparison = Comparison(ComparedMetric(), Layout(("arm",), (), {"arm": "x"}), (("x",), ("y",)), rows)
+    noise = {"noise": {RESULTS[1]: {"warning": "others used 50 % of a core"}}}
+    (both,) = told(comparisons=[comparison], runs=RUNS, facts=noise)
+    assert both.brief == "load 1: disturbed, and far off in 2 ratios"
+    assert both.text.startswith(f"{both.brief}; `stepgrid redo a.yaml --disturbed` measures it again. The host was")
+    (alone,) = told(comparisons=[comparison], runs=RUNS)
+    assert alone.text == "load 1: far off in 2 ratios; more loads outweigh it (`--set repeat=N`)"
 
 
 def test_results_that_were_measured_again_retracted_or_of_unknown_contents() -> None:

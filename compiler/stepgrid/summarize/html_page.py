@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +23,7 @@ from stepgrid.summarize.charts.drawing import PageMarks, stand_alone
 from stepgrid.summarize.charts.step_charts import Chart
 from stepgrid.summarize.comparisons import decisions
 from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Comparison, Entry, PooledRatio
-from stepgrid.summarize.comparisons.comparison_table import MOST_PLACES, comparison_table
+from stepgrid.summarize.comparisons.comparison_table import MIXED, MOST_PLACES, comparison_table
 from stepgrid.summarize.findings import findings
 from stepgrid.summarize.formats import group_html, html_body, html_text
 from stepgrid.summarize.report import Report
@@ -33,6 +34,7 @@ from stepgrid.summarize.sentences import (
     doubt_briefs,
     doubts_line,
     glossary,
+    ratio_note,
     reason_line,
     spec_words,
     subtitle,
@@ -180,7 +182,7 @@ def _context(report: Report) -> dict[str, Any]:
         "why": reason_line(report),
         "comparisons": [*_comparisons(report, marks)],
         "other_metrics": _other_metrics(report, marks),
-        "legend": _legend(report),
+        "legend": " ".join(filter(None, (_legend(report), ratio_note(report)))),
         "ladders": [
             (ladder, html_body(ladder.table) if ladder.changes else "") for ladder in report.comparisons.ladders
         ],
@@ -200,7 +202,7 @@ def _context(report: Report) -> dict[str, Any]:
         "steps": html_body(setup.step_table(report.setup.steps, report.comparisons.points_by_step))
         if report.setup.steps
         else "",
-        "tables": group_html(report.tables.shown),
+        "tables": group_html([_with_names(table) for table in report.tables.shown]),
         "settings": [(setting.axis, html_body(setting.table)) for setting in report.setup.settings],
         "common": report.setup.common,
         "dropped": provenance.dropped_options(report.comparisons.sections, report.data.facts.get("command", {})),
@@ -310,7 +312,9 @@ def pooled_table(comparison: Comparison) -> Table | None:
         return None
     rows = tuple((Cell(step), *(cells.get((step, name), Cell(NOTHING, ABSENT)) for name in names)) for step in steps)
     heads = (Column("over all points", label=True), *map(Column, names))
-    return Table(f"Ratio to {comparison.base} over all points", heads, rows)
+    is_mixed = any(pooled.dissenting for pooled in comparison.pooled)
+    notes = (f"{MIXED}: some points are on the other side of 1.",) if is_mixed else ()
+    return Table(f"Ratio to {comparison.base} over all points", heads, rows, notes=notes)
 
 
 def _pooled_cell(pooled: PooledRatio) -> Cell:
@@ -319,7 +323,7 @@ def _pooled_cell(pooled: PooledRatio) -> Cell:
         parts.insert(0, units.ratio_with_interval(pooled.ratio, pooled.interval.low, pooled.interval.high, units.TIMES))
     if pooled.dissenting:
         parts.append(f"the other way round at {'; '.join(pooled.dissenting[:MOST_PLACES])}")
-    signs = (ARROWS.get(pooled.verdict or ""), units.times(pooled.ratio), "mixed" if pooled.dissenting else "")
+    signs = (ARROWS.get(pooled.verdict or ""), units.times(pooled.ratio), MIXED if pooled.dissenting else "")
     return Cell(" ".join(filter(None, signs)), pooled.verdict or "", pooled.ratio, verdict="; ".join(parts))
 
 
@@ -361,6 +365,20 @@ def _section(report: Report, section: Any) -> dict[str, Any]:
             list(provenance.commands(section, report.data.facts.get("command", {})))
         ),
     }
+
+
+def _with_names(table: Table) -> Table:
+    """Head columns by the names that lines above a published table give its numbered ones; a page has the room."""
+    pairs = [(line, line.partition(" : ")) for line in table.before]
+    names = {head: name for _, (head, _, name) in pairs if head in {column.name for column in table.columns}}
+    return replace(
+        table,
+        columns=tuple(column._replace(name=names.get(column.name, column.name)) for column in table.columns),
+        rows=tuple(
+            tuple(cell._replace(text="∞") if cell.text == "INF" else cell for cell in row) for row in table.rows
+        ),
+        before=tuple(line for line, (head, *_) in pairs if head not in names),
+    )
 
 
 def _artifacts(build: Any) -> str:

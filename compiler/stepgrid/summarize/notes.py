@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from statistics import median
+from typing import Any
 
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.model.plan import BUILD, Header, Report, stage_label
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted, duration, figure, percent, rate, seconds
+from stepgrid.plan.identity import DESCRIBED
 from stepgrid.plugins.driver import Waiting
 from stepgrid.plugins.hit_rate import EXPECTED, FOUND, WARNING
 from stepgrid.plugins.registry import driver
@@ -27,13 +29,14 @@ from stepgrid.summarize.comparisons.drift import drifts
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.series import Place
 from stepgrid.summarize.data.tables_reader import Run, Tables
-from stepgrid.summarize.provenance import way_text
+from stepgrid.summarize.provenance import spec_words, way_text
 from stepgrid.summarize.setup import Defaults, Setup
 from stepgrid.summarize.statistics.confidence_intervals import chance
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES
 
 FAR_APART = timedelta(days=7)
 MOST_NAMED = 3
+FEWEST_FAR = 2  # ratios in which a load is far off, to be told
 SHORT = 1.0  # seconds: the figure of a shorter run is one of its noise
 FALSE_DISCOVERIES = 0.05  # of the differences of a report, how many may be by chance
 FARTHEST, LEAST_AMPLIFICATION, FEWEST_POINTS = 5.0, 5.0, 3  # times the median of so many points, and at least
@@ -68,16 +71,18 @@ def doubts(
 ) -> Iterator[Doubt]:
     """List all doubts of a report, those of the plan and the builds first."""
     if setup.scale:
+        host = _host_of_scale(setup.hardware)
         text = (
-            f"measured at scale {setup.scale}: sizes, durations or repeats are those of this scale, often smaller than "
-            "the title says; the whole experiment may show something else"
+            f"measured at scale {setup.scale}{host}: sizes, durations or repeats are those of this scale, often "
+            "smaller than the title says; the whole experiment may show something else"
         )
-        yield Doubt("scale", f"scale {setup.scale}", text)
+        yield Doubt("scale", f"scale {setup.scale}{host.partition(',')[0]}", text)
     for text in header.warnings:
         yield Doubt("plan", _brief(re.sub(r"^\S+:\d+:\d+: ", "", text)), text)
     yield from _of_builds(setup.builds.values(), header.report)
     yield from _of_runs(tables.runs, setup.builds.values())
     yield from _of_results(tables)
+    yield from _of_loads(setup, tables, comparisons)
     yield from _of_times(tables.runs, comparisons, header.report.within)
     for rule in _SECTION_RULES:
         for section in sections:
@@ -88,6 +93,15 @@ def doubts(
     yield from _many_comparisons(comparisons, setup.effect)
     if setup.defaults:
         yield from _defaults(setup.defaults)
+
+
+def _host_of_scale(hardware: Mapping[str, Any]) -> str:
+    """Name the host where the facts are not those that a spec declares: a title may speak of other hardware."""
+    if not hardware.get("cores") or hardware.get("declared", True):
+        return ""
+    place = f" on this {hardware['cores']}-core host"
+    replaced = ", ".join(map(str, hardware.get(DESCRIBED) or ()))
+    return f"{place}, not on {replaced}" if replaced else f"{place}, whatever hardware the title names"
 
 
 def _named(names: Iterable[str], most: int = MOST_NAMED, separator: str = ", ") -> str:
@@ -199,7 +213,6 @@ def _of_results(tables: Tables) -> Iterator[Doubt]:
             text = f"the figures come from different settings of the host: {SETTINGS[name]} {', '.join(values)}"
             yield Doubt("host", f"{len(values)} {name}s", text)
     by_result = {f"{run.place[0]}/{run.attempt}": run for run in runs if run.attempt}
-    yield from _disturbed(runs, facts.get("noise", {}))
     requests = facts.get("asked", {})
     reasons = Counter(requests[result].get("why") or "no reason given" for result in by_result if result in requests)
     for why, count in reasons.items():
@@ -215,18 +228,45 @@ def _of_results(tables: Tables) -> Iterator[Doubt]:
         yield Doubt("contents", number, f"{number}: {text}")
 
 
-def _disturbed(runs: Sequence[Run], noise: Mapping[str, Mapping[str, str]]) -> Iterator[Doubt]:
-    """Count the stages before which the host was not quiet."""
+def _of_loads(setup: Setup, tables: Tables, comparisons: Sequence[Comparison]) -> Iterator[Doubt]:
+    """Tell disturbed stages, and loads that are far off in several ratios; in one doubt where both are of one load."""
+    entries = [
+        entry
+        for comparison in comparisons
+        if comparison.metric.name == setup.metric.name
+        for row in comparison.rows
+        for entry in row.entries
+    ]
+    counts = Counter(outlier.load for entry in entries for outlier in entry.outliers)
+    far = {load: f"far off in {count} ratios" for load, count in counts.items() if count >= FEWEST_FAR}
+    doubt, loads = _disturbed(tables.runs, tables.facts.get("noise", {}))
+    command = f"`stepgrid redo {spec_words(setup)} --disturbed` measures it again"
+    if doubt and len(loads) == 1 and setup.loads[1] > 1:
+        load = next(iter(loads))
+        brief = f"load {load}: disturbed{f', and {far[load]}' if load in far else ''}"
+        yield Doubt("noise", brief, f"{brief}; {command}. {doubt.text[0].upper()}{doubt.text[1:]}")
+        far.pop(load, None)
+    elif doubt:
+        yield doubt
+    for load, text in sorted(far.items()):
+        remedy = command if load in loads else "more loads outweigh it (`--set repeat=N`)"
+        yield Doubt("load", f"load {load}: {text}", f"load {load}: {text}; {remedy}")
+
+
+def _disturbed(runs: Sequence[Run], noise: Mapping[str, Mapping[str, str]]) -> tuple[Doubt | None, set[int]]:
+    """Count the stages before which the host was not quiet, and collect their loads."""
     measured = {f"{run.place[0]}/{run.attempt}": run for run in runs if run.attempt and run.measured}
     disturbed = {result: run for result, run in measured.items() if "warning" in noise.get(result, {})}
     stages = []
     for run in disturbed.values():
         labels = [f"{axis}={label}" for axis, label in run.labels.items() if axis != BUILD]
         stages.append(", ".join([run.build, *labels, f"load {run.load}"]))
-    if disturbed:
-        number = f"{len(disturbed)} of {counted(len(measured), 'stage')}"
-        names, reason = _named(stages, separator="; "), noise[next(iter(disturbed))]["warning"]
-        yield Doubt("noise", f"{number} disturbed", f"the host was not quiet before {number} ({names}): {reason}")
+    if not disturbed:
+        return None, set()
+    number = f"{len(disturbed)} of {counted(len(measured), 'stage')}"
+    names, reason = _named(stages, separator="; "), noise[next(iter(disturbed))]["warning"]
+    doubt = Doubt("noise", f"{number} disturbed", f"the host was not quiet before {number} ({names}): {reason}")
+    return doubt, {run.load for run in disturbed.values()}
 
 
 def _databases(runs: Sequence[Run], images: Mapping[str, Mapping[str, str]]) -> Iterator[Doubt]:

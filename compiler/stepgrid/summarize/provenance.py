@@ -196,6 +196,12 @@ COST = "; `stepgrid plan` in place of `stepgrid run` says how long it takes"
 USUAL_LOADS = 3  # loads that give verdicts, as a rule
 
 
+def spec_words(setup: Setup) -> str:
+    """Return the words that name spec and scale on a command line."""
+    spec = setup.plan if is_imported(setup.spec) else setup.spec
+    return shlex.join([spec, *(["--scale", setup.scale] if setup.scale else [])])
+
+
 class NextStep(NamedTuple):
     command: str
     why: str
@@ -205,8 +211,7 @@ def next_steps(
     setup: Setup, comparisons: Sequence[Comparison], claims: Sequence[Claim], missing: int, facts: Mapping[str, Facts]
 ) -> list[NextStep]:
     """List what to run next; `comparisons`: of the leading metric, `missing`: measured steps without figures."""
-    is_from_here = not is_imported(setup.spec)
-    spec = shlex.join([setup.spec if is_from_here else setup.plan, *(["--scale", setup.scale] if setup.scale else [])])
+    is_from_here, spec = not is_imported(setup.spec), spec_words(setup)
     steps = []
     if is_from_here:
         if missing:

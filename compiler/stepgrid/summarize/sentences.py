@@ -5,18 +5,20 @@ Page, text, terminal, Markdown and site share them.
 
 from __future__ import annotations
 
+import math
 import re
-import shlex
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from statistics import median
 
 from stepgrid.model import units
-from stepgrid.model.plan import MOST_LOADS, is_imported
+from stepgrid.model.plan import MOST_LOADS
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.summarize import provenance
 from stepgrid.summarize.causes import DASH, ArmCause, causes_by_arm, chain_text
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
+from stepgrid.summarize.comparisons.comparison import RATIO, Case, Comparison
 from stepgrid.summarize.comparisons.conditions import OTHER_HOST
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.findings import DOT, ArmCase, arms
@@ -25,6 +27,7 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import ARROWS, INCONCLUSIVE, ONE_LOAD, PATIENCE, needed_loads, too_wide
 
+DEPARTURE = 1.1  # times that a ratio may differ from the quotient of its figures
 TRY = "A try: one load, no verdicts and no causes"
 
 
@@ -52,13 +55,21 @@ def doubt_briefs(report: Report) -> list[str]:
 @lru_cache(1)  # page, text and brief have the same
 def reasons(report: Report) -> list[ArmCause]:
     """List the causes of each arm's differences, with their ranges over builds and points."""
-    pairs: dict[str, list[tuple[Point, Point]]] = {}
+    cases: dict[str, list[Case]] = {}
     for comparison in report.comparisons.leading[:1]:
-        pairs.update((name, []) for name in comparison.arm_names)
+        cases.update((name, []) for name in comparison.arm_names)
         for case in comparison.cases():
-            if case.entry.is_difference:
-                pairs[comparison.arm_name(case.arm)].append((case.point, case.base))
-    return causes_by_arm(pairs.items())
+            if case.entry.kind == RATIO and case.entry.ratio:
+                cases[comparison.arm_name(case.arm)].append(case)
+    return causes_by_arm((arm, list(_explained(arm_cases))) for arm, arm_cases in cases.items())
+
+
+def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:
+    """Yield arm and base of each difference, and of undecided points that go the same way."""
+    rises = {(case.entry.ratio or 0) > 1 for case in cases if case.entry.is_difference}
+    for case in cases:
+        if case.entry.is_difference or (case.entry.verdict == INCONCLUSIVE and rises == {(case.entry.ratio or 0) > 1}):
+            yield case.point, case.base
 
 
 def reasons_by_arm(report: Report) -> dict[str, str]:
@@ -147,6 +158,38 @@ def glossary(report: Report) -> dict[str, str]:
     return {**_GLOSSARY, "smallest effect": effect}
 
 
+@lru_cache(1)
+def ratio_note(report: Report) -> str:
+    """Say why ratios are not the quotients of their figures, where some are far from them."""
+    departures = [
+        (_departure(case, comparison), comparison, case)
+        for comparison in report.comparisons.leading
+        for case in comparison.cases()
+        if case.entry.kind == RATIO and case.entry.ratio and case.entry.interval
+    ]
+    count = sum(departure > math.log(DEPARTURE) for departure, *_ in departures)
+    if not count:
+        return ""
+    _, comparison, case = max(departures, key=lambda departure: departure[0])
+    causes = [
+        f", where load {outlier.load} lies far from the others (without it {units.times(outlier.without)})"
+        for outlier in case.entry.outliers
+    ]
+    return (
+        f"Ratios are means of the loads, figures medians: {count} of {counted(len(departures), 'ratio')} are over "
+        f"{percent(DEPARTURE - 1)} off the quotient of their figures, most of all {comparison.arm_name(case.arm)} in "
+        f"{comparison.where(case.row)}{''.join(causes[:1])}."
+    )
+
+
+def _departure(case: Case, comparison: Comparison) -> float:
+    """Return how far the logarithm of a ratio is from that of the quotient of its figures."""
+    arm, base = (point.spread(comparison.metric.name) for point in (case.point, case.base))
+    if not arm or not base or min(arm[0], base[0]) <= 0:
+        return 0.0
+    return abs(math.log((case.entry.ratio or 1.0) * base[0] / arm[0]))
+
+
 # Commands
 
 
@@ -157,9 +200,7 @@ def next_steps(report: Report) -> list[NextStep]:
 
 
 def spec_words(report: Report) -> str:
-    """Return the words that name spec and scale on a command line."""
-    spec = report.setup.plan if is_imported(report.setup.spec) else report.setup.spec
-    return shlex.join([spec, *(["--scale", report.setup.scale] if report.setup.scale else [])])
+    return provenance.spec_words(report.setup)
 
 
 # On what it was measured

@@ -38,7 +38,10 @@ def test_the_main_chart_has_the_figures_of_the_first_comparison_and_its_ratios(r
     assert "readww, cache=hyper, threads=1, rocksdb-7.8.3: 15,000, 1.50× [1.49, 1.51] faster" in titles(chart.svg)
     assert titles(chart.svg) == titles(chart.narrow)
     assert {"◀ slower", "faster ▶"} & set(texts(chart.views["ratio"][0]))
-    assert chart.note == "Median of 3 loads; the bar spans the lowest and the highest."
+    assert (
+        chart.note
+        == "Median of 3 loads; bars: lowest to highest load; ratios: 95 % interval, an arrow where it goes on."
+    )
 
 
 def test_builds_have_the_marks_and_the_compared_axis_comes_first_of_the_groups(report: Report) -> None:

@@ -161,6 +161,11 @@ def _row(chart: Rows, layout: _Layout, scale: Scale, row: Row, y: float) -> str:
     if row.ends:
         first, last = scale.clamp(row.ends[0]), scale.clamp(row.ends[1])
         parts.append(drawing.path([(first, y), (last, y)], 3))
+        parts += [
+            drawing.path([(tip - side * 6, y - 5), (tip, y), (tip - side * 6, y + 5)])
+            for tip, side in ((first, -1), (last, 1))
+            if (row.ends[1] > scale.high if side > 0 else row.ends[0] < scale.low)
+        ]
         end = max(end, last)
     if row.tail:
         tail = [scale.clamp(value) for value in row.tail]

@@ -27,6 +27,7 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_title
 from stepgrid.summarize.statistics.verdicts import VERDICTS
 
+BARS = "Bars: 95 % intervals; an arrow: the interval goes on beyond the frame."
 MOST_RATIOS = 16  # rows of a chart of ratios
 
 # Figures and ratios
@@ -70,8 +71,9 @@ def main_chart(report: Report, marks: Marks) -> Chart | None:
         relative = Rows(f"{title} relative to {comparison.base}", "ratio", ratios, marks, metric.verdicts)
         views["ratio"] = [forms.ratios(relative, report.setup.effect, width) for width in (WIDE, NARROW)]
     loads, total = report.setup.loads[1], sum(map(len, groups.values()))
-    bars = f"Median of {loads} loads; the bar spans the lowest and the highest." if loads > 1 else ""
-    note = " ".join(filter(None, (bars, omission(len(chosen), total, bool(ratios)))))
+    bars = f"Median of {loads} loads; bars: lowest to highest load"
+    bars += "; ratios: 95 % interval, an arrow where it goes on." if ratios else "."
+    note = " ".join(filter(None, (bars if loads > 1 else "", omission(len(chosen), total, bool(ratios)))))
     return Chart(title, forms.figures(figures), forms.figures(figures, NARROW), views, note)
 
 
@@ -155,7 +157,9 @@ def ratio_chart(report: Report, comparison: Comparison, marks: Marks) -> Chart |
     title = f"{step}{subject} relative to {comparison.base}"
     chart = Rows(title, "ratio", drawn, marks, comparison.metric.verdicts)
     wide, narrow = (forms.ratios(chart, report.setup.effect, width) for width in (WIDE, NARROW))
-    return Chart(title, wide, narrow, note=omission(len(drawn), sum(map(len, groups.values()))))
+    bars = BARS if any(row.ends for row in drawn) else ""
+    note = " ".join(filter(None, (bars, omission(len(drawn), sum(map(len, groups.values()))))))
+    return Chart(title, wide, narrow, note=note)
 
 
 def search_charts(searches: Sequence[Search], marks: Marks) -> Iterator[Chart]:

@@ -11,6 +11,7 @@ from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics.confidence_intervals import Interval
+from stepgrid.summarize.statistics.robust_statistics import Outlier
 from stepgrid.summarize.statistics.verdicts import BETTER, DIFFERENCES, FASTER, LESS, MORE, SLOWER, WORSE
 
 BASE, RATIO, NO_BASE = "base", "ratio", "no base"
@@ -56,6 +57,7 @@ class Entry:
     floor: float | None = None  # equal arms of this experiment stay within it 19 times in 20: 0.013 is 1.3 %
     losses: str = ""  # 2 of 5 loads; 3 failed: its figures are of survivors
     doubts: tuple[str, ...] = ()  # conditions of this very ratio: measured far apart, a load far off, …
+    outliers: tuple[Outlier, ...] = ()  # loads whose ratio is far from the others'
     idle: str | None = None  # loads with a figure of 0, which has no ratio
 
     @property

@@ -24,6 +24,7 @@ from stepgrid.summarize.data.points import Point
 
 FLOOR = "floor"
 DOUBT = "†"  # on a ratio with conditions that stand below
+MIXED = "§"  # on a ratio over points of which some are on the other side of 1
 SHIPPED = "‡"  # on a verdict across builds that were not made alike
 PAIRED = "ratios: geometric means over the loads, each load to the same load of the base"
 MOST_PLACES = 3  # that have the same doubt
@@ -79,7 +80,7 @@ def pooled_table(comparison: Comparison) -> Table | None:
             if pooled.dissenting:
                 omitted = len(pooled.dissenting) - MOST_PLACES
                 points = "; ".join(pooled.dissenting[:MOST_PLACES]) + (f"; and {omitted} more" if omitted > 0 else "")
-                notes.append(f"{DOUBT} {step}, {pooled.name}: on the other side of 1 at {points}")
+                notes.append(f"{MIXED} {step}, {pooled.name}: on the other side of 1 at {points}")
     title = f"{comparison.metric.title} relative to {comparison.base}, over all points of a step"
     heads = (Column("step", label=True), Column("points", label=True), *(Column(name, is_text=True) for name in names))
     return Table(title, heads, tuple(rows), notes=tuple(notes)) if rows else None
@@ -90,7 +91,7 @@ def _pooled_cell(pooled: PooledRatio) -> Cell:
     ratio = units.ratio(pooled.ratio)
     if interval:
         ratio = units.ratio_with_interval(pooled.ratio, interval.low, interval.high)
-    text = " ".join(filter(None, (ratio, verdict, DOUBT if pooled.dissenting else "")))
+    text = " ".join(filter(None, (ratio, verdict, MIXED if pooled.dissenting else "")))
     return Cell(text, verdict, pooled.ratio, (interval.low, interval.high) if interval else None, verdict)
 
 

@@ -183,7 +183,8 @@ def judge(
                 comparison = comparisons[at.comparison]
                 entry = comparison.rows[at.row].entries[at.column]
                 ratio = confidence_intervals.ratio(samples[at])
-                entries[at] = replace(entry, ratio=ratio, interval=interval, doubts=tuple(map(_outlier_text, loads)))
+                doubts = tuple(map(_outlier_text, loads))
+                entries[at] = replace(entry, ratio=ratio, interval=interval, doubts=doubts, outliers=loads)
     judged = []
     for number, comparison in enumerate(comparisons):
         shares_loads = _share_loads(axis for axis in axes if axis.name in comparison.layout.across)
