@@ -81,7 +81,7 @@ def requested(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 @pytest.mark.parametrize("title", REQUESTS)
 def test_a_requested_table(requested: Report, title: str) -> None:
-    tables = [table for table in requested.tables.made if table.title == title]
+    tables = [table for table in requested.tables.prepared if table.title == title]
     rows = [[[cell.text for cell in row] for row in table.rows] for table in tables]
     heads = [[column.name for column in table.columns] for table in tables]
     lines = [[" | ".join(row) for row in (head, *cells)] for head, cells in zip(heads, rows, strict=True)]
@@ -89,7 +89,7 @@ def test_a_requested_table(requested: Report, title: str) -> None:
 
 
 def test_ratios_have_all_digits_and_a_note_on_their_interval(requested: Report) -> None:
-    (table,) = (table for table in requested.tables.made if table.title == "ratios to a base")
+    (table,) = (table for table in requested.tables.prepared if table.title == "ratios to a base")
     assert table.before == ("relative to cache=lru",)
     assert table.rows[1][2].value == pytest.approx(1.5)
     assert table.notes == ("±: the 95 % interval, its longer side; those of a step and base hold together",)
@@ -103,7 +103,7 @@ def test_usual_tables_and_the_same_when_they_are_too_long(tmp_path: Path, monkey
     experiment = scenario.experiment(tmp_path)
     usual = scenario.report(experiment)
     assert not usual.tables.are_chosen
-    assert list(dict.fromkeys(table.title for table in usual.tables.made)) == ["response time"]
+    assert list(dict.fromkeys(table.title for table in usual.tables.prepared)) == ["response time"]
     hidden = {(name.partition(":")[0], why) for name, why in usual.tables.hidden}
     assert hidden == {("relative QPS", report_tables.REPEATED)}
     monkeypatch.setattr(report_tables, "MOST_ROWS", 0)
@@ -120,15 +120,15 @@ def test_the_text_names_a_long_table_and_repeats_no_note(tmp_path: Path) -> None
     report = scenario.report(scenario.experiment(tmp_path))
     rows = tuple((Cell(str(row)),) for row in range(MOST_ROWS + 1))
     long = (Table("iostat averages", (Column("rps"),), rows, "readww"),)
-    text = summary_text.text(scenario.altered(report, made=long), Path("index.html"))
+    text = summary_text.text(scenario.altered(report, prepared=long), Path("index.html"))
     assert 'stepgrid report specs/cache.yaml --table "iostat averages: readww"\n' in text
     assert "-------\n  rps\n" not in text
-    imported = scenario.altered(report, made=long, spec="import sysbench published")
+    imported = scenario.altered(report, prepared=long, spec="import sysbench published")
     assert f'stepgrid report {report.setup.plan} --table "iostat' in summary_text.text(imported, Path("index.html"))
-    chosen = scenario.altered(report, made=long, are_chosen=True)
+    chosen = scenario.altered(report, prepared=long, are_chosen=True)
     assert "-------\n  rps\n" in summary_text.text(chosen, Path("index.html"))
     noted = (Table(name, (Column("x"),), ((Cell("1"),),), notes=("x: in seconds",)) for name in ("one", "two"))
-    report = scenario.altered(report, made=tuple(noted))
+    report = scenario.altered(report, prepared=tuple(noted))
     assert summary_text.text(report, Path("index.html")).count("x: in seconds") == 1
     assert html_page.page(report).count("x: in seconds") == 1
 

@@ -144,7 +144,7 @@ def test_chosen_tables_stand_before_the_absolute_figures(experiment: Experiment)
     report = scenario.report(experiment)
     chosen = Table("mine", (Column("x"),), ((Cell("1"),),), "readww")
     for is_chosen in (True, False):
-        tables = report_formats.tables(scenario.altered(report, made=(chosen,), are_chosen=is_chosen))
+        tables = report_formats.tables(scenario.altered(report, prepared=(chosen,), are_chosen=is_chosen))
         titles = [table.title for table in tables]
         assert (titles.index("mine") < titles.index("absolute figures")) is is_chosen
 

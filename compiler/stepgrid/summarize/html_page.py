@@ -202,7 +202,7 @@ def _context(report: Report) -> dict[str, Any]:
         "steps": html_body(setup.step_table(report.setup.steps, report.comparisons.points_by_step))
         if report.setup.steps
         else "",
-        "tables": group_html([_with_names(table) for table in report.tables.shown]),
+        "tables": group_html([_with_names(table) for table in report.tables.visible]),
         "settings": [(setting.axis, html_body(setting.table)) for setting in report.setup.settings],
         "common": report.setup.common,
         "dropped": provenance.dropped_options(report.comparisons.sections, report.data.facts.get("command", {})),

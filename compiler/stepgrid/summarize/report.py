@@ -74,18 +74,20 @@ class Comparisons:
 class ReportTables:
     """Tables of a report, in the layouts of published ones."""
 
-    made: tuple[Table, ...] = ()
+    prepared: tuple[Table, ...] = ()
     long: tuple[report_tables.LongTable, ...] = ()  # made when someone wants them
     are_chosen: bool = False  # by the spec
 
     @property
-    def shown(self) -> list[Table]:
-        return [table for table in self.made if self.are_chosen or not table.is_long]
+    def visible(self) -> list[Table]:
+        return [table for table in self.prepared if self.are_chosen or not table.is_long]
 
     @property
     def hidden(self) -> list[tuple[str, str]]:
         """List the names of the others, and why they are not shown."""
-        long = [(table.name, report_tables.TOO_LONG) for table in self.made if not self.are_chosen and table.is_long]
+        long = [
+            (table.name, report_tables.TOO_LONG) for table in self.prepared if not self.are_chosen and table.is_long
+        ]
         return [*long, *((table.name, table.why) for table in self.long)]
 
 
@@ -111,7 +113,7 @@ def make_report(
     intervals = ratio_intervals(comparisons, subject.alpha)
     caveat = partial(_caveat, evidence)
     inputs = TableInputs(axes, subject.base, subject.tables, caveat, intervals)
-    made, long = report_tables.tables(header.report.tables, inputs)
+    prepared, long = report_tables.tables(header.report.tables, inputs)
     ladders = (
         version_ladder(axes, subject.points, evidence, metric),
         date_ladder(axes, subject.points, subject.tables, evidence) if metric.name == QPS else None,
@@ -139,7 +141,7 @@ def make_report(
             tuple(doubts(header, setup, subject.tables, subject.sections, comparisons)),
             tuple(quiet_times(subject.tables.runs)),
         ),
-        ReportTables(tuple(made), tuple(long), bool(header.report.tables)),
+        ReportTables(tuple(prepared), tuple(long), bool(header.report.tables)),
         subject.tables,
     )
 

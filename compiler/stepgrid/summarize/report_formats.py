@@ -57,10 +57,10 @@ def tables(report: Report) -> Iterator[Table]:
     if report.comparisons.claims:
         yield claims.table(report.comparisons.claims)
     if report.tables.are_chosen:
-        yield from report.tables.made
+        yield from report.tables.prepared
     yield from (absolute_figures.table(report, section) for section in report.comparisons.sections)
     if not report.tables.are_chosen:
-        yield from report.tables.made
+        yield from report.tables.prepared
     yield from (table for long in report.tables.long for table in long.make())
 
 

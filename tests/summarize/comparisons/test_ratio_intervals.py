@@ -47,7 +47,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 def cell(report: Report, title: str) -> str:
-    (table,) = (each for each in report.tables.made if isinstance(each, Table) and each.title == title)
+    (table,) = (each for each in report.tables.prepared if isinstance(each, Table) and each.title == title)
     at = [column.name for column in table.columns].index("c2")
     return table.rows[0][at].text
 
