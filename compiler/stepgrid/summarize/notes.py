@@ -99,9 +99,8 @@ def _host_of_scale(hardware: Mapping[str, Any]) -> str:
     """Name the host where the facts are not those that a spec declares: a title may speak of other hardware."""
     if not hardware.get("cores") or hardware.get("declared", True):
         return ""
-    place = f" on this {hardware['cores']}-core host"
-    replaced = ", ".join(map(str, hardware.get(DESCRIBED) or ()))
-    return f"{place}, not on {replaced}" if replaced else f"{place}, whatever hardware the title names"
+    host, replaced = f" on this {hardware['cores']}-core host", ", ".join(map(str, hardware.get(DESCRIBED) or ()))
+    return f"{host}, not on {replaced}" if replaced else f"{host}, whatever hardware the title names"
 
 
 def _named(names: Iterable[str], most: int = MOST_NAMED, separator: str = ", ") -> str:

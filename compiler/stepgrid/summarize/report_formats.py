@@ -90,7 +90,8 @@ def markdown(report: Report) -> str:
     figures = [absolute_figures.table(report, section) for section in report.comparisons.sections]
     blocks += [*compared, *pooled] or [markdown_table(table).strip() for table in figures]
     if compared and report.setup.loads[1] > 1:
-        blocks.append(f"*{escape_markdown(sentences.legend(report))}*")
+        notes = filter(None, (sentences.legend(report), sentences.ratio_note(report)))
+        blocks.append("\n".join(f"*{escape_markdown(note)}*" for note in notes))
     if reason := sentences.reason_line(report):
         blocks.append(f"**Why:** {escape_markdown(reason)}")
     blocks.append(

@@ -116,7 +116,11 @@ def _answer(report: Report) -> list[str]:
     ]
     if (omitted := len(answers) - MOST_FINDINGS) > 0:
         lines.append(f"and {counted(omitted, 'arm')} more, which differ less")
-    texts = [*report.notes.reproduction, *filter(str.strip, lines), *sentences.advice(report)]
+    texts = [
+        *report.notes.reproduction,
+        *filter(str.strip, [*lines, sentences.ratio_note(report)]),
+        *sentences.advice(report),
+    ]
     return _titled("answer", _wrapped(texts))
 
 
