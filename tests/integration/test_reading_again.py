@@ -28,7 +28,7 @@ allow: {no-repeats: a test}
 hardware: {id: any}
 """
 TOOL = "#!/bin/sh\necho QPS 70, 9 ms\n"
-READ_AGAIN = "  read     2 results are read again from kept output, nothing is measured for it\n"
+READ_AGAIN = "  read     2 results are read again from kept output; nothing is measured for that\n"
 
 
 @pytest.fixture

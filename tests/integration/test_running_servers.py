@@ -87,9 +87,8 @@ def _same_for_both(found: _Found, engine: str) -> None:
         "route": "server", "server": "prod", "compiler": "unknown", "optimisation": "unknown", "march": "unknown",
         "assertions": False,
     }  # fmt: skip
-    assert f"prod: {build['version']} (server, which already ran: its configuration, compiler, flags and" in " ".join(
-        found.text.split()
-    )
+    text = " ".join(found.text.split())
+    assert f"prod: {build['version']} (server, which already ran: its configuration, compiler, flags, patches" in text
 
 
 def _nowhere(lab: Lab, access: Access) -> None:

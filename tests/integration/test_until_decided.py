@@ -74,9 +74,10 @@ def test_one_command_goes_on_until_all_is_decided(lab: Lab) -> None:
     assert loads(lab) == {"base": 7, "fast": 3, "near": 7}
     assert "arm=near against arm=base, count: undecided after 3 loads\n2 stages more\n[9/11 done]" in done.stderr
     assert done.stderr.count("stages more\n") == 3
-    assert "3 to 7 loads (until decided: 3 to 7)" in done.stdout
-    assert "2 comparisons: 1 decided, 1 undecided after the last load" in done.stdout
-    assert re.search(r"arm=near against arm=base, count: 1\.\d\dx to 1\.\d\dx after 7 loads, the most", done.stdout)
+    text = lab.execute(lab.argv("report", "spec.yaml", "--all")).stdout
+    assert "3 to 7 loads (until decided: 3 to 7)" in text
+    assert "2 comparisons: 1 decided, 1 undecided after the last load" in text
+    assert re.search(r"arm=near against arm=base, count: 1\.\d\dx to 1\.\d\dx after 7 loads, the most", text)
     before = lab.results()
     assert lab.run().stdout.startswith("nothing to do: 3 cells, 17 stages measured\n")
     assert lab.results() == before
