@@ -21,7 +21,7 @@ specs/%.schema.json: $(STAMP) $(shell find compiler/stepgrid specs/library -name
 
 demo: $(STAMP)
 	@spec=$$($(BIN)/python scripts/demo_spec.py) && PATH="$(CURDIR)/$(BIN):$$PATH" stepgrid run $$spec && \
-	    echo "next: change a value of $$spec, then . .venv/bin/activate; stepgrid run $$spec" >&2
+	    echo "next: . .venv/bin/activate; change a value of $$spec; stepgrid run $$spec" >&2
 
 wheel: $(STAMP)  # dist/stepgrid-*.whl, which needs no checkout, and the source archive
 	@$(BIN)/python -m hatchling build --target wheel --target sdist

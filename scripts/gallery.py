@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 STEPGRID = ROOT / ".venv" / "bin" / "stepgrid"
 GALLERY = ROOT / "docs" / "gallery"
+README = ROOT / "README.md"
+BEGIN, END = "<!-- the quickstart, by scripts/gallery.py -->", "<!-- /the quickstart -->"
 SITE = ROOT / "dist" / "gallery"  # all pages with their tables, which are too large for git
 SCALE = "smoke"
 WHOLE = "quickstart"  # it has no smaller scale
@@ -82,13 +84,27 @@ def kept(name: str) -> Exhibit | None:
     GALLERY.mkdir(exist_ok=True)
     for file, text in texts.items():
         (GALLERY / file).write_text(text, encoding="utf-8")
-    return found._replace(host=host(texts[f"{PurePath(name).name}.txt"]))
+    found = found._replace(host=host(texts[f"{PurePath(name).name}.txt"]))
+    if name == WHOLE:
+        README.write_text(
+            shop_window(README.read_text(encoding="utf-8"), found, said("report", name)), encoding="utf-8"
+        )
+    return found
+
+
+def shop_window(readme: str, exhibit: Exhibit, brief: str) -> str:
+    """Write the end of the quickstart's run into README.md, and which run it is: the same as in the gallery."""
+    before, _, rest = readme.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    day = min(exhibit.days, default="?")
+    run = f"{exhibit.cells} cells, {exhibit.stages} stages; a run of {day} on {exhibit.host}, plan {exhibit.plan[:8]}:"
+    return f"{before}{BEGIN}\n{run}\n\n```\n{brief}```\n{END}{after}"
 
 
 def texts_of(name: str) -> Iterator[tuple[str, str]]:
     """By the name of the file."""
     stem = PurePath(name).name
-    yield f"{stem}.txt", said("report", name)
+    yield f"{stem}.txt", f"{said('report', name)}\n{said('report', name, '--all')}"
     if (table := MORE.get(name)) is not None:
         yield f"{stem}.{table.replace(' ', '-')}.txt", said("report", name, "--table", table)
     yield f"{stem}.html", said("report", name, "--format", "html")

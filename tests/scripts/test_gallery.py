@@ -53,6 +53,18 @@ def test_the_page() -> None:
     )
 
 
+def test_readme_and_gallery_show_one_run() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    window = readme.partition(gallery.BEGIN)[2].partition(gallery.END)[0]
+    brief = window.partition("```\n")[2].partition("```")[0]
+    text = (ROOT / "docs" / "gallery" / "quickstart.txt").read_text(encoding="utf-8")
+    assert brief.count("\n") >= 10
+    assert text.startswith(brief)
+    plan = re.search(r"plan ([0-9a-f]{8}):", window)
+    assert plan is not None
+    assert plan[1] in text
+
+
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem)
 def test_what_is_kept_names_no_machine_and_is_not_wide(path: Path) -> None:
     text = path.read_text(encoding="utf-8")

@@ -65,15 +65,16 @@ def test_a_table_is_sorted_filtered_and_takes_another_base(tab: Page, path: Path
     tab.run(CHOICE.format(at=1, selector="#against-1 .controls label select"))
     assert 0 < len(tab.run(CELLS)) < len(before)
     tab.run(CHOICE.format(at=0, selector="#against-1 .controls label select"))
-    tab.run(CHOICE.format(at=1, selector="#against-1 .bar > label select"))
-    assert "| base" in "".join(tab.run(CELLS))
+    if tab.run("document.querySelector('#against-1 .bar > label select')") is not None:  # not of ratios over all points
+        tab.run(CHOICE.format(at=1, selector="#against-1 .bar > label select"))
+        assert " base" in "".join(tab.run(CELLS))
 
 
 def test_without_scripts_everything_is_there(tab: Page, path: Path) -> None:
     tab.open(path, scripts=False)
     assert tab.run("document.querySelector('.bar')") is None
     assert len(tab.run(CELLS)) > 1
-    assert tab.run("document.querySelector('#answer').innerText").startswith("In short")
+    assert " the QPS" in tab.run("document.querySelector('#answer').innerText")
 
 
 def test_on_a_phone_and_on_paper_nothing_is_cut(tab: Page, path: Path) -> None:
