@@ -26,7 +26,7 @@ def obstacle() -> str:
     """Why the builds of the ordinary demo cannot be made; empty when they are there."""
     if not shutil.which("apt-get"):
         return "apt-get is not on PATH"
-    say("three releases of RocksDB from Debian's packages, half a minute or so")
+    say("RocksDB from Debian's packages, some seconds")
     return "" if built() else f"`stepgrid builds {PACKAGED}` says why"
 
 

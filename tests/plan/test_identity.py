@@ -57,7 +57,7 @@ def ids(plan: Plan) -> tuple[int, str, str]:
 
 def test_the_quickstart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    assert ids(compile_spec("specs/quickstart.yaml", None, HOST)) == (60, "07d36bde6a8782b7", "c4f78aad8930d74a")
+    assert ids(compile_spec("specs/quickstart.yaml", None, HOST)) == (50, "5921d318f7a24808", "7d274dbf40b37095")
 
 
 def test_a_spec_of_everything(compile_text: Compile) -> None:

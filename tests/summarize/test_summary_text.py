@@ -293,3 +293,15 @@ def test_the_command(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == ""
     assert summary_text.path(Store(), "p-synthetic").is_file()
     assert summary_text.page_path(Store(), "p-synthetic").is_file()
+
+
+def test_the_brief_of_a_base_of_two_axes(here: Path, golden: Golden) -> None:
+    """Caches matter with one thread, threads with each cache: a table for the first axis, a line for the other."""
+    experiment = Experiment(here, base={"cache": "lru", "threads": "1"}, seconds=1)
+    experiment.add_build(BUILD)
+    for load, level in enumerate((1.0, 1.001, 0.999)):
+        experiment.add_load(BUILD, load)
+        for cache, threads, rate in (("lru", "1", 1), ("hyper", "1", 1.5), ("lru", "2", 2), ("hyper", "2", 2)):
+            experiment.add(BUILD, cache, threads, load, {"readww": 1000.0 * rate * level, "overwrite": 1000.0 * level})
+    report = scenario.report(experiment)
+    golden("\n".join(brief_lines(report, None, 100, Paint())) + "\n")

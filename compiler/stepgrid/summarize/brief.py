@@ -17,7 +17,7 @@ from stepgrid.store.store import BRIEF_WIDTHS
 from stepgrid.summarize import claims, sentences
 from stepgrid.summarize.causes import DASH
 from stepgrid.summarize.comparisons.comparison import RATIO, ComparedMetric, Comparison, Entry
-from stepgrid.summarize.findings import BUILD_NOUNS, findings, short_build
+from stepgrid.summarize.findings import findings, short_build
 from stepgrid.summarize.formats import text_lines
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
@@ -93,9 +93,11 @@ def _banners(report: Report, width: int) -> Iterator[str]:
 
 
 def _entries(report: Report) -> Iterator[tuple[str, str]]:
+    bases = [comparison.base for comparison in report.comparisons.leading]
     for finding in findings(report):
-        if finding.arm in BUILD_NOUNS:
-            yield finding.arm, f"{finding.headline.removeprefix(finding.arm).lstrip(',: ')} {finding.detail}"
+        if finding.base not in bases[:1]:
+            axis, _, label = finding.arm.partition("=")
+            yield axis, f"{label}{finding.headline.removeprefix(finding.arm)} {finding.detail}".lstrip(",: ")
     yield "why", sentences.reason_line(report)
     if report.comparisons.claims:
         yield "claims", claims.brief_count(report.comparisons.claims).partition(" ")[2]

@@ -19,6 +19,7 @@ from stepgrid.model.table import ABSENT
 from stepgrid.model.table import SAME as SAME_AS
 from stepgrid.model.units import counted, percent
 from stepgrid.summarize.causes import DASH
+from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import NO_BASE, RATIO, Comparison, Entry, PooledRatio, Row
 from stepgrid.summarize.comparisons.comparison_axes import Labels
@@ -74,7 +75,7 @@ class Finding:
 
 @lru_cache(1)  # page, text and brief have the same
 def findings(report: Report) -> list[Finding]:
-    """List the answers by the leading metric, heaviest first."""
+    """List the answers by the leading metric: those about the first axis of the base first, of each the heaviest."""
     return _findings(report, report.comparisons.leading)
 
 
@@ -87,14 +88,15 @@ def findings_by_metric(report: Report) -> dict[str, list[Finding]]:
 
 
 def _findings(report: Report, comparisons: Sequence[Comparison]) -> list[Finding]:
-    answers: list[Finding | None] = []
+    answers: list[Finding] = []
     for number, comparison in enumerate(comparisons):
         comparison_arms = arms(comparison)
         if number and comparison.layout.across == (BUILD,):
-            answers.append(_builds_finding(comparison_arms))
+            comparison_answers = [_builds_finding(comparison_arms)]
         else:
-            answers += [_arm_finding(arm, report.setup.effect) for arm in comparison_arms]
-    return sorted(filter(None, answers), key=lambda finding: finding.weight, reverse=True)
+            comparison_answers = [_arm_finding(arm, report.setup.effect) for arm in comparison_arms]
+        answers += sorted(filter(None, comparison_answers), key=lambda finding: finding.weight, reverse=True)
+    return answers
 
 
 # An arm and its comparisons
@@ -329,7 +331,20 @@ def _at(cases: Sequence[ArmCase], arm: Arm) -> str:
     preposition, noun = _point_noun(arm)
     if len(cases) == len(arm.compared):
         return f"{preposition} {_all_points(arm)}"
+    if shared := _shared_place(cases, arm):
+        return shared
     return f"{preposition} {len(cases)} of {len(arm.compared)} {noun}"
+
+
+def _shared_place(cases: Sequence[ArmCase], arm: Arm) -> str:
+    """Name the step or label that these comparisons of an arm have and no other: in readww, at cached=all."""
+    chosen = set(map(id, cases))
+    for position, name in enumerate(("step", *arm.comparison.layout.down)):
+        labels = [(case.row.step, *case.row.labels)[position] for case in arm.compared]
+        shared = {label for label, case in zip(labels, arm.compared, strict=True) if id(case) in chosen}
+        if len(shared) == 1 and sum(label in shared for label in labels) == len(cases):
+            return f"at {comparison_axes.words(tuple(shared), (name,))}" if position else f"in {shared.pop()}"
+    return ""
 
 
 def _all_points(arm: Arm) -> str:

@@ -53,15 +53,18 @@ def doubt_briefs(report: Report) -> list[str]:
 
 
 @lru_cache(1)  # page, text and brief have the same
-def reasons(report: Report) -> list[ArmCause]:
-    """List the causes of each arm's differences, with their ranges over builds and points."""
-    cases: dict[str, list[Case]] = {}
-    for comparison in report.comparisons.leading[:1]:
-        cases.update((name, []) for name in comparison.arm_names)
-        for case in comparison.cases():
-            if case.entry.kind == RATIO and case.entry.ratio:
-                cases[comparison.arm_name(case.arm)].append(case)
-    return causes_by_arm((arm, list(_explained(arm_cases))) for arm, arm_cases in cases.items())
+def reasons(report: Report) -> dict[str, list[ArmCause]]:
+    """List the causes of each arm's differences, with their ranges over builds and points, by the axis of the base."""
+    causes: dict[str, list[ArmCause]] = {}
+    for comparison in report.comparisons.leading:
+        if comparison.layout.base.keys() <= report.setup.base.keys() or not causes:
+            cases: dict[str, list[Case]] = {name: [] for name in comparison.arm_names}
+            for case in comparison.cases():
+                if case.entry.kind == RATIO and case.entry.ratio:
+                    cases[comparison.arm_name(case.arm)].append(case)
+            pairs = ((arm, list(_explained(arm_cases))) for arm, arm_cases in cases.items())
+            causes[", ".join(comparison.layout.across)] = causes_by_arm(pairs)
+    return {axis: arm_causes for axis, arm_causes in causes.items() if arm_causes}
 
 
 def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:
@@ -72,15 +75,16 @@ def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:
             yield case.point, case.base
 
 
-def reasons_by_arm(report: Report) -> dict[str, str]:
+def reasons_by_arm(report: Report, comparison: Comparison) -> dict[str, str]:
     texts: dict[str, list[str]] = {}
-    for cause in reasons(report):
+    for cause in reasons(report).get(", ".join(comparison.layout.across), ()):
         texts.setdefault(cause.arm, []).append(cause.text.removeprefix(f"{cause.arm}: "))
     return {arm: "; ".join(causes) for arm, causes in texts.items()}
 
 
 def reason_line(report: Report) -> str:
-    return chain_text(reasons(report))
+    chains = {axis: chain_text(causes) for axis, causes in reasons(report).items()}
+    return "".join(chains.values()) if len(chains) == 1 else DOT.join(map(": ".join, chains.items()))
 
 
 # Verdicts that a report lacks

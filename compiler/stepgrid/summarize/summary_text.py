@@ -150,7 +150,7 @@ def _comparison(report: Report, comparison: Comparison, is_first: bool) -> Itera
         yield _lines(pooled)
     if not (causes := why_table(comparison, report.setup, report.data.details)):
         return
-    lines = [f"{arm}: {text}" for arm, text in sentences.reasons_by_arm(report).items()] if is_first else []
+    lines = [f"{arm}: {text}" for arm, text in sentences.reasons_by_arm(report, comparison).items()]
     rows = [row for row in causes.rows if row[-1].text != NO_CAUSE]
     for row in rows[:MOST_CAUSES]:
         step, *labels, arm, ratio, reason = (cell.text for cell in row)

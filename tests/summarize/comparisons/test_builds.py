@@ -196,7 +196,7 @@ REPORTS: dict[str, tuple[dict[str, Any], bool, tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize(("spec", "has_assertions", "texts"), REPORTS.values(), ids=REPORTS)
-def test_the_quickstarts_own_comparison(
+def test_three_releases_as_debian_ships_them(
     tmp_path: Path, spec: dict[str, Any], has_assertions: bool, texts: Sequence[str]
 ) -> None:
     """Packages of three suites, each release twice as fast as the last; the second perhaps without assertions."""

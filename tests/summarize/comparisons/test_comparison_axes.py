@@ -1,11 +1,23 @@
+from collections.abc import Sequence
+from itertools import product
+
 from stepgrid.model.plan import Axis
 from stepgrid.plan.actions import choose_base
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.comparison_axes import Layout
+from stepgrid.summarize.comparisons.comparison_axes import Layout, Section
+from stepgrid.summarize.data.points import Point
 
 BUILD = Axis("build", ("r-1", "r-2"))
 CACHE = Axis("cache", ("lru", "hyper"), ("readww",))
 THREADS = Axis("threads", ("1",), ("readww",))
+
+
+def section(*axes: Axis, without: Sequence[tuple[str, ...]] = ()) -> Section:
+    """Make a step with a point for each combination."""
+    combinations = [labels for labels in product(*(axis.labels for axis in axes)) if labels not in without]
+    names = [axis.name for axis in axes]
+    points = [Point("readww", dict(zip(names, labels, strict=True)), ()) for labels in combinations]
+    return Section("readww", axes, tuple(points))
 
 
 def test_axes_behind_the_checkpoint_do_not_touch_the_load():
@@ -14,17 +26,24 @@ def test_axes_behind_the_checkpoint_do_not_touch_the_load():
 
 
 def test_base_axes_go_across_and_builds_have_a_table_of_their_own():
-    found = comparison_axes.layouts([BUILD, CACHE, THREADS], {"cache": "lru"}, "r-1")
+    found = comparison_axes.layouts(section(BUILD, CACHE, THREADS), {"cache": "lru"}, "r-1")
     assert found == [
         Layout({"cache": "lru"}, ("cache",), ("build",)),
         Layout({"build": "r-1"}, ("build",), ("cache",)),
     ]
 
 
-def test_a_base_that_names_the_build_has_one_table():
-    assert comparison_axes.layouts([BUILD, CACHE], {"build": "r-2", "cache": "lru"}, None) == [
-        Layout({"build": "r-2", "cache": "lru"}, ("build", "cache"), ())
+def test_a_base_of_several_axes_has_a_table_for_each():
+    assert comparison_axes.layouts(section(BUILD, CACHE), {"cache": "lru", "build": "r-2"}, None) == [
+        Layout({"cache": "lru"}, ("cache",), ("build",)),
+        Layout({"build": "r-2"}, ("build",), ("cache",)),
     ]
+
+
+def test_a_base_of_several_axes_has_one_table_where_points_differ_from_it_in_both():
+    diagonal = section(BUILD, CACHE, without=[("r-1", "hyper"), ("r-2", "lru")])
+    base = {"build": "r-1", "cache": "lru"}
+    assert comparison_axes.layouts(diagonal, base, None) == [Layout(base, ("build", "cache"), ())]
 
 
 def test_without_a_base_the_first_axis_that_varies_is_it():
@@ -34,7 +53,7 @@ def test_without_a_base_the_first_axis_that_varies_is_it():
 
 
 def test_a_base_whose_axis_does_not_touch_the_step_leaves_builds():
-    assert comparison_axes.layouts([BUILD], {"cache": "lru"}, None) == [Layout({"build": "r-1"}, ("build",), ())]
+    assert comparison_axes.layouts(section(BUILD), {"cache": "lru"}, None) == [Layout({"build": "r-1"}, ("build",), ())]
 
 
 def test_words_name_the_axis_of_everything_but_a_build():

@@ -48,24 +48,40 @@ def touching(axes: Sequence[Axis], step: str) -> list[Axis]:
     return [axis for axis in axes if axis.steps is None or step in axis.steps]
 
 
-def layouts(axes: Sequence[Axis], base: Mapping[str, str], able: str | None) -> list[Layout]:
-    """Lay out a step against the base, then across builds where the base is not about builds.
+def layouts(section: Section, base: Mapping[str, str], able: str | None) -> list[Layout]:
+    """Lay out a step against each axis of the base, then across builds where the base is not about builds.
 
     `able`: the build to compare with then."""
-    names = {axis.name for axis in axes}
-    bases = [{name: label for name, label in base.items() if name in names}]
-    builds = next((axis.labels for axis in axes if axis.name == BUILD), ())
-    if len(builds) > 1 and BUILD not in bases[0]:
+    labels_by_axis = {axis.name: axis.labels for axis in section.axes}
+    step_base = {name: label for name, label in base.items() if name in labels_by_axis}
+    bases = [{name: label} for name, label in step_base.items()]
+    if len(bases) > 1 and not _all_have_neighbours(section.points, step_base):
+        bases = [step_base]
+    builds = labels_by_axis.get(BUILD, ())
+    if len(builds) > 1 and BUILD not in step_base:
         bases.append({BUILD: able if able in builds else builds[0]})
     return [
         Layout(
             labels,
-            tuple(axis.name for axis in axes if axis.name in labels),
-            tuple(axis.name for axis in axes if axis.name not in labels and len(axis.labels) > 1),
+            tuple(name for name in labels_by_axis if name in labels),
+            tuple(axis.name for axis in section.axes if axis.name not in labels and len(axis.labels) > 1),
         )
         for labels in bases
-        if labels
     ]
+
+
+def _all_have_neighbours(points: Sequence[Point], base: Mapping[str, str]) -> bool:
+    """Tell whether each point but the base's can be compared with one that differs in a single axis of the base."""
+    combinations = {frozenset(point.labels.items()) for point in points}
+    return all(
+        any(
+            label != base[name] and (combination - {(name, label)}) | {(name, base[name])} in combinations
+            for name, label in combination
+            if name in base
+        )
+        for combination in combinations
+        if any(label != base[name] for name, label in combination if name in base)
+    )
 
 
 def most_able(axes: Sequence[Axis], runs: Iterable[Run]) -> str | None:

@@ -75,14 +75,17 @@ def _share_loads(axes: Iterable[Axis]) -> bool:
 def compare(
     sections: Sequence[Section], base: Mapping[str, str], able: str | None, metric: ComparedMetric
 ) -> list[Comparison]:
-    """Make a comparison for each base, without ratios. `able`: the build that others are compared with by default."""
+    """Make a comparison for each axis of the base, without ratios.
+
+    `able`: the build that others are compared with by default."""
     groups: dict[tuple[tuple[str, str], ...], list[tuple[Section, Layout]]] = {}
     for section in sections:
-        for layout in comparison_axes.layouts(section.axes, base, able):
+        for layout in comparison_axes.layouts(section, base, able):
             groups.setdefault(tuple(layout.base.items()), []).append((section, layout))
     comparisons = [_comparison(group, metric) for group in groups.values()]
     comparing = [comparison for comparison in comparisons if comparison.rows]
-    return sorted(comparing, key=lambda comparison: comparison.layout.base != base)
+    positions = {name: number for number, name in enumerate(base)}
+    return sorted(comparing, key=lambda comparison: positions.get(comparison.layout.across[0], len(positions)))
 
 
 def _comparison(group: Sequence[tuple[Section, Layout]], metric: ComparedMetric) -> Comparison:
