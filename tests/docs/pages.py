@@ -10,7 +10,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 TEXTS = sorted([*DOCS.rglob("*.md"), *ROOT.glob("*.md"), *(ROOT / "examples").rglob("*.md"), ROOT / "specs/README.md"])
-FENCE = re.compile(r"^```([\w-]*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```([\w-]*) ?([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -18,6 +18,7 @@ class Block(NamedTuple):
     page: Path
     language: str
     text: str
+    file: str = ""  # a name behind the language: a file that readers write
 
     def __str__(self) -> str:
         return f"{name(self.page)}:{self.text.strip().splitlines()[0][:40]}"
@@ -28,9 +29,19 @@ def name(page: Path) -> str:
 
 
 def blocks(page: Path, *languages: str) -> Iterator[Block]:
+    """Of these languages; of all, where none is named."""
     for match in FENCE.finditer(page.read_text(encoding="utf-8")):
-        if match[1] in languages:
-            yield Block(page, match[1], match[2])
+        if match[1] in languages or not languages:
+            yield Block(page, match[1], match[3], match[2])
+
+
+def write_files(page: Path, folder: Path) -> None:
+    """Write the files that a page shows."""
+    for block in blocks(page):
+        if block.file:
+            path = folder / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, encoding="utf-8")
 
 
 def links(page: Path) -> list[str]:

@@ -12,7 +12,7 @@ import pytest
 
 from stepgrid.cli.commands import command_parser
 from stepgrid.model.plan import Plan
-from tests.docs.pages import DOCS, ROOT, TEXTS, Block, anchors, blocks, links, name
+from tests.docs.pages import DOCS, ROOT, TEXTS, Block, anchors, blocks, links, name, write_files
 
 OF_THE_LANGUAGE = DOCS / "language.md"  # tests/test_language_page.py compiles those with what they include
 SPECS = [
@@ -24,19 +24,13 @@ PYTHON = [block for page in TEXTS for block in blocks(page, "python")]
 LEARNED = {block.text for page in (DOCS / "tutorial").glob("*.md") for block in blocks(page, "yaml")}
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> None:
-    """What specs on pages name beside themselves."""
+@pytest.mark.parametrize("block", SPECS, ids=str)
+def test_a_spec_on_a_page_compiles(block: Block, compile_text: Callable[..., Plan], tmp_path: Path) -> None:
     (tmp_path / "slower.patch").write_text("a patch")
-    (tmp_path / "mine.lua").write_text("function event() end\n")
     (tmp_path / "bench").mkdir()
     for script in ("old.py", "new.py"):
         (tmp_path / "bench" / script).write_text("#!/usr/bin/env python3\n")
-
-
-@pytest.mark.usefixtures("files")
-@pytest.mark.parametrize("block", SPECS, ids=str)
-def test_a_spec_on_a_page_compiles(block: Block, compile_text: Callable[..., Plan]) -> None:
+    write_files(block.page, tmp_path)
     assert compile_text(block.text).cells
 
 

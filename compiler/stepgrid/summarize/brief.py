@@ -153,8 +153,9 @@ def _figures(report: Report, width: int) -> Iterator[str]:
 
 
 def _title(metric: ComparedMetric) -> str:
-    """Name a metric with its unit, which everybody knows of QPS."""
-    return metric.title if metric.name == QPS or not metric.unit else f"{metric.title} ({metric.unit})"
+    """Name a metric with its unit, which everybody knows of QPS, and which the name of p99_us ends with."""
+    has_unit = metric.name == QPS or metric.name.endswith(f"_{metric.unit}")
+    return metric.title if has_unit or not metric.unit else f"{metric.title} ({metric.unit})"
 
 
 def _head(comparison: Comparison, is_pooled: bool) -> _Line:

@@ -1,0 +1,57 @@
+"""Pages that begin with `own`: a reader writes their files, pastes their commands, and gets the report that they show.
+
+A page shows the spec first, then its other files: blocks with a name behind their language, as in ```yaml p99.yaml.
+The first block of `sh` has the commands, `stepgrid run` among them; the block behind it is what they print.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS, blocks, write_files
+from tests.integration.conftest import Lab
+from tests.needs import require
+
+WITHOUT_A_WALK = {"own-program", "own-lua"}  # pages that do not have this form yet
+PAGES = [page for page in sorted(DOCS.glob("how-to/own-*.md")) if page.stem not in WITHOUT_A_WALK]
+NEEDS = {"debian": "apt", "library/": "apt", "cargo:": "cargo", "npm:": "npm", "requirements:": "pip", "make ": "cc"}
+FIGURE = re.compile(r"[▲▼≠?=*]*[\d.]+[kMB]?×?(–[\d.]+[kMB]?)?")
+BEHIND_THE_FIGURES = re.compile(r"  ([▲▼≠?=*!] |(why|claims|undecided|releases|products|page|next) )")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_reader_gets_the_report_that_a_page_shows(page: Path, tmp_path: Path) -> None:
+    commands, report = commands_and_report(page)
+    require(*{name for word, name in NEEDS.items() if word in page.read_text(encoding="utf-8")})
+    write_files(page, tmp_path)
+    done = Lab(tmp_path).execute(["bash", "-ec", commands], 900, COLUMNS="100")
+    assert done.returncode == 0, done.stderr + done.stdout
+    title = report.split("   ")[0]
+    assert words(done.stdout, title) == words(report, title), done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_shows_the_whole_spec_before_all_else(page: Path) -> None:
+    first = next(blocks(page))
+    assert first.file.endswith(".yaml")
+    assert first.text.startswith("title:")
+    assert f"stepgrid run {first.file}" in commands_and_report(page)[0]
+
+
+def commands_and_report(page: Path) -> tuple[str, str]:
+    shown = list(blocks(page))
+    position = next(number for number, block in enumerate(shown) if block.language == "sh" and not block.file)
+    commands, report = shown[position : position + 2]
+    return commands.text, report.text
+
+
+def words(report: str, title: str) -> list[str]:
+    """Title, head and names of the rows: what is the same in each run. Claims by their number."""
+    _, *lines = report[report.index(title) :].splitlines()
+    table = takewhile(lambda line: not BEHIND_THE_FIGURES.match(line), lines)
+    rows = [" ".join(word for word in line.split() if not FIGURE.fullmatch(word)) for line in table]
+    return [title, *rows, *re.findall(r"^  claims +\d+", report, re.MULTILINE)]
