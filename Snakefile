@@ -6,7 +6,7 @@ sys.path.insert(0, f"{workflow.basedir}/compiler")
 from stepgrid.host.processes import signals
 from stepgrid.host.terminal_output import folded, open_streams
 from stepgrid.store.stage_requests import name_user
-from stepgrid.workflow.snakemake import mark_folder, tolerate_lost_notes
+from stepgrid.workflow.snakemake import explain_forcing, mark_folder, refuse_module, tolerate_lost_notes
 
 signals.exit_on_signals()
 signals.guard_folder(workflow.snakemake_tmp_dir)
@@ -21,11 +21,12 @@ from stepgrid.pipeline import remaining_work
 from stepgrid.store.store import revision
 from stepgrid.workflow.cluster import JobResources, leaves_host, remote_work
 from stepgrid.workflow.hooks import Hooks
-from stepgrid.workflow.run_request import Fault
+from stepgrid.workflow.run_request import Fault, own_section
 
 try:
-    dry = workflow.output_settings.dryrun
-    work = remote_work(config) if workflow.remote_exec else remaining_work(config, dry, leaves_host(workflow))
+    refuse_module(workflow)
+    request, dry = own_section(config), workflow.output_settings.dryrun
+    work = remote_work(request) if workflow.remote_exec else remaining_work(request, dry, leaves_host(workflow))
     jobs = JobResources(work, of_environment().slurm, workflow.remote_exec).checked()
 except Fault as fault:
     print(folded(str(fault), sys.stderr), file=sys.stderr)
@@ -34,7 +35,9 @@ except Fault as fault:
 PYTHON, PLAN = sys.executable, work.plan.digest
 REVISION = f"STEPGRID_REVISION={revision()}"  # of the code that makes the summary, as this run found it
 QUIETLY = "trap '' INT;"  # Ctrl-C reaches the jobs too, but what ends them is the SIGTERM of our hooks: no traceback
-hooks = Hooks(work, config)
+hooks = Hooks(work, request)
+if not workflow.remote_exec and (sentence := explain_forcing(sys.argv, request)):
+    print(folded(sentence, sys.stderr), file=sys.stderr)
 if work.is_over:  # the logger of profiles/default says so, unless there are jobs all the same
     logger.info(None, extra={"stepgrid_answer": work.nothing_to_do})
 

@@ -115,6 +115,41 @@ def test_no_spec_is_said_to_be_missing(checkout: Any) -> None:
     assert ended.stderr.splitlines()[-1] == "stepgrid run: error: the following arguments are required: SPEC"
 
 
+MODULE = """
+module bench:
+    snakefile: "stepgrid.smk"
+    config: {"spec": "spec.json"}
+use rule * from bench
+"""
+
+
+def test_a_module_of_another_workflow_is_refused(checkout: Any) -> None:
+    (checkout.folder / "Snakefile").rename(checkout.folder / "stepgrid.smk")
+    (checkout.folder / "Snakefile").write_text(MODULE)
+    ended = checkout.snakemake("-n")
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines()[-1] == (
+        "stepgrid's Snakefile cannot be a module; in your workflow, a rule with `stepgrid run SPEC` runs it"
+    )
+
+
+def test_a_section_of_a_shared_config_starts_what_it_names(checkout: Any) -> None:
+    (checkout.folder / "shared.yaml").write_text("samples: a.tsv\nstepgrid: {spec: spec.json, scal: smoke}\n")
+    ended = checkout.forked([sys.executable, "-m", "snakemake", "-n", "--configfile", "shared.yaml"])
+    assert ended.returncode == 2
+    assert "Snakemake's config: there is no key `scal`: did you mean `scale`?" in ended.stderr
+
+
+@pytest.mark.parametrize("words", [["-R", "run"], ["-F", "--until", "run"]])
+def test_who_forces_what_is_measured_is_told_of_redo(finished: Any, words: list[str]) -> None:
+    option = " ".join(words[: words.index("run") + 1]) if "-R" in words else "-F"
+    told = f"`{option}` measures nothing that has a result: ask for it by `stepgrid redo spec.json`, then run again"
+    for ended in (finished.snakemake(*words), finished.stepgrid_run("spec.json", *words)):
+        assert told in ended.stderr.splitlines()
+    assert finished.logged("measure") == []
+    assert "redo" not in finished.snakemake().stderr
+
+
 def test_a_place_that_cannot_be_written_is_a_sentence(checkout: Any) -> None:
     (checkout.folder / "outputs").write_text("not a folder")
     ended = checkout.stepgrid_run("spec.json")

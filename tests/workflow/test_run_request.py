@@ -22,6 +22,7 @@ from stepgrid.workflow import run_request
 from stepgrid.workflow.run_request import (
     Fault,
     config_faults,
+    own_section,
     quote_texts,
     read_texts,
     unsupported,
@@ -72,11 +73,33 @@ FAULTS = {
 def test_an_unknown_key_or_an_unusable_value_is_a_wrong_call(text: str) -> None:
     with pytest.raises(Fault) as caught:
         pipeline.remaining_work(parse_config([text, *(["spec=a.yaml"] if not text.startswith("spec") else [])]))
-    assert (str(caught.value), caught.value.status) == (f"--config: {FAULTS[text]}", 2)
+    assert (str(caught.value), caught.value.status) == (f"Snakemake's config: {FAULTS[text]}", 2)
 
 
 def test_all_faults_of_a_request_come_at_once() -> None:
     assert len([*config_faults({"spce": "a.yaml", "scale": None, "onyl": "x"})]) == 3
+
+
+SHARED = {"samples": "a.tsv", "stepgrid": {"spec": "a.yaml", "scale": "smoke"}}
+
+
+def test_in_a_config_that_workflows_share_only_our_section_is_judged() -> None:
+    section = own_section(SHARED)
+    assert (section, [*config_faults(section)]) == (SHARED["stepgrid"], [])
+    assert own_section({"spec": "a.yaml"}) == {"spec": "a.yaml"}
+
+
+@pytest.mark.parametrize(
+    ("more", "fault"),
+    [
+        ({"scale": "smoke"}, "`scale` beside the section `stepgrid`, which alone counts: write it there"),
+        ({"stepgrid": "a.yaml"}, "stepgrid=a.yaml: expected a map: stepgrid={spec: FILE}"),
+    ],
+)
+def test_a_section_that_would_lose_a_word_is_refused(more: dict[str, Any], fault: str) -> None:
+    with pytest.raises(Fault) as caught:
+        own_section(SHARED | more)
+    assert (str(caught.value), caught.value.status) == (f"Snakemake's config: {fault}", 2)
 
 
 def test_an_empty_site_means_none_and_a_list_of_settings_is_fine() -> None:

@@ -68,8 +68,10 @@ def refuse_unrunnable(work: RemainingWork) -> None:
     _refuse_foreign_hardware(work)
 
 
-# The words of a request: keys and values of Snakemake's --config
+# The words of a request: keys and values of Snakemake's config, of `--config` or of a file
 
+CONFIG = "Snakemake's config"
+SECTION = "stepgrid"  # holds our keys in a config that other workflows share
 KEYS = {
     "spec": "the file of a spec",
     "scale": "the name of one of the spec's `scales`",
@@ -82,6 +84,19 @@ _HEX = "hex:"
 _SHELL_CHARACTERS = frozenset("'\\$`")  # the executor for SLURM puts Python's quotes, and a shell's, around a value
 
 
+def own_section(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the words of a request: the whole config, or its section `stepgrid`, beside which any key may stand."""
+    section = config.get(SECTION)
+    if section is None:
+        return config
+    if not isinstance(section, dict):
+        raise Fault(f"{CONFIG}: {SECTION}={section}: expected a map: {SECTION}={{spec: FILE}}", USAGE)
+    if outside := [name for name in KEYS if name in config]:
+        names = ", ".join(f"`{name}`" for name in outside)
+        raise Fault(f"{CONFIG}: {names} beside the section `{SECTION}`, which alone counts: write it there", USAGE)
+    return section
+
+
 def config_faults(config: Mapping[str, Any]) -> Iterator[str]:
     """Check keys and values: else `scal=smoke` would start the whole experiment."""
     from stepgrid.language.problems import close_names
@@ -90,11 +105,11 @@ def config_faults(config: Mapping[str, Any]) -> Iterator[str]:
         if key not in KEYS:
             close = close_names(key, KEYS)
             hint = f"did you mean `{close[0]}`?" if close else f"a value of the spec is set by `set={key}={value}`;"
-            yield f"--config: there is no key `{key}`: {hint} known keys: {', '.join(KEYS)}"
+            yield f"{CONFIG}: there is no key `{key}`: {hint} known keys: {', '.join(KEYS)}"
         elif value is None and key != "site":  # `site=` means no site file
-            yield f"--config: `{key}=` has no value: expected {KEYS[key]}, or leave it out"
+            yield f"{CONFIG}: `{key}=` has no value: expected {KEYS[key]}, or leave it out"
         elif isinstance(value, dict) or (isinstance(value, list | tuple) and key != "set" and len(value) != 1):
-            yield f"--config: {key}={value}: expected {KEYS[key]}"
+            yield f"{CONFIG}: {key}={value}: expected {KEYS[key]}"
 
 
 def quote_texts(texts: Sequence[str]) -> str:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from stepgrid.errors import USAGE
 from stepgrid.host import files
 from stepgrid.package import SNAKEFILE
 from stepgrid.store.stage_requests import name_user
+from stepgrid.workflow.run_request import Fault
 
 LOGGER = "stepgrid"
 OWNER = ".stepgrid."  # begins the name of a file in Snakemake's temporary folder; the process that uses it ends it
@@ -67,6 +71,26 @@ def run_command_line(config: Sequence[str], words: Sequence[str]) -> int:
 
 def _snakefile() -> Path:
     return Path(os.path.relpath(SNAKEFILE))
+
+
+def refuse_module(workflow: Any) -> None:
+    """Refuse to be a module of another workflow: of its handlers Snakemake calls none, so the run has no lock."""
+    if not workflow.modifier.is_main_snakefile():
+        message = "stepgrid's Snakefile cannot be a module; in your workflow, a rule with `stepgrid run SPEC` runs it"
+        raise Fault(message, USAGE)
+
+
+def explain_forcing(words: Sequence[str], config: Mapping[str, Any]) -> str:
+    """Say that a command line with `-R run` or `-F` measures no result again, and what does; empty for any other."""
+    for position, word in enumerate(words):
+        targets = [*takewhile(lambda target: not target.startswith("-"), words[position + 1 :])]
+        is_forcing_runs = word in ("-R", "--forcerun") and "run" in targets
+        if is_forcing_runs or word in ("-F", "--forceall"):
+            option = f"{word} run" if is_forcing_runs else word
+            scale = ["--scale", str(config["scale"])] if config.get("scale") is not None else []
+            command = shlex.join(["stepgrid", "redo", str(config["spec"]), *scale])
+            return f"`{option}` measures nothing that has a result: ask for it by `{command}`, then run again"
+    return ""
 
 
 def mark_folder(folder: Path) -> None:
