@@ -19,8 +19,7 @@ from scipy.signal import lfilter
 
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
-from stepgrid.summarize.data.series import from_pairs
-from stepgrid.summarize.data.tables_reader import Run, Tables
+from stepgrid.summarize.data.tables_reader import Run, Tables, from_pairs
 
 SHARES = {"load": 0.5, "run": 0.25, "series": 0.15, "drift": 0.1}
 TAILS = 4

@@ -8,8 +8,7 @@ from typing import Any
 
 from stepgrid.model.plan import PlannedCell, Repeat
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.series import from_pairs
-from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables
+from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables, from_pairs
 
 START = datetime(2026, 11, 20, 10)
 

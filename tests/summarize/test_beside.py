@@ -10,7 +10,7 @@ import pytest
 
 from stepgrid.summarize import html_page, sentences, summary_text
 from stepgrid.summarize.findings import findings
-from stepgrid.summarize.report_document import report_document
+from stepgrid.summarize.report_formats import report_document
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 

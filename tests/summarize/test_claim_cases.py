@@ -17,14 +17,13 @@ from stepgrid.collect.job import collect
 from stepgrid.model.plan import Axis
 from stepgrid.store import stage_requests
 from stepgrid.summarize import claims
-from stepgrid.summarize.claim_cases import judge_claims
 from stepgrid.summarize.claim_judgement import ClaimEvidence
-from stepgrid.summarize.claims import Case, Claim
-from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
+from stepgrid.summarize.claims import Case, Claim, judge_claims
+from stepgrid.summarize.comparisons.comparison import ratio_intervals
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report, write_report
-from stepgrid.summarize.table_blocks import Caveat, no_caveat
+from stepgrid.summarize.report_tables import Caveat, no_caveat
 from tests.summarize import made, scenario
 from tests.summarize.scenario import NEW, OLD
 from tests.summarize.synthetic import Experiment

@@ -3,8 +3,7 @@
 import pytest
 
 from stepgrid.plan.report_check import Figure
-from stepgrid.summarize.claim_judgement import by_interval, is_paced, is_timed, load_reach
-from stepgrid.summarize.claims import FAILS, HOLDS, UNDECIDED
+from stepgrid.summarize.claim_judgement import FAILS, HOLDS, UNDECIDED, by_interval, is_paced, is_timed, load_reach
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 
 

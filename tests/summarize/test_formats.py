@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.model.table import Basis, Cell, Column, Table
-from stepgrid.summarize import json_text
+from stepgrid.summarize import formats
 from stepgrid.summarize.formats import (
     FORMATS,
     TAB,
@@ -129,7 +129,7 @@ def test_json_has_no_infinity_and_no_number_where_there_is_none() -> None:
     cell = Cell("inf", value=float("inf"), interval=(1.0, float("inf")))
     assert json_value(Table("", (Column("a"),), ((cell,),)))["rows"] == [[{"text": "inf", "interval": [1.0, None]}]]
     answer = {"a": float("nan"), 1: (datetime(2026, 1, 2, 3, 4), 0.5, None, True)}
-    assert json.loads(json_text.text(answer)) == {"a": None, "1": ["2026-01-02T03:04:00", 0.5, None, True]}
+    assert json.loads(formats.json_text(answer)) == {"a": None, "1": ["2026-01-02T03:04:00", 0.5, None, True]}
 
 
 # Any table.

@@ -18,8 +18,7 @@ from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Run
 from stepgrid.summarize.notes import Doubt, adjust, coverage, doubts, quiet_times
 from stepgrid.summarize.setup import Defaults
-from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.robust_statistics import Outlier
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Outlier
 from tests.summarize import made
 
 

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from stepgrid.package import TEMPLATES
 from stepgrid.summarize import report_formats
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.report_document import VERSION, report_json
+from stepgrid.summarize.report_formats import VERSION, report_json
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 

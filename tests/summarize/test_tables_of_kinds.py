@@ -11,11 +11,9 @@ import pytest
 from stepgrid.model.plan import Axis
 from stepgrid.model.table import Table
 from stepgrid.summarize import report_tables
-from stepgrid.summarize.data.series import Place
-from stepgrid.summarize.data.tables_reader import Run, StepDetails
+from stepgrid.summarize.data.tables_reader import Place, Run, StepDetails
 from stepgrid.summarize.formats import text_table
-from stepgrid.summarize.report_tables import load_steps
-from stepgrid.summarize.table_blocks import TableInputs, mean_shares
+from stepgrid.summarize.report_tables import TableInputs, load_steps, mean_shares
 from tests.golden import Golden
 from tests.summarize import made
 

@@ -21,7 +21,7 @@ from stepgrid.model.units import counted
 from stepgrid.plan.report_check import ClaimError
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
-from stepgrid.summarize.claim_cases import ratios_by_load
+from stepgrid.summarize.claims import ratios_by_load
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import current_report
 from stepgrid.workflow import plan_cache

@@ -171,9 +171,9 @@ def _list_builds(args: argparse.Namespace, spec: str | None) -> None:
         entries, title = _entries_of_plan(store, plan), plan.spec
     entries.sort(key=lambda entry: (entry.engine, release_numbers(entry.version), entry.names[0], entry.build.id))
     if args.format == "json":
-        from stepgrid.summarize import json_text
+        from stepgrid.summarize import formats
 
-        print(json_text.text([_entry_json(entry) for entry in entries]))
+        print(formats.json_text([_entry_json(entry) for entry in entries]))
     else:
         print("\n".join(_list_lines(entries, title)))
 

@@ -21,7 +21,7 @@ from stepgrid.cli.output import WIDTH
 from stepgrid.host.terminal_output import cut, wrap
 from stepgrid.model.table import NOTHING, Cell, Table, columns
 from stepgrid.model.units import counted
-from stepgrid.summarize import json_text
+from stepgrid.summarize import formats
 from stepgrid.summarize.formats import delimited_text, markdown_table
 
 _NAME_WIDTH, _CHANGE_WIDTH = 32, 30  # columns of the text; what is longer moves the next column
@@ -67,7 +67,7 @@ def _json(one: ComparedBuild, other: ComparedBuild, changes: Sequence[Difference
     options = [
         {"option": change.option, "change": change.kind, "a": change.first, "b": change.second} for change in changes
     ]
-    return json_text.text({**sides, "options": options})
+    return formats.json_text({**sides, "options": options})
 
 
 def _both(change: Difference, text: Callable[[Mapping[str, Any]], str], missing: str = "") -> list[str]:

@@ -25,7 +25,7 @@ from stepgrid.language.lock_file import spec_path
 from stepgrid.language.problems import Problem, format_annotation, problem_record
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted, duration
-from stepgrid.summarize import json_text
+from stepgrid.summarize import formats
 
 MEMORY = 4 << 30  # bytes of address space beyond what the process has
 SECONDS = 600  # of processor time: a grid of 200,000 cells takes two minutes
@@ -66,7 +66,7 @@ def _check(args: argparse.Namespace) -> int:
         elif args.format == "text":
             print_warnings(spec, problems)
     if args.format == "json":
-        print(json_text.text([problem_record(problem) for problem in all_problems]))
+        print(formats.json_text([problem_record(problem) for problem in all_problems]))
         return FINE if all(plans) else PROBLEMS
     if args.format == "github":
         print("".join(f"{format_annotation(problem)}\n" for problem in all_problems), end="")

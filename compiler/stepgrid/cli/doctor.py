@@ -16,7 +16,7 @@ from stepgrid.host.terminal_output import Paint, text_width, wrap
 from stepgrid.host.tuning import count_files, restore
 from stepgrid.language.site import current_site
 from stepgrid.model.units import counted
-from stepgrid.summarize import json_text
+from stepgrid.summarize import formats
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.doctor import sections
 
@@ -47,7 +47,7 @@ def run_doctor(args: argparse.Namespace) -> int:
             {"title": section.title, "findings": [finding.to_json() for finding in section.findings]}
             for section in checked
         ]
-        print(json_text.text({"sections": objects, "verdict": verdict(findings)}))
+        print(formats.json_text({"sections": objects, "verdict": verdict(findings)}))
     else:
         paint, width = Paint.for_stream(sys.stdout), text_width(sys.stdout, WIDTH)
         print("\n".join(finding_lines(findings, args.all, width, paint)))

@@ -100,13 +100,13 @@ def schema_text(kind: str, library: Path) -> str:
     from stepgrid.language.schema import setting_texts, site_schema, spec_schema
     from stepgrid.language.site_file import SiteFile
     from stepgrid.plugins.registry import DRIVERS, driver
-    from stepgrid.summarize import json_text
+    from stepgrid.summarize import formats
 
     if kind == "site":
-        return json_text.text(site_schema(SiteFile)) + "\n"
+        return formats.json_text(site_schema(SiteFile)) + "\n"
     settings: list[Any] = [driver(name).settings_model() for name in DRIVERS.names()]
     model = Spec if kind == "spec" else Library
-    return json_text.text(spec_schema(model, _completions(library), setting_texts(settings))) + "\n"
+    return formats.json_text(spec_schema(model, _completions(library), setting_texts(settings))) + "\n"
 
 
 def _completions(library: Path) -> dict[str, list[str]]:

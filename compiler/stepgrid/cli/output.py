@@ -14,7 +14,7 @@ from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import FAILS, UNDECIDED
 from stepgrid.errors import CLAIM_FAILED, FAILED, FINE
 from stepgrid.model.table import NOTHING, Cell, Column, Table
-from stepgrid.summarize import json_text
+from stepgrid.summarize import formats
 from stepgrid.summarize.formats import COMMA, TAB, delimited_text, markdown_table, text_lines
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def format_rows(form: str, names: Sequence[str], rows: Rows) -> str:
     """Write rows in one of ROW_FORMATS; a missing value is `-`, empty or null."""
     match form:
         case "json":
-            return json_text.text([dict(zip(names, row, strict=True)) for row in rows]) + "\n"
+            return formats.json_text([dict(zip(names, row, strict=True)) for row in rows]) + "\n"
         case "csv" | "tsv":
             return delimited_text(chain([names], (map(_exact, row) for row in rows)), TAB if form == "tsv" else COMMA)
         case "markdown":
@@ -83,7 +83,7 @@ def _exact(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | dict | tuple):
-        return json_text.text(value, indent=None)
+        return formats.json_text(value, indent=None)
     return value.isoformat(" ") if isinstance(value, datetime) else value
 
 

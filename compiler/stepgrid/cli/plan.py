@@ -22,7 +22,7 @@ from stepgrid.plan import difference, estimate
 from stepgrid.plan.difference import Input
 from stepgrid.plan.estimate import MADE_BY, Node, Preview, search_text
 from stepgrid.run.status_lines import loads_so_far
-from stepgrid.summarize import json_text
+from stepgrid.summarize import formats
 from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.run_preview import preview_run
@@ -75,7 +75,7 @@ def run_plan(args: argparse.Namespace) -> int:
 
         print_choices(args, preview)
     elif args.format == "json":
-        print(json_text.text(estimate.preview_json(preview)))
+        print(formats.json_text(estimate.preview_json(preview)))
     else:
         form = _Form(None if args.all else SHOWN_STAGES, args.ids, text_width(sys.stdout, WIDTH))
         print("\n".join(plan_lines(preview, form)))

@@ -15,7 +15,7 @@ from stepgrid.language import spec_file
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.model.units import UnitError, counted, duration, percent, quantity, size
 from stepgrid.plan.estimate import Fleet, Placed, Preview, Schedule, estimate_fleet, fleet_json
-from stepgrid.summarize import budget, json_text
+from stepgrid.summarize import budget, formats
 from stepgrid.summarize.budget import Choice, WidthForecast
 from stepgrid.summarize.formats import text_table
 from stepgrid.summarize.report_files import current_report
@@ -38,7 +38,7 @@ def print_fleet(args: argparse.Namespace, preview: Preview) -> None:
     """Print how several machines would share the work; with `--gantt`, write it as SVG, too."""
     machines = estimate_fleet(preview, args.machines)
     if args.format == "json":
-        print(json_text.text(fleet_json(machines)))
+        print(formats.json_text(fleet_json(machines)))
     else:
         print("\n".join(_fleet_lines(machines)))
     if args.gantt:
@@ -131,7 +131,7 @@ def print_choices(args: argparse.Namespace, preview: Preview) -> None:
     effect = preview.plan.report.smallest_effect
     affordable = budget.choices(forecasts, costs, args.budget, effect)
     if args.format == "json":
-        print(json_text.text([choice._asdict() for choice in affordable]))
+        print(formats.json_text([choice._asdict() for choice in affordable]))
     else:
         present = budget.choice(forecasts, costs, effect, (costs.loads, costs.runs, 1.0))
         print("\n".join(_choice_lines(affordable, present, forecasts, seconds)))

@@ -26,7 +26,7 @@ from stepgrid.plugins.driver import StandaloneOutput
 from stepgrid.plugins.metrics import SECTIONS, unit
 from stepgrid.plugins.registry import DRIVERS, driver
 from stepgrid.store.paths import STEPS_TABLE
-from stepgrid.summarize import json_text
+from stepgrid.summarize import formats
 from stepgrid.summarize.formats import aligned, delimited_text, text_lines
 from stepgrid.workflow import host_plan
 
@@ -144,7 +144,7 @@ def run_parse(args: argparse.Namespace) -> int:
         raise CommandError(f"{args.file} cannot be read: {str(error).partition(':')[0]}") from error
     if args.format == "json":
         objects = [_step_json(number, step) for number, step in enumerate(steps, 1)]
-        print(json_text.text({"file": str(args.file), "steps": objects}))
+        print(formats.json_text({"file": str(args.file), "steps": objects}))
         return FINE
     if args.format == "table":
         print("\n".join(_file_lines(args.file, steps)))

@@ -116,10 +116,10 @@ def _write_chart(args: argparse.Namespace, report: Report) -> int:
 
 
 def _report_text(report: Report, form: str, page: Path | None) -> str:
-    from stepgrid.summarize import ci_formats, html_page, report_document, report_formats
+    from stepgrid.summarize import ci_formats, html_page, report_formats
 
     if form == "json":
-        return report_document.report_json(report)
+        return report_formats.report_json(report)
     if form == FRAGMENT:
         return html_page.fragment(report)
     if form not in ci_formats.CI_FORMATS:

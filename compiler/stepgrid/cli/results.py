@@ -24,7 +24,7 @@ from stepgrid.store.paths import ATTEMPT_FILE, RESULT_FILE, RUN_LOCK
 from stepgrid.store.plans import StoredPlan
 from stepgrid.store.results import COUNTS, PastAttempt, past_attempts
 from stepgrid.store.status import StatusReader
-from stepgrid.summarize import json_text
+from stepgrid.summarize import formats
 from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
 
@@ -48,7 +48,7 @@ def run_results(args: argparse.Namespace) -> int:
     stages = actions.select_stages(select_cells(plan, args.cells), load=True)
     store = host_plan.store()
     if args.format == "json":
-        print(json_text.text(results_json(store, plan, stages)))
+        print(formats.json_text(results_json(store, plan, stages)))
     else:
         print("\n".join(_result_lines(store, plan, stages)) or "nothing was measured yet")
     return FINE

@@ -20,7 +20,7 @@ from stepgrid.host.terminal_output import Paint, is_terminal, text_width
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import ActiveWork, NodeStatus, PlanStatus, Status
 from stepgrid.run.status_lines import SHOWN_NODES, current_throughput, page_lines
-from stepgrid.summarize import json_text
+from stepgrid.summarize import formats
 
 if TYPE_CHECKING:
     from stepgrid.store.status import StatusReader
@@ -39,7 +39,7 @@ def add_status_arguments(parser: argparse.ArgumentParser) -> None:
 def run_status(args: argparse.Namespace) -> int:
     status = status_reader(stored_plan(args)).read()
     if args.format == "json":
-        print(json_text.text(to_json(status)))
+        print(formats.json_text(to_json(status)))
     else:
         most, width = None if args.all else SHOWN_NODES, text_width(sys.stdout, WIDTH)
         print("\n".join(page_lines(status, most, width, Paint.for_stream(sys.stdout))))

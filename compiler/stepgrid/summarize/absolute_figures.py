@@ -14,7 +14,7 @@ from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.statistics import robust_statistics
+from stepgrid.summarize.statistics import confidence_intervals
 from stepgrid.summarize.statistics.time_series import Steadiness
 
 FILES, SIZE = "files", "B"
@@ -141,7 +141,7 @@ def _range(point: Point) -> Cell | None:
 
 
 def _interval(point: Point) -> Cell | None:
-    interval = robust_statistics.median_interval([fmean(runs) for runs in point.values().values()])
+    interval = confidence_intervals.median_interval([fmean(runs) for runs in point.values().values()])
     if interval is None or interval.high > WIDEST * interval.low:
         return None
     return Cell(units.span(interval.low, interval.high))

@@ -13,10 +13,9 @@ from typing import NamedTuple
 from stepgrid.model.plan import MOST_LOADS
 from stepgrid.plan.estimate import Preview
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.series import Place
+from stepgrid.summarize.data.tables_reader import Place
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.scipy_functions import special
+from stepgrid.summarize.statistics.confidence_intervals import Interval, special
 from stepgrid.summarize.statistics.time_series import Relative
 from stepgrid.summarize.statistics.verdicts import critical_later
 

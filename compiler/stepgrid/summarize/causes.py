@@ -21,8 +21,7 @@ from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons.comparison import Case, Comparison
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.series import Place
-from stepgrid.summarize.data.tables_reader import FUNCTIONS, StepDetails
+from stepgrid.summarize.data.tables_reader import FUNCTIONS, Place, StepDetails
 from stepgrid.summarize.setup import Setup
 
 MOST_CAUSES = 3

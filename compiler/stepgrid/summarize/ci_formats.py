@@ -15,8 +15,9 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from stepgrid.language.problems import workflow_command
 from stepgrid.model.metrics import QPS
 from stepgrid.model.status import Status
-from stepgrid.summarize import findings, formats, json_text, sentences
-from stepgrid.summarize.claims import FAILS, HOLDS, UNDECIDED, Case, Claim, case_words, first_cases, scope
+from stepgrid.summarize import findings, formats, sentences
+from stepgrid.summarize.claim_judgement import FAILS, HOLDS, UNDECIDED
+from stepgrid.summarize.claims import Case, Claim, case_words, first_cases, scope
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.comparisons.comparison_table import comparison_table
@@ -165,7 +166,7 @@ def bencher(report: Report) -> str:
         if spread:
             values = dict(zip(("value", "lower_value", "upper_value"), spread, strict=True))
             benchmarks.setdefault(name, {})[THROUGHPUT if metric.name == QPS else measure] = values
-    return json_text.text(benchmarks) + "\n"
+    return formats.json_text(benchmarks) + "\n"
 
 
 def benchmark_bigger(report: Report) -> str:
@@ -192,7 +193,7 @@ def _benchmark_list(report: Report, metrics: Sequence[ComparedMetric], better: s
             entries.append(entry | ({"range": f"± {reach}"} if loads > 1 else {}))
     if not entries:
         raise NoFigures(f"no figures of a metric that is better when {better}; the program takes no empty list")
-    return json_text.text(entries) + "\n"
+    return formats.json_text(entries) + "\n"
 
 
 def otava(report: Report) -> str:

@@ -23,12 +23,11 @@ from stepgrid.model.status import Status
 from stepgrid.plan.report_check import Arithmetic, Comparison, Figure, Number, Value, evaluate, figures
 from stepgrid.plugins import metrics
 from stepgrid.plugins.layout import STEP
-from stepgrid.summarize.claims import FAILS, HOLDS, UNDECIDED
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics import confidence_intervals
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, inverse, moved
-from stepgrid.summarize.statistics.scipy_functions import special
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, inverse, moved, special
 
+HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
 FEW = "not enough repeats"
 LEAST = 0.25  # that one load is taken to be off, however low the noise floor: it is of other hours
 NOISE = 0.30  # of a load, on a host whose noise nobody knows: busy ones have it (docs/statistics.md)

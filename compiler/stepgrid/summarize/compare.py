@@ -14,9 +14,8 @@ from stepgrid.plan.difference import Link
 from stepgrid.store.plans import EarlierPlan
 from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.comparison import Case, Comparison
-from stepgrid.summarize.data import series, tables_reader
-from stepgrid.summarize.data.series import Place
-from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables
+from stepgrid.summarize.data import tables_reader
+from stepgrid.summarize.data.tables_reader import PastFigure, Place, Run, Tables
 from stepgrid.summarize.report import Report, ReportTables, make_report
 from stepgrid.summarize.statistics import verdicts
 
@@ -239,7 +238,7 @@ def _join_tables(first: ResultSet, second: ResultSet, match: _Match) -> Tables:
     one, two = first.tables, second.tables
     return Tables(
         runs=tuple(run if owners[run.place] == run.cell else replace(run, same_as=owners[run.place]) for run in runs),
-        series=series.join(one.series, two.series, lambda position: _rename(position, renamed)),
+        series=tables_reader.join_series(one.series, two.series, lambda position: _rename(position, renamed)),
         facts=_join_facts(one, two, renamed),
         units={**one.units, **two.units},
         better={**one.better, **two.better},

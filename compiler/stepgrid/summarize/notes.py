@@ -25,10 +25,9 @@ from stepgrid.summarize.comparisons.builds import RUNNING, Build, deciding_diffe
 from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.conditions import SETTINGS, has_missed_lookups, longest_gap, missed_rate
-from stepgrid.summarize.comparisons.drift import drifts
+from stepgrid.summarize.comparisons.ladders import drifts
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.series import Place
-from stepgrid.summarize.data.tables_reader import Run, Tables
+from stepgrid.summarize.data.tables_reader import Place, Run, Tables
 from stepgrid.summarize.provenance import spec_words, way_text
 from stepgrid.summarize.setup import Defaults, Setup
 from stepgrid.summarize.statistics.confidence_intervals import chance

@@ -17,7 +17,8 @@ from stepgrid.model.units import counted, percent
 from stepgrid.package import __version__
 from stepgrid.plan.difference import yaml_text
 from stepgrid.plan.estimate import DIFFERENCE
-from stepgrid.summarize.claims import UNDECIDED, Claim
+from stepgrid.summarize.claim_judgement import UNDECIDED
+from stepgrid.summarize.claims import Claim
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section

@@ -12,29 +12,27 @@ from stepgrid.model.plan import ALPHA, BUILD, Axis, Header, load_counts
 from stepgrid.model.table import Table
 from stepgrid.plan.actions import arms, choose_base
 from stepgrid.summarize import claim_judgement, report_tables
-from stepgrid.summarize.claim_cases import judge_claims
-from stepgrid.summarize.claims import Claim
+from stepgrid.summarize.claims import Claim, judge_claims
 from stepgrid.summarize.comparisons import (
     builds,
     comparison_axes,
     decisions,
 )
 from stepgrid.summarize.comparisons.builds import Build
-from stepgrid.summarize.comparisons.comparison import ComparedMetric, Comparison
+from stepgrid.summarize.comparisons.comparison import ComparedMetric, Comparison, ratio_intervals
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.conditions import Conditions
 from stepgrid.summarize.comparisons.decisions import Decision, LoadCosts
 from stepgrid.summarize.comparisons.judgement import Evidence, compare, judge, pool
 from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder, version_ladder
 from stepgrid.summarize.comparisons.noise_floor import noise_floors
-from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
 from stepgrid.summarize.data import searches
 from stepgrid.summarize.data.points import Point, points
 from stepgrid.summarize.data.searches import Search
 from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.notes import Notes, coverage, doubts, measured_times, quiet_times
+from stepgrid.summarize.report_tables import TableInputs
 from stepgrid.summarize.setup import Setup, defaults
-from stepgrid.summarize.table_blocks import TableInputs
 
 _METRIC_CALL = re.compile(r"\b([a-z]\w*)\(")  # of a claim's expression
 

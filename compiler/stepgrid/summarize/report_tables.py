@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
-from itertools import takewhile
-from statistics import median_low
+from itertools import product, takewhile
+from statistics import fmean, median, median_low
+from typing import Any
 
 from stepgrid.collect.step_figures import HOLDS
 from stepgrid.model import units
-from stepgrid.model.plan import BUILD
+from stepgrid.model.plan import BUILD, Axis
 from stepgrid.model.search import SIZED
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, MOST_ROWS, NOTHING, WITHOUT_FIGURE, Cell, Column, Table
-from stepgrid.plugins import registry
-from stepgrid.plugins.layout import DEFAULT_LAYOUT, STEP
+from stepgrid.plugins import metrics, registry
+from stepgrid.plugins.layout import ARMS, BASE, DEFAULT_LAYOUT, OWN, STEP, At, Block, Layout, LayoutCell
 from stepgrid.plugins.registry import LAYOUTS
-from stepgrid.summarize.comparisons.comparison_axes import most_able
-from stepgrid.summarize.comparisons.ratio_intervals import RatioIntervals
-from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.comparisons.builds import NO_VERDICT
+from stepgrid.summarize.comparisons.comparison import RatioIntervals, ratio
+from stepgrid.summarize.comparisons.comparison_axes import most_able, touching
+from stepgrid.summarize.comparisons.judgement import idleness
+from stepgrid.summarize.data.points import Point, choose_points, label, points
 from stepgrid.summarize.data.searches import Search, SearchedAxis, mean
-from stepgrid.summarize.data.tables_reader import Run, Window
-from stepgrid.summarize.table_blocks import (
-    Arrangement,
-    Labels,
-    ReportPoints,
-    Request,
-    TableInputs,
-    arrange,
-    block,
-)
+from stepgrid.summarize.data.tables_reader import Place, Row, Run, Shares, Tables, Window
 
 TOGETHER = ("per_operation",)  # a table for each step: the rows of all of them count
 TOO_LONG, REPEATED = "too long for here", "the same ratios, to be pasted"
@@ -274,3 +268,317 @@ def _median(axis: SearchedAxis, values: Sequence[int]) -> str:
 
 def _value_text(axis: SearchedAxis, value: float) -> str:
     return units.size(value) if axis.param.endswith(SIZED) else f"{value:,.4g}"
+
+
+# Arrangement of a table, and the blocks of points that its layout turns into tables
+
+Request = Mapping[str, Any]  # a table as a spec asks for it
+Labels = tuple[str | None, ...]
+Caveat = Callable[[Point, Point], str | None]
+
+
+def no_caveat(_: Point, __: Point) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class TableInputs:
+    axes: Sequence[Axis]
+    base: Mapping[str, str]
+    tables: Tables
+    caveat: Caveat = no_caveat
+    intervals: RatioIntervals = field(default_factory=RatioIntervals)
+
+
+class ReportPoints:
+    """The points of some runs of a report, with what their tables need."""
+
+    def __init__(self, inputs: TableInputs, runs: Iterable[Run], counters: Mapping[Place, Mapping[str, float]]) -> None:
+        self.inputs, self.counters = inputs, counters
+        by_step: dict[str, list[Run]] = {}
+        for run in runs:
+            by_step.setdefault(run.step, []).append(run)
+        self.steps = [*by_step]
+        self.points = [
+            point
+            for step, members in by_step.items()
+            for point in points(members, step, [axis.name for axis in touching(inputs.axes, step)])
+        ]
+        self._by_labels = {(point.step, frozenset(point.labels.items())): point for point in self.points}
+        self._values: dict[int, Mapping[str, float]] = {}  # by id of the point
+
+    def base(self, point: Point, base: Mapping[str, str]) -> Point | None:
+        """Find the point with the labels of the base, all other axes equal."""
+        labels = {axis: base.get(axis, text) for axis, text in point.labels.items()}
+        return self._by_labels.get((base.get(STEP, point.step), frozenset(labels.items())))
+
+    def values(self, point: Point) -> Mapping[str, float]:
+        """Medians over the loads of metrics and counters."""
+        if id(point) not in self._values:
+            if len(point.runs) == 1:
+                medians = point.runs[0].metrics
+            else:
+                names = {name for run in point.runs for name in run.metrics}
+                medians = {name: spread[0] for name in names if (spread := point.spread(name))}
+            runs = [self.counters[key] for key in point.places if key in self.counters]
+            counted = dict.fromkeys(name for counters in runs for name in counters)
+            growth = {name: median(counters[name] for counters in runs if name in counters) for name in counted}
+            self._values[id(point)] = {**growth, **medians}
+        return self._values[id(point)]
+
+    def labels(self, axis: str, points: Iterable[Point]) -> list[str]:
+        """List the labels of an axis that points have, in its order."""
+        present = {label(point, axis) for point in points}
+        return [text for text in self._order(axis) if text in present]
+
+    def sort(self, keys: Iterable[Labels], axes: Sequence[str]) -> list[Labels]:
+        ranks = [{text: index for index, text in enumerate(self._order(axis))} for axis in axes]
+        return sorted(keys, key=lambda key: [rank.get(text or "", -1) for rank, text in zip(ranks, key, strict=True)])
+
+    def _order(self, name: str) -> Sequence[str]:
+        return self.steps if name == STEP else next((axis.labels for axis in self.inputs.axes if axis.name == name), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """A requested table: which axes go down, across and into blocks of their own, and the base of the ratios."""
+
+    report: ReportPoints
+    request: Request
+    points: Sequence[Point]
+    layout: Layout
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    by: tuple[str, ...]
+    base: Mapping[str, str] | None
+
+    @property
+    def title(self) -> str:
+        title: str = self.request.get("title", self.layout.title)
+        return title
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        names = tuple(metrics.metric_name(name) or name for name in self.request.get("metrics", ()))
+        has_defaults = self.layout.own_metrics and "counters" not in self.request
+        return names or (self.layout.metrics if has_defaults else ())
+
+    def call(self, name: str) -> str:
+        text: str = self.request.get("labels", {}).get(name, name)
+        return text
+
+    def words(self, labels: Iterable[str | None], axes: Iterable[str]) -> str:
+        """readww, cache=lru"""
+        pairs = [(axis, self.call(text)) for axis, text in zip(axes, labels, strict=True) if text]
+        return ", ".join(text if axis in OWN else f"{self.call(axis)}={text}" for axis, text in pairs)
+
+    def blocks(self) -> Iterator[tuple[Labels, list[Point]]]:
+        """Sort the points into blocks."""
+        by_key: dict[Labels, list[Point]] = {}
+        labels = {axis: self.report.labels(axis, self.points) for axis in self.by if STEP not in self.by}
+        for point in self.points:
+            for key in _keys(point, self.by, labels):
+                by_key.setdefault(key, []).append(point)
+        for key in self.report.sort(by_key, self.by):
+            yield key, by_key[key]
+
+
+def arrange(request: Request, report: ReportPoints) -> Arrangement:
+    """Choose the points of a table and arrange them.
+
+    An axis that the request leaves out goes to the arms of the layout, or makes blocks.
+    """
+    inputs, layout = report.inputs, LAYOUTS.get(request.get("layout", DEFAULT_LAYOUT))
+    chosen = choose_points(report.points, request.get("where", {}))
+    varying = [name for name in (STEP, *(axis.name for axis in inputs.axes)) if _varies(name, chosen)]
+    base = _base(request, layout, inputs)
+    requested = {key: tuple(request[key]) for key in ("rows", "columns", "by") if key in request}
+    used = {name for names in requested.values() for name in names}
+    usable = {*varying, STEP, ARMS, *(base or ())} - used
+    defaults = {"rows": layout.rows, "columns": layout.columns, "by": layout.by if "layout" in request else ()}
+    names_by_key: dict[str, tuple[str, ...]] = {}
+    for key, default in defaults.items():
+        names = (name for part in default for name in (tuple(base or ()) if part == BASE else (part,)))
+        names_by_key[key] = requested.get(key) or tuple(name for name in names if name in usable)
+    placed = {name for names in names_by_key.values() for name in names}
+    unplaced = tuple(name for name in varying if name not in placed)
+    if ARMS not in placed:
+        names_by_key["by"] += unplaced
+    rows, columns, by = (
+        tuple(name for part in names_by_key[key] for name in (unplaced if part == ARMS else (part,)))
+        for key in ("rows", "columns", "by")
+    )
+    rows = rows or (BUILD if STEP in (*by, *columns) else STEP,)
+    return Arrangement(report, request, chosen, layout, rows, columns, by, base)
+
+
+def _varies(axis: str, points: Iterable[Point]) -> bool:
+    labels: set[str] = set()
+    for point in points:
+        if (text := label(point, axis)) is not None:
+            labels.add(text)
+            if len(labels) > 1:
+                return True
+    return False
+
+
+def _base(request: Request, layout: Layout, inputs: TableInputs) -> Mapping[str, str] | None:
+    """Choose the table's base; if its layout compares, else the report's, unless the columns are of another axis."""
+    if "base" in request:
+        base: Mapping[str, str] = request["base"]
+        return base
+    if not layout.compares:
+        return None
+    across = [name for name in request.get("columns", ()) if name != STEP]
+    if across and not set(inputs.base) & set(across):
+        return {across[0]: next(axis.labels[0] for axis in inputs.axes if axis.name == across[0])}
+    return inputs.base or None
+
+
+# A block: points by row and column, each with its figures, or why it has none.
+
+
+def block(form: Arrangement, key: Labels, points: Sequence[Point]) -> Block:
+    report = form.report
+    labels = {axis: report.labels(axis, points) for axis in form.columns}
+    rows = report.sort({_key(point, form.rows) for point in points}, form.rows)
+    columns = report.sort({key for point in points for key in _keys(point, form.columns, labels)}, form.columns)
+    row_indices, column_indices = ({key: index for index, key in enumerate(keys)} for keys in (rows, columns))
+    placed = {
+        (row_indices[_key(point, form.rows)], column_indices[key]): point
+        for point in points
+        for key in _keys(point, form.columns, labels)
+    }
+
+    def ratio_of(at: At, base: At, metric: str) -> float | None:
+        return ratio(placed[at], placed[base], metric) if at in placed and base in placed else None
+
+    builds = {point.build for point in points}
+    empty = Block(
+        title=form.title,
+        rows=tuple(tuple(form.call(text) if text else "" for text in row) for row in rows),
+        columns=tuple(_column_heads(form, column) for column in columns),
+        row_axes=tuple(map(form.call, form.rows)),
+        column_axes=tuple(map(form.call, form.columns)),
+        metrics=form.metrics,
+        counters=tuple(form.request.get("counters", ())),
+        top=form.request.get("top"),
+        point=", ".join(filter(None, (_single_step(form, points), form.words(key, form.by)))),
+        base=None if form.base is None else form.words(form.base.values(), form.base),
+        base_column=_base_column(form, columns),
+        called=form.request.get("labels", {}),
+        units=report.inputs.tables.units,
+        notes=_missing_loads(form, points),
+        unnamed=form.call(builds.pop()) if len(builds) == 1 else "",
+        ratio_of=ratio_of,
+    )
+    return replace(empty, spots=_with_margins(form, _spots(form, empty, placed), placed))
+
+
+def _key(point: Point, axes: Sequence[str]) -> Labels:
+    return tuple(label(point, axis) for axis in axes)
+
+
+def _keys(point: Point, axes: Sequence[str], labels: Mapping[str, Sequence[str]]) -> Iterable[Labels]:
+    """Repeat a point that an axis does not touch at each label that others of its block have."""
+    return product(*((text,) if (text := label(point, axis)) else labels.get(axis) or (None,) for axis in axes))
+
+
+def _column_heads(form: Arrangement, labels: Labels) -> tuple[str, ...]:
+    """Name a column; a bare number gets its axis."""
+    heads = []
+    for axis, text in zip(form.columns, labels, strict=True):
+        head = form.call(text) if text else ""
+        heads.append(f"{axis}={head}" if head == text and head.isdigit() else head)
+    return tuple(heads)
+
+
+def _single_step(form: Arrangement, points: Iterable[Point]) -> str:
+    """Name the step of all points if the report has several, and nothing else in the table names it."""
+    steps = {point.step for point in points}
+    step = next(iter(steps))
+    is_named = STEP in (*form.by, *form.rows, *form.columns) or step in form.title.split()
+    return "" if len(steps) > 1 or is_named or len(form.report.steps) < 2 else form.call(step)
+
+
+def _base_column(form: Arrangement, columns: Sequence[Labels]) -> int | None:
+    if form.base is None or form.base.keys() != {*form.columns}:
+        return None
+    wanted = tuple(form.base[axis] for axis in form.columns)
+    return columns.index(wanted) if wanted in columns else None
+
+
+def _missing_loads(form: Arrangement, points: Sequence[Point]) -> tuple[str, ...]:
+    short = [point for point in points if 0 < point.loads[0] < point.loads[1]]
+    if not short:
+        return ()
+    measured, planned = short[0].loads
+    names = (*form.by, *form.rows, *form.columns)
+    suffix = f", and {len(short) - 1} more so" if len(short) > 1 else ""
+    return (f"{form.words(_key(short[0], names), names)}: {measured} of {planned} loads{suffix}",)
+
+
+def _spots(form: Arrangement, block: Block, placed: Mapping[At, Point]) -> dict[At, LayoutCell]:
+    """Show a measurement once, first in the column of the base; its other spots say where it is."""
+    owners: dict[tuple[Place, ...], At] = {}
+    spots = {}
+    for at in sorted(placed, key=lambda at: (at[1] != block.base_column, at)):
+        point = placed[at]
+        row, column = owners.setdefault(point.places, at)
+        if point.status != Status.DONE:
+            spots[at] = LayoutCell(status=point.status)
+        elif (row, column) != at:
+            names = block.row(row) if row != at[0] else "", block.column(column) if column != at[1] else ""
+            spots[at] = LayoutCell(status=f"same as {', '.join(filter(None, names))}")
+        else:
+            spots[at] = _spot(form, point)
+    return spots
+
+
+def _spot(form: Arrangement, point: Point) -> LayoutCell:
+    """Gather the figures of a point; levels and sizes are those of its first load."""
+    layout, report, details = form.layout, form.report, form.report.inputs.tables.details
+    base = report.base(point, form.base) if form.base is not None else None
+    names = (form.metrics or layout.metrics or ("qps",)) if base else ()
+    ratios = {name: value for name in names if base and (value := ratio(point, base, name)) is not None}
+    spot = LayoutCell(report.values(point), ratios=ratios)
+    if layout.levels:
+        spot = spot._replace(levels=_first_rows(point, details.levels))
+    if layout.objects:
+        spot = spot._replace(objects=_first_rows(point, details.sizes))
+    if layout.times:
+        runs = [details.response_times[key] for key in point.places if key in details.response_times]
+        spot = spot._replace(times=mean_shares(runs))
+    return spot
+
+
+def _first_rows(point: Point, rows: Mapping[Place, Sequence[Row]]) -> Sequence[Row]:
+    return next((rows[key] for key in point.places if key in rows), ())
+
+
+def mean_shares(runs: Sequence[Shares]) -> Shares:
+    """Average shares over the loads: medians would not add up to all operations."""
+    names = dict.fromkeys(name for shares in runs for name in shares)
+    columns = {name: zip(*(shares[name] for shares in runs if name in shares), strict=True) for name in names}
+    return {name: [fmean(column) for column in columns[name]] for name in names}
+
+
+def _with_margins(
+    form: Arrangement, spots: Mapping[At, LayoutCell], placed: Mapping[At, Point]
+) -> Mapping[At, LayoutCell]:
+    """Add the intervals of the ratios, and what makes a ratio doubtful."""
+    report, inputs = form.report, form.report.inputs
+    pairs = {
+        at: (placed[at], base)
+        for at, spot in spots.items()
+        if spot.ratios and (base := report.base(placed[at], form.base or {}))
+    }
+    names = dict.fromkeys(name for at in pairs for name in spots[at].ratios)
+    margins = {name: inputs.intervals.margins(pairs, name) for name in names}
+    marked = dict(spots)
+    for at, pair in pairs.items():
+        idle = idleness(*pair)
+        caveat = f"{NO_VERDICT}: {idle}" if idle else inputs.caveat(*pair) or ""
+        spot_margins = {name: by_spot[at] for name, by_spot in margins.items() if at in by_spot}
+        marked[at] = spots[at]._replace(margins=spot_margins, caveat=caveat)
+    return marked

@@ -12,8 +12,7 @@ import pytest
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.summarize.comparisons.conditions import Conditions, has_heavier_client, missed_rate
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.series import from_pairs
-from stepgrid.summarize.data.tables_reader import Run, Tables
+from stepgrid.summarize.data.tables_reader import Run, Tables, from_pairs
 from tests.summarize.made import point, run
 
 GIB, MIB = 2.0**30, 2**20

@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from stepgrid.summarize.comparisons.drift import drifts, step_drift
+from stepgrid.summarize.comparisons.ladders import drifts, step_drift
 from tests.summarize.made import point, run
 
 

@@ -16,7 +16,7 @@ from stepgrid.summarize.comparisons.comparison import ComparedMetric, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.comparison_table import comparison_table
 from stepgrid.summarize.comparisons.judgement import INSIDE, Evidence, compare, judge, pool
-from stepgrid.summarize.data import series
+from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.formats import csv_table
 from tests.summarize import made
@@ -38,7 +38,7 @@ class Floor:
 
 
 def evidence(floor: float | None = None, **facts: object) -> Evidence:
-    return Evidence(series.from_pairs({}), 0.02, Floor(floor), **facts)  # type: ignore[arg-type]
+    return Evidence(tables_reader.from_pairs({}), 0.02, Floor(floor), **facts)  # type: ignore[arg-type]
 
 
 def section(figures: Figures, axes: Sequence[Axis] = (ARM,), step: str = "readww", metric: str = "qps") -> Section:

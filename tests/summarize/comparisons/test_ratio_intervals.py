@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.model.table import Table
-from stepgrid.summarize.comparisons.comparison import Row
-from stepgrid.summarize.comparisons.ratio_intervals import ratio_intervals
+from stepgrid.summarize.comparisons.comparison import Row, ratio_intervals
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.collect.job import collect
-from stepgrid.summarize.data import series
-from stepgrid.summarize.data.series import from_pairs
+from stepgrid.summarize.data import tables_reader
+from stepgrid.summarize.data.tables_reader import from_pairs
 from tests.summarize import scenario
 
 RATES = [1000.0, 1100.0, 900.0, 100.0, 1050.0]
@@ -18,7 +18,7 @@ def test_every_run_is_read_and_summarized(tmp_path: Path) -> None:
     experiment = scenario.experiment(tmp_path)
     experiment.add(scenario.NEW, "lru", "1", 0, {"readww": [*RATES, 7.0], "overwrite": RATES})
     collect(experiment.store, experiment.plan)
-    runs = series.read(experiment.store.tables(experiment.plan.digest))
+    runs = tables_reader.read_series(experiment.store.tables(experiment.plan.digest))
     key = (experiment.stage(scenario.NEW, "lru", "1", 0), 0)
     assert [rate for _, rate in runs[key]] == [*RATES, 7.0]
     assert runs.summaries[key][:3] == (6, 6.0, 1100.0)

@@ -11,17 +11,18 @@ from scipy import stats
 from stepgrid.summarize.statistics.confidence_intervals import (
     Interval,
     Sample,
+    Spreads,
     chance,
     critical,
     criticals,
     intervals,
     inverse,
+    moderated,
     moved,
     ratio,
     sample,
     table_intervals,
 )
-from stepgrid.summarize.statistics.variance import Spreads, moderated
 from stepgrid.summarize.statistics.verdicts import FASTER, SAME, SLOWER, verdict
 
 POSITIVE = st.floats(1e-3, 1e9)

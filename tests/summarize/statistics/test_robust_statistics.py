@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from stepgrid.summarize.statistics.confidence_intervals import Sample
-from stepgrid.summarize.statistics.robust_statistics import Median, median_interval, outliers
+from stepgrid.summarize.statistics.confidence_intervals import Median, Sample, median_interval, outliers
 
 QUIET = (0.0, 0.01, -0.01, 0.005, -0.005)
 

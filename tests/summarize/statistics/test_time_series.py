@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from stepgrid.summarize.data.series import from_pairs
+from stepgrid.summarize.data.tables_reader import from_pairs
+from stepgrid.summarize.statistics.confidence_intervals import Array
 from stepgrid.summarize.statistics.time_series import changes, relative, series_interval
-from stepgrid.summarize.statistics.variance import Array
 
 TRIES, EFFECT, ALPHA = 300, 0.02, 0.05
 

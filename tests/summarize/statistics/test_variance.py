@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.summarize.statistics.variance import FLOOR, Spreads, moderated
+from stepgrid.summarize.statistics.confidence_intervals import FLOOR, Spreads, moderated
 
 VARIANCES = st.floats(1e-3, 1e2)
 TABLES = st.lists(st.lists(st.tuples(VARIANCES, st.integers(1, 9)), min_size=1, max_size=6), min_size=1, max_size=6)

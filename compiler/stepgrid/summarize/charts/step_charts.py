@@ -19,8 +19,7 @@ from stepgrid.summarize.charts.forms import Axes, Line, LinePoint, Mark, Panel, 
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.series import Place
-from stepgrid.summarize.data.tables_reader import Run
+from stepgrid.summarize.data.tables_reader import Place, Run
 from stepgrid.summarize.report import Report
 
 MOST_ROWS = 24  # of a chart; of more those that differ most

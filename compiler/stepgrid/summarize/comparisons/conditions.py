@@ -23,8 +23,7 @@ from stepgrid.model.units import counted, duration, percent
 from stepgrid.plugins.hit_rate import EXPECTED, WARNING
 from stepgrid.plugins.metrics import unit
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.series import Place
-from stepgrid.summarize.data.tables_reader import Run, Tables
+from stepgrid.summarize.data.tables_reader import Place, Run, Tables
 
 OTHER_HOST = "measured on different hosts"
 SETTINGS = {name: name for name in ("kernel", "microcode", "governor", "turbo")} | {"smt": "SMT", "thp": "THP"}

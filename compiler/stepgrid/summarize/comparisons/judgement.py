@@ -29,10 +29,9 @@ from stepgrid.summarize.comparisons.comparison import (
 from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout, Section
 from stepgrid.summarize.comparisons.noise_floor import NoiseFloors
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.series import Place, Series
+from stepgrid.summarize.data.tables_reader import Place, Series
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample
-from stepgrid.summarize.statistics.robust_statistics import Outlier, outliers
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Outlier, Sample, outliers
 from stepgrid.summarize.statistics.time_series import series_interval
 
 INSIDE = "within the noise floor"

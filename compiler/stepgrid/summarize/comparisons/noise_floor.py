@@ -22,10 +22,8 @@ from numpy.typing import NDArray
 from stepgrid.model.metrics import QPS
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Run, Tables
-from stepgrid.summarize.statistics.confidence_intervals import exp
-from stepgrid.summarize.statistics.robust_statistics import CONFIDENCE
-from stepgrid.summarize.statistics.scipy_functions import special
-from stepgrid.summarize.statistics.variance import FLOOR as ROUNDED
+from stepgrid.summarize.statistics.confidence_intervals import CONFIDENCE, exp, special
+from stepgrid.summarize.statistics.confidence_intervals import FLOOR as ROUNDED
 
 FEWEST_GROUPS, FEWEST_FREEDOMS = 3, 6  # groups of equal things; degrees of freedom in all
 SWEEPS = 4  # medians of blocks and means of cells by turns; of a complete table two are enough

@@ -15,8 +15,7 @@ from stepgrid.model.plan import BUILD
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.plugins.layout import STEP
-from stepgrid.summarize.data.series import Place
-from stepgrid.summarize.data.tables_reader import Run
+from stepgrid.summarize.data.tables_reader import Place, Run
 
 _URGENT = (Status.DONE, Status.FAILED, Status.INTERRUPTED, Status.BLOCKED, Status.UNSUPPORTED, *Status)
 

@@ -17,9 +17,7 @@ import numpy as np
 
 from stepgrid.model.plan import ALPHA
 from stepgrid.summarize.statistics import verdicts
-from stepgrid.summarize.statistics.confidence_intervals import Interval, exp
-from stepgrid.summarize.statistics.scipy_functions import special
-from stepgrid.summarize.statistics.variance import Array
+from stepgrid.summarize.statistics.confidence_intervals import Array, Interval, exp, special
 
 FEWEST_BATCHES, MOST_BATCHES = 5, 10
 FEWEST_IN_BATCH = 4

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from stepgrid.model.plan import MOST_LOADS
 from stepgrid.plan.estimate import DIFFERENCE
-from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.scipy_functions import special
+from stepgrid.summarize.statistics.confidence_intervals import Interval, special
 
 FASTER, SLOWER, SAME, INCONCLUSIVE = "faster", "slower", "same", "inconclusive"
 MORE, LESS = "more", "less"  # for a metric of which neither direction is better
