@@ -25,7 +25,7 @@ options:
 params: {{tables: 2, rows: 2000, threads: 2}}
 steps:
   - {{name: load, kind: sysbench, lua: load, measured: false, mutates: true}}
-  - {{name: settle, kind: quiesce, measured: false, quiet: 1s, timeout: 2s, device_busy: 100, device_writes: 1GiB}}
+  - {{name: settle, kind: quiesce, measured: false, quiet: 1s, timeout: 2s}}
   - {{checkpoint: loaded}}
   - {{name: read-only.pre, kind: sysbench, lua: read_only, for: {{range: [10, 100]}}, duration: 1s}}
   - {{name: update-index, kind: sysbench, lua: update_index, mutates: true, duration: 1s}}

@@ -231,7 +231,7 @@ GIVEN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "timeout": SECONDS,
         "quiet": SECONDS,
         "flush": st.booleans(),
-        "device_busy": st.floats(0, 100),
+        "analyze": st.booleans(),
         **ENGINE,
     },
     "command": {

@@ -38,7 +38,7 @@ class Context(NamedTuple):
     folder: Path  # where this step's files go
     seed: int
     server: Access | None = None  # of an engine that is a server: the one that was started for the stage
-    device: str | None = None  # that the database is on, where the site file says so
+    server_pid: int | None = None  # of that server, where its processes can be looked at
     client_version: str | None = None  # of the step's client, where that is a build of its own
     inputs: Mapping[str, str] = {}  # files that its command reads: the names that the spec gives them -> absolute paths
     cache: Path | None = None  # of the kind: for what its clients derive once, for all stages

@@ -128,7 +128,9 @@ class Step:
         probes = self._run_probes(BEFORE)
         self._keep_statistics(BEFORE)
         data = None if self.server and self.server.companion is None else self.data  # of one that ran before: elsewhere
-        sampler = Sampler(self.folder / "samples.jsonl", data, self._device, self.server.pid if self.server else None)
+        # that of a server that ran before is not our own files'
+        device = self.attempt.job.site.device or (self.server.device if self.server else None)
+        sampler = Sampler(self.folder / "samples.jsonl", data, device, self.server.pid if self.server else None)
         step_folder = StepFolder(self.folder)
         process = self._supervise(plan, deadline, sampler, launch)
         self._refuse_planted(step_folder)
@@ -181,16 +183,11 @@ class Step:
             folder=self.folder.resolve(),
             seed=planned.seed,
             server=self.server.access if self.server else None,
-            device=self._device,
+            server_pid=self.server.pid if self.server else None,
             client_version=client.version if client else None,
             inputs={name: str(Path(path).absolute()) for name, path in inputs.items()},  # it runs in another folder
             cache=job.store.cache(planned.kind),
         )
-
-    @property
-    def _device(self) -> str | None:
-        """The database's device where something names it; that of a server that ran before is not our own files'."""
-        return self.attempt.job.site.device or (self.server.device if self.server else None)
 
     def _run_probes(self, when: str) -> dict[str, ProbeReading]:
         return ProbeRunner(self.planned.name, self._context(), FLOOR, self.server).run(self.planned.setup, when)

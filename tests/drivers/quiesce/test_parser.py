@@ -41,8 +41,8 @@ def look(seconds: float, *seen: dict[str, Any]) -> dict[str, Any]:
     return {"look": {"seconds": seconds, "idle": all(t["idle"] for t in seen), "seen": list(seen)}}
 
 
-def end(quiet: bool, since: float | None, seconds: float, *notes: str, device: str | None = "vda") -> dict[str, Any]:
-    return {"end": {"quiet": quiet, "since": since, "seconds": seconds, "notes": list(notes), "device": device}}
+def end(quiet: bool, since: float | None, seconds: float, *notes: str) -> dict[str, Any]:
+    return {"end": {"quiet": quiet, "since": since, "seconds": seconds, "notes": list(notes)}}
 
 
 def parsed(folder: Path, *lines: dict[str, Any]) -> Figures:
@@ -50,47 +50,46 @@ def parsed(folder: Path, *lines: dict[str, Any]) -> Figures:
     return require_runner("quiesce").parse(folder, {})
 
 
+WRITES = thing("engine writes", 26790200, 2**20, "B/s")
+
+
 def test_what_there_was_to_do_and_what_is_left(tmp_path: Path) -> None:
     found = parsed(
         tmp_path,
         look(0.0, thing("statements under way", 1), thing("dirty pages", 3783, 14601.6)),
-        look(
-            1.0, thing("statements under way", 0), thing("dirty pages", 1884, 162.2), thing("device busy", 61.5, 5, "%")
-        ),
-        look(2.0, thing("statements under way", 0), thing("dirty pages", 55, 162.2), thing("device busy", 0.4, 5, "%")),
+        look(1.0, thing("statements under way", 0), thing("dirty pages", 1884, 162.2), WRITES),
+        look(2.0, thing("dirty pages", 55, 162.2), thing("engine writes", 512, 2**20, "B/s")),
         end(True, 2.0, 7.0),
     )
     assert found.metrics == {
         "quiesce_seconds": 2.0,
         "quiesce_dirty_pages_start": 3783,
         "quiesce_dirty_pages_end": 55,
-        "quiesce_device_busy_pct_start": 61.5,
-        "quiesce_device_busy_pct_end": 0.4,
+        "quiesce_write_bytes_per_s_start": 26790200,
+        "quiesce_write_bytes_per_s_end": 512,
     }
     assert found.warnings == ()
     assert found.facts == {
         "at the start": "dirty pages 3,783",
-        "at the end": "dirty pages 55, device busy 0.4 %",
+        "at the end": "dirty pages 55, engine writes 512 B/s",
         "looks": "3",
-        "device": "vda",
     }
 
 
 def test_what_was_not_quiet_is_a_warning_that_travels(tmp_path: Path) -> None:
     seen = (thing("statements under way", 1), thing("dirty pages", 3783, 162.2), thing("history list", 7, 1000))
-    found = parsed(tmp_path, look(20.4, *seen, thing("device writes", 26790200, 2**20, "B/s")), end(False, None, 20.4))
+    found = parsed(tmp_path, look(20.4, *seen, WRITES), end(False, None, 20.4))
     assert "quiesce_seconds" not in found.metrics
     assert found.warnings == (
         "not quiet after 20.4 s, what follows was measured all the same: statements under way; dirty pages "
         "3,783 (idle at 162.2); "
-        "device writes 25.55 MiB/s (idle at 1 MiB/s)",
+        "engine writes 25.55 MiB/s (idle at 1 MiB/s)",
     )
 
 
 def test_idle_for_too_short_a_time(tmp_path: Path) -> None:
-    found = parsed(tmp_path, look(3.0, thing("dirty pages", 1, 2)), end(False, None, 3.0, device=None))
+    found = parsed(tmp_path, look(3.0, thing("dirty pages", 1, 2)), end(False, None, 3.0))
     assert found.warnings[0].endswith(": it was idle for too short a time")
-    assert found.facts["device"] == "none: no block device holds the database"
 
 
 def test_the_debt_of_an_embedded_rocksdb(tmp_path: Path) -> None:
@@ -137,17 +136,17 @@ def test_every_figure_is_a_metric() -> None:
 
 # A quiesce that is still waiting.
 
-BUSY = look(1.0, thing("device busy", 63.59, 5.0, "%"), thing("device writes", 2**20, 2**20, "B/s"))
-MORE = look(2.0, thing("dirty pages", 12000), thing("device busy", 20.0, 5.0, "%"))
+BUSY = look(1.0, thing("engine reads", 63590, 2**10, "B/s"), thing("engine writes", 2**20, 2**20, "B/s"))
+MORE = look(2.0, thing("dirty pages", 12000), thing("files to write back", 1))
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("", ""),
-        (f"{json.dumps(BUSY)}\n", "device busy 63.59 % (idle at 5 %)"),
-        (f"{json.dumps(BUSY)}\n{json.dumps(MORE)}\n", "dirty pages 12,000 (idle at 0); device busy 20 % (idle at 5 %)"),
-        (f"{json.dumps(BUSY)}\n{json.dumps(MORE)[:30]}", "device busy 63.59 % (idle at 5 %)"),
+        (f"{json.dumps(BUSY)}\n", "engine reads 62.1 KiB/s (idle at 1 KiB/s)"),
+        (f"{json.dumps(BUSY)}\n{json.dumps(MORE)}\n", "dirty pages 12,000 (idle at 0); files to write back"),
+        (f"{json.dumps(BUSY)}\n{json.dumps(MORE)[:30]}", "engine reads 62.1 KiB/s (idle at 1 KiB/s)"),
         (f"{json.dumps(look(3.0, thing('dirty pages', 0)))}\n", ""),
         (f"{json.dumps(BUSY)}\n{json.dumps(end(True, 2.0, 3.0))}\n", ""),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import gettempdir
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -17,6 +19,7 @@ import pytest
 
 from stepgrid.drivers.quiesce import Quiesce
 from stepgrid.drivers.quiesce.waiting import SettleRequest
+from stepgrid.host import disk
 from stepgrid.package import PACKAGE
 from stepgrid.plugins.server import IdleReading
 
@@ -24,15 +27,10 @@ PROGRAM = (sys.executable, "-m", "stepgrid.drivers.quiesce")
 
 
 def start(folder: Path, script: str, **given: Any) -> subprocess.Popen[str]:
-    request = {"access": None, "argv": [sys.executable, "-c", script], "data": folder, "device": None, "endless": False}
-    asked = {
-        "timeout": 60.0,
-        "quiet": 0.2,
-        "flush": True,
-        "analyze": True,
-        "device_busy": 100.0,
-        "device_writes": 2**50,
-    }
+    words, data = [sys.executable, "-c", script], folder / "data"
+    data.mkdir(exist_ok=True)
+    request = {"access": None, "argv": words, "data": data, "server_pid": None, "endless": False}
+    asked = {"timeout": 60.0, "quiet": 0.2, "flush": True, "analyze": True}
     (folder / "request.json").write_text(json.dumps({**request, **asked, **given}, default=str))
     return subprocess.Popen(
         PROGRAM,
@@ -80,6 +78,76 @@ def test_one_that_is_held_open_is_looked_at_and_ended(tmp_path: Path) -> None:
     assert seen[-1] == ("files being compacted", 0)
     assert (json.loads(out.splitlines()[-1])["end"]["quiet"], err) == (True, "")
     assert not Path("/proc", (tmp_path / "drain.stdout").read_text().strip()).exists()
+
+
+STRANGER = """
+import os
+with open("stranger", "wb") as file:
+    while True:
+        file.seek(0)
+        file.write(bytes(64 << 20))
+        os.fsync(file.fileno())
+"""
+
+
+@contextmanager
+def stranger(folder: Path) -> Iterator[None]:
+    """Keep the device busy, as a copy of files does."""
+    child = subprocess.Popen([sys.executable, "-c", STRANGER], cwd=folder)
+    try:
+        yield
+    finally:
+        child.kill()
+        child.wait()
+
+
+needs_device = pytest.mark.skipif(disk.device(Path(gettempdir())) is None, reason="temporary files are on no device")
+
+
+@needs_device
+def test_io_of_a_stranger_holds_nobody(tmp_path: Path) -> None:
+    with stranger(tmp_path):
+        time.sleep(0.5)
+        out, err = start(tmp_path, "pass", timeout=30.0, quiet=1.0).communicate(timeout=60)
+    assert (json.loads(out.splitlines()[-1])["end"]["quiet"], err) == (True, "")
+
+
+@needs_device
+def test_io_of_the_engine_is_waited_for(tmp_path: Path) -> None:
+    writes = f"""
+import os, sys, time
+print({TABLE.format(files="1/0")!r}, file=sys.stderr, flush=True)
+until = time.monotonic() + 2
+while True:
+    with open("data/log", "wb") as file:
+        file.write(bytes(1 << 20))
+        os.fsync(file.fileno())
+    time.sleep(0.1 if time.monotonic() < until else 60)
+"""
+    out, _ = start(tmp_path, writes, endless=True, quiet=1.0).communicate(timeout=60)
+    *looks, end = map(json.loads, out.splitlines())
+    reasons = {thing["what"] for line in looks for thing in line["look"]["seen"] if not thing["idle"]}
+    assert "engine writes" in reasons
+    assert (end["end"]["quiet"], end["end"]["since"] > 1.5) == (True, True)
+
+
+def test_what_the_kernel_holds_of_the_database_is_written(tmp_path: Path) -> None:
+    out, _ = start(tmp_path, "open('data/table', 'wb').write(bytes(64 << 20))").communicate(timeout=60)
+    looks = [line["look"]["seen"][-1] for line in map(json.loads, out.splitlines()) if "look" in line]
+    assert [(looks[at]["what"], looks[at]["value"]) for at in (0, -1)] == [
+        ("files to write back", 1),
+        ("files to write back", 0),
+    ]
+    assert dirty_pages(tmp_path / "data" / "table") in (0, None)
+
+
+def dirty_pages(path: Path) -> int | None:
+    """Count them by cachestat(2); None on a kernel before 6.5."""
+    libc, counts = ctypes.CDLL(None), (ctypes.c_uint64 * 5)()
+    with path.open("rb") as file:
+        whole = (ctypes.c_uint64 * 2)(0, 0)
+        failed = libc.syscall(451, file.fileno(), ctypes.byref(whole), ctypes.byref(counts), 0)
+    return None if failed else counts[1]
 
 
 def test_when_the_time_is_over_it_goes_on(tmp_path: Path) -> None:

@@ -32,13 +32,13 @@ def request(folder: Path, **given: Any) -> dict[str, Any]:
 
 
 def test_the_password_is_in_a_file_only(tmp_path: Path) -> None:
-    command = KIND.command(settings(timeout=90.0), {}, context(tmp_path, server=ACCESS, device="md2"))
+    command = KIND.command(settings(timeout=90.0), {}, context(tmp_path, server=ACCESS, server_pid=12))
     assert command.argv == (sys.executable, "-m", "stepgrid.drivers.quiesce")
     assert command.duration == 150.0
     assert not any("secret" in value for value in command.env.values())
     (tmp_path / "request.json").write_text(command.files["request.json"])
     found = read(tmp_path)
-    assert (found.access, found.argv, found.data, found.device) == (ACCESS, [], Path("/live/data"), "md2")
+    assert (found.access, found.argv, found.data, found.server_pid) == (ACCESS, [], Path("/live/data"), 12)
     assert (found.timeout, found.quiet, found.flush, found.analyze) == (90.0, 5.0, True, True)
 
 

@@ -15,7 +15,7 @@ USUAL_SECONDS = 60.0  # only for estimates
 class Quiesce(ParserMetrics, PackageRunner):
     kind = "quiesce"
     revision = 2
-    parser = 2
+    parser = 3
     waited = "quiesce_seconds"
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:

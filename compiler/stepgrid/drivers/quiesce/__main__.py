@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -13,12 +14,13 @@ from typing import Any
 
 from stepgrid.drivers.quiesce.request import Request, read, sentence
 from stepgrid.drivers.quiesce.waiting import (
-    Device,
     DrainProcess,
+    EngineIO,
     Limits,
     Observation,
     Outcome,
     SettleRequest,
+    WriteBack,
     watch,
 )
 from stepgrid.plugins.registry import server_engine
@@ -28,38 +30,43 @@ from stepgrid.plugins.server import Access, IdleReading
 def main(folder: Path) -> int:
     signal.signal(signal.SIGTERM, stop)
     request = read(folder)
-    data = None if request.access and request.access.running else request.data
-    device = Device(data, request.device, request.device_busy, request.device_writes)
     try:
         if request.access:
-            outcome = _settle_server(request, device, request.access)
+            outcome = _settle_server(request, request.access)
         else:
             drain = DrainProcess(request.argv, request.endless, folder)
+            io = EngineIO(os.getpid())  # with its children
             with drain.under_way():
-                outcome = _watch(request, drain, device.readings)
+                outcome = _watch(request, drain, io.readings)
     except Exception as error:  # whatever the client's library raises is what the server said
         print(sentence(error), file=sys.stderr)
         return 1
-    outcome_values = {"quiet": outcome.quiet, "since": outcome.since, "seconds": outcome.last.seconds}
-    _print({"end": {**outcome_values, "device": device.name}})
+    _print({"end": {"quiet": outcome.quiet, "since": outcome.since, "seconds": outcome.last.seconds}})
     return 0
 
 
-def _settle_server(request: Request, device: Device, access: Access) -> Outcome:
+def _settle_server(request: Request, access: Access) -> Outcome:
     engine = server_engine(access.engine)
     if engine is None:
         raise LookupError(f"{access.engine} is no server")
-    settling = SettleRequest(engine, access, request.flush, request.analyze)
+    settling, io = SettleRequest(engine, access, request.flush, request.analyze), EngineIO(request.server_pid)
     with closing(engine.connect(access)) as connection, settling.under_way():
-        return _watch(request, settling, lambda: (*engine.busy(connection, access), *device.readings()))
+        return _watch(request, settling, lambda: (*engine.busy(connection, access), *io.readings()))
 
 
 def _watch(request: Request, work: SettleRequest | DrainProcess, look: Callable[[], Sequence[IdleReading]]) -> Outcome:
+    is_elsewhere = request.access is not None and request.access.running
+    files = WriteBack(None if is_elsewhere else request.data)
+
+    def look_at_all() -> Sequence[IdleReading]:
+        readings = (work.reading(), *look())
+        return (*readings, files.reading(all(reading.idle for reading in readings)))
+
     def report(observation: Observation) -> None:
         readings = [{**reading._asdict(), "idle": reading.idle} for reading in observation.readings]
         _print({"look": {"seconds": observation.seconds, "idle": observation.idle, "seen": readings}})
 
-    return watch(lambda: (work.reading(), *look()), Limits(request.quiet, request.timeout), report, work.start)
+    return watch(look_at_all, Limits(request.quiet, request.timeout), report, work.start)
 
 
 def _print(line: dict[str, Any]) -> None:

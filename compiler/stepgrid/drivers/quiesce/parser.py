@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.drivers.db_bench import engine_statistics
-from stepgrid.drivers.quiesce.waiting import AT_WORK, COMPACTED, ERRORS, OUTPUT, UNDER_WAY
+from stepgrid.drivers.quiesce.waiting import AT_WORK, COMPACTED, ERRORS, OUTPUT, UNDER_WAY, WRITE_BACK
 from stepgrid.host.failure import tail
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.model.metrics import Metric, MetricSet
@@ -17,7 +17,7 @@ from stepgrid.model.units import size
 
 Thing = Mapping[str, Any]
 LARGE = 1000
-OURS = (UNDER_WAY, AT_WORK, COMPACTED)
+OURS = (UNDER_WAY, AT_WORK, COMPACTED, WRITE_BACK)
 _PENDING = re.compile(r"^Estimated pending compaction bytes: (\d+)$", re.MULTILINE)
 LOOKS_TAIL = 16_384  # bytes of the end of an output: several looks
 
@@ -45,8 +45,8 @@ AMOUNTS: Mapping[str, Amount] = {
     "log since the checkpoint": Amount("wal_bytes", "B", "Write-ahead log of PostgreSQL since its last checkpoint"),
     "level 0 files": Amount("l0_files", "files", "Files of level 0 (db_bench)"),
     "pending compaction bytes": Amount("pending_bytes", "B", "Compaction debt as RocksDB estimates it (from 9.0)"),
-    "device busy": Amount("device_busy_pct", "%", "Time in which the device was at work, of the last second"),
-    "device writes": Amount("device_write_bytes_per_s", "B/s", "What was written to the device in the last second"),
+    "engine reads": Amount("read_bytes_per_s", "B/s", "Reads of devices by the engine's processes, by second"),
+    "engine writes": Amount("write_bytes_per_s", "B/s", "Writes to devices by the engine's processes, by second"),
 }
 
 
@@ -75,7 +75,6 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
         "at the start": _describe(looks[0]),
         "at the end": _describe(looks[-1]),
         "looks": str(len(looks)),
-        "device": end["device"] or "none: no block device holds the database",
     }
     return Figures(metrics, facts, warnings=tuple(_warnings(looks[-1], end)))
 

@@ -30,19 +30,17 @@ class Request(NamedTuple):
     argv: Sequence[str]  # without one: what works off the debt of the database
     endless: bool  # and does not end by itself
     data: Path
-    device: str | None  # as the site file says
+    server_pid: int | None  # where its processes can be looked at
     timeout: float
     quiet: float
     flush: bool
     analyze: bool
-    device_busy: float
-    device_writes: int
 
 
 def command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
     values = {name: settings[name] for name in Request._fields if name in settings}
     drain = Drain(()) if context.server else make_drain(settings, options, context)
-    request = {**drain._asdict(), "data": context.data.absolute(), "device": context.device, **values}
+    request = {**drain._asdict(), "data": context.data.absolute(), "server_pid": context.server_pid, **values}
     return driver.program_request(MODULE, context, request, settings["timeout"] + MARGIN)
 
 

@@ -1,4 +1,4 @@
-"""Waiting until an engine is idle: looks at it and its device, and the work that is asked of it meanwhile."""
+"""Waiting until an engine is idle: looks at it and its IO, and the work that is asked of it meanwhile."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.drivers.db_bench.engine_statistics import compaction_tables, read_count
-from stepgrid.host import counters, disk
 from stepgrid.host.failure import tail
+from stepgrid.host.page_cache import write_back
 from stepgrid.host.processes.signals import die_with_parent
+from stepgrid.host.sampling import ProcessGroup
 from stepgrid.plugins.server import Access, IdleReading, ServerEngine
 
 PAUSE = 1.0  # seconds between two looks; less where a shorter quiet is asked for
 LOOKS = 4  # that a stretch of quiet has at least
 SHORTEST_PAUSE = 0.01
-SECTOR = 512
 SHORTEST_RATE = 0.1  # seconds: the rate of an instant says nothing; the next look has it
-BUSY, WRITES = "device busy", "device writes"
+READS, WRITES = "engine reads", "engine writes"
+IDLE_IO = 2**20  # bytes a second: a server writes its log and looks after itself also when nothing is asked of it
+WRITE_BACK = "files to write back"
+SHORT_WRITE = 0.2  # seconds that a look waits for it: often there is little to write
 UNDER_WAY = "statements under way"
 PATIENCE = 30.0  # seconds to put back what was set; a statement that is still under way is not waited for
 OUTPUT, ERRORS = "drain.stdout", "drain.stderr"
@@ -85,42 +88,51 @@ def watch(
         clock.sleep(min(PAUSE, limits.quiet / LOOKS, max(limits.timeout - observation.seconds, SHORTEST_PAUSE)))
 
 
-class Device:
-    """The work of the database's device since the last look: at most `most_busy` percent, `most_written` bytes/s.
+class EngineIO:
+    """Device IO of the engine's own processes since the last look; that of others beside it holds nobody.
 
-    Without a device (tmpfs) there are no readings, nor of a server that ran before, whose data are somewhere unknown.
-    """
+    Without a process, as between two steps of an embedded engine, there are no readings."""
 
-    def __init__(self, data: Path | None, declared: str | None, most_busy: float, most_written: float) -> None:
-        self.name = disk.device(data or Path("/"), declared) if data or declared else None
-        self._members = disk.members(self.name) if self.name else []
-        self._most_busy, self._most_written = most_busy, most_written
+    def __init__(self, leader: int | None) -> None:
+        self._group = None if leader is None else ProcessGroup(leader)
         self._last = self._read()
 
     def readings(self) -> Sequence[IdleReading]:
-        before, now = self._last, self._read()
-        seconds = now[0] - before[0]
+        (before, earlier), (now, counts) = self._last, self._read()
+        seconds = now - before
         if seconds < SHORTEST_RATE:
             return ()
-        self._last = now
-        if self.name is None or self.name not in before[1]:
-            return ()
-        busy = max(_rate(before[1], now[1], name, "busy_ms", seconds) for name in before[1]) / 10
-        written = _rate(before[1], now[1], self.name, "write_sectors", seconds) * SECTOR
-        return (
-            IdleReading(BUSY, round(min(busy, 100.0), 2), self._most_busy, "%"),
-            IdleReading(WRITES, round(written), self._most_written, "B/s"),
-        )
+        self._last = now, counts
+        return [
+            IdleReading(name, round(max(counts[key] - earlier[key], 0) / seconds), IDLE_IO, "B/s")
+            for name, key in ((READS, "read_bytes"), (WRITES, "write_bytes"))
+            if key in counts and key in earlier  # those of another user's processes cannot be read
+        ]
 
-    def _read(self) -> tuple[float, Mapping[str, Mapping[str, int]]]:
-        """Count also the members of a RAID: older kernels have no busy time of the RAID itself."""
-        return time.monotonic(), counters.host(self.name, self._members).get("devices", {})
+    def _read(self) -> tuple[float, Mapping[str, float]]:
+        return time.monotonic(), self._group.sample() if self._group else {}
 
 
-def _rate(
-    before: Mapping[str, Mapping[str, int]], now: Mapping[str, Mapping[str, int]], name: str, key: str, seconds: float
-) -> float:
-    return (now.get(name, {}).get(key, 0) - before[name].get(key, 0)) / seconds
+class WriteBack:
+    """Writing of what the kernel holds of the database's files, in a thread: asked for whenever the engine is idle.
+
+    Else it comes up to half a minute later, into what is measured next."""
+
+    def __init__(self, data: Path | None) -> None:
+        self._data, self._is_written = data, data is None
+        self._thread: threading.Thread | None = None
+
+    def reading(self, is_engine_idle: bool) -> IdleReading:
+        if not is_engine_idle:
+            self._is_written = self._data is None
+        elif not self._is_written and self._thread is None:
+            self._thread = threading.Thread(target=write_back, args=(self._data,), daemon=True)
+            self._thread.start()
+        if self._thread is not None:
+            self._thread.join(SHORT_WRITE)
+            if not self._thread.is_alive():
+                self._thread, self._is_written = None, is_engine_idle
+        return IdleReading(WRITE_BACK, 0.0 if self._is_written else 1.0, 0)
 
 
 class SettleRequest:
