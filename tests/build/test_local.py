@@ -118,5 +118,6 @@ def test_one_that_is_not_there(tmp_path: Path):
 def test_one_that_holds_the_builds(tmp_path: Path):
     with pytest.raises(BuildError) as caught:
         path_obtain(tmp_path, tmp_path)
-    expected = f"`path: {tmp_path}` holds the folder that builds are made in: give the tree a folder of its own"
+    expected = f"`path: {tmp_path}` holds the folder that builds are made in: "
+    expected += "give the tree a folder of its own, or name its `files`"
     assert str(caught.value) == expected

@@ -10,7 +10,7 @@ import pytest
 
 from stepgrid.build import pins
 from stepgrid.language import sources
-from stepgrid.language.files import record_inputs, tree_checksum
+from stepgrid.language.files import TreeRecord, record_inputs, tree_checksum
 
 COMMIT = "5ec0ffee" * 5
 JAR = {"maven": "org.rocksdb:rocksdbjni:9.9.3", "classifier": "linux64"}
@@ -60,10 +60,10 @@ def test_a_tree_is_its_content_and_is_witnessed(tmp_path: Path, monkeypatch: pyt
     with record_inputs() as seen:
         held = pins.pin({"path": str(tmp_path)})
     assert held == tree_checksum(tmp_path)
-    assert seen.trees == {str(tmp_path): ("", held)}  # just written: not to be told by its times
-    assert pins.is_same_tree(str(tmp_path), *seen.trees[str(tmp_path)])
+    assert seen.trees == [TreeRecord(str(tmp_path), (), "", held)]  # just written: not to be told by its times
+    assert pins.is_same_tree(seen.trees[0])
     (tmp_path / "a.c").write_text("two")
-    assert not pins.is_same_tree(str(tmp_path), *seen.trees[str(tmp_path)])
+    assert not pins.is_same_tree(seen.trees[0])
 
 
 def test_nothing_is_read_of_a_tree_that_was_not_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,14 +72,14 @@ def test_nothing_is_read_of_a_tree_that_was_not_touched(tmp_path: Path, monkeypa
     monkeypatch.setattr(time, "time_ns", lambda: now)
     with record_inputs() as seen:
         pins.pin({"path": str(tmp_path)})
-    monkeypatch.setattr(pins, "tree_checksum", lambda path: pytest.fail("it was read"))
-    assert pins.is_same_tree(str(tmp_path), *seen.trees[str(tmp_path)])
+    monkeypatch.setattr(pins, "tree_checksum", lambda *_: pytest.fail("it was read"))
+    assert pins.is_same_tree(seen.trees[0])
 
 
 def test_a_tree_that_is_not_there(tmp_path: Path) -> None:
     path = str(tmp_path / "x")
     with record_inputs() as seen:
         assert pins.pin({"path": path}) == pins.MISSING
-    assert pins.is_same_tree(path, *seen.trees[path])
+    assert pins.is_same_tree(seen.trees[0])
     (tmp_path / "x").mkdir()
-    assert not pins.is_same_tree(path, *seen.trees[path])
+    assert not pins.is_same_tree(seen.trees[0])

@@ -121,7 +121,7 @@ def test_the_text_fits_a_page(capsys: Capture) -> None:
     assert lines[0].startswith("a.yaml: 2 builds: 1 done, 1 failed; ")
     assert "good: done, program 1.0, " in "\n".join(lines)
     assert f"  id         {ids()['good']}" in lines
-    assert "  from       path: tree" in lines
+    assert "  from       path: tree, files: hello" in lines
     assert any(line.startswith("  quality ") for line in lines)
     assert "made as compiled from source" in " ".join(" ".join(lines).split())
     assert any(line.startswith("  log        outputs/attempts/b-") for line in lines)

@@ -24,7 +24,7 @@ Capture = pytest.CaptureFixture[str]
 SPEC = """\
 title: t
 builds:
-  tool: {engine: program, version: "1.0", source: {path: tree}, flags: {programs: bin/hello}}
+  tool: {engine: program, version: "1.0", source: {path: tree, files: .}, flags: {programs: bin/hello}}
 steps: [{name: hi, kind: command, argv: ["{program:hello}"]}]
 """
 
@@ -160,7 +160,7 @@ def test_no_exported_build(exported: Path, capsys: Capture) -> None:
 
 def test_a_program_of_the_machine_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("a.yaml").write_text(SPEC.replace("{path: tree}, flags: {programs: bin/hello}", "{system: sh}"))
+    Path("a.yaml").write_text(SPEC.replace("{path: tree, files: .}, flags: {programs: bin/hello}", "{system: sh}"))
     assert main(["builds", "a.yaml", "--make"]) == 0
     capsys.readouterr()
     assert main(["builds", "export", "tool", "x.tar.gz"]) == 3

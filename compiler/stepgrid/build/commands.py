@@ -30,7 +30,7 @@ _COMPILERS = (
     "CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH LIBRARY_PATH LD_RUN_PATH CMAKE_BUILD_TYPE CMAKE_GENERATOR "
     "CMAKE_TOOLCHAIN_FILE CMAKE_PREFIX_PATH CONFIG_SITE RUSTFLAGS"
 )
-_GIT_VARIABLES, _COMPILER_VARIABLES = frozenset(_GIT.split()), frozenset(_COMPILERS.split())
+GIT_VARIABLES, _COMPILER_VARIABLES = frozenset(_GIT.split()), frozenset(_COMPILERS.split())
 # a password, and a name without one: of https it may be a token
 _CREDENTIALS = re.compile(r"(https?://)[^\s/]+@|(\w+://[^\s/@:]+):[^\s/]+@")
 
@@ -88,7 +88,7 @@ class Commands:
     def _environment(self) -> dict[str, str]:
         """The job's environment, with the user's proxies and settings."""
         folder = str(self.folder.absolute())
-        inherited = {name: value for name, value in os.environ.items() if name not in _GIT_VARIABLES}
+        inherited = {name: value for name, value in os.environ.items() if name not in GIT_VARIABLES}
         return {**inherited, "LC_ALL": "C", COOKIE: folder, "TMPDIR": f"{folder}/{TEMPORARY}"}
 
     def _begin(self, argv: Sequence[str], cwd: Path | None) -> float:

@@ -12,6 +12,7 @@ import posixpath
 import re
 import shlex
 import shutil
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from stepgrid.build.commands import CommandResult, mask_credentials
+from stepgrid.build.commands import GIT_VARIABLES, CommandResult, mask_credentials
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Artifact, Material, Order, require
 from stepgrid.language.sources import source_faults
@@ -127,6 +128,20 @@ def _find_later_commit(order: Order, url: str, ref: str, pinned: str) -> dict[st
         return {}
     order.commands.note(f"{ref} is commit {current} by now; built is {pinned}, to which the lock file holds it")
     return {"ref_is_now": current}
+
+
+def work_tree_files(folder: Path) -> list[str] | None:
+    """List the files of a folder that git tracks, or would not ignore; None where there is no work tree, or no git."""
+    root = folder.resolve()
+    if not any((parent / ".git").exists() for parent in (root, *root.parents)):
+        return None
+    argv = ["git", "-c", _SETTINGS, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    inherited = {name: value for name, value in os.environ.items() if name not in GIT_VARIABLES}
+    try:
+        result = subprocess.run(argv, cwd=folder, env={**inherited, **_ENVIRONMENT}, capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):  # such as a folder of another user, which git does not trust
+        return None
+    return [os.fsdecode(name) for name in dict.fromkeys(result.stdout.split(b"\0")) if name]
 
 
 @dataclass(frozen=True, slots=True)

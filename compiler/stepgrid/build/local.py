@@ -1,4 +1,4 @@
-"""Sources on this machine: a binary that is recorded as it is, and a tree that is copied."""
+"""Sources on this machine: a binary that is recorded as it is, and a tree, or files of it, that are copied."""
 
 from __future__ import annotations
 
@@ -6,16 +6,23 @@ import fcntl
 import os
 import platform
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
 
 from stepgrid.build.elf import UNREADABLE, read_elf
 from stepgrid.build.error import BuildError
+from stepgrid.build.git import work_tree_files
 from stepgrid.build.recipe import Artifact, Material, Order
 from stepgrid.host.files import FICLONE, sha256
 from stepgrid.language.files import tree_checksum
+from stepgrid.language.sources import WHOLE, local_files
 from stepgrid.model.plan import Json
+
+MOST_NAMES = 3  # of files, in the name of a source
+# names of files and folders that are no part of a program: dot files, caches, what editors leave
+_NO_PARTS = (".*", "__pycache__", "node_modules", "*.pyc", "*~", "*.swp", "#*#")
 
 
 class System:
@@ -70,23 +77,18 @@ class LocalTree:
     route = "path"
 
     def describe(self, source: Mapping[str, Json]) -> str:
-        return f"path {source[self.route]}"
+        names = [name for name in local_files(source) if name != WHOLE]
+        listed = ", ".join([*names[:MOST_NAMES], *(["…"] if len(names) > MOST_NAMES else [])])
+        return f"path {source[self.route]}{f' ({listed})' if names else ''}"
 
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
         path, tree = Path(str(source[self.route])), into / "tree"
         if not path.is_dir():
             raise BuildError(f"`path: {path}`: there is no such folder")
-        if order.folder.resolve().is_relative_to(path.resolve()):
-            raise BuildError(
-                f"`path: {path}` holds the folder that builds are made in: give the tree a folder of its own"
-            )
-        try:
-            shutil.copytree(path, tree, symlinks=True, ignore=_select_ignored, copy_function=_copy)
-        except shutil.Error as error:
-            first = error.args[0][0]
-            raise BuildError(f"{first[0]} cannot be copied: {first[2]}") from None
+        order.commands.note(f"copy {self.describe(source)}")
+        _copy_tree(path, tree, local_files(source), order.folder)
         digest = tree_checksum(tree)
-        order.commands.note(f"{path}: content {digest}")
+        order.commands.note(f"content {digest}")
         if digest != (order.pin(source) or digest):  # a test's plan has no pins
             raise BuildError(f"{path} changed after the spec was compiled: run the same command again")
         return Material(
@@ -95,6 +97,72 @@ class LocalTree:
             quality={"route": "source"},
             advice="declare the version that the tree has, or another path",
         )
+
+
+def chosen_files(root: Path, names: Sequence[str]) -> dict[str, Path] | None:
+    """Find the files that names of files and folders mean, by their names below the root; None: all of it.
+
+    A file that is named counts, whatever it is called; of a folder its dot files, caches, and what git ignores do not.
+    """
+    if not names:
+        return None
+    files: dict[str, Path] = {}
+    for name in names:
+        path = root / name
+        if path.is_dir():
+            inner = [str(PurePosixPath(name, file)) for file in _folder_files(path)]
+            files |= {file: root / file for file in inner}
+        else:
+            files[name] = path.resolve(strict=True)  # a link is what it leads to
+    return files
+
+
+def _folder_files(folder: Path) -> Iterator[str]:
+    """Yield names of files and links of a program's folder; git knows best, unless it ignores all of the folder."""
+    for name in work_tree_files(folder) or _walk(folder):
+        path = folder / name
+        if any(fnmatch(part, pattern) for part in PurePosixPath(name).parts for pattern in _NO_PARTS):
+            continue
+        if path.is_dir() and not path.is_symlink():  # a work tree within, such as a submodule
+            yield from (f"{name.rstrip('/')}/{inner}" for inner in _folder_files(path))
+        elif path.is_symlink() or path.is_file():  # git lists files that were removed, too
+            yield name
+
+
+def _walk(folder: Path) -> Iterator[str]:
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if not any(fnmatch(name, pattern) for pattern in _NO_PARTS)]
+        links = [name for name in folders if Path(parent, name).is_symlink()]
+        yield from (os.path.relpath(Path(parent, name), folder) for name in (*files, *links))
+
+
+def _copy_tree(path: Path, tree: Path, names: Sequence[str], attempt: Path) -> None:
+    """Copy a tree, or the files that names choose of it."""
+    try:
+        files = chosen_files(path, names)
+    except FileNotFoundError as error:
+        missing = os.path.relpath(str(error.filename), path.resolve())
+        raise BuildError(f"`path: {path}` has no file {missing}") from None
+    attempt = attempt.resolve()
+    if attempt.is_relative_to(path.resolve()) and (
+        files is None or any(file.resolve().is_relative_to(attempt) for file in files.values())
+    ):
+        hint = "give the tree a folder of its own, or name its `files`"
+        raise BuildError(f"`path: {path}` holds the folder that builds are made in: {hint}")
+    try:
+        if files is None:
+            shutil.copytree(path, tree, symlinks=True, ignore=_select_ignored, copy_function=_copy)
+            return
+        tree.mkdir()
+        for name, source in files.items():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            if source.is_symlink():
+                (tree / name).symlink_to(source.readlink())
+            else:
+                _copy(str(source), str(tree / name))
+    except shutil.Error as error:
+        first = error.args[0][0]
+        raise BuildError(f"{first[0]} cannot be copied: {first[2]}") from None
 
 
 def _select_ignored(folder: str, names: Sequence[str]) -> set[str]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
+from stepgrid.build.local import chosen_files
 from stepgrid.build.recipe import Order, ResolvableSource, source_of
 from stepgrid.host.files import sha256
 from stepgrid.language import files
-from stepgrid.language.files import tree_checksum, tree_mark
-from stepgrid.language.sources import can_move, source_key, source_parts
+from stepgrid.language.files import TreeRecord, tree_checksum, tree_mark
+from stepgrid.language.sources import can_move, local_files, source_key, source_parts
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.model.site import Site
 from stepgrid.plugins.engine import Built
@@ -30,7 +31,7 @@ def pin(source: Mapping[str, Any]) -> str:
     """Return the content of a system's program or of a local tree; other sources are pinned by the lock file."""
     if "system" in source:
         return _pin_program(str(source["system"]))
-    return _pin_tree(str(source["path"])) if "path" in source else ""
+    return _pin_tree(str(source["path"]), local_files(source)) if "path" in source else ""
 
 
 def _pin_program(name: str) -> str:
@@ -41,25 +42,27 @@ def _pin_program(name: str) -> str:
     return digest
 
 
-def _pin_tree(path: str) -> str:
-    mark, digest = "", MISSING
+def _pin_tree(path: str, names: Sequence[str]) -> str:
+    root, mark, digest = Path(path), "", MISSING
     try:
-        mark = tree_mark(Path(path), time.time_ns())  # before it is read: what changes meanwhile is noticed
-        digest = tree_checksum(Path(path))
+        chosen = chosen_files(root, names)
+        mark = tree_mark(root, time.time_ns(), chosen)  # before it is read: what changes meanwhile is noticed
+        digest = tree_checksum(root, chosen)
     except OSError:
         pass  # its build says so
-    files.record_tree(path, mark, digest)
+    files.record_tree(TreeRecord(path, tuple(names), mark, digest))
     return digest
 
 
-def is_same_tree(path: str, mark: str, digest: str) -> bool:
+def is_same_tree(tree: TreeRecord) -> bool:
     """Tell whether a tree is what `pin` saw, without reading one that was not touched."""
+    root = Path(tree.path)
     try:
-        if mark and tree_mark(Path(path), time.time_ns()) == mark:
+        if tree.mark and tree_mark(root, time.time_ns(), chosen_files(root, tree.files)) == tree.mark:
             return True
     except OSError:
-        return digest == MISSING
-    return _pin_tree(path) == digest
+        return tree.pin == MISSING
+    return _pin_tree(tree.path, tree.files) == tree.pin
 
 
 class MovingSource(NamedTuple):

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, NoReturn
 
 from stepgrid.expand.definitions import ResolvedDefinitions, build_location, chain
 from stepgrid.expand.scope import AlreadyReported, Scope, is_value
-from stepgrid.language import models, sources
+from stepgrid.language import expressions, models, sources
 from stepgrid.language.flags import flag_faults
 from stepgrid.language.models import Service
 from stepgrid.language.problems import Location, Problems, close_names, nearest
 from stepgrid.language.scalars import describe_value
-from stepgrid.language.sources import SOURCES, TREES, Fault, source_kind
+from stepgrid.language.sources import LISTED, SOURCES, TREES, Fault, scalar_text, source_kind
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text, key_location, node_location, width
 from stepgrid.model.plan import CLIENT, SERVER, runs_already
@@ -26,7 +26,6 @@ from stepgrid.plugins.engine import DeclaredBuilds, Published
 from stepgrid.plugins.registry import ENGINES, build_systems
 from stepgrid.plugins.registry import engine as load_engine
 
-LISTED = frozenset({"debian"})  # takes several names
 # which of many is fetched, or what a server must say that it is: the source says it, or the build
 _VERSIONED = frozenset({"maven", "crate", "pypi", SERVER})
 _COORDINATES = 3  # GROUP:ARTIFACT:VERSION
@@ -103,7 +102,7 @@ class Families:
         if engine is None:
             return []
         tables = {
-            kind: {name: str(value) for link in links for name, value in getattr(link, kind).items()}
+            kind: {name: _recipe_value(value) for link in links for name, value in getattr(link, kind).items()}
             for kind in ("flags", "extensions")
         }
         recipe = {kind: table for kind, table in tables.items() if table}
@@ -149,9 +148,8 @@ class Families:
         plugin = load_engine(engine)
         for fault in sources.extension_faults(recipe.get("extensions", {}), engine, plugin.extensions):
             self.problems.add(fault.code, where, f"build `{family}`: {fault.message}", fault.hint, len(family))
-        flags, systems = recipe.get("flags", {}), build_systems(engine)
-        system_faults = flag_faults(flags, systems) if systems else ()
-        for fault in plugin.flag_faults(flags) if isinstance(plugin, DeclaredBuilds) else system_faults:
+        flags = {name: value for name, value in recipe.get("flags", {}).items() if not isinstance(value, Text)}
+        for fault in _engine_flag_faults(engine, flags):
             key = str(fault.key)
             node = next(link.flags[key] for link in reversed(links) if key in link.flags)
             message = f"build `{family}`: {fault.message}"
@@ -167,6 +165,18 @@ class Families:
         hint = f"{engine} is started by stepgrid itself" if load_engine(engine).server else "leave `service` out"
         self.problems.add("wrong-source", node_location(service.argv[0], Location("", 1, 1)), message, hint)
         return None
+
+
+def _recipe_value(value: Any) -> str:
+    """Keep the node of a template, which has a value for each version."""
+    return value if isinstance(value, Text) and expressions.is_template(value) else str(value)
+
+
+def _engine_flag_faults(engine: str, flags: Mapping[str, Any]) -> Iterable[Fault]:
+    plugin, systems = load_engine(engine), build_systems(engine)
+    if isinstance(plugin, DeclaredBuilds):
+        return plugin.flag_faults(flags)
+    return flag_faults(flags, systems) if systems else ()
 
 
 def _nearest_value(links: Sequence[models.Build], field: str) -> Any:
@@ -211,18 +221,34 @@ class _SourceResolution:
         self._build, self._problems = build, problems
 
     def resolve(self, names: Mapping[str, Any]) -> Build:
-        build, scope = self._build, Scope(names, {}, {}, self._problems)
+        scope = Scope(names, {}, {}, self._problems)
         try:
+            build = self._build = self._with_flags(scope)
             values = {key: scope.value(node, key in LISTED) for key, node in build.source.items()}
         except AlreadyReported:
-            return build
+            return self._build
         is_sound = self._has_values(values) and self._has_kind(values) and self._has_form(values)
         source = _locate({key: _plain(value) for key, value in values.items()}, build.source, build.where)
         if is_sound:
             plugin = load_engine(build.engine)
             libraries = plugin.libraries if isinstance(plugin, Published) else {}
             source = sources.complete_source(libraries, source, build.version)
+            if isinstance(plugin, DeclaredBuilds):
+                source = {**plugin.complete_source(source, build.recipe)}
         return replace(build, source=source, options=(), params=())
+
+    def _with_flags(self, scope: Scope) -> Build:
+        """Evaluate and check the flags that depend on the version."""
+        build, flags = self._build, self._build.recipe.get("flags", {})
+        nodes = {name: value for name, value in flags.items() if isinstance(value, Text)}
+        if not nodes:
+            return build
+        values = {**flags, **{name: scalar_text(scope.value(node)) for name, node in nodes.items()}}
+        for fault in _engine_flag_faults(build.engine, values):
+            if node := nodes.get(str(fault.key)):
+                message = f"build `{build.name}`: {fault.message}"
+                self._problems.add(fault.code, node.where, message, fault.hint, width(node))
+        return replace(build, recipe={**build.recipe, "flags": values})
 
     def _has_values(self, values: Mapping[str, Any]) -> bool:
         missing = [key for key, value in values.items() if not is_value(value)]

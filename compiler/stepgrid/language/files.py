@@ -42,12 +42,21 @@ def head(path: str, most: int = MOST_BYTES) -> bytes:
         return file.read(most + 1)
 
 
+class TreeRecord(NamedTuple):
+    """A local tree as a compilation read it."""
+
+    path: str
+    files: tuple[str, ...]  # that were chosen of it; none: all
+    mark: str
+    pin: str
+
+
 class InputRecord(NamedTuple):
     """Everything that a compilation read; a mark is cheap to compare."""
 
     files: dict[str, str | None]  # path -> digest of the content; None = no such file
     programs: dict[str, str]  # name -> pin
-    trees: dict[str, tuple[str, str]]  # path -> mark, pin
+    trees: list[TreeRecord]
     inputs: dict[str, tuple[str, str]]  # path -> mark, checksum
 
 
@@ -56,7 +65,7 @@ _record: ContextVar[InputRecord | None] = ContextVar("record", default=None)
 
 @contextmanager
 def record_inputs() -> Iterator[InputRecord]:
-    record = InputRecord({}, {}, {}, {})
+    record = InputRecord({}, {}, [], {})
     token = _record.set(record)
     try:
         yield record
@@ -75,9 +84,9 @@ def record_program(name: str, pin: str) -> None:
         record.programs[name] = pin
 
 
-def record_tree(path: str, mark: str, pin: str) -> None:
+def record_tree(tree: TreeRecord) -> None:
     if (record := _record.get()) is not None:
-        record.trees[path] = (mark, pin)
+        record.trees.append(tree)
 
 
 def digest(content: bytes) -> str:
@@ -134,28 +143,28 @@ def _read(path: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def tree_checksum(root: Path) -> str:
+def tree_checksum(root: Path, files: Mapping[str, Path] | None = None) -> str:
     """Compute one checksum of files, executable bits and links; `.git`, times and owners do not count.
 
-    It is the same for every copy of the tree. OSError if a part of it cannot be read."""
+    It is the same for every copy of the tree. `files`: only these, by name. OSError if a part cannot be read."""
     checksum = hashlib.sha256()
-    for name, status in _entries(root):
+    for name, path, status in _entries(root, files):
         is_link = stat.S_ISLNK(status.st_mode)
         # as in git: other bits of the mode depend on who made the copy
         kind = "link" if is_link else "program" if status.st_mode & stat.S_IXUSR else "file"
         checksum.update(f"{name}\0{kind}\0".encode(errors="surrogateescape"))
         if is_link:
-            checksum.update(hashlib.sha256(os.fsencode((root / name).readlink())).digest())
+            checksum.update(hashlib.sha256(os.fsencode(path.readlink())).digest())
         else:
-            with (root / name).open("rb") as file:
+            with path.open("rb") as file:
                 checksum.update(hashlib.file_digest(file, "sha256").digest())
     return checksum.hexdigest()
 
 
-def tree_mark(root: Path, now: int) -> str:
+def tree_mark(root: Path, now: int, files: Mapping[str, Path] | None = None) -> str:
     """Compute a mark of an unchanged tree without reading a file; empty if it changed too recently."""
     mark, newest = hashlib.sha256(), 0
-    for name, status in _entries(root):
+    for name, _, status in _entries(root, files):
         newest = max(newest, status.st_mtime_ns, status.st_ctime_ns)
         facts = (status.st_mode, status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
         mark.update(f"{name}\0{facts}\n".encode(errors="surrogateescape"))
@@ -164,12 +173,16 @@ def tree_mark(root: Path, now: int) -> str:
 
 def tree_links(root: Path) -> list[str]:
     """List links by their names below the root."""
-    return [name for name, status in _entries(root) if stat.S_ISLNK(status.st_mode)]
+    return [name for name, _, status in _entries(root) if stat.S_ISLNK(status.st_mode)]
 
 
-def _entries(root: Path) -> list[tuple[str, os.stat_result]]:
+def _entries(root: Path, files: Mapping[str, Path] | None = None) -> list[tuple[str, Path, os.stat_result]]:
     """List files and links by their names below the root."""
-    return sorted(_scan(str(root), ""), key=lambda entry: os.fsencode(entry[0]))
+    if files is None:
+        entries = [(name, root / name, status) for name, status in _scan(str(root), "")]
+    else:
+        entries = [(name, path, path.lstat()) for name, path in files.items()]
+    return sorted(entries, key=lambda entry: os.fsencode(entry[0]))
 
 
 def _scan(folder: str, prefix: str) -> Iterator[tuple[str, os.stat_result]]:

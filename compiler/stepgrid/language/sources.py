@@ -17,6 +17,8 @@ from stepgrid.model.plan import SERVER
 READY = ("debian", "system")  # kinds with programs that need no compilation
 TREES = ("git", "tarball", "crate", "pypi", "debian-source", "path")  # kinds with a tree that can be compiled
 LOCAL = ("system", "path", SERVER)  # kinds that take nothing from the network
+LISTED = frozenset({"debian", "files"})  # keys that take several names
+WHOLE = "."  # of the files of a `path` source: its folder, without what is no part of a program
 
 Check: TypeAlias = Callable[[str], str | None]  # the end of a sentence, such as "is empty"
 
@@ -97,6 +99,7 @@ _SUITE = _matching(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "a suite such as bookworm")
 _COORDINATES = _matching(r"[\w.-]*\w:\w[\w.-]*(?::\w[\w.+-]*)?", "GROUP:ARTIFACT or GROUP:ARTIFACT:VERSION")
 _CLASSIFIER = _matching(r"\w[\w.-]*", "a classifier such as linux64")
 _KIND = _matching("wheel|sdist", "wheel or sdist")
+_LOCAL_FILE = _matching(r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^\0]+", "a file or a folder below its `path`")
 _SERVER = _matching(r"[A-Za-z0-9_][\w.-]*", "a name that a site file could have under `servers`")
 
 _VERSIONED: Mapping[str, Check] = {"version": _VERSION, "sha256": _SHA256}
@@ -112,7 +115,7 @@ SOURCES: Mapping[str, Form] = MappingProxyType(
         "crate": Form(_CRATE, {}, _VERSIONED),
         "pypi": Form(_PYPI, {}, {**_VERSIONED, "kind": _KIND}),
         "debian-source": Form(_PACKAGE, {"suite": _SUITE}, _DEBIAN_SOURCE),
-        "path": Form(_not_an_option(".+", "is empty"), {}, {}),
+        "path": Form(_not_an_option(".+", "is empty"), {}, {"files": _LOCAL_FILE}),
         SERVER: Form(_SERVER, {}, {}),
     }
 )
@@ -162,7 +165,7 @@ def source_faults(source: Mapping[str, Any]) -> Iterator[Fault]:
 
 
 def _value_faults(key: str, value: Any, check: Check) -> Iterator[Fault]:
-    for text in map(scalar_text, value if isinstance(value, list | tuple) and key == "debian" else [value]):
+    for text in map(scalar_text, value if isinstance(value, list | tuple) and key in LISTED else [value]):
         if complaint := check(text):
             shown_value = f"`{key}`" if complaint == _PASSWORD else f"`{key}: {text}`"
             yield Fault("wrong-source", key, f"{shown_value} {complaint}")
@@ -176,6 +179,12 @@ def _nested_faults(key: str, source: Any) -> Iterator[Fault]:
         return
     for fault in source_faults(source):
         yield fault._replace(inside=(key, *fault.inside))
+
+
+def local_files(source: Mapping[str, Any]) -> tuple[str, ...]:
+    """List the names that a `path` source chooses of its folder; none: it is all of the folder."""
+    names = source.get("files", ())
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def scalar_text(value: Any) -> str:

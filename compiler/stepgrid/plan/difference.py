@@ -81,17 +81,25 @@ def _declared_inputs(build: str, old: PlannedBuild, new: PlannedBuild) -> Iterat
     source = [*_map_inputs(f"{build}.source", _flat(old.source), _flat(new.source), where)]
     # another source has another pin, which tells nothing new
     pins = old.pins.keys() & new.pins.keys() if source else old.pins.keys() | new.pins.keys()
-    sources = {source_key(part) for build in (old, new) for part in source_parts(build.source)}
+    sources = {source_key(part): part for build in (old, new) for part in source_parts(build.source)}
     yield from _value_inputs(f"{build}.engine", old.engine, new.engine, where)
     yield from _value_inputs(f"{build}.version", old.version, new.version, where)
     yield from source
     for name in sorted(pins):
         field = f"{build}.pin" if name in sources else f"{build}.pin.{name.removeprefix('system ')}"
-        yield from _value_inputs(field, old.pins.get(name, UNSET), new.pins.get(name, UNSET), where)
+        field = f"content of {name}" if "path" in sources.get(name, {}) else field
+        yield from _value_inputs(field, _short_pin(old.pins.get(name)), _short_pin(new.pins.get(name)), where)
     yield from _value_inputs(f"{build}.patches", _patch_checksums(old), _patch_checksums(new), where)
     for name in ("extensions", "flags"):
         tables = [value if isinstance(value := side.recipe.get(name), Mapping) else {} for side in (old, new)]
         yield from _map_inputs(f"{build}.{name}", tables[0], tables[1], where)
+
+
+def _short_pin(pin: str | None) -> Any:
+    """Cut a checksum of contents; a commit stays whole, for it is looked up."""
+    if pin is None:
+        return UNSET
+    return pin[:CHECKSUM_DIGITS] if re.fullmatch("[0-9a-f]{64}", pin) else pin
 
 
 def _flat(source: Mapping[str, Any]) -> dict[str, Any]:

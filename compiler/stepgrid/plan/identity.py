@@ -32,9 +32,12 @@ def build_id(
 
 
 def _placeless(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out where a local tree lies: its content identifies it."""
+    """Leave out where a local tree lies and which of its files were chosen: their names and contents identify it."""
     values = {key: _placeless(value) if isinstance(value, Mapping) else value for key, value in source.items()}
-    return {**values, "path": ""} if "path" in values else values
+    if "path" in values:
+        values.pop("files", None)
+        values["path"] = ""
+    return values
 
 
 def hardware_id(facts: Mapping[str, Json]) -> str:

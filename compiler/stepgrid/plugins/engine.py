@@ -94,6 +94,10 @@ class DeclaredBuilds(Protocol):
         """Name what a build does not say, as a sentence's end."""
         ...
 
+    def complete_source(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Add which files of a local folder a build is made of."""
+        ...
+
     def only_choose(self, flags: Mapping[str, Any]) -> bool:
         """Tell whether flags only choose among programs, which a source may have made already."""
         ...

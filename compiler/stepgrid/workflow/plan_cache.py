@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.host import files
-from stepgrid.language.files import digest, is_unchanged, record_inputs
+from stepgrid.language.files import TreeRecord, digest, is_unchanged, record_inputs
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
 from stepgrid.package import PACKAGE, TEMPLATES
@@ -149,5 +149,5 @@ def _are_inputs_unchanged(record: Mapping[str, Any]) -> bool:
     from stepgrid.build.pins import is_same_tree, pin
 
     return all(pin({"system": name}) == checksum for name, checksum in record["programs"].items()) and all(
-        is_same_tree(path, *state) for path, state in record["trees"].items()
+        is_same_tree(TreeRecord(*tree)) for tree in record["trees"]
     )

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.language.sources import Fault
+from stepgrid.language.sources import WHOLE, Fault, local_files
 from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
 
 if TYPE_CHECKING:
@@ -55,6 +55,14 @@ class Program:
         if "system" in source or recipe.get("flags", {}).get("programs"):
             return None
         return "does not say which programs it makes"
+
+    def complete_source(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Choose the programs of a local folder and the `files` beside them, or all that a command may need."""
+        if "path" not in source:
+            return source
+        programs = () if recipe.get("flags", {}).get("command") else self.program_paths(recipe).values()
+        names = {str(PurePosixPath(name)) for name in (*programs, *local_files(source))}
+        return {**source, "files": sorted(names) or [WHOLE]}
 
     def only_choose(self, flags: Mapping[str, Any]) -> bool:
         return set(flags) == {"programs"}
