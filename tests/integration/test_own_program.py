@@ -1,4 +1,4 @@
-"""Builds of a user's own scripts: each consists of its files alone, so that an edit measures its cells and no others."""
+"""Builds of a user's own scripts: each is its files alone, so that an edit measures its cells and no others."""
 
 from __future__ import annotations
 

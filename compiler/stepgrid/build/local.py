@@ -6,23 +6,20 @@ import fcntl
 import os
 import platform
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from fnmatch import fnmatch
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from stepgrid.build.elf import UNREADABLE, read_elf
 from stepgrid.build.error import BuildError
-from stepgrid.build.git import work_tree_files
+from stepgrid.build.pins import chosen_files
 from stepgrid.build.recipe import Artifact, Material, Order
 from stepgrid.host.files import FICLONE, sha256
 from stepgrid.language.files import tree_checksum
 from stepgrid.language.sources import WHOLE, local_files
 from stepgrid.model.plan import Json
 
-MOST_NAMES = 3  # of files, in the name of a source
-# names of files and folders that are no part of a program: dot files, caches, what editors leave
-_NO_PARTS = (".*", "__pycache__", "node_modules", "*.pyc", "*~", "*.swp", "#*#")
+_MOST_FILES = 3  # in the name of a source
 
 
 class System:
@@ -78,7 +75,7 @@ class LocalTree:
 
     def describe(self, source: Mapping[str, Json]) -> str:
         names = [name for name in local_files(source) if name != WHOLE]
-        listed = ", ".join([*names[:MOST_NAMES], *(["…"] if len(names) > MOST_NAMES else [])])
+        listed = ", ".join([*names[:_MOST_FILES], *(["…"] if len(names) > _MOST_FILES else [])])
         return f"path {source[self.route]}{f' ({listed})' if names else ''}"
 
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
@@ -97,43 +94,6 @@ class LocalTree:
             quality={"route": "source"},
             advice="declare the version that the tree has, or another path",
         )
-
-
-def chosen_files(root: Path, names: Sequence[str]) -> dict[str, Path] | None:
-    """Find the files that names of files and folders mean, by their names below the root; None: all of it.
-
-    A file that is named counts, whatever it is called; of a folder its dot files, caches, and what git ignores do not.
-    """
-    if not names:
-        return None
-    files: dict[str, Path] = {}
-    for name in names:
-        path = root / name
-        if path.is_dir():
-            inner = [str(PurePosixPath(name, file)) for file in _folder_files(path)]
-            files |= {file: root / file for file in inner}
-        else:
-            files[name] = path.resolve(strict=True)  # a link is what it leads to
-    return files
-
-
-def _folder_files(folder: Path) -> Iterator[str]:
-    """Yield names of files and links of a program's folder; git knows best, unless it ignores all of the folder."""
-    for name in work_tree_files(folder) or _walk(folder):
-        path = folder / name
-        if any(fnmatch(part, pattern) for part in PurePosixPath(name).parts for pattern in _NO_PARTS):
-            continue
-        if path.is_dir() and not path.is_symlink():  # a work tree within, such as a submodule
-            yield from (f"{name.rstrip('/')}/{inner}" for inner in _folder_files(path))
-        elif path.is_symlink() or path.is_file():  # git lists files that were removed, too
-            yield name
-
-
-def _walk(folder: Path) -> Iterator[str]:
-    for parent, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not any(fnmatch(name, pattern) for pattern in _NO_PARTS)]
-        links = [name for name in folders if Path(parent, name).is_symlink()]
-        yield from (os.path.relpath(Path(parent, name), folder) for name in (*files, *links))
 
 
 def _copy_tree(path: Path, tree: Path, names: Sequence[str], attempt: Path) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, cast
 
 from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
-from stepgrid.build.local import chosen_files
+from stepgrid.build.git import work_tree_files
 from stepgrid.build.recipe import Order, ResolvableSource, source_of
 from stepgrid.host.files import sha256
 from stepgrid.language import files
@@ -25,6 +27,8 @@ from stepgrid.plugins.registry import engine
 
 MISSING = "not found"
 _SHA256_DIGITS = 64
+# names of files and folders that are no part of a program: dot files, caches, what editors leave
+_NO_PARTS = (".*", "__pycache__", "node_modules", "*.pyc", "*~", "*.swp", "#*#")
 
 
 def pin(source: Mapping[str, Any]) -> str:
@@ -63,6 +67,43 @@ def is_same_tree(tree: TreeRecord) -> bool:
     except OSError:
         return tree.pin == MISSING
     return _pin_tree(tree.path, tree.files) == tree.pin
+
+
+def chosen_files(root: Path, names: Sequence[str]) -> dict[str, Path] | None:
+    """Find the files that names of files and folders mean, by their names below the root; None: all of it.
+
+    A file that is named counts, whatever it is called; of a folder its dot files, caches, and what git ignores do not.
+    """
+    if not names:
+        return None
+    chosen: dict[str, Path] = {}
+    for name in names:
+        path = root / name
+        if path.is_dir():
+            inner = [str(PurePosixPath(name, file)) for file in _folder_files(path)]
+            chosen |= {file: root / file for file in inner}
+        else:
+            chosen[name] = path.resolve(strict=True)  # a link is what it leads to
+    return chosen
+
+
+def _folder_files(folder: Path) -> Iterator[str]:
+    """Yield names of files and links of a program's folder; git knows best, unless it ignores all of the folder."""
+    for name in work_tree_files(folder) or _walk(folder):
+        path = folder / name
+        if any(fnmatch(part, pattern) for part in PurePosixPath(name).parts for pattern in _NO_PARTS):
+            continue
+        if path.is_dir() and not path.is_symlink():  # a work tree within, such as a submodule
+            yield from (f"{name.rstrip('/')}/{inner}" for inner in _folder_files(path))
+        elif path.is_symlink() or path.is_file():  # git lists files that were removed, too
+            yield name
+
+
+def _walk(folder: Path) -> Iterator[str]:
+    for parent, folders, plain_files in os.walk(folder):
+        folders[:] = [name for name in folders if not any(fnmatch(name, pattern) for pattern in _NO_PARTS)]
+        links = [name for name in folders if Path(parent, name).is_symlink()]
+        yield from (os.path.relpath(Path(parent, name), folder) for name in (*plain_files, *links))
 
 
 class MovingSource(NamedTuple):

@@ -102,7 +102,11 @@ class Families:
         if engine is None:
             return []
         tables = {
-            kind: {name: _recipe_value(value) for link in links for name, value in getattr(link, kind).items()}
+            kind: {
+                name: value if expressions.is_template(value) else str(value)  # a template's node tells its place
+                for link in links
+                for name, value in getattr(link, kind).items()
+            }
             for kind in ("flags", "extensions")
         }
         recipe = {kind: table for kind, table in tables.items() if table}
@@ -165,11 +169,6 @@ class Families:
         hint = f"{engine} is started by stepgrid itself" if load_engine(engine).server else "leave `service` out"
         self.problems.add("wrong-source", node_location(service.argv[0], Location("", 1, 1)), message, hint)
         return None
-
-
-def _recipe_value(value: Any) -> str:
-    """Keep the node of a template, which has a value for each version."""
-    return value if isinstance(value, Text) and expressions.is_template(value) else str(value)
 
 
 def _engine_flag_faults(engine: str, flags: Mapping[str, Any]) -> Iterable[Fault]:
