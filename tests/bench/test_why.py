@@ -42,7 +42,7 @@ def test_the_specs_are_fine(folder: Path, capsys: pytest.CaptureFixture[str]) ->
         (folder / f"{case.name}.yaml").write_text(case.spec(3, 4))
         assert main(["check", f"{case.name}.yaml"]) == 0
         lines = capsys.readouterr().out.splitlines()
-        assert all(re.match("options of .* not checked yet", line) for line in lines[1:]), lines
+        assert all(re.match("options of .* are unchecked", line) for line in lines[1:]), lines
         assert lines[0].startswith(f"{case.name}.yaml: fine; 2 cells, ")
     assert tuple(case.name for case in why_cases.cases(folder)) == NAMES
 

@@ -77,14 +77,16 @@ def test_a_misspelt_name_and_impossible_values_are_all_said(folder: Path, capsys
 
 
 PROBABLE = [
-    "a.yaml:10:12: warning[unknown-option]: `compresion_type` is probably no option of rocksdb",
+    "a.yaml:10:12: warning[unknown-option]: no known release of rocksdb has an option `compresion_type`",
     "   = did you mean `compression_type`?",
-    "a.yaml:10:35: warning[unknown-option]: `cache_sizes` is probably no option of rocksdb",
+    "a.yaml:10:35: warning[unknown-option]: no known release of rocksdb has an option `cache_sizes`",
     "   = did you mean `cache_size`?",
     "a.yaml:10:51: warning[wrong-option]: `block_size` takes a number (int32), not `64KB`",
     "   = did you mean `64KiB`? sizes are written in KiB, MiB or GiB",
     "a.yaml:10:69: warning[wrong-option]: `write_buffer_size` takes a number (int64), not `256MB`",
     "   = did you mean `256MiB`? sizes are written in KiB, MiB or GiB",
+    "a.yaml:10:95: warning[unknown-option]: no known release of rocksdb has an option `of_a_patch`",
+    "   = `stepgrid builds a.yaml --make` asks the build itself",
 ]
 SLIPS = "compresion_type: zstd, cache_sizes: 1, block_size: 64KB, write_buffer_size: 256MB, of_a_patch: 1"
 
@@ -93,10 +95,33 @@ def test_before_the_builds_are_made_slips_are_warnings(folder: Path, capsys: Cap
     asks(folder, SLIPS)
     assert main(["check", "a.yaml"]) == 0
     captured = capsys.readouterr()
-    assert [line for line in captured.err.splitlines() if "option]" in line or "did you mean" in line] == PROBABLE
+    assert [
+        line for line in captured.err.splitlines() if "option]" in line or "did you" in line or "asks" in line
+    ] == PROBABLE
     assert captured.out.splitlines()[1:] == [
-        "options of rocksdb-7.8.3 and rocksdb-9.10.0 are not checked yet: their builds are not made; "
-        "`stepgrid builds a.yaml --make` makes them"
+        "options of 2 builds are unchecked until they are made: `stepgrid builds a.yaml --make`"
+    ]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param(("9.10.0", "99.1"), id="a later release than all that are known"),
+        pytest.param(("{debian: rocksdb-tools, suite: sid}", "{git: x, ref: v1.2.3}"), id="a fork"),
+        pytest.param(("engine: rocksdb", "engine: rocksdb, patches: [a.patch]"), id="a patch"),
+    ],
+)
+def test_what_may_have_options_of_its_own_is_warned_of_near_names_alone(
+    folder: Path, capsys: Capture, changed: tuple[str, str]
+) -> None:
+    (folder / "a.patch").touch()
+    asks(folder, "of_a_patch: 1, cache_sizes: 2")
+    text = (folder / "a.yaml").read_text().replace("7.8.3, ", "")
+    assert changed[0] in text
+    (folder / "a.yaml").write_text(text.replace(*changed))
+    main(["check", "a.yaml"])
+    assert [line.partition("`")[2] for line in capsys.readouterr().err.splitlines() if "option]" in line] == [
+        "cache_sizes`"
     ]
 
 
@@ -125,7 +150,7 @@ def test_a_build_of_the_store_tells_of_options_of_one_that_is_not_made(folder: P
     text = (folder / "a.yaml").read_text()
     (folder / "a.yaml").write_text(text.replace("7.8.3, ", "").replace("of_a_patch", "of_a_pach"))
     assert main(["check", "a.yaml"]) == 0
-    assert "`of_a_pach` is probably no option of rocksdb\n" in capsys.readouterr().err
+    assert "no known release of rocksdb has an option `of_a_pach`\n" in capsys.readouterr().err
 
 
 def test_each_engine_tells_the_unit_that_was_meant() -> None:

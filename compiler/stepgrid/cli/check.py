@@ -29,7 +29,6 @@ from stepgrid.summarize import formats
 
 MEMORY = 4 << 30  # bytes of address space beyond what the process has
 SECONDS = 600  # of processor time: a grid of 200,000 cells takes two minutes
-MOST_NAMES = 3  # of builds
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,21 +89,14 @@ def plan_size(plan: Plan) -> str:
 
 
 def _unchecked_options(plan: Plan) -> Iterator[str]:
-    """Name the builds that are not made yet, so that their options could not be checked."""
+    """Count the builds that are not made yet, and whose options no binary was asked about."""
     from stepgrid.workflow import host_plan
 
-    names = sorted(build.name for build in host_plan.unchecked_builds(plan, host_plan.store()))
-    if not names:
-        return
-    scale = ["--scale", plan.scale] if plan.scale else []
-    command = shlex.join(["stepgrid", "builds", plan.spec, *scale, "--make"])
-    if len(names) == 1:
-        listed, reason, remedy = names[0], "its build is", "makes it"
-    else:
-        if len(names) > MOST_NAMES:
-            names = [*names[:2], f"{len(names) - 2} other builds"]
-        listed, reason, remedy = f"{', '.join(names[:-1])} and {names[-1]}", "their builds are", "makes them"
-    yield f"options of {listed} are not checked yet: {reason} not made; `{command}` {remedy}"
+    if count := len(host_plan.unchecked_builds(plan, host_plan.store())):
+        scale = ["--scale", plan.scale] if plan.scale else []
+        command = shlex.join(["stepgrid", "builds", plan.spec, *scale, "--make"])
+        verb = "it is" if count == 1 else "they are"
+        yield f"options of {counted(count, 'build')} are unchecked until {verb} made: `{command}`"
 
 
 # Limits of what a spec from a stranger can cost, whatever it makes of memory and time.

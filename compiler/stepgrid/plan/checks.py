@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from stepgrid.language.problems import Location, Problem, Problems, nearest
+from stepgrid.language.problems import Location, Problem, Problems, nearest, nearest_name
+from stepgrid.language.sources import source_parts
 from stepgrid.model.plan import SERVICE, Option, Options, Plan, PlannedBuild
 from stepgrid.plugins.driver import named_programs
-from stepgrid.plugins.engine import Choices, Spelling, option_fault
+from stepgrid.plugins.engine import Choices, KnownOptions, Spelling, option_fault, release_numbers
 from stepgrid.plugins.registry import engine
 
 Catalogue: TypeAlias = Mapping[str, Any]
@@ -37,11 +39,11 @@ def option_problems(
     plan: Plan,
     catalogues: Catalogues,
     measured: Callable[[], Collection[str]],
-    releases: Mapping[str, Catalogue] | None = None,
+    releases: Mapping[str, ReleaseOptions] | None = None,
 ) -> list[Problem]:
     """Check the options of stages whose binary has not taken them yet. `measured` lists stages whose binary has.
 
-    `releases`: engine -> options of other builds; they warn where a build has no catalogue."""
+    `releases` (engine -> options) warn where a build has no catalogue."""
     faults = list(_OptionCheck(plan, catalogues, releases or {}).faults())
     measured_stages = set(measured()) if faults else set()
     certain = {(fault.code, fault.option.where) for fault in faults if fault.certain}
@@ -50,6 +52,13 @@ def option_problems(
         if not fault.stages <= measured_stages and (fault.certain or (fault.code, fault.option.where) not in certain):
             groups.setdefault((fault.option.where, fault.message), []).append(fault)
     return sorted((_problem(group, plan.spec) for group in groups.values()), key=lambda problem: problem.where)
+
+
+class ReleaseOptions(NamedTuple):
+    """Options of an engine: of its releases, and of its builds that are made here."""
+
+    options: Catalogue
+    newest: str = ""  # release; a later one may have more options
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +74,7 @@ class Fault:
 
 
 class _OptionCheck:
-    def __init__(self, plan: Plan, catalogues: Catalogues, releases: Mapping[str, Catalogue]) -> None:
+    def __init__(self, plan: Plan, catalogues: Catalogues, releases: Mapping[str, ReleaseOptions]) -> None:
         self._plan, self._catalogues, self._releases = plan, catalogues, releases
         self._builds = {build.id: build for build in plan.builds}
 
@@ -99,14 +108,17 @@ class _OptionCheck:
                 yield Fault("unknown-option", name, option, f"no option `{name}`", self._hint(build, name), build)
 
     def _probable_faults(self, build: PlannedBuild, part: Mapping[str, Option]) -> Iterator[Fault]:
-        """Compare with other builds: a name that none has may be a patch's or a fork's, unless it is nearly theirs."""
-        catalogue = self._releases.get(build.engine) or {}
+        """Compare with the releases: a fork or a patch may add options, but hardly one that is nearly theirs."""
+        catalogue, newest = self._releases.get(build.engine, ReleaseOptions({}))
         for name, option in part.items() if catalogue else ():
             info = describe_option(build.engine, name, catalogue)
             if info is None and option.unsupported != "drop":
                 close = get_close_matches(name, catalogue, 1, ALIKE)
-                for other in close:
-                    message, hint = f"`{name}` is probably no option of {build.engine}", f"did you mean `{other}`?"
+                if close or _is_known_release(build, newest):
+                    message = f"no known release of {build.engine} has an option `{name}`"
+                    meant = close[0] if close else nearest_name(name, catalogue)
+                    command = shlex.join(["stepgrid", "builds", self._plan.spec, "--make"])
+                    hint = f"did you mean `{meant}`?" if meant else f"`{command}` asks the build itself"
                     yield Fault("unknown-option", name, option, message, hint, build, certain=False)
                 info = describe_option(build.engine, close[0], catalogue) if close else None
             if info:
@@ -123,6 +135,15 @@ class _OptionCheck:
             return f"it is an option of {kind}: write `{{engine: {kind}, options: {{{name}: …}}}}`"
         near = get_close_matches(name, sorted(self._catalogues[build.id] or ()), 1)
         return f"did you mean `{near[0]}`?" if near else ""
+
+
+def _is_known_release(build: PlannedBuild, newest: str) -> bool:
+    """Tell whether a build is a release, neither a fork nor patched, that is no later than the newest known one."""
+    kind = engine(build.engine)
+    if not isinstance(kind, KnownOptions) or build.recipe.get("patches"):
+        return False
+    trees = {str(part["git"]) for part in source_parts(build.source) if "git" in part}
+    return trees <= {kind.repository} and release_numbers(build.version) <= release_numbers(newest)
 
 
 def _value_faults(

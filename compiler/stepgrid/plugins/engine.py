@@ -157,7 +157,8 @@ class Checking(Protocol):
 class KnownOptions(Protocol):
     """An engine that brings names and types of the options of its releases, for builds that are not made yet."""
 
-    known_options: Path  # JSON: option -> type; "": releases differ
+    known_options: Path  # JSON: releases: engine -> versions; options: name -> type, empty where releases differ
+    repository: str  # URL of the tree of its releases; any other one is a fork's
 
 
 @runtime_checkable

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from stepgrid.expand.definitions import Differs
     from stepgrid.language.problems import Problem, Problems
     from stepgrid.model.plan import Plan, PlannedBuild
+    from stepgrid.plan.checks import ReleaseOptions
     from stepgrid.store.store import Store
 
 OUTPUTS = "outputs"
@@ -143,21 +144,25 @@ def unchecked_builds(plan: Plan, store: Store) -> list[PlannedBuild]:
     ]
 
 
-def _release_options(name: str, store: Store) -> Mapping[str, Any]:
+def _release_options(name: str, store: Store) -> ReleaseOptions:
     """Collect the options of an engine that are documented with it, and those of its builds made here."""
     from stepgrid.host import files
-    from stepgrid.plugins.engine import KnownOptions
+    from stepgrid.plan.checks import ReleaseOptions
+    from stepgrid.plugins.engine import KnownOptions, release_numbers
     from stepgrid.plugins.registry import engine
     from stepgrid.store.builds import build_catalogue, build_ids, build_record
 
     kind = engine(name)
     options: dict[str, Any] = {}
+    releases: list[str] = []
     if isinstance(kind, KnownOptions):
-        options = {option: {"type": type_} for option, type_ in files.read_json(kind.known_options).items()}
+        record = files.read_json(kind.known_options)
+        releases = record["releases"][name]
+        options = {option: {"type": type_} for option, type_ in record["options"].items()}
     for build in build_ids(store):
         if build_record(store, build).get("engine") == name:
             options.update(build_catalogue(store, build) or {})
-    return options
+    return ReleaseOptions(options, max(releases, key=release_numbers, default=""))
 
 
 def _programs(store: Store, build: PlannedBuild) -> Collection[str] | None:

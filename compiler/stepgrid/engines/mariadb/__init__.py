@@ -28,6 +28,7 @@ class MariaDB(MysqldServing):
     # MyRocks is a plugin, which names its options once it is loaded; where it is not, the rest is listed
     listing = ("--plugin-load-add=ha_rocksdb",)
     programs: tuple[str, ...] = ("mariadbd",)
+    repository = "https://github.com/MariaDB/server.git"
     kinds = (*MysqldServing.kinds, "vector_search")
 
     def bootstraps(self, version: str) -> bool:

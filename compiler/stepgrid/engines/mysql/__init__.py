@@ -37,6 +37,7 @@ class MySQL(MysqldServing):
     name = "mysql"
     program = "mysqld"
     programs: tuple[str, ...] = ("mysqld",)
+    repository = "https://github.com/mysql/mysql-server.git"
 
     def lines(self, home: ServerHome, options: Mapping[str, Any]) -> tuple[str, ...]:
         """A second protocol would listen; a build with MyRocks has it compiled in, and off."""

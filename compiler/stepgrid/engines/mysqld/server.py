@@ -45,6 +45,7 @@ _NO_PRIVILEGE = 1227
 class MysqldServing:
     name: str
     program: str  # what each engine calls its server
+    repository: str
     kinds: tuple[str, ...] = ("sysbench", "insert_benchmark", "linkbench", "sql", "quiesce", "command")
     listing: tuple[str, ...] = ()  # arguments that make it list the options of plugins as well
     systems: tuple[str, ...] = ("cmake",)

@@ -64,6 +64,7 @@ class Postgres:
     value_fault = staticmethod(options.value_fault)
     booleans, counts_choices = options.BOOLEANS, False
     known_options = Path(__file__).with_name("known_options.json")
+    repository = "https://github.com/postgres/postgres.git"
 
     stop = signal.SIGINT  # fast: ends sessions; SIGTERM waits for every client to leave
     socket = ".s.PGSQL.5432"  # libpq makes the name of the number

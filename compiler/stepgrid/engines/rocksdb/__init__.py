@@ -84,11 +84,10 @@ class RocksDB:
         "cache_type": _CACHES,
     }
 
+    repository = "https://github.com/facebook/rocksdb.git"
     # the library of a release and the tree of the same release make its program in seconds
     libraries: Mapping[str, PublishedLibrary] = {
-        "org.rocksdb:rocksdbjni": PublishedLibrary(
-            "linux64", "https://github.com/facebook/rocksdb.git", "v{}", one_jar_from=11
-        ),
+        "org.rocksdb:rocksdbjni": PublishedLibrary("linux64", repository, "v{}", one_jar_from=11),
         "io.github.speedb-io:speedbjni": PublishedLibrary("", "https://github.com/speedb-io/speedb.git", "speedb/v{}"),
     }
     version_file = "include/rocksdb/version.h"
