@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 from stepgrid.cli import main
 from stepgrid.cli.commands import BESIDE_SPEC, COMMANDS
 from stepgrid.pipeline import remaining_work
+from stepgrid.workflow import host_plan, run_request
 from stepgrid.workflow.run_request import Fault
-from tests.cli.test_plan import Capture, kept
+from tests.cli.test_plan import Capture, kept, measured
 
 WORDS = {
     "redo": ["redo", "SPEC", "--all"],
@@ -58,6 +60,38 @@ def test_a_new_folder_is_begun_by_hand(below: Path, capsys: Capture) -> None:
     (below / "outputs").mkdir()
     assert main(["status", "../a.yaml"]) == 0
     assert main(["plans"]) == 0
+
+
+@pytest.mark.parametrize("words", ["status", "report", "plan", "run -n"])
+@pytest.mark.parametrize("has_outputs", [True, False], ids=["outputs of its own", "no outputs"])
+def test_results_of_the_plan_elsewhere_are_named(
+    words: str, has_outputs: bool, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    plan = kept()
+    measured(plan, plan.stages[:2])
+    (folder / "sub").mkdir()
+    monkeypatch.chdir(folder / "sub")
+    if has_outputs:
+        (folder / "sub/outputs").mkdir()
+    else:
+        away = folder.parent / f"{folder.name} away"
+        away.mkdir()
+        monkeypatch.chdir(away)
+    run_request.requested_plan.cache_clear()
+    command, *options = words.split()
+    main([command, os.path.relpath(folder / "a.yaml"), *options])
+    told = " ".join(capsys.readouterr().err.split())
+    if has_outputs or command in ("plan", "run"):
+        count = f"2 of {len(plan.stages)} stages have results in {folder}/outputs, none has one here"
+        assert f"{count}; use those by `cd {folder}`" in told
+    else:
+        assert told == say(folder, Path.cwd()).strip()
+
+
+def test_nothing_is_said_where_there_are_results(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = kept()
+    measured(plan, plan.stages[:2])
+    assert host_plan.other_results(plan) == ""
 
 
 def test_check_needs_no_results(below: Path) -> None:

@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.cli.output import WIDTH
-from stepgrid.cli.spec_arguments import add_spec, compile_spec, explain_words, print_warnings, spec_error
+from stepgrid.cli.spec_arguments import (
+    add_spec,
+    compile_spec,
+    explain_words,
+    print_warnings,
+    spec_error,
+    warn_of_other_results,
+)
 from stepgrid.errors import FINE
 from stepgrid.host.terminal_output import cut, text_width, wrap
 from stepgrid.language.site import current_site
@@ -65,6 +72,7 @@ def run_plan(args: argparse.Namespace) -> int:
         raise spec_error(args.spec, problems)
     if args.format == "text":
         print_warnings(args.spec, problems, args.all_warnings)
+    warn_of_other_results(plan)
     preview = preview_run(plan, host_plan.store())
     if args.machines:
         from stepgrid.cli.plan_capacity import print_fleet

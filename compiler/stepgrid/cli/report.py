@@ -21,6 +21,7 @@ from stepgrid.cli.spec_arguments import (
     add_where,
     quiet_plan,
     use_site,
+    warn_of_other_results,
 )
 from stepgrid.errors import FAILED, FINE, USAGE
 from stepgrid.host.terminal_output import Paint
@@ -70,6 +71,7 @@ def run_report(args: argparse.Namespace) -> int:
     page = None
     if args.against is None:
         plan, store = quiet_plan(args), host_plan.store()
+        warn_of_other_results(plan)
         report, page = current_report(store, plan), page_path(store, plan.digest)
     else:
         from stepgrid.store.store import time_name_prefix

@@ -192,6 +192,14 @@ def spec_error(spec: str, problems: Sequence[Problem]) -> CommandError:
     return CommandError(f"{text}\n{spec}: {count_problems(problems)}", SpecError.status)
 
 
+def warn_of_other_results(plan: Plan) -> None:
+    """Name the folder that has results of a plan where this one has none."""
+    from stepgrid.workflow import host_plan
+
+    if note := host_plan.other_results(plan):
+        print(folded(note, sys.stderr), file=sys.stderr)
+
+
 def print_warnings(spec: str, problems: Sequence[Problem], is_every: bool = True) -> None:
     """Print warnings; unless `is_every`, without those that were shown for this spec before today."""
     from stepgrid.language.problems import format_problems

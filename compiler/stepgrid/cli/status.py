@@ -14,7 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.output import WIDTH
-from stepgrid.cli.spec_arguments import add_spec, explain_words, quiet_plan, spec_error, use_site
+from stepgrid.cli.spec_arguments import add_spec, explain_words, quiet_plan, spec_error, use_site, warn_of_other_results
 from stepgrid.errors import FAILED, FINE
 from stepgrid.host.terminal_output import Paint, is_terminal, text_width
 from stepgrid.model.plan import Plan
@@ -37,7 +37,9 @@ def add_status_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_status(args: argparse.Namespace) -> int:
-    status = status_reader(stored_plan(args)).read()
+    plan = stored_plan(args)
+    warn_of_other_results(plan)
+    status = status_reader(plan).read()
     if args.format == "json":
         print(formats.json_text(to_json(status)))
     else:

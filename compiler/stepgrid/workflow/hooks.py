@@ -69,10 +69,7 @@ class Hooks:
             active_run.forget_skipped_stages(store)
             self.listen()
             if is_new_folder:
-                home = host_plan.project_folder(Path(self.work.plan.spec).resolve().parent)
-                is_elsewhere = home not in (None, Path.cwd())
-                uncounted = f"; those in {home}/{host_plan.OUTPUTS} do not count" if is_elsewhere else ""
-                say(f"results go to {store.root.absolute()}: a new folder{uncounted}")
+                say(f"results go to {store.root.absolute()}: a new folder")
             self._sweep_databases()
             for broken in self.work.broken:
                 say(set_aside(store, broken) or "")

@@ -103,6 +103,20 @@ def results_elsewhere(folder: Path | None = None) -> str | None:
     return f"no `outputs/` in {current}, but in {home}. Use that: `{command}`; or start a new one here: `mkdir outputs`"
 
 
+def other_results(plan: Plan) -> str:
+    """Say where results of a plan are that has none here: above the current folder, or in that of its spec or above."""
+    from stepgrid.store.paths import names_in
+
+    current, stages = Path.cwd(), {stage.id for stage in plan.stages}
+    if stages & names_in(f"{OUTPUTS}/results"):
+        return ""
+    for folder in dict.fromkeys((*current.parents, *Path(plan.spec).resolve().parents)):
+        if count := len(stages & names_in(folder / OUTPUTS / "results")):
+            results = f"{count} of {len(stages)} stages have results in {folder / OUTPUTS}, none has one here"
+            return f"{plan.spec}: {results}; use those by `{shlex.join(['cd', str(folder)])}`"
+    return ""
+
+
 def project_folder(folder: Path) -> Path | None:
     """Find the nearest folder that holds results: this one or one above it."""
     # by os.path: some folders above may be closed to us

@@ -159,6 +159,8 @@ def requested_plan(request: Request, site: str | None = None, is_stored: bool = 
     if warnings:
         text = host_plan.warnings_once_a_day(store, request.spec, warnings, is_stored)
         print(folded(text, sys.stderr), file=sys.stderr)
+    if note := host_plan.other_results(plan):
+        print(folded(note, sys.stderr), file=sys.stderr)
     return plan
 
 
