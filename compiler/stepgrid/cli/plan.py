@@ -36,6 +36,7 @@ from stepgrid.workflow.run_preview import preview_run
 
 SHOWN_STAGES = 5  # of a group
 SHOWN_INPUTS = 6  # of a group's reason
+SHOWN_METRICS = 4  # of those that are read again
 MOST_MACHINES = 1000
 
 
@@ -128,8 +129,7 @@ def _totals(preview: Preview) -> Iterator[tuple[str, str]]:
         yield "loads", loads
     yield "to do", _remaining_work(preview)
     if preview.to_read:
-        results = "1 result is" if preview.to_read == 1 else f"{preview.to_read} results are"
-        yield "read", f"{results} read again from kept output; nothing is measured for that"
+        yield "read", _reading(preview)
     if sources := _fetched_sources(preview):
         yield "fetch", ", ".join(sources)
     if preview.nodes:
@@ -143,6 +143,16 @@ def _totals(preview: Preview) -> Iterator[tuple[str, str]]:
     if preview.abandoned:
         verb = "belongs" if len(preview.abandoned) == 1 else "belong"
         yield "earlier", f"{counted(len(preview.abandoned), 'result')} no longer {verb} to this spec (kept)"
+
+
+def _reading(preview: Preview) -> str:
+    """2 metrics are read again from kept output (p99, qps; 12 results)"""
+    names, results = preview.metrics_to_read, counted(preview.to_read, "result")
+    if not names:  # another parser reads them
+        return f"{results} {'is' if preview.to_read == 1 else 'are'} read again from kept output"
+    listed = ", ".join([*names[:SHOWN_METRICS], *(["…"] if len(names) > SHOWN_METRICS else [])])
+    verb = "is" if len(names) == 1 else "are"
+    return f"{counted(len(names), 'metric')} {verb} read again from kept output ({listed}; {results})"
 
 
 def _remaining_work(preview: Preview) -> str:

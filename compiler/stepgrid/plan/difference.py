@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from stepgrid.language.sources import source_key, source_parts
 from stepgrid.model.plan import CLIENT, FILES, SERVICE, PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.model.units import exact_size
+from stepgrid.plugins.registry import reading_names
 
 CHECKSUM_DIGITS = 12  # of a checksum
 
@@ -138,14 +139,14 @@ def _step_inputs(old: PlannedStep, new: PlannedStep) -> Iterator[Input]:
     for name, before, after in setup_changes(old, new):
         yield from _value_inputs(name, before, after)
     # what a step does decides its seed: where that differs, the seed is no reason of its own
-    if old.settings == new.settings:
+    if _settings(old) == _settings(new):
         yield from _value_inputs(f"{new.name}: seed", old.seed, new.seed)
 
 
 def _settings(step: PlannedStep) -> Mapping[str, Any]:
-    """Leave out the names of a client and of files: what they stand for decides."""
-    labels = {FILES, CLIENT} if step.client else {FILES}
-    return {name: value for name, value in step.settings.items() if name not in labels}
+    """Leave out the names of a client and of files, for which their contents decide, and what is only read."""
+    omitted = {FILES, *([CLIENT] if step.client else []), *reading_names(step.kind)}
+    return {name: value for name, value in step.settings.items() if name not in omitted}
 
 
 def _option_inputs(old: PlannedStep, new: PlannedStep) -> Iterator[Input]:

@@ -120,6 +120,7 @@ class Preview:
     power: Power | None
     abandoned: Sequence[AbandonedResult] = ()
     to_read: int = 0  # results whose kept output is read again: of another metric, pattern or parser
+    metrics_to_read: Sequence[str] = ()  # names of those that are new, changed or gone
 
     @property
     def running(self) -> list[Node]:
@@ -202,6 +203,7 @@ def _totals(preview: Preview) -> dict[str, Any]:
         "actions": {action: actions[action] for action in Action},
         "to_run": {kind: sum(node.status.kind == kind for node in running) for kind in ("build", "stage")},
         "results_to_read": preview.to_read,
+        "metrics_to_read": list(preview.metrics_to_read),
         "seconds": preview.seconds,
         "hours": None if preview.seconds is None else preview.seconds / 3600,
         "seconds_unknown": sum(node.seconds is None for node in running),

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from statistics import fmean, median
+from typing import Any
 
 from stepgrid.collect.step_figures import figures_mark
 from stepgrid.model.plan import Plan, PlannedCell, PlannedStage, Repeat
@@ -16,6 +18,7 @@ from stepgrid.model.status import Action, NodeStatus, Status
 from stepgrid.plan import actions, plan_file
 from stepgrid.plan.difference import Input, Link, differences
 from stepgrid.plan.estimate import MADE_BY, AbandonedResult, Node, Preview, estimate_power, saved_seconds
+from stepgrid.plugins.registry import read_settings
 from stepgrid.store.builds import build_catalogue
 from stepgrid.store.images import image_bytes
 from stepgrid.store.paths import ATTEMPT_FILE, RESULT_FILE, folder_bytes
@@ -48,14 +51,27 @@ class _Previewer:
         total = None if None in estimates.values() else sum(estimate or 0.0 for estimate in estimates.values())
         power = estimate_power(past_figures(self.store, self.plan), self.plan, total)
         saved = saved_seconds(self.plan, estimates)
-        return Preview(self.plan, nodes, saved, power, self._abandoned(), self._count_results_to_read())
+        unread = self._unread_results()
+        metrics = sorted({name for stage, folder in unread for name in self._changed_metrics(stage, folder)})
+        return Preview(self.plan, nodes, saved, power, self._abandoned(), len(unread), metrics)
 
-    def _count_results_to_read(self) -> int:
+    def _unread_results(self) -> list[tuple[PlannedStage, Path]]:
+        """List stages with a result whose kept output was not read for the plan's metrics."""
         results = [(stage, self._nodes[stage.id].result) for stage in self.plan.stages]
-        return sum(
-            result is not None and result.status is Status.DONE and not figures_mark(result.folder, stage.steps)
+        return [
+            (stage, result.folder)
             for stage, result in results
-        )
+            if result is not None and result.status is Status.DONE and not figures_mark(result.folder, stage.steps)
+        ]
+
+    def _changed_metrics(self, stage: PlannedStage, folder: Path) -> set[str]:
+        """Compare what is read of a stage's output with the newest plan that had it read; empty if there is none."""
+        for earlier in plans_of_spec(self._earlier, self.plan):
+            links = earlier.links((stage.id,)) if stage.id in earlier.stages else []
+            if links and figures_mark(folder, links[0].stage.steps):
+                pairs = zip(links[0].stage.steps, stage.steps, strict=True)
+                return {name for old, new in pairs for name in changed_readings(read_settings(old), read_settings(new))}
+        return set()
 
     def _abandoned(self) -> list[AbandonedResult]:
         """List results of earlier plans of this spec that belong to no spec any more."""
@@ -161,9 +177,20 @@ class _Previewer:
         return sizes
 
 
+def changed_readings(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """List metrics that two steps read in different ways, and other settings of reading such as `series`."""
+    for setting in sorted(name for name in {*old, *new} if old.get(name) != new.get(name)):
+        tables = [old.get(setting) or {}, new.get(setting) or {}]
+        if setting == METRICS:
+            yield from (name for name in sorted({*tables[0], *tables[1]}) if tables[0].get(name) != tables[1].get(name))
+        else:
+            yield setting
+
+
 # The inputs of stages that must run, compared with the most similar stage that has a result
 
 SAME = "no input differs that a plan records: another version of stepgrid planned the earlier result"
+METRICS = "metrics"  # the setting that has a table of what is read of a step's output
 MOST_PLANS, MOST_STAGES, MOST_CELLS = 4, 400, 3  # that are compared: plans, stages of a plan, cells of a stage
 
 
