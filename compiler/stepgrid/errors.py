@@ -10,6 +10,7 @@ PROBLEMS = 1  # a spec is wrong (SpecError), or what it asks for is not there
 USAGE = 2  # the command's words are
 FAILED = 3  # a run, or what a command was to do, failed
 CLAIM_FAILED = 4
+BUSY = 5  # another run goes on, and `--no-wait` was given
 
 _COMMAND = "/stepgrid"  # how the path of the installed script ends: a program that imports us keeps its own handlers
 

@@ -41,7 +41,7 @@ def test_a_run_that_does_not_wait_for_the_host(
         "steps: [{name: s, kind: command, argv: [sh, -c, 'exit 0']}]\n"
     )
     with host_lock(shared=False):
-        assert main(["run", "s.yaml", "--no-wait"]) == 3
+        assert main(["run", "s.yaml", "--no-wait"]) == 5
     said = capsys.readouterr().err.splitlines()[-1]
     assert re.fullmatch(rf"the host is in use by process {os.getpid()} .*; `--no-wait`: nothing was started", said)
     assert ", running for " in said

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.waiting import SOON, in_time
+from stepgrid.errors import BUSY
+from tests.waiting import LONG, SOON, in_time
 
 pytestmark = pytest.mark.integration
 Until = Callable[..., None]
@@ -75,18 +76,15 @@ def test_a_job_that_does_not_listen_is_killed(checkout: Any, until: Until) -> No
     assert _alive(running.pid) == []
 
 
-def test_a_second_run_is_refused_and_looking_is_not(checkout: Any, until: Until) -> None:
+def test_a_second_run_that_may_not_wait_is_refused_and_looking_is_not(checkout: Any, until: Until) -> None:
     running = _slow(checkout, until)
-    second = checkout.snakemake()
-    assert second.returncode == 1
-    line = second.stderr.splitlines()[-1]
-    assert line.startswith(f"another run is active in this checkout: pid {running.pid}, started ")
-    assert line.endswith(
-        f" (slow.json). It goes on; start again when it has ended, or stop it with: kill {running.pid}"
-    )
-    assert "Traceback" not in second.stderr
-    third = checkout.stepgrid_run("spec.json")
-    assert (third.returncode, third.stderr.splitlines()) == (3, [line])
+    second, third = checkout.snakemake("no_wait=true"), checkout.stepgrid_run("spec.json", "--no-wait")
+    for refused in (second, third):
+        line = refused.stderr.splitlines()[-1]
+        assert refused.returncode == BUSY, refused.stderr
+        assert line.startswith(f"another run is active in this checkout: pid {running.pid}, slow.json, since ")
+        assert line.endswith("; `--no-wait`: nothing was started")
+        assert "Traceback" not in refused.stderr
     for look in ("-n", "--summary", "--dag"):
         looked = checkout.snakemake(look, spec="slow.json")
         assert looked.returncode == 0, looked.stderr
@@ -95,6 +93,30 @@ def test_a_second_run_is_refused_and_looking_is_not(checkout: Any, until: Until)
     assert len(checkout.logged("measure")) == 1
     running.terminate()
     running.wait(SOON)
+
+
+def test_runs_in_one_checkout_wait_for_their_turn(checkout: Any, until: Until) -> None:
+    running = _slow(checkout, until)
+    checkout.write_spec("third.json", seconds=0.1)
+    waiting = "waiting for another run in this checkout: pid {pid}, {spec}, since "
+    second = checkout.start(checkout.argv(), "second")
+    until(lambda: waiting.format(pid=running.pid, spec="slow.json") in (checkout.folder / "second").read_text())
+    impatient = checkout.start(checkout.argv(), "impatient")
+    until(lambda: "waiting for 2 runs in this checkout: " in (checkout.folder / "impatient").read_text())
+    impatient.send_signal(signal.SIGINT)
+    assert impatient.wait(SOON) != 0
+    assert "Traceback" not in (checkout.folder / "impatient").read_text()
+    third = checkout.start([sys.executable, "stepgrid_run.py", "third.json"], "third")
+    both = f"; then pid {second.pid}, spec.json, since "
+    until(lambda: both in (checkout.folder / "third").read_text())
+    assert len(checkout.logged("measure")) == 1
+    running.terminate()
+    running.wait(SOON)
+    assert [second.wait(LONG), third.wait(LONG)] == [0, 0], (checkout.folder / "third").read_text()
+    assert f"pid {second.pid} measures this plan, too" in (checkout.folder / "third").read_text()
+    assert "queue" not in str(list((checkout.folder / "outputs" / "locks" / "queue").iterdir()))
+    measured = checkout.logged("measure")[1:]
+    assert len(measured) == len(set(measured)) > 0
 
 
 def _is_dot(text: str) -> bool:

@@ -50,12 +50,12 @@ class Checkout:
             timeout=waiting.LONG,
         )
 
-    def start(self, argv: list[str]) -> subprocess.Popen[str]:
+    def start(self, argv: list[str], screen: str = "screen") -> subprocess.Popen[str]:
         """In a process group of its own, as a shell would start it."""
-        with (self.folder / "screen").open("w") as screen:
+        with (self.folder / screen).open("w") as file:
             return subprocess.Popen(
                 argv, cwd=self.folder, env=_env(), text=True, start_new_session=True,
-                stdin=subprocess.DEVNULL, stdout=screen, stderr=screen,
+                stdin=subprocess.DEVNULL, stdout=file, stderr=file,
             )  # fmt: skip
 
     @property

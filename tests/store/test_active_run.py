@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from stepgrid.host.locks import LockBusy, lock_holders
+from stepgrid.package import PACKAGE
 from stepgrid.store import active_run, paths
 from stepgrid.store.store import Store
 
@@ -31,6 +37,61 @@ def test_a_record_of_a_run_before_is_not_taken_for_that_of_the_holder(store):
     assert active_run.read_run_record(store).pid == os.getpid()
     assert active_run.active_run_record(store, [1]) is None
     assert active_run.active_run_record(store, [1, os.getpid()]).spec == "a.yaml"
+
+
+WAITER = """
+import sys, time
+from stepgrid.store import active_run
+from stepgrid.store.store import Store
+active_run.enter_queue(Store(sys.argv[1]), sys.argv[2], "p1")
+print(flush=True)
+time.sleep(600)
+"""
+
+
+@contextmanager
+def waiting_run(store: Store, spec: str) -> Iterator[int]:
+    words = [sys.executable, "-c", WAITER, str(store.root), spec]
+    with subprocess.Popen(words, env={"PYTHONPATH": str(PACKAGE.parent)}, stdout=subprocess.PIPE) as child:
+        assert child.stdout
+        child.stdout.readline()
+        yield child.pid
+        child.kill()
+
+
+def test_runs_have_their_turns_in_the_order_in_which_they_came(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(active_run, "POLL", 0.05)
+    announced = list[list[str]]()
+    with waiting_run(store, "a.yaml") as first:
+        active_run.enter_queue(store, "b.yaml", "p2")
+        with waiting_run(store, "c.yaml"):
+            assert [run.spec for run in active_run.queued_runs(store)] == ["a.yaml", "b.yaml", "c.yaml"]
+            with pytest.raises(LockBusy) as busy, active_run.hold_run_lock(store, "b.yaml"):
+                pass
+            assert busy.value.holders == [first]
+            os.kill(first, signal.SIGKILL)
+            active_run.await_turn(store, lambda ahead: announced.append([run.spec for run in ahead]))
+            assert announced in ([], [["a.yaml"]])
+            with active_run.hold_run_lock(store, "b.yaml"):
+                assert [run.spec for run in active_run.queued_runs(store)] == ["c.yaml"]
+                record = active_run.read_run_record(store)
+            assert record
+            assert 0 < record.waited < 60
+    assert active_run.queued_runs(store) == []
+
+
+def test_one_that_begins_anew_goes_first_and_one_that_is_silent_goes_last(store: Store) -> None:
+    with waiting_run(store, "a.yaml"):
+        active_run.enter_queue(store, "b.yaml", "p2", as_first=True)
+        assert [run.spec for run in active_run.queued_runs(store)] == ["b.yaml", "a.yaml"]
+        assert active_run.runs_ahead(store)
+        with active_run.hold_run_lock(store, "b.yaml"):
+            pass
+        for ticket in store.lock("queue").iterdir():
+            os.utime(ticket, (0, 0))
+        assert active_run.queued_runs(store) == []
+        with active_run.hold_run_lock(store, "b.yaml"):
+            pass
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}', '{"pid": 1, "started": "x", "spec": "s"}'])

@@ -6,32 +6,11 @@ import signal
 import subprocess
 import sys
 import threading
-from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
 
-from stepgrid.store.active_run import RunRecord
-from stepgrid.workflow.hooks import can_restart, child_pids, refusal, signal_children
-
-BEGAN = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
-END = "It goes on; start again when it has ended"
-
-
-@pytest.mark.parametrize(
-    ("record", "holders", "text"),
-    [
-        (
-            RunRecord(7, BEGAN, "a.yaml"),
-            [7],
-            f": pid 7, started {BEGAN.astimezone():%H:%M:%S} (a.yaml). {END}, or stop it with: kill 7",
-        ),
-        (None, [7], f": pid 7. {END}, or stop it with: kill 7"),  # it has just taken the lock
-        (None, [], f". {END}"),
-    ],
-)
-def test_a_second_run_is_refused(record: RunRecord | None, holders: list[int], text: str) -> None:
-    assert refusal(record, holders) == f"another run is active in this checkout{text}"
+from stepgrid.workflow.hooks import can_restart, child_pids, signal_children
 
 
 def test_a_signal_where_snakemake_does_not_listen() -> None:

@@ -59,9 +59,10 @@ def test_what_no_shell_changes_stays_as_it_is() -> None:
 
 
 FAULTS = {
-    "scal=smoke": "there is no key `scal`: did you mean `scale`? known keys: spec, scale, only, set, site, until",
+    "scal=smoke": "there is no key `scal`: did you mean `scale`? "
+    "known keys: spec, scale, only, set, site, until, no_wait",
     "repeat=5": "there is no key `repeat`: a value of the spec is set by `set=repeat=5`; "
-    "known keys: spec, scale, only, set, site, until",
+    "known keys: spec, scale, only, set, site, until, no_wait",
     "scale=": "`scale=` has no value: expected the name of one of the spec's `scales`, or leave it out",
     "scale=[a, b]": "scale=['a', 'b']: expected the name of one of the spec's `scales`",
     "spec={a: b.yaml}": "spec={'a': 'b.yaml'}: expected the file of a spec",

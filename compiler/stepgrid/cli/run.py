@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import add_narrowing, add_strict, narrowing, spec_error, use_site
-from stepgrid.errors import FAILED, FINE, USAGE
-from stepgrid.host import locks
+from stepgrid.errors import BUSY, FAILED, FINE, USAGE
 from stepgrid.package import PROFILES
 
 if TYPE_CHECKING:
@@ -37,7 +36,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add_narrowing(parser)
     parser.add_argument("-n", "--dry-run", action="store_true", help="show the jobs, run none")
     parser.add_argument("--on", choices=("slurm",), help="measure on the nodes that the site file's `slurm` names")
-    parser.add_argument("--no-wait", action="store_true", help="start nothing while the host is in use by another run")
+    parser.add_argument(
+        "--no-wait",
+        action="store_true",
+        help="start nothing while another run goes on, here or on this host (exit status 5)",
+    )
     add_strict(parser)
 
 
@@ -72,6 +75,7 @@ def run_run(args: argparse.Namespace) -> int:
         os.environ[host_plan.ALL_WARNINGS] = "1"
     values = {"spec": args.spec, "scale": args.scale, "until": args.until, **_snakemake_narrowing(args)}
     request = {name: value for name, value in values.items() if value is not None}
+    request |= {"no_wait": True} if args.no_wait else {}
     work = remaining_work(request, args.dry_run, bool(args.on))
     if work.is_over and not args.more:
         print(work.nothing_to_do)
@@ -79,8 +83,6 @@ def run_run(args: argparse.Namespace) -> int:
     if args.dry_run and not snakemake_words:  # Snakemake's graph of 50,000 jobs takes a gigabyte
         print("\n".join(work.jobs))
         return FINE
-    if args.no_wait and not args.on and (users := locks.host_users_with_age()):
-        raise CommandError(f"the host is in use by {', '.join(users)}; `--no-wait`: nothing was started", FAILED)
     status = _run_snakemake(request, args, snakemake_words)
     return status if status != FINE else _claim_status(work.plan, args)
 
@@ -162,9 +164,10 @@ def _run_snakemake(request: Mapping[str, Any], args: argparse.Namespace, words: 
             return FINE if snakemake.execute(config) else FAILED
         status = snakemake.run_command_line(config_words(args), ["--dry-run", *words] if args.dry_run else words)
     except (SystemExit, KeyboardInterrupt) as end:
-        return FAILED if getattr(end, "code", True) else FINE
-    if not status:
-        return FINE
+        status = getattr(end, "code", FAILED)
+        return BUSY if status == BUSY else FAILED if status else FINE
+    if status in (FINE, BUSY):
+        return status
     is_snakefile_read = "stepgrid.workflow.hooks" in sys.modules
     return FAILED if is_snakefile_read else USAGE
 
@@ -174,6 +177,7 @@ def config_words(args: argparse.Namespace) -> list[str]:
     from stepgrid.workflow import run_request
 
     plain = {"spec": args.spec, "scale": args.scale or None, "site": args.site, "until": args.until}
+    plain |= {run_request.NO_WAIT: "true"} if args.no_wait else {}
     lists = {name: value if isinstance(value, list) else [value] for name, value in _snakemake_narrowing(args).items()}
     return [
         *(f"{name}={value}" for name, value in plain.items() if value is not None),

@@ -88,6 +88,15 @@ def to_json(status: PlanStatus) -> dict[str, Any]:
             "until": status.run.until or None,
             "started": _iso_time(status.run.started),
             "stops": _iso_time(status.run.stops),
+            "waits_for": [
+                {
+                    "pid": run.pid or None,
+                    "spec": run.spec or None,
+                    "started": _iso_time(run.started),
+                    "seconds_left": run.eta.seconds,
+                }
+                for run in status.run.ahead
+            ],
         },
         "totals": totals,
         "seconds_left": status.eta.seconds,

@@ -171,8 +171,26 @@ class NodeStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Eta:
+    """Estimated time left."""
+
+    seconds: float | None  # None: of some it is unknown
+    is_rough: bool = False  # some of it by declared durations alone
+
+
+@dataclass(frozen=True, slots=True)
+class RunAhead:
+    """A run that another one in the same checkout waits for."""
+
+    pid: int  # 0: of a process that cannot be seen from here
+    spec: str  # empty: it is no run, or has just begun
+    started: float  # unix time
+    eta: Eta
+
+
+@dataclass(frozen=True, slots=True)
 class ActiveRun:
-    """The run that is active in the checkout, of this spec or another."""
+    """The run that is active in the checkout, of any spec; or that of the plan, while it waits for its turn."""
 
     pid: int | None
     started: float | None
@@ -181,14 +199,8 @@ class ActiveRun:
     stops: float | None = None
     covers_plan: bool = False  # it measures all of the plan that is looked at
     is_exact: bool = False  # and nothing else
-
-
-@dataclass(frozen=True, slots=True)
-class Eta:
-    """Estimated time left."""
-
-    seconds: float | None  # None: of some it is unknown
-    is_rough: bool = False  # some of it by declared durations alone
+    waited: float = 0.0  # seconds for its turn
+    ahead: tuple[RunAhead, ...] = ()  # for whom it waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +212,7 @@ class PlanStatus:
     eta: Eta
     broken: Sequence[BrokenRecord] = ()
     foreign: Mapping[str, str] = field(default_factory=dict)  # machine -> where this host differs from it
-    waited: float = 0.0  # seconds that stages of the active run have waited for the host
+    waited: float = 0.0  # seconds that the active run has waited for its turn, and its stages for the host
 
     def nodes_with(self, *statuses: Status, kind: str = "stage") -> list[NodeStatus]:
         return [node for node in self.nodes.values() if node.kind == kind and node.status in statuses]
@@ -215,7 +227,9 @@ class PlanStatus:
 
     @property
     def wait_began(self) -> float | None:
-        """The time since which all that is at work waits for the host; None while something is measured or built."""
+        """The time since which the run waits for its turn, or all that is at work for the host; None while it works."""
+        if self.run and self.run.ahead:
+            return self.run.started
         work = [node.work for node in self.at_work if node.work]
         if not all(entry.waits for entry in work):
             return None

@@ -14,9 +14,20 @@ from typing import Any, NamedTuple
 from stepgrid.collect.samples import NAME as SAMPLES
 from stepgrid.collect.samples import RATES, growth, rates, rows
 from stepgrid.host import files
+from stepgrid.host.locks import describe_processes
 from stepgrid.host.terminal_output import Paint, cut, wrap
 from stepgrid.model.plan import AdaptiveRepeat, Plan, load_counts
-from stepgrid.model.status import Action, ActiveWork, AttemptEnd, NodeStatus, PlanStatus, Status, Step
+from stepgrid.model.status import (
+    Action,
+    ActiveWork,
+    AttemptEnd,
+    Eta,
+    NodeStatus,
+    PlanStatus,
+    RunAhead,
+    Status,
+    Step,
+)
 from stepgrid.model.units import counted, duration, percent, short_rate, size
 from stepgrid.plan.actions import NO_IMAGE
 from stepgrid.plugins.driver import LiveThroughput, LiveWait
@@ -84,20 +95,51 @@ def _share_done(counts: Counter[Status]) -> str:
 
 def eta_text(status: PlanStatus, with_end: bool = False) -> str:
     """Render the time left, with waits for other runs apart: `1m10s of measuring; waited 9m00s for another run`."""
-    remaining, seconds, wait_began = time_left(status), status.eta.seconds, status.wait_began
-    if wait_began is not None:
-        wait = max(status.waited, status.now - wait_began)
-        return f"waiting for another run, {duration(wait)} so far; then {remaining} of measuring"
-    end = f" ({clock(status.now + seconds, status.now, with_seconds=False)})" if with_end and seconds else ""
+    if status.wait_began is not None:
+        return _wait_text(status, status.wait_began, with_end)
+    text = time_left(status.eta)
+    end = end_text(status.now, status.eta) if with_end and status.eta.seconds else ""
     if status.waited < MENTIONED_WAIT:
-        return remaining + end
-    return f"{remaining} of measuring{end}; waited {duration(status.waited)} for another run"
+        return text + end
+    return f"{text} of measuring{end}; waited {duration(status.waited)} for another run"
 
 
-def time_left(status: PlanStatus) -> str:
+def _wait_text(status: PlanStatus, began: float, with_end: bool) -> str:
+    ahead = status.run.ahead if status.run else ()
+    queue, wait = queue_eta(ahead), duration(max(status.waited, status.now - began))
+    remaining = f", about {duration(queue.seconds)} more" if ahead and queue.seconds is not None else ""
+    end = end_text(status.now, queue, status.eta) if ahead and with_end else ""
+    return f"waiting for another run, {wait} so far{remaining}; then {time_left(status.eta)} of measuring{end}"
+
+
+def end_text(now: float, *times: Eta) -> str:
+    """Render the time of day when all of it is over; empty where that is unknown."""
+    seconds = [eta.seconds for eta in times]
+    return "" if None in seconds else f" ({clock(now + math.fsum(time or 0.0 for time in seconds), now, False)})"
+
+
+def time_left(eta: Eta) -> str:
     """Render the estimated time left; `~` if some of it is known by declared durations alone."""
-    seconds = status.eta.seconds
-    return "?" if seconds is None else f"{'~' if status.eta.is_rough and seconds else ''}{duration(seconds)}"
+    return "?" if eta.seconds is None else f"{'~' if eta.is_rough and eta.seconds else ''}{duration(eta.seconds)}"
+
+
+def queue_eta(ahead: Sequence[RunAhead]) -> Eta:
+    """Add up the time left of runs that go first."""
+    times = [run.eta.seconds for run in ahead]
+    seconds = None if None in times else math.fsum(time or 0.0 for time in times)
+    return Eta(seconds, any(run.eta.is_rough for run in ahead))
+
+
+def queue_text(ahead: Sequence[RunAhead], now: float) -> str:
+    """Name runs that go first: `pid 12, specs/a.yaml, since 16:55:51 (5m20s), ETA 1m38s (17:02); then pid 15, …`."""
+    return "; then ".join(_run_ahead_text(run, now) for run in ahead)
+
+
+def _run_ahead_text(run: RunAhead, now: float) -> str:
+    if not run.spec:
+        return describe_processes([run.pid] if run.pid else [])
+    since = f"since {clock(run.started, now)} ({duration(now - run.started)})"
+    return f"pid {run.pid}, {run.spec}, {since}, ETA {time_left(run.eta)}{end_text(now, run.eta)}"
 
 
 def step_text(step: Step, now: float) -> str:
@@ -238,6 +280,8 @@ def _run_text(status: PlanStatus) -> str:
     text = "" if run.pid is None else f"pid {run.pid}"
     if run.started is not None:
         text += f", since {clock(run.started, status.now)} ({duration(status.now - run.started)})"
+    if run.ahead:
+        return f"{text}: waits for {queue_text(run.ahead, status.now)}"
     if run.spec and run.spec != status.plan.spec:
         return f"{text}: measures another spec, {run.spec}"
     if run.spec and not run.covers_plan:

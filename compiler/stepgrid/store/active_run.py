@@ -1,9 +1,10 @@
-"""The run that is active in a checkout, below locks/: its lock and record, skipped stages, disk space in reserve."""
+"""The run that is active in a checkout, below locks/: its lock, the queue, skipped stages, disk space in reserve."""
 
 from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,9 +15,9 @@ from typing import TypeVar
 from stepgrid.errors import StepgridError
 from stepgrid.host.disk import disk_full, has_no_room, is_disk_full
 from stepgrid.host.failure import DISK_FULL
-from stepgrid.host.files import is_stale, make_folder
-from stepgrid.host.locks import locked
-from stepgrid.store.paths import RESERVE, RUN_LOCK, SKIPPED_STAGES
+from stepgrid.host.files import has_dead_owner, is_stale, make_folder, temporary_suffix, write_json
+from stepgrid.host.locks import LockBusy, locked
+from stepgrid.store.paths import QUEUE, RESERVE, RUN_LOCK, SKIPPED_STAGES, next_time_name
 from stepgrid.store.store import Store
 
 
@@ -28,28 +29,40 @@ class RunRecord:
     plan: str = ""  # its digest
     until: str = ""  # when it is to stop, as it was given
     stops: float | None = None  # unix time
+    waited: float = 0.0  # seconds for its turn
 
 
 @contextmanager
 def hold_run_lock(
     store: Store, spec: str, until: str = "", stops: float | None = None, plan: str = ""
 ) -> Iterator[None]:
-    """Hold the lock of a checkout, one run at a time, and say in it which run that is. LockBusy: another is active."""
-    path = store.lock(RUN_LOCK)
+    """Hold the lock of a checkout, one run at a time, and say in it which run that is.
+
+    LockBusy: another is active, or waits for longer."""
+    path, ticket = store.lock(RUN_LOCK), _ticket(store)
+    if ahead := _tickets(store, before=ticket):
+        raise LockBusy([record.pid for record in filter(None, map(_read_record, ahead))])
     with locked(path, wait=False):
-        record = {"pid": os.getpid(), "started": datetime.now(UTC).isoformat(), "spec": spec, "plan": plan}
+        now, queued = datetime.now(UTC), _read_record(ticket) if ticket else None
+        waited = max((now - queued.started).total_seconds(), 0.0) if queued else 0.0
+        record = {"pid": os.getpid(), "started": now.isoformat(), "spec": spec, "plan": plan, "waited": waited}
         record |= {"until": until, "stops": stops} if until else {}
         path.write_text(json.dumps(record) + "\n", encoding="utf-8")  # in place: the lock is on this very file
+        leave_queue(store)
         yield
 
 
 def read_run_record(store: Store) -> RunRecord | None:
     """Read the record of the run that took the lock last; None while it is being written."""
+    return _read_record(store.lock(RUN_LOCK))
+
+
+def _read_record(path: Path) -> RunRecord | None:
     try:
-        raw = json.loads(store.lock(RUN_LOCK).read_text(encoding="utf-8"))
-        until, stops = str(raw.get("until", "")), raw.get("stops")
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        until, stops, waited = str(raw.get("until", "")), raw.get("stops"), float(raw.get("waited", 0.0))
         started, plan = datetime.fromisoformat(raw["started"]), str(raw.get("plan", ""))
-        return RunRecord(int(raw["pid"]), started, str(raw["spec"]), plan, until, stops)
+        return RunRecord(int(raw["pid"]), started, str(raw["spec"]), plan, until, stops, waited)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -58,6 +71,83 @@ def active_run_record(store: Store, holders: Sequence[int]) -> RunRecord | None:
     """Read the record of the process that holds the lock, not that of a run before."""
     record = read_run_record(store)
     return record if record and (record.pid in holders or not holders) else None
+
+
+# The queue: a file for each run that waits for its turn. Its name begins with the time since which it waits and ends in
+# its process: so it also holds the turn of one that begins anew in its place, by exec.
+
+POLL = 1.0  # seconds between two looks at the runs ahead
+FORFEIT = 120.0  # seconds after which a run that no longer looks has lost its turn: it was killed elsewhere, or stopped
+_FIRST = "0"  # sorts before all times
+
+
+def queued_runs(store: Store) -> list[RunRecord]:
+    """Read the records of the runs that wait for their turn, in its order."""
+    return [record for ticket in _tickets(store) if (record := _read_record(ticket))]
+
+
+def enter_queue(store: Store, spec: str, plan: str, as_first: bool = False) -> None:
+    """Queue up; `as_first`: a run that only begins anew, between two rounds of loads."""
+    if _ticket(store):
+        return
+    names = [ticket.name.partition("-")[0] for ticket in _tickets(store)]
+    path = store.lock(QUEUE) / f"{_FIRST if as_first else next_time_name(names)}-{temporary_suffix()}"
+    make_folder(path.parent)
+    record = {"pid": os.getpid(), "started": datetime.now(UTC).isoformat(), "spec": spec, "plan": plan}
+    write_json(path, record, durable=False)
+
+
+def leave_queue(store: Store) -> None:
+    """Take this run out of the queue, with those that ended while they waited."""
+    for ticket in (*_tickets(store, is_alive=False), _ticket(store)):
+        if ticket is not None:
+            ticket.unlink(missing_ok=True)
+
+
+def await_turn(store: Store, announce: Callable[[Sequence[RunRecord]], None]) -> None:
+    """Wait in the queue until no run is ahead; `announce` gets those that are, whenever they change."""
+    announced: list[tuple[int, str]] = []
+    while ahead := runs_ahead(store, _ticket(store)):
+        names = [(record.pid, record.spec) for record in ahead]
+        if names != announced:
+            announce(ahead)
+            announced = names
+        time.sleep(POLL)
+        with suppress(FileNotFoundError):  # it was stopped for so long that it lost its turn
+            if ticket := _ticket(store):
+                os.utime(ticket)
+
+
+def runs_ahead(store: Store, ticket: Path | None = None) -> list[RunRecord]:
+    """List the run that holds the lock, then those that wait, up to a place in the queue."""
+    queued = [record for path in _tickets(store, before=ticket) if (record := _read_record(path))]
+    try:
+        with locked(store.lock(RUN_LOCK), wait=False):
+            return queued
+    except LockBusy as busy:
+        record = active_run_record(store, busy.holders)
+        return [record or RunRecord(next(iter(busy.holders), 0), datetime.now(UTC), ""), *queued]
+
+
+def _tickets(store: Store, before: Path | None = None, is_alive: bool = True) -> list[Path]:
+    try:
+        paths = sorted(path for path in store.lock(QUEUE).iterdir() if not path.name.startswith("."))
+    except OSError:
+        return []
+    return [path for path in paths if (before is None or path.name < before.name) and _is_waiting(path) is is_alive]
+
+
+def _is_waiting(ticket: Path) -> bool:
+    try:
+        is_silent = time.time() - ticket.stat().st_mtime > FORFEIT
+    except OSError:
+        return False
+    return not is_silent and not has_dead_owner(ticket.name.partition("-")[2])
+
+
+def _ticket(store: Store) -> Path | None:
+    """Find the place of this process in the queue."""
+    return next(iter(store.lock(QUEUE).glob(f"*-{temporary_suffix()}")), None)
 
 
 # Stages that a run has not started because they would not have ended in time: a line each, beside the lock.

@@ -25,7 +25,7 @@ IMAGE_FILE, VERIFIED, USED, DATA = "image.json", "verified.json", "used", "data"
 STEPS_TABLE, SUMMARY_TEXT, SUMMARY_PAGE, SUMMARY_BRIEF = "steps.parquet", "summary.txt", "index.html", "brief.json"
 STAMP, LOOK = "made-by-", "results-are-sound"
 # Files below locks/, beside the lock of each stage and build
-RUN_LOCK, SKIPPED_STAGES, RESERVE = "run", "left", "reserve"
+RUN_LOCK, QUEUE, SKIPPED_STAGES, RESERVE = "run", "queue", "left", "reserve"
 
 
 class StorePaths:

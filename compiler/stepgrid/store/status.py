@@ -33,13 +33,14 @@ from stepgrid.model.status import (
     NodeStatus,
     PlanStatus,
     Result,
+    RunAhead,
     Stage,
     Status,
 )
 from stepgrid.model.units import duration
 from stepgrid.plan.actions import add_replays, decide_action, outdated_bases, shape
-from stepgrid.plan.plan_file import outline
-from stepgrid.store.active_run import RunRecord, active_run_record, skipped_stages
+from stepgrid.plan.plan_file import DAMAGED, outline
+from stepgrid.store.active_run import RunRecord, active_run_record, queued_runs, skipped_stages
 from stepgrid.store.attempts import attempt_end, has_begun, is_alive_elsewhere, is_open, read_work, start_time
 from stepgrid.store.images import ImageVerifier
 from stepgrid.store.paths import BUILD_FILE, RUN_LOCK, names_in, parse_time_name
@@ -68,7 +69,7 @@ class StatusReader:
     def read(self) -> PlanStatus:
         now, locks = time.time(), HeldLock()
         run = self._active_run(locks)
-        run_of_plan = run if run and run.covers_plan else None
+        run_of_plan = run if run and run.covers_plan and not run.ahead else None
         snapshot = _Snapshot(self.store, self._facts, locks, run_of_plan)
         nodes = {build.id: snapshot.build(build.id, build.name) for build in self.plan.builds}
         for stage in self._stages:  # parents rank before their children
@@ -77,19 +78,28 @@ class StatusReader:
         pace = self._current_pace(nodes)
         nodes = {node: self._with_seconds(status, pace) for node, status in nodes.items()}
         eta = estimate_time_left(nodes.values(), self._by_id, pace, run_of_plan is not None, now)
-        waited = sum_waits(nodes.values(), run_of_plan.started if run_of_plan else None, now)
+        waited = run_of_plan.waited + sum_waits(nodes.values(), run_of_plan.started, now) if run_of_plan else 0.0
         return PlanStatus(self.plan, now, run, nodes, eta, snapshot.broken(), self._facts.foreign, waited)
 
     def _active_run(self, locks: HeldLock) -> ActiveRun | None:
-        pids = locks.of(self.store.lock(RUN_LOCK))
-        if not pids:
-            return None
-        run = active_run_record(self.store, pids)
-        if run is None:  # it is writing who it is
+        """Describe the run that holds the lock, or one of this plan that waits for its turn."""
+        pids, queue = locks.of(self.store.lock(RUN_LOCK)), queued_runs(self.store)
+        holder = active_run_record(self.store, pids) if pids else None
+        run = self._describe_run(holder) if holder else None
+        if run is None or not run.covers_plan:
+            for position, record in enumerate(queue):
+                if (queued := self._describe_run(record)).covers_plan:
+                    ahead = [*([holder] if holder else []), *queue[:position]]
+                    return replace(queued, ahead=describe_ahead(self.store, ahead))
+        if pids and run is None:  # it is writing who it is
             return ActiveRun(pids[0], None, "")
+        return run
+
+    def _describe_run(self, run: RunRecord) -> ActiveRun:
         is_exact = run.plan == self.plan.digest if run.plan else run.spec == self.plan.spec
         covers_plan = is_exact or self._is_covered_by(run)
-        return ActiveRun(run.pid, run.started.timestamp(), run.spec, run.until, run.stops, covers_plan, is_exact)
+        started = run.started.timestamp()
+        return ActiveRun(run.pid, started, run.spec, run.until, run.stops, covers_plan, is_exact, run.waited)
 
     def _is_covered_by(self, run: RunRecord) -> bool:
         """Tell whether our plan is a part of the run's, as with `--only`."""
@@ -161,6 +171,18 @@ def job_reader(store: Store, plan: str) -> StatusReader:
 
 def job_status(store: Store, plan: str) -> PlanStatus:
     return job_reader(store, plan).read()
+
+
+def describe_ahead(store: Store, records: Iterable[RunRecord]) -> tuple[RunAhead, ...]:
+    """Add the time that is left to runs for which another one waits."""
+    ahead = []
+    for run in records:
+        try:
+            eta = job_status(store, run.plan).eta if run.plan else Eta(None)
+        except DAMAGED:  # its plan was removed
+            eta = Eta(None)
+        ahead.append(RunAhead(run.pid, run.spec, run.started.timestamp(), eta))
+    return tuple(ahead)
 
 
 def build_status(store: Store, build: str) -> NodeStatus:
@@ -348,7 +370,7 @@ LONGEST_LOOK = 5.0  # seconds in which a job may look whether the host is quiet,
 
 
 def sum_waits(nodes: Iterable[NodeStatus], run_start: float | None, now: float) -> float:
-    """Add up the seconds that the stages of a run have waited for the host; 0 without a run."""
+    """Add up the seconds that the stages of a run have waited for the host; 0 of one that has not said who it is."""
     if run_start is None:
         return 0.0
     waits = [0.0]

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple, NoReturn
 
+from stepgrid.errors import BUSY
 from stepgrid.host import cluster_job, files, locks, tuning
 from stepgrid.host.failure import StageError
 from stepgrid.host.locks import LockBusy, locked
@@ -25,19 +26,20 @@ from stepgrid.host.terminal_output import folded, is_terminal
 from stepgrid.language.site import VARIABLE, current_site
 from stepgrid.model.plan import BUILD_PREFIX, PlannedStage
 from stepgrid.model.site import Site
-from stepgrid.model.status import Status
+from stepgrid.model.status import PlanStatus, Status
 from stepgrid.model.units import counted, duration
 from stepgrid.run.end_time import end_time
-from stepgrid.run.status_lines import head
+from stepgrid.run.status_lines import MENTIONED_WAIT, end_text, head, queue_eta, queue_text, time_left
 from stepgrid.store import active_run, stage_requests
-from stepgrid.store.active_run import RunRecord, active_run_record, hold_run_lock
+from stepgrid.store.active_run import RunRecord, hold_run_lock
 from stepgrid.store.attempts import write_failure
 from stepgrid.store.paths import BUILD_LOG, FAILURE_FILE, JOURNAL, RUN_LOCK
 from stepgrid.store.results import set_aside
-from stepgrid.store.status import job_status
+from stepgrid.store.status import describe_ahead, job_status
+from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, plan_cache
 from stepgrid.workflow.remaining_work import RemainingWork, ask_for_repeats, remaining_work
-from stepgrid.workflow.run_request import explain_error, plan_request
+from stepgrid.workflow.run_request import NO_WAIT, explain_error, plan_request
 from stepgrid.workflow.screen import RunScreen
 
 PATIENCE = 1.0  # seconds that jobs have to end after they were told to
@@ -60,9 +62,10 @@ class Hooks:
 
     def start(self, notes: Iterable[str] = ()) -> None:
         """Take the checkout's lock, tidy the store and describe the run, before the first job."""
-        store, self.began = self.work.store, time.monotonic()
+        store = self.work.store
         is_new_folder = not store.lock(RUN_LOCK).exists() and not any(store.results_of("_").parent.glob("*"))
         self._take_lock()
+        self.began = time.monotonic()
         try:
             active_run.keep_reserve(store)
             files.sweep_store(store.root)
@@ -87,16 +90,33 @@ class Hooks:
             raise
 
     def _take_lock(self) -> None:
+        """Take it when earlier runs have ended; then begin anew, as they may have measured some of the work."""
         store, plan, until = self.work.store, self.work.plan, end_time()
-        try:
-            text, at = (until.text, until.at) if until else ("", None)
-            self.lock.enter_context(hold_run_lock(store, plan.spec, text, at, plan.digest))
-        except LockBusy as busy:
-            say(refusal(active_run_record(store, busy.holders), busy.holders))
-            sys.exit(1)
-        except OSError as error:
-            say(explain_error(store, error))
-            sys.exit(1)
+        text, at = (until.text, until.at) if until else ("", None)
+        while True:
+            if str(self.config.get(NO_WAIT)).lower() == "true":
+                refuse_to_wait(store)
+            try:
+                self.lock.enter_context(hold_run_lock(store, plan.spec, text, at, plan.digest))
+                return
+            except LockBusy:
+                active_run.enter_queue(store, plan.spec, plan.digest)
+                active_run.await_turn(store, self._announce_wait)
+                if can_restart():
+                    restart()
+            except OSError as error:
+                say(explain_error(store, error))
+                sys.exit(1)
+
+    def _announce_wait(self, ahead: Sequence[RunRecord]) -> None:
+        now, runs, status = time.time(), describe_ahead(self.work.store, ahead), self.work.status
+        end = end_text(now, queue_eta(runs), status.eta)
+        afterwards = f"then {time_left(status.eta)} of measuring{end}"
+        for run in ahead:
+            if run.plan == self.work.plan.digest:
+                afterwards = f"pid {run.pid} measures this plan, too"
+        subject = "another run" if len(runs) == 1 else f"{len(runs)} runs"
+        say(f"waiting for {subject} in this checkout: {queue_text(runs, now)}; {afterwards}")
 
     def _start_notes(self) -> Iterator[str]:
         for reason, count in Counter(self.work.again.values()).items():
@@ -121,12 +141,20 @@ class Hooks:
             if work.elsewhere:
                 say(f"measured here: {counted(len(work.results), 'stage')}{work.elsewhere_note}")
             self._continue()
-            count = counted(len(self.work.lacking & self.work.stages.keys()), "stage")
-            note = f"{count} in {duration(time.monotonic() - self.began)}" if self.began else ""
-            print(work.products.brief(sys.stdout, note), flush=True)
+            print(work.products.brief(sys.stdout, self._duration_note(work.status)), flush=True)
         elif is_terminal(sys.stderr):  # only a part of the plan was asked for: --until
             say(head(work.status))
         self.lock.close()
+
+    def _duration_note(self, status: PlanStatus) -> str:
+        """Say how long it took, without waits for others: `12 stages in 45s; waited 9m00s for another run`."""
+        if self.began is None:
+            return ""
+        queued = status.run.waited if status.run else 0.0
+        seconds = time.monotonic() - self.began - (status.waited - queued)
+        waited = f"; waited {duration(status.waited)} for another run" if status.waited >= MENTIONED_WAIT else ""
+        count = counted(len(self.work.lacking & self.work.stages.keys()), "stage")
+        return f"{count} in {duration(max(seconds, 0.0))}{waited}"
 
     def error(self) -> None:
         """Summarize the results after a job failed, unless the run was stopped: then someone waits for us to go."""
@@ -165,6 +193,7 @@ class Hooks:
         if sentence := describe_next_round(self.work, self.config):
             say(sentence)
             if can_restart():
+                active_run.enter_queue(self.work.store, self.work.plan.spec, self.work.plan.digest, as_first=True)
                 self.lock.close()
                 restart()
 
@@ -217,14 +246,16 @@ def say(text: str) -> None:
     print(folded(text, sys.stderr), file=sys.stderr, flush=True)
 
 
-def refusal(record: RunRecord | None, holders: Sequence[int]) -> str:
-    """Explain why a second run in one checkout does not start."""
-    pid = record.pid if record else next(iter(holders), None)
-    process = "" if pid is None else f": pid {pid}"
-    if record:
-        process += f", started {record.started.astimezone():%H:%M:%S} ({record.spec})"
-    stop = "" if pid is None else f", or stop it with: kill {pid}"
-    return f"another run is active in this checkout{process}. It goes on; start again when it has ended{stop}"
+def refuse_to_wait(store: Store) -> None:
+    """Exit where a run would have to wait for its turn or for the host."""
+    if ahead := describe_ahead(store, active_run.runs_ahead(store)):
+        reason = f"another run is active in this checkout: {queue_text(ahead, time.time())}"
+    elif not cluster_job.active() and (users := locks.host_users_with_age()):
+        reason = f"the host is in use by {', '.join(users)}"
+    else:
+        return
+    say(f"{reason}; `--no-wait`: nothing was started")
+    sys.exit(BUSY)
 
 
 def describe_shortcomings(stages: Iterable[PlannedStage], site: Site) -> Iterator[str]:

@@ -72,6 +72,7 @@ def refuse_unrunnable(work: RemainingWork) -> None:
 
 CONFIG = "Snakemake's config"
 SECTION = "stepgrid"  # holds our keys in a config that other workflows share
+NO_WAIT = "no_wait"
 KEYS = {
     "spec": "the file of a spec",
     "scale": "the name of one of the spec's `scales`",
@@ -79,6 +80,7 @@ KEYS = {
     "set": "PATH=VALUE, or a list of them",
     "site": "a site file",
     "until": "a duration or a time of day",
+    NO_WAIT: "true or false",
 }
 _HEX = "hex:"
 _SHELL_CHARACTERS = frozenset("'\\$`")  # the executor for SLURM puts Python's quotes, and a shell's, around a value
@@ -108,6 +110,8 @@ def config_faults(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"{CONFIG}: there is no key `{key}`: {hint} known keys: {', '.join(KEYS)}"
         elif value is None and key != "site":  # `site=` means no site file
             yield f"{CONFIG}: `{key}=` has no value: expected {KEYS[key]}, or leave it out"
+        elif key == NO_WAIT and str(value).lower() not in ("true", "false"):
+            yield f"--config: {key}={value}: expected {KEYS[key]}"
         elif isinstance(value, dict) or (isinstance(value, list | tuple) and key != "set" and len(value) != 1):
             yield f"{CONFIG}: {key}={value}: expected {KEYS[key]}"
 

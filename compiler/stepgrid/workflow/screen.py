@@ -29,6 +29,7 @@ from stepgrid.run.status_lines import (
     Disturbances,
     Frame,
     progress_line,
+    queue_text,
 )
 from stepgrid.store.attempts import read_failure
 from stepgrid.store.status import StatusReader, job_reader
@@ -119,7 +120,8 @@ class LogView:
         if self._store is not None:
             self._print_ends(self._store, status)
         disturbed = self._disturbances.read(status)
-        waits = [f"{node.work.waits}: {node.title}" for node in status.at_work if node.work and node.work.waits]
+        waits = [queue_text(status.run.ahead, status.now)] if status.run and status.run.ahead else []
+        waits += [f"{node.work.waits}: {node.title}" for node in status.at_work if node.work and node.work.waits]
         if disturbed and self._is_first("noise"):
             title, warning = disturbed[0]
             self._print(f"the host is not quiet, later stages are only counted: {title}: {warning}")
