@@ -83,6 +83,14 @@ def test_the_builds_own_defaults_and_what_it_lacks(capsys: Capture, monkeypatch:
     assert "    bloom_bits                10: unsupported, the build has no such option" in capsys.readouterr().out
 
 
+def test_a_build_whose_programs_list_no_options_is_made(capsys: Capture) -> None:
+    plan = host_plan.compile_for_host("a.yaml", None)
+    build = next(build for build in plan.builds if build.version == "7.8.3")
+    Store().build(build.id).mkdir(parents=True)
+    assert main(["explain", "a.yaml", CELL, "--step", "ww"]) == 0
+    assert "not made yet" not in capsys.readouterr().out
+
+
 def test_what_is_left_to_the_build(capsys: Capture) -> None:
     """What the driver sets is neither."""
     plan = host_plan.compile_for_host("a.yaml", None)

@@ -16,7 +16,7 @@ from tests.docs.pages import DOCS, blocks, write_files
 from tests.integration.conftest import Lab
 from tests.needs import require
 
-WITHOUT_A_WALK = {"own-program", "own-lua"}  # pages that do not have this form yet
+WITHOUT_A_WALK = {"own-program"}  # pages that do not have this form yet
 PAGES = [page for page in sorted(DOCS.glob("how-to/own-*.md")) if page.stem not in WITHOUT_A_WALK]
 NEEDS = {"debian": "apt", "library/": "apt", "cargo:": "cargo", "npm:": "npm", "requirements:": "pip", "make ": "cc"}
 FIGURE = re.compile(r"[▲▼≠?=*]*[\d.]+[kMB]?×?(–[\d.]+[kMB]?)?")

@@ -59,16 +59,18 @@ builds:
     version: "1.0"
     source: {{system: python3}}
     service:
-      argv: ["{{program:python3}}", {folder}/server.py, "{{data}}", "{{port}}", "{{options}}"]
+      argv: ["{{program:python3}}", tools/server.py, "{{data}}", "{{port}}", "{{options}}"]
       {more}
 steps:
-  - {{name: load, kind: command, mutates: true, argv: ["{{program:python3}}", {folder}/client.py, "{{port}}", a, b]}}
+  - {{name: load, kind: command, mutates: true, argv: ["{{program:python3}}", tools/client.py, "{{port}}", a, b]}}
   - checkpoint: loaded
   - name: ask
     kind: command
-    argv: ["{{program:python3}}", {folder}/client.py, "{{port}}", {words}]
+    argv: ["{{program:python3}}", tools/client.py, "{{port}}", {words}]
     metrics: {{counted: {{pattern: 'count (\\d+)'}}}}
 options: [{{threads: 2, fast: true}}]
+probes: [{{name: look_seconds, after: [ask], command: [sh, tools/look.sh]}}]
+collectors: [{{name: look, command: [sh, tools/look.sh], steps: ask}}]
 allow: {{no-repeats: a try}}
 """
 READY = 'ready: {port: "{port}", timeout: 60s}'
@@ -76,8 +78,10 @@ READY = 'ready: {port: "{port}", timeout: 60s}'
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[Lab]:
-    (tmp_path / "server.py").write_text(SERVER)
-    (tmp_path / "client.py").write_text(CLIENT)
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/server.py").write_text(SERVER)
+    (tmp_path / "tools/client.py").write_text(CLIENT)
+    (tmp_path / "tools/look.sh").write_text("echo looked")
     found = Lab(tmp_path)
     yield found
     left = found.processes()
@@ -87,7 +91,7 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
 
 
 def _write(lab: Lab, words: str = "c", more: str = READY) -> None:
-    lab.write(SPEC.format(folder=lab.folder, words=words, more=more))
+    lab.write(SPEC.format(words=words, more=more))
 
 
 def _failure(lab: Lab) -> dict[str, Any]:
@@ -105,6 +109,7 @@ def test_its_database_goes_on_from_the_image_and_its_client_is_told_apart(lab: L
     (step,) = lab.folder.glob("outputs/results/*/*/steps/0-ask")
     assert (step / "stdout").read_text() == "count 3\n"
     assert (step.parents[1] / "server/stdout").read_text() == "options --fast=true --threads=2\n"
+    assert [path.read_text() for path in step.glob("*/*look*/stdout")] == ["looked\n", "looked\n"]
     sample = json.loads((step / "samples.jsonl").read_text().splitlines()[-1])
     assert sample["server"]["rss"] > 0
     assert "process" in sample

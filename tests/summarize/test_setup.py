@@ -153,6 +153,11 @@ def test_settings_of_a_step() -> None:
     assert found == StepSettings("read", "my_benchmark", "benchmarks [readrandom, stats]; fresh false; speed 3")
 
 
+def test_how_figures_are_read_is_no_setting_of_a_step() -> None:
+    (read,) = steps_of("command", {"argv": ["sh"], "metrics": {"p99_us": {"pattern": "p99 ([0-9]+)"}}})
+    assert read.settings == "benchmarks [readrandom, stats]; fresh false; argv [sh]"
+
+
 def test_settings_have_units_and_are_explained_once() -> None:
     found = steps_of("db_bench", {"write_rate": 2 * 2**20, "keys": 100})
     rates, *_, meanings = step_sentences([*found, *found], {})

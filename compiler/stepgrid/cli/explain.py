@@ -70,7 +70,7 @@ def _cell_lines(plan: Plan, cell: PlannedCell, step_name: str | None, with_defau
     columns = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
     origin = f"cell {cell.id}, {counted(len(cell.repeats), 'repeat')}; build {_origin(build)}"
     yield from wrap(origin, "", "  ", columns)
-    if catalogue is None:
+    if catalogue is None and not Store().build(build.id).exists():
         yield "the build is not made yet: its defaults and the options that it lacks are unknown"
     for stage, step in _steps(plan, cell, step_name):
         yield ""

@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from stepgrid.model.plan import Command
+from stepgrid.model.plan import INPUTS, Command, input_paths
 from stepgrid.package import PACKAGE
 
 if TYPE_CHECKING:
@@ -296,6 +296,13 @@ def possible_files(words: Sequence[str]) -> list[str]:
     """Select words that may name a file: few files have neither a dot nor a slash; the program is found on PATH."""
     named = [word for n, word in enumerate(words) if "/" in word or (n and "." in word)]
     return [word for word in named if not _PLACEHOLDER.search(word)]
+
+
+def absolute_inputs(setup: Mapping[str, Any]) -> dict[str, str]:
+    """Give files that words of a step's commands name, which run in another folder, their absolute paths."""
+    paths = input_paths(setup)
+    names = dict.fromkeys((*(setup.get(INPUTS) or ()), *possible_files(["", *paths])))
+    return {name: str(Path(paths[name]).absolute()) for name in names}
 
 
 def possible_file_names(words: Sequence[str]) -> list[str]:

@@ -35,7 +35,7 @@ from stepgrid.host.processes.supervision import (
 )
 from stepgrid.model.plan import SERVICE, Command, PlannedStage, runs_already
 from stepgrid.plugins import registry
-from stepgrid.plugins.driver import OPTION_FORM, Context, command_words
+from stepgrid.plugins.driver import OPTION_FORM, Context, absolute_inputs, command_words
 from stepgrid.plugins.server import (
     LOCAL,
     Access,
@@ -279,7 +279,7 @@ def _declared_service(
     ready, stop = service["ready"], service.get("stop") or {}
     return DeclaredService(
         service,
-        Context(job.engine.programs, job.engine.version, data, folder, 0),
+        Context(job.engine.programs, job.engine.version, data, folder, 0, inputs=absolute_inputs(stage.steps[0].setup)),
         options,
         port,
         stop=signal.Signals[stop.get("signal") or "SIGTERM"],

@@ -29,11 +29,11 @@ from stepgrid.host.processes.supervision import (
 from stepgrid.host.sampling import Sampler
 from stepgrid.language.files import holds_data
 from stepgrid.model.figures import ParseError
-from stepgrid.model.plan import INPUTS, Command, PlannedStage, PlannedStep, input_paths
+from stepgrid.model.plan import Command, PlannedStage, PlannedStep, input_paths
 from stepgrid.model.search import SEARCH, with_value
 from stepgrid.model.units import duration, exact_size
 from stepgrid.plugins import hit_rate
-from stepgrid.plugins.driver import Context, FailureExplainer, RefusedError, Runner, forget_password
+from stepgrid.plugins.driver import Context, FailureExplainer, RefusedError, Runner, absolute_inputs, forget_password
 from stepgrid.plugins.engine import TreeReader
 from stepgrid.plugins.registry import engine, input_files, parse_step, require_runner, runner, server_engine
 from stepgrid.plugins.server import ClientEnvironment
@@ -175,7 +175,6 @@ class Step:
     def _context(self) -> Context:
         job, planned = self.attempt.job, self.planned
         client = job.installed_build(planned.client) if planned.client else None
-        inputs = cast(Mapping[str, str], planned.setup.get(INPUTS) or {})
         return Context(
             programs={**job.engine.programs, **client.programs} if client else job.engine.programs,
             version=job.engine.version,
@@ -185,7 +184,7 @@ class Step:
             server=self.server.access if self.server else None,
             server_pid=self.server.pid if self.server else None,
             client_version=client.version if client else None,
-            inputs={name: str(Path(path).absolute()) for name, path in inputs.items()},  # it runs in another folder
+            inputs=absolute_inputs(planned.setup),
             cache=job.store.cache(planned.kind),
         )
 

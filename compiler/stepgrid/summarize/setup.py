@@ -210,8 +210,11 @@ def step_settings(cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Lin
     steps = []
     for (step_name, kind), settings in values.items():
         fields = _fields(kind)
+        of_output = registry.reading_names(kind) if fields else ()  # say nothing of what was run
         texts = {
-            name: text for name in settings if (text := _setting(name, [*settings[name].values()], fields.get(name)))
+            name: text
+            for name in settings
+            if name not in of_output and (text := _setting(name, [*settings[name].values()], fields.get(name)))
         }
         meaning = ((name, fields[name].description) for name in texts if name in fields)
         meanings = tuple((name, text) for name, text in meaning if text)

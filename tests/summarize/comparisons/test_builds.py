@@ -57,6 +57,7 @@ def test_titles_and_origins() -> None:
     artifacts = [{"name": name, "version": f"1:11.8.{number}"} for number, name in enumerate(names)]
     assert Build("b", "mariadb", "11.8.6", "debian", artifacts).origin == "debian, mariadb-server-core 1:11.8.3"
     assert Build("b", "sysbench", "1.0.20", "debian", artifacts[2:3]).origin == "debian, libnuma1 1:11.8.2"
+    assert Build("b", "script", "1.0", "path", [{"name": "bench", "version": ""}]).origin == "path, bench"
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ class Build:
         made_as = (self.quality or {}).get("route")
         parts = (
             self.route,
-            f"{first['name']} {first['version']}" if first else None,
+            f"{first['name']} {first['version']}".rstrip() if first else None,  # a folder has no version
             _RUNNING_SERVER if made_as == RUNNING else None,
             "the official library; only db_bench is compiled" if made_as == LIBRARY else None,
             f"patched: {', '.join(self.patches)}" if self.patches else None,
