@@ -14,6 +14,7 @@ PACKAGES = {
     "chromium": "chromium",
     "cmake": "cmake",
     "dpkg-source": "dpkg-dev",
+    "go": "golang-go",
     "iostat": "sysstat",
     "mkfs.ext4": "e2fsprogs",
     "make": "make",

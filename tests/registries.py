@@ -69,6 +69,12 @@ REGISTRIES = {
         "refs/tags/v9.9.3",
         env={"GIT_TERMINAL_PROMPT": "0"},
     ),
+    "go-modules": Registry(
+        "go",
+        ("go", "mod", "download", "-json", "golang.org/x/mod@v0.20.0"),
+        '"Sum": "h1:',
+        env={"GOMODCACHE": "{folder}/cache", "GOTOOLCHAIN": "local", "GOFLAGS": "-modcacherw"},
+    ),
     "maven": Registry(
         "mvn",
         ("mvn", "--batch-mode", "--update-snapshots", _COPY, "-Dartifact=org.apache.maven:maven:0.0.0-none"),

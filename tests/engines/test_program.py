@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepgrid.engines.program import ENGINE, Program
-from stepgrid.engines.recipes.program import environment
 from stepgrid.plugins.registry import is_runnable, require_builder
+from tests.build.ordering import order
 from tests.conftest import Compile, Complaints
 
 
@@ -39,10 +40,10 @@ SOURCE = 'source: {git: "https://a.example/x.git", ref: v1.0.0}'
 FLAGS = 'flags: {command: "make -j{jobs} x", programs: "bin/x", env.CFLAGS: -O2}'
 
 
-def test_what_it_says(compile_text: Compile):
+def test_what_it_says(compile_text: Compile, tmp_path: Path):
     (build,) = compile_text(SPEC).builds
     assert PROGRAM.program_paths(build.recipe) == {"x": "bin/x"}
-    assert environment(build.recipe) == {"CFLAGS": "-O2"}
+    assert order(tmp_path, {}, engine="program", recipe=build.recipe).environment == {"CFLAGS": "-O2"}
 
 
 def test_its_command_is_part_of_what_it_is(compile_text: Compile):

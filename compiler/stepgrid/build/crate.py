@@ -25,7 +25,7 @@ edition = "2018"
 {name} = {{ version = "={version}", default-features = false }}
 [workspace]
 """
-_COMPLAINTS = {
+COMPLAINTS = {
     r"candidate versions found which didn't match: (?P<others>[^\n]+)": "cargo's registry has no {item};"
     " it has: {others}",
     r"using offline mode": "cargo is set to work offline, and its cache does not hold {item}",
@@ -49,7 +49,7 @@ class Crate:
         if not version:
             raise BuildError(f"`crate: {name}` names no version: add `version:`")
         package = into / ".cargo-package"
-        archive = _fetch_archive(package, name, version, order)
+        archive = fetch_archive(package, name, version, order)
         digest = verify_checksum(archive, source, order)
         unpack(archive, into / "tree", strip=True)
         shutil.rmtree(package)
@@ -62,14 +62,14 @@ class Crate:
         )
 
 
-def _fetch_archive(package: Path, name: str, version: str, order: Order) -> Path:
+def fetch_archive(package: Path, name: str, version: str, order: Order) -> Path:
     """Return the .crate file in cargo's own cache, which cargo compares with the checksum of its index."""
     (package / "src").mkdir(parents=True)
     (package / "src" / "lib.rs").touch()
     (package / "Cargo.toml").write_text(_MANIFEST.format(name=name, version=version), encoding="utf-8")
     result = _resolve(package, order)
     if result.status:
-        raise explain_client("cargo", f"{name} {version}", result, _COMPLAINTS)
+        raise explain_client("cargo", f"{name} {version}", result, COMPLAINTS)
     for metadata in json.loads(result.stdout)["packages"]:
         if (metadata["name"], metadata["version"]) == (name, version):
             # registry/src/REGISTRY/NAME-VERSION/Cargo.toml and registry/cache/REGISTRY/NAME-VERSION.crate

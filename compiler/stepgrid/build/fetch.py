@@ -26,12 +26,14 @@ _LARGEST = 16 << 30
 _SILENCE = 120.0  # seconds without a byte
 _CHUNK = 1 << 20
 _AGAIN = "check the network and its proxy, then run the same command again"
+UNREACHABLE = (
+    r"Could not resolve|[Cc]ould not connect|Connection (?:refused|reset|timed out)|timed out|No route to host"
+    r"|Network is unreachable|Temporary failure in name resolution|NewConnectionError|UnknownHostException|Unknown host"
+    r"|spurious network error|nodename nor servname|no such host|EAI_AGAIN|ENOTFOUND|ECONNREFUSED"
+)
 _COMPLAINTS = {
     r"No space left|Disk quota exceeded": "the disk is full: {client} could not store {item}",
-    r"Could not resolve|[Cc]ould not connect|Connection (?:refused|reset|timed out)|timed out|No route to host"
-    r"|Network is unreachable|Temporary failure in name resolution|NewConnectionError|UnknownHostException"
-    r"|Unknown host|spurious network error|nodename nor servname": "{client} could not reach its registry for {item}:"
-    " check the network, then run the same command again",
+    UNREACHABLE: "{client} could not reach its registry for {item}: check the network, then run the same command again",
     r"certificate|CERTIFICATE|PKIX": "{client} does not trust its registry's certificate, and did not fetch {item}",
     r"(?:HTTP\S*|status(?: code)?:?) 40[13]\b|[Uu]nauthorized|[Ff]orbidden": "{client} is not let in by its registry,"
     " and did not fetch {item}: check the client's settings",

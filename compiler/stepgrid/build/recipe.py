@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
-from stepgrid.language.sources import source_key
+from stepgrid.language.sources import default_program, source_key
 from stepgrid.model.plan import Json, PlannedBuild
 from stepgrid.model.site import Site
 from stepgrid.plugins.engine import Built, DeclaredBuilds
@@ -28,6 +28,10 @@ _CLASSES = {
     "maven": ("maven", "Maven"),
     "crate": ("crate", "Crate"),
     "pypi": ("pypi", "Pypi"),
+    "cargo": ("installed_programs", "Cargo"),
+    "go": ("installed_programs", "Go"),
+    "npm": ("installed_programs", "Npm"),
+    "requirements": ("python_libraries", "PythonLibraries"),
     "debian-source": ("debian", "DebianSource"),
     "path": ("local", "LocalTree"),
     "server": ("external_server", "RunningServer"),
@@ -46,6 +50,7 @@ PACKAGES = {
     "strip": "binutils",
     "pkg-config": "pkgconf",
     "mvn": "maven",
+    "go": "golang-go",
     "dpkg-source": "dpkg-dev",
 }
 
@@ -68,7 +73,14 @@ class Order:
     def programs(self) -> tuple[str, ...]:
         """Programs that the build must provide, as its engine or the build itself declares them."""
         declared = self.engine.program_paths(self.build.recipe) if isinstance(self.engine, DeclaredBuilds) else ()
-        return self.engine.programs or tuple(declared) or (Path(str(self.build.source.get("system", ""))).name,)
+        return self.engine.programs or tuple(declared) or (default_program(self.build.source) or "",)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables that the build's `env.NAME` flags set while it is made."""
+        flags = self.build.recipe.get("flags")
+        items = flags.items() if isinstance(flags, Mapping) else ()
+        return {name.removeprefix("env."): str(value) for name, value in items if name.startswith("env.")}
 
     @property
     def jobs(self) -> int:

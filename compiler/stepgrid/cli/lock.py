@@ -19,6 +19,7 @@ from stepgrid.language.problems import (
     format_problems,
     nearest,
 )
+from stepgrid.language.requirements import HASH
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
 from stepgrid.model.units import counted
@@ -105,18 +106,24 @@ def _plans(args: argparse.Namespace) -> Sequence[Plan]:
 
 def _print_changes(lock: lock_file.Lock, answers: Answers, updated: set[str], unused: Sequence[str]) -> None:
     for name, pin in answers.pinned.items():
-        print(f"new: {name}: {pin}")
+        print(f"new: {name}: {_line(pin)}")
     for name, pin in answers.moved.items():
         if name in updated:
-            print(f"moved: {name}: {lock.pins[name]} -> {pin}")
+            print(f"moved: {name}: {_line(lock.pins[name])} -> {_line(pin)}")
         else:
-            sentence = f"{name} is held to {lock.pins[name]}, and is {pin} now; `--update` takes what it is now"
+            sentence = f"{name} is held to {_line(lock.pins[name])}, and is {_line(pin)} now"
+            sentence += "; `--update` takes what it is now"
             print(f"{lock.at[name]}: {sentence}", file=sys.stderr)
     for name in unused:
         print(f"removed: {name}: no scale of the spec uses it")
     for name, reason in answers.failed.items():
         consequence = "stays as it is held" if name in lock.pins else "is not held"
         print(f"{name} {consequence}: {reason}", file=sys.stderr)
+
+
+def _line(pin: str) -> str:
+    """Shorten lines of libraries to their versions."""
+    return ", ".join(line.partition(HASH)[0] for line in pin.splitlines())
 
 
 def _write(spec: str, lock: lock_file.Lock, pins: Mapping[str, str]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -12,12 +14,33 @@ from typing import Any, NamedTuple, NoReturn
 
 from stepgrid.expand.definitions import ResolvedDefinitions, build_location, chain
 from stepgrid.expand.scope import AlreadyReported, Scope, is_value
-from stepgrid.language import expressions, models, sources
+from stepgrid.language import expressions, files, models, sources
 from stepgrid.language.flags import flag_faults
 from stepgrid.language.models import Service
 from stepgrid.language.problems import Location, Problems, close_names, nearest
+from stepgrid.language.requirements import (
+    PYTHON,
+    Requirement,
+    RequirementsError,
+    parse_file,
+    parse_requirement,
+    script_requirements,
+    sorted_lines,
+)
 from stepgrid.language.scalars import describe_value
-from stepgrid.language.sources import LISTED, SOURCES, TREES, Fault, scalar_text, source_kind
+from stepgrid.language.site import check_may_read, may_read
+from stepgrid.language.sources import (
+    INSTALLED,
+    LIBRARIES,
+    LISTED,
+    READY,
+    REQUIREMENTS,
+    SOURCES,
+    TREES,
+    Fault,
+    scalar_text,
+    source_kind,
+)
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, Text, key_location, node_location, width
 from stepgrid.model.plan import CLIENT, SERVER, runs_already
@@ -27,8 +50,8 @@ from stepgrid.plugins.registry import ENGINES, build_systems
 from stepgrid.plugins.registry import engine as load_engine
 
 # which of many is fetched, or what a server must say that it is: the source says it, or the build
-_VERSIONED = frozenset({"maven", "crate", "pypi", SERVER})
-_COORDINATES = 3  # GROUP:ARTIFACT:VERSION
+_VERSIONED = frozenset({"maven", "crate", "pypi", "cargo", "go", "npm", SERVER})
+_RELEASES = {"maven": ":[^:]+:", "go": "@"}  # GROUP:ARTIFACT:VERSION, PATH@VERSION
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +69,7 @@ class Build:
     patches: tuple[Text, ...] = ()
     recipe: Mapping[str, Any] = field(default_factory=dict)  # flags, extensions
     service: Service | None = None  # of a server program that no engine here knows
+    requirements: Text | tuple[Text, ...] = ()  # of its scripts: a file, or a list
 
     @property
     def server_placeholders(self) -> tuple[str, ...]:
@@ -123,6 +147,7 @@ class Families:
             patches=tuple(patch for link in links for patch in link.patches),
             recipe=recipe,
             service=self._service(family, links, engine),
+            requirements=self._requirements(family, links, engine),
         )
         return [replace(template, name=name, version=str(version)) for name, version in versions.items()]
 
@@ -164,11 +189,24 @@ class Families:
         service: Service | None = _nearest_value(links, "service")
         if service is None or isinstance(load_engine(engine), DeclaredBuilds):
             return service
-        names = "` or `".join(name for name in ENGINES.names() if isinstance(load_engine(name), DeclaredBuilds))
-        message = f"build `{family}`: `service` is for the engine `{names}`, found `{engine}`"
         hint = f"{engine} is started by stepgrid itself" if load_engine(engine).server else "leave `service` out"
-        self.problems.add("wrong-source", node_location(service.argv[0], Location("", 1, 1)), message, hint)
+        where = node_location(service.argv[0], Location("", 1, 1))
+        self._refuse_key("service", f"build `{family}`", engine, where, hint)
         return None
+
+    def _requirements(self, family: str, links: Sequence[models.Build], engine: str) -> Text | tuple[Text, ...]:
+        """Take the nearest list as a whole."""
+        requirements: Text | tuple[Text, ...] = _nearest_value(links, "requirements") or ()
+        if not requirements or isinstance(load_engine(engine), DeclaredBuilds):
+            return requirements
+        first = requirements if isinstance(requirements, Text) else requirements[0]
+        self._refuse_key("requirements", f"build `{family}`", engine, first.where, "leave `requirements` out")
+        return ()
+
+    def _refuse_key(self, key: str, build: str, engine: str, where: Location, hint: str) -> None:
+        names = "` or `".join(name for name in ENGINES.names() if isinstance(load_engine(name), DeclaredBuilds))
+        message = f"{build}: `{key}` is for the engine `{names}`, found `{engine}`"
+        self.problems.add("wrong-source", where, message, hint)
 
 
 def _engine_flag_faults(engine: str, flags: Mapping[str, Any]) -> Iterable[Fault]:
@@ -206,35 +244,57 @@ def _merge_sources(links: Sequence[models.Build]) -> dict[str, Any]:
 
 
 def resolve_sources(
-    builds: Iterable[Build], names: Callable[[Build], Mapping[str, Any]], problems: Problems
+    builds: Iterable[Build], names: Callable[[Build], Mapping[str, Any]], spec: str, problems: Problems
 ) -> list[Build]:
     """Evaluate and check the sources of builds that cells use; `names` are those that expressions see of a build."""
     sound = not problems.errors  # else a missing source may be one of a wrong type, which is reported
     return [
-        _SourceResolution(build, problems).resolve(names(build)) if build.source or sound else build for build in builds
+        _SourceResolution(build, spec, problems).resolve(names(build))
+        if sound or build.source or build.requirements
+        else build
+        for build in builds
     ]
 
 
 class _SourceResolution:
-    def __init__(self, build: Build, problems: Problems) -> None:
-        self._build, self._problems = build, problems
+    def __init__(self, build: Build, spec: str, problems: Problems) -> None:
+        self._build, self._spec, self._problems = build, spec, problems
 
     def resolve(self, names: Mapping[str, Any]) -> Build:
         scope = Scope(names, {}, {}, self._problems)
         try:
             build = self._build = self._with_flags(scope)
             values = {key: scope.value(node, key in LISTED) for key, node in build.source.items()}
+            libraries = Libraries(self._spec, self._problems).declared(build.requirements, scope)
         except AlreadyReported:
             return self._build
+        if libraries and not build.source:
+            return replace(build, source={REQUIREMENTS: libraries}, options=(), params=())
         is_sound = self._has_values(values) and self._has_kind(values) and self._has_form(values)
         source = _locate({key: _plain(value) for key, value in values.items()}, build.source, build.where)
         if is_sound:
             plugin = load_engine(build.engine)
-            libraries = plugin.libraries if isinstance(plugin, Published) else {}
-            source = sources.complete_source(libraries, source, build.version)
+            published = plugin.libraries if isinstance(plugin, Published) else {}
+            source = sources.complete_source(published, source, build.version)
             if isinstance(plugin, DeclaredBuilds):
                 source = {**plugin.complete_source(source, build.recipe)}
+            if not libraries and "path" in source and isinstance(plugin, DeclaredBuilds):
+                programs = plugin.program_paths(build.recipe).values()
+                scripts = [str(Path(source["path"], path)) for path in programs]
+                libraries = Libraries(self._spec, self._problems).of_scripts(scripts, build.where)
+            if libraries and self._takes_libraries(source):
+                source = {**source, LIBRARIES: {REQUIREMENTS: libraries}}
         return replace(build, source=source, options=(), params=())
+
+    def _takes_libraries(self, source: Mapping[str, Any]) -> bool:
+        kind, build = source_kind(source), self._build
+        if kind not in (*READY, *INSTALLED, SERVER):
+            return True
+        text = build.requirements if isinstance(build.requirements, Text) else build.requirements[0]
+        message = f"build `{build.family}`: the program of its {kind} source cannot take `requirements`"
+        hint = f"leave `source` out: then the program is `{PYTHON}`, with these libraries"
+        self._problems.add("wrong-source", text.where, message, hint, len(text))
+        return False
 
     def _with_flags(self, scope: Scope) -> Build:
         """Evaluate and check the flags that depend on the version."""
@@ -294,16 +354,22 @@ class _SourceResolution:
             where = key_location(node, around) if fault.code == "unknown-key" else node_location(node, around)
             message = fault.message if node is not None else f"build `{build.family}`: {fault.message}"
             self._problems.add(fault.code, where, message, fault.hint)
-        fault_text = plugin.lacking(source, build.recipe) if isinstance(plugin, DeclaredBuilds) else None
+        lack = plugin.lacking(source, build.recipe) if isinstance(plugin, DeclaredBuilds) else None
         # programs of a wrong form were left out of the build: they are not missing
-        if fault_text and not any(problem.message.startswith("`programs`: ") for problem in self._problems.items):
-            self._report_missing_key(fault_text, "add `flags: {programs: PATH}`")
+        if lack and not any(problem.message.startswith("`programs`: ") for problem in self._problems.items):
+            where = key_location(build.source[lack.key], build.where) if lack.key else build.where
+            message = f"build `{build.family}` {lack.message}"
+            self._problems.add(lack.code, where, message, lack.hint, len(lack.key or build.family))
         has_server = plugin.server or not runs_already(source)
         if not has_server:
             message = f"build `{build.family}`: {build.engine} is no server that could run already"
             where = key_location(build.source[SERVER], build.where)
             self._problems.add("wrong-source", where, message, width=len(SERVER))
         kind = source_kind(source)
+        if kind in INSTALLED and not isinstance(plugin, DeclaredBuilds):
+            where, hint = key_location(build.source[kind], build.where), "`engine: program` runs any program"
+            message = f"build `{build.family}`: a {kind} source brings nothing that is known of {build.engine}"
+            self._problems.add("wrong-source", where, message, hint, len(kind))
         if build.patches and kind is not None and kind not in TREES:  # an official library's client alone is compiled
             patch = build.patches[0]
             message = f"build `{build.family}`: a {kind} source brings no tree to patch"
@@ -358,10 +424,70 @@ def _kinds_without_version(source: Any) -> Iterator[str]:
     kind = source_kind(source) if isinstance(source, Mapping) else None
     if kind is None:
         return
-    if kind in _VERSIONED and "version" not in source and len(str(source[kind]).split(":")) != _COORDINATES:
+    if (
+        kind in _VERSIONED
+        and "version" not in source
+        and not re.search(_RELEASES.get(kind, r"\Z\A"), str(source[kind]))
+    ):
         yield kind
     for key in SOURCES[kind].nested:
         yield from _kinds_without_version(source.get(key))
+
+
+# Libraries of scripts
+
+
+class Libraries:
+    """Requirements of a build, from its list, from a file that it names or from its scripts, in one spelling."""
+
+    def __init__(self, spec: str, problems: Problems) -> None:
+        self._spec, self._problems = spec, problems
+
+    def declared(self, requirements: Text | Sequence[Text], scope: Scope) -> list[str]:
+        """Resolve a list, or read the file of that name; AlreadyReported where something is wrong."""
+        if isinstance(requirements, Text):
+            return self._read(requirements)
+        lines: list[Requirement] = []
+        for text in requirements:
+            value = Text(str(scope.value(text)), text.where)
+            with self._reporting(value, f"`{value}`"):
+                lines.append(parse_requirement(value))
+        if len(lines) < len(requirements):
+            raise AlreadyReported("requirements")
+        return [*sorted_lines(lines)]
+
+    def of_scripts(self, paths: Iterable[str], where: Location) -> list[str]:
+        """Read the blocks of PEP 723 of scripts that the spec may read; of others the build reads them."""
+        lines: list[Requirement] = []
+        for path in paths:
+            if may_read(path, self._spec) and files.holds_data(path):
+                content = files.head(path)
+                files.record_file(path, content)
+                with self._reporting(Text(path, where), f"`{path}`"):
+                    lines += script_requirements(content.decode(errors="replace")) or []
+        return [*sorted_lines(lines)]
+
+    def _read(self, name: Text) -> list[str]:
+        path = str(Path(name.where.file).parent / name)
+        if not check_may_read(path, self._spec, name, self._problems):
+            raise AlreadyReported(path)
+        with self._reporting(name, f"`{name}`"):
+            try:
+                content = files.head(path)
+                files.record_file(path, content)
+                return [*sorted_lines(parse_file(name, content.decode()))]
+            except (OSError, ValueError) as error:
+                hint = f"did you mean `[{name}]`?" if "==" in name else "a file of requirements, or a list in brackets"
+                message = f"`{name}` cannot be read: {getattr(error, 'strerror', None) or error}"
+                self._problems.add("file-not-found", name.where, message, hint, len(name))
+        raise AlreadyReported(path)
+
+    @contextmanager
+    def _reporting(self, text: Text, subject: str) -> Iterator[None]:
+        try:
+            yield
+        except RequirementsError as error:
+            self._problems.add("wrong-source", text.where, f"{subject} {error}", error.hint, len(text))
 
 
 # Clients: builds that steps name, which are no cell's engine and on no axis of builds

@@ -87,8 +87,8 @@ def expand(
     for cell in cells:
         segment_checks.check(cell.choice, cell.segments)
     used = dict.fromkeys(choice.build for choice in choices)
-    used_builds = builds.resolve_sources(used, names.of_build, problems)
-    client_builds = builds.resolve_sources(clients.builds, names.of_build, problems)
+    used_builds = builds.resolve_sources(used, names.of_build, document.path, problems)
+    client_builds = builds.resolve_sources(clients.builds, names.of_build, document.path, problems)
     unknown.report(problems)
     for cell in cells:
         checks.check_running_server(document, cell.choice, cell.segments, problems)

@@ -11,19 +11,21 @@ from typing import NamedTuple
 from stepgrid.language.files import NotRegularError, digest, head, record_file
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.site import check_may_read
-from stepgrid.language.yaml import Map, Text, load, node_location, width
+from stepgrid.language.sources import REQUIREMENTS
+from stepgrid.language.yaml import Map, Seq, Text, load, node_location, width
 from stepgrid.model.units import size
 
 FORM, SUFFIX = "1", ".lock.yaml"
 LARGEST_PATCH = 64 << 20  # bytes
 _KEYS = ("lock", "sources")
 _COMMIT = (re.compile(r"[0-9a-f]{40}"), "a commit: 40 digits, 0-9 and a-f")
+_LIBRARIES = (re.compile(r"[\w.-]+==[\w.+!-]+(?: --hash=sha256:[0-9a-f]{64})*", re.ASCII), "a list of NAME==VERSION")
 _CHECKSUM = (re.compile(r"sha256:[0-9a-f]{64}"), "sha256: and 64 digits, 0-9 and a-f")
 _HINT = "`stepgrid lock` writes this file"
 
 
 class Lock(NamedTuple):
-    pins: Mapping[str, str]  # source key -> a commit, or a checksum that begins with `sha256:`
+    pins: Mapping[str, str]  # source key -> a commit, a checksum that begins with `sha256:`, or lines of libraries
     at: Mapping[str, Location]  # of each source
 
 
@@ -64,12 +66,16 @@ def _lock(nodes: Map, problems: Problems) -> Lock:
         message = "`sources`: expected a map of sources and what holds each still"
         problems.add("wrong-type", node_location(sources, nodes.where), message, _HINT, width(sources))
         return Lock({}, {})
+    pins: dict[str, str] = {}
     for key, value in sources.items():
-        form, expected = _COMMIT if key.startswith("git ") else _CHECKSUM
-        if not isinstance(value, Text) or not form.fullmatch(value):
+        is_list = key.startswith(f"{REQUIREMENTS} ")
+        form, expected = _LIBRARIES if is_list else _COMMIT if key.startswith("git ") else _CHECKSUM
+        lines = value if isinstance(value, Seq) and is_list else [value]
+        pins[key] = "\n".join(map(str, lines))
+        if not all(isinstance(line, Text) and form.fullmatch(line) for line in lines):
             message = f"what holds `{key}` still is {expected}"
             problems.add("wrong-pin", node_location(value, sources.at[key]), message, _HINT, width(value))
-    return Lock({key: str(value) for key, value in sources.items()}, sources.at)
+    return Lock(pins, sources.at)
 
 
 def warn_of_unused(lock: Lock, sources: Collection[str], problems: Problems) -> None:
@@ -86,13 +92,25 @@ def pin_digest(pin: str) -> str:
     return pin.removeprefix("sha256:")
 
 
+def content_digest(pin: str) -> str:
+    """Return what a finished build has of a pin among its artifacts: of lines of libraries their checksum."""
+    return digest(pin.encode()) if "==" in pin else pin
+
+
 def text(pins: Mapping[str, str]) -> str:
     """Write a lock file; the same pins give the same text."""
     # most keys are plain text to YAML: a colon and a hash are, within a word
     is_plain = re.compile(r"(?!.*(: |:$| #| $))[A-Za-z][!-~ ]*").fullmatch
-    lines = "".join(f"  {key if is_plain(key) else json.dumps(key)}: {pins[key]}\n" for key in sorted(pins))
+    lines = "".join(
+        f"  {key if is_plain(key) else json.dumps(key)}:{_pin_text(key, pins[key])}\n" for key in sorted(pins)
+    )
     sources = f"sources:\n{lines}" if lines else "sources: {}\n"
     return f"# written by `stepgrid lock`; `--update` moves what is held here\nlock: {FORM}\n{sources}"
+
+
+def _pin_text(key: str, pin: str) -> str:
+    listed = key.startswith(f"{REQUIREMENTS} ")
+    return "".join(f"\n    - {line}" for line in pin.splitlines()) if listed else f" {pin}"
 
 
 def patches(names: Sequence[Text], spec: str, problems: Problems) -> list[tuple[str, str]]:

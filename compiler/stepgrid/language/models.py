@@ -136,6 +136,7 @@ class Build(Model):
     patches: tuple[Label, ...] = ()
     flags: dict[str, Annotated[Label, accepts(Label | tuple[Label, ...])]] = {}
     extensions: dict[str, Label] = {}
+    requirements: Label | Annotated[tuple[Label, ...], Field(min_length=1)] | None = None
     service: Service | None = None
     options: Options = ()
     params: FreeMap = {}

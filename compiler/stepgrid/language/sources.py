@@ -12,12 +12,16 @@ from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 from stepgrid.language.problems import close_names
+from stepgrid.language.requirements import HASH, PYTHON, Requirement, RequirementsError, parse_requirement
 from stepgrid.model.plan import SERVER
 
 READY = ("debian", "system")  # kinds with programs that need no compilation
 TREES = ("git", "tarball", "crate", "pypi", "debian-source", "path")  # kinds with a tree that can be compiled
 LOCAL = ("system", "path", SERVER)  # kinds that take nothing from the network
-LISTED = frozenset({"debian", "files"})  # keys that take several names
+REQUIREMENTS = "requirements"  # the kind of libraries of a Python script, in an environment of their own
+INSTALLED = ("cargo", "go", "npm", REQUIREMENTS)  # kinds with programs that a client installs into the build
+LIBRARIES = "libraries"  # in a source of any kind: the source of its requirements
+LISTED = frozenset({"debian", "files", REQUIREMENTS})  # keys that take several names
 WHOLE = "."  # of the files of a `path` source: its folder, without what is no part of a program
 
 Check: TypeAlias = Callable[[str], str | None]  # the end of a sentence, such as "is empty"
@@ -88,12 +92,25 @@ def _not_an_option(pattern: str, complaint: str) -> Check:
     )
 
 
+def _requirement(value: str) -> str | None:
+    try:
+        parse_requirement(value)
+    except RequirementsError as error:
+        return str(error)
+    return None
+
+
 _BOOLEAN = _matching("true|false", "true or false")
 _SHA256 = _matching(r"[0-9a-f]{64}", "a SHA-256: 64 digits, 0-9 and a-f")
 _VERSION = _matching(r"[A-Za-z0-9][A-Za-z0-9.+!_~-]*", "a version")
 _DEBIAN_VERSION = _matching(r"[0-9][A-Za-z0-9.+:~-]*", "a version of a Debian package")
 _CRATE = _matching(r"[A-Za-z][A-Za-z0-9_-]*", "a crate's name")
 _PYPI = _matching(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", "a package's name")
+_NPM = _matching(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*", "a package's name")
+_GO = _matching(
+    r"[a-z0-9][\w.-]*(?:/[\w.~-]+)+(?:@v[\w.+-]+)?", "a package's path such as host.example/module/cmd/name"
+)
+_FEATURES = _matching(r"[\w/+.-]+(?:[ ,]+[\w/+.-]+)*", "a list of features")
 _PACKAGE = _matching(r"[a-z0-9][a-z0-9+.-]+", "a Debian package's name")
 _SUITE = _matching(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "a suite such as bookworm")
 _COORDINATES = _matching(r"[\w.-]*\w:\w[\w.-]*(?::\w[\w.+-]*)?", "GROUP:ARTIFACT or GROUP:ARTIFACT:VERSION")
@@ -115,6 +132,10 @@ SOURCES: Mapping[str, Form] = MappingProxyType(
         "crate": Form(_CRATE, {}, _VERSIONED),
         "pypi": Form(_PYPI, {}, {**_VERSIONED, "kind": _KIND}),
         "debian-source": Form(_PACKAGE, {"suite": _SUITE}, _DEBIAN_SOURCE),
+        "cargo": Form(_CRATE, {}, {**_VERSIONED, "features": _FEATURES}),
+        "go": Form(_GO, {}, {"version": _VERSION}),
+        "npm": Form(_NPM, {}, {**_VERSIONED, "scripts": _BOOLEAN}),
+        REQUIREMENTS: Form(_requirement, {}, {}),
         "path": Form(_not_an_option(".+", "is empty"), {}, {"files": _LOCAL_FILE}),
         SERVER: Form(_SERVER, {}, {}),
     }
@@ -127,15 +148,31 @@ def source_kind(source: Mapping[str, Any]) -> str | None:
     return kinds[0] if len(kinds) == 1 else None
 
 
+def default_program(source: Mapping[str, Any]) -> str | None:
+    """Name the program that a source brings where a build names none."""
+    kind = source_kind(source)
+    if kind == REQUIREMENTS:
+        return PYTHON
+    if kind != "system" and kind not in INSTALLED:
+        return None
+    parts = str(source[kind]).partition("@" if kind == "go" else "\0")[0].split("/")
+    return parts[-2] if kind == "go" and re.fullmatch("v[0-9]+", parts[-1]) else parts[-1]
+
+
+def declared_libraries(source: Mapping[str, Any]) -> list[Requirement]:
+    """List the libraries of a source of requirements; of another source none."""
+    return [parse_requirement(line) for line in _names(source.get(REQUIREMENTS, ()))]
+
+
 def network_sources(source: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """List kind and name, less the release, of a source that needs the network, and of the tree beside an artifact."""
     kind = source_kind(source)
-    if kind is None or kind in LOCAL or str(source[kind]).startswith("file:"):
-        return
-    names = source[kind] if isinstance(source[kind], list | tuple) else [source[kind]]
-    yield kind, " ".join(":".join(str(name).split(":")[:2]) if kind == "maven" else str(name) for name in names)
-    for key in SOURCES[kind].nested:
-        yield from network_sources(source.get(key, {}))
+    if kind is not None and kind not in LOCAL and not str(source[kind]).startswith("file:"):
+        names = [name.partition(HASH)[0] for name in _names(source[kind])]
+        yield kind, " ".join(":".join(name.split(":")[:2]) if kind == "maven" else name for name in names)
+    for part in source.values():
+        if isinstance(part, Mapping):
+            yield from network_sources(part)
 
 
 def source_faults(source: Mapping[str, Any]) -> Iterator[Fault]:
@@ -218,7 +255,7 @@ def complete_source(
     `libraries`: those that are published of the build's engine, by GROUP:ARTIFACT.
     """
     kind = source_kind(source)
-    if kind in ("crate", "pypi"):
+    if kind in ("crate", "pypi", "cargo", "npm") or (kind == "go" and "@" not in str(source[kind])):
         return {**source, **({"version": version} if version and "version" not in source else {})}
     if kind != "maven":
         return dict(source)
@@ -239,8 +276,8 @@ def complete_source(
     return values
 
 
-_UNNAMED = frozenset({"sha256", "submodules", "patched"})  # they do not name a file or a commit
-_ARTIFACTS = frozenset({"maven", "crate", "pypi", "debian-source"})
+_UNNAMED = frozenset({"sha256", "submodules", "patched", "features", "scripts"})  # they name no file and no commit
+_ARTIFACTS = frozenset({"maven", "crate", "pypi", "debian-source", "cargo", "go", "npm"})
 
 
 def source_key(source: Mapping[str, Any]) -> str:
@@ -249,8 +286,12 @@ def source_key(source: Mapping[str, Any]) -> str:
     if kind is None:
         return " ".join(str(value) for value in source.values() if not isinstance(value, Mapping))
     names = [name for name in (kind, *SOURCES[kind].keys) if name in source and name not in _UNNAMED]
-    values = [source[name] for name in names if not isinstance(source[name], Mapping)]
-    return " ".join([kind, *(",".join(map(str, v)) if isinstance(v, list | tuple) else str(v) for v in values)])
+    values = [_names(source[name]) for name in names if not isinstance(source[name], Mapping)]
+    return " ".join([kind, *(",".join(name.partition(HASH)[0] for name in value) for value in values)])
+
+
+def _names(value: Any) -> list[str]:
+    return [str(name) for name in value] if isinstance(value, list | tuple) else [str(value)]
 
 
 def source_parts(source: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -265,4 +306,6 @@ def can_move(source: Mapping[str, Any]) -> bool:
     """Decide if a lock file can pin a source: a tag and a branch move, and a registry may change an artifact."""
     if "git" in source:
         return not re.fullmatch(r"[0-9a-f]{40}", str(source.get("ref", "")))
+    if REQUIREMENTS in source:
+        return not all(HASH in line for line in _names(source[REQUIREMENTS]))
     return source_kind(source) in _ARTIFACTS and "sha256" not in source

@@ -10,7 +10,7 @@ from stepgrid.expand.builds import Build
 from stepgrid.expand.evaluation import Segment
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems
-from stepgrid.language.sources import TREES, can_move, source_key, source_kind, source_parts
+from stepgrid.language.sources import TREES, can_move, declared_libraries, source_key, source_kind, source_parts
 from stepgrid.lint.rule import Facts, Finding, Rule, Verdict, each_step
 from stepgrid.lint.subject import Subject
 from stepgrid.model.plan import CLIENT, SAME_QUALITY
@@ -142,7 +142,19 @@ def _open_refs(subject: Subject) -> Iterator[Finding]:
         for source in source_parts(build.source)
         if "git" in source and can_move(source) and not _FIXED.fullmatch(_RELATIVE.sub("", str(source.get("ref", ""))))
     ]
-    pins = lock_file.read(subject.document.path, Problems()).pins if open_refs else {}
+    open_libraries = [
+        (build, source, library.text)
+        for build in subject.expansion.builds
+        for source in source_parts(build.source)
+        for library in declared_libraries(source)
+        if not library.version and not library.hashes
+    ]
+    pins = lock_file.read(subject.document.path, Problems()).pins if open_refs or open_libraries else {}
+    for build, source, library in open_libraries:
+        if source_key(source) not in pins:
+            message = f"`{library}` takes several versions, and nothing says which"
+            hint = "`stepgrid lock` writes it into the lock file; `NAME==VERSION` is as good"
+            yield Finding(build.where, message, hint, width=len(build.family))
     for build, source in open_refs:
         if source_key(source) not in pins:
             message = f"`{source.get('ref')}` names no release, so it may be a branch, and nothing says its commit"

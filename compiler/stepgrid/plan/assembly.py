@@ -334,7 +334,7 @@ def _existing_pins(build: Build, pins: Pins, find_build: FindBuild) -> Iterator[
             omitted = [key for group in groups for key in group]
             pin = pins.text(omitted)
             existing = find_build(_build_id(build, pin))
-            if existing and all(pins.sources[key] in existing.digests for key in omitted):
+            if existing and all(lock_file.content_digest(pins.sources[key]) in existing.digests for key in omitted):
                 yield pin, existing.is_local
 
 

@@ -90,8 +90,8 @@ class DeclaredBuilds(Protocol):
 
     def flag_faults(self, flags: Mapping[str, Any]) -> Iterable[Fault]: ...
 
-    def lacking(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> str | None:
-        """Name what a build does not say, as a sentence's end."""
+    def lacking(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> Fault | None:
+        """Find what a build does not say, or says in vain of its source; the message is a sentence's end."""
         ...
 
     def complete_source(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -43,7 +43,15 @@ USES = {
     "ninja": "builds from source",
 }
 PACKAGES = {**TOOL_PACKAGES, "taskset": "util-linux", "perf": "linux-perf", "iostat": "sysstat"}
-SOURCE_TOOLS = {"git": "git", "maven": "mvn", "crate": "cargo", "debian-source": "dpkg-source"}
+SOURCE_TOOLS = {
+    "git": "git",
+    "maven": "mvn",
+    "crate": "cargo",
+    "debian-source": "dpkg-source",
+    "cargo": "cargo",
+    "go": "go",
+    "npm": "npm",
+}
 
 
 class Section(NamedTuple):

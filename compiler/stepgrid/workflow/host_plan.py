@@ -181,6 +181,7 @@ def _release_options(name: str, store: Store) -> ReleaseOptions:
 
 def _programs(store: Store, build: PlannedBuild) -> Collection[str] | None:
     """List the programs of a build; of one that is not made, those that it declares."""
+    from stepgrid.language.sources import default_program
     from stepgrid.plugins.engine import DeclaredBuilds
     from stepgrid.plugins.registry import engine
     from stepgrid.store.builds import build_record
@@ -191,8 +192,8 @@ def _programs(store: Store, build: PlannedBuild) -> Collection[str] | None:
     kind = engine(build.engine)
     if not isinstance(kind, DeclaredBuilds):
         return None
-    system = [Path(str(build.source["system"])).name] if "system" in build.source else None
-    return kind.program_paths(build.recipe) or system
+    program = default_program(build.source)
+    return kind.program_paths(build.recipe) or ([program] if program else None)
 
 
 # Warnings, shown once a day for each spec

@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.language.sources import WHOLE, Fault, local_files
+from stepgrid.language.sources import WHOLE, Fault, default_program, local_files
 from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ class Program:
         return frozenset()
 
     def recipes(self) -> Sequence[Recipe]:
-        from stepgrid.engines.recipes.program import ByCommand
+        from stepgrid.engines.recipes.program import ByCommand, Installed
 
-        return (ByCommand(),)
+        return (Installed(), ByCommand())
 
     def flag_faults(self, flags: Mapping[str, Any]) -> Iterator[Fault]:
         for name, value in flags.items():
@@ -50,11 +50,17 @@ class Program:
             elif check and (fault := check(str(value))):
                 yield Fault("wrong-flag", name, f"`{name}: {value}` {fault}")
 
-    def lacking(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> str | None:
-        """Require `programs`, except of a source that names a program of the machine."""
-        if "system" in source or recipe.get("flags", {}).get("programs"):
+    def lacking(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> Fault | None:
+        """Require `programs`, except of a source that names its program; a wheel has no scripts that could run."""
+        if default_program(source) is None and not recipe.get("flags", {}).get("programs"):
+            return Fault("missing-key", None, "does not say which programs it makes", "add `flags: {programs: PATH}`")
+        scripts = [path for path in self.program_paths(recipe).values() if path.endswith(".py")]
+        if "pypi" not in source or source.get("kind") == "sdist" or not scripts:
             return None
-        return "does not say which programs it makes"
+        message = f"takes `{scripts[0]}` from the package {source['pypi']}, which brings libraries for it"
+        version = f"=={source['version']}" if "version" in source else ""
+        hint = f"write `source: {{path: FOLDER}}` of the script, and `requirements: [{source['pypi']}{version}]`"
+        return Fault("wrong-source", "pypi", message, hint)
 
     def complete_source(self, source: Mapping[str, Any], recipe: Mapping[str, Any]) -> Mapping[str, Any]:
         """Choose the programs of a local folder and the `files` beside them, or all that a command may need."""

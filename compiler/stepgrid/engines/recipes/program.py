@@ -1,21 +1,33 @@
-"""Recipe of any program: run the command that the spec gives in the source tree."""
+"""Recipes of any program: run the command that the spec gives in its tree, or take what a client has installed."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from stepgrid.build.elf import read_elf, strings
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import BuiltPrograms, Material, Order, require
+from stepgrid.build.ready_programs import move_aside, write_launcher
+from stepgrid.build.recipe import BuiltPrograms, Material, Order, require, source_of
 from stepgrid.host.failure import end_of_log
-from stepgrid.language.sources import READY
+from stepgrid.language.files import head
+from stepgrid.language.problems import nearest
+from stepgrid.language.requirements import (
+    PYTHON,
+    Requirement,
+    RequirementsError,
+    is_python,
+    script_requirements,
+    sorted_lines,
+)
+from stepgrid.language.sources import INSTALLED, LIBRARIES, READY, REQUIREMENTS, source_kind
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.plugins.engine import DeclaredBuilds
 
+_BIN_FOLDERS = ("bin", "node_modules/.bin")
 _LONGEST = 12 * 3600.0  # seconds
 _COMPILERS = "cc|c\\+\\+|gcc|g\\+\\+|clang|clang\\+\\+|make|cmake|ninja|ld|ar"
 _MISSING = re.compile(rf"(?:^|[\s:])({_COMPILERS}): (?:command not found|not found|No such file or directory)$", re.M)
@@ -35,20 +47,80 @@ class ByCommand:
         command = str(_flags(recipe).get("command", ""))  # empty where the tree holds its programs already
         if command:
             argv = [word.replace("{jobs}", str(order.jobs)) for word in shlex.split(command)]
-            _compile(order, argv, tree, environment(recipe))
-        paths = {name: _check_program(tree, path) for name, path in engine.program_paths(recipe).items()}
+            _compile(order, argv, tree, order.environment)
+        declared = engine.program_paths(recipe)
+        libraries = _fetch_libraries(order, tree, declared.values())
+        paths = {name: _check_program(tree, path, libraries) for name, path in declared.items()}
         compilers = {
             name: elf.compiler if (elf := read_elf(path.resolve())) else "none" for name, path in paths.items()
         }
         return BuiltPrograms(
-            {name: (str(path.relative_to(order.folder)),) for name, path in paths.items()},
-            quality={"command": command, "environment": {**environment(recipe)}, "compiler": {**compilers}},
+            {name: _start_argv(order.folder, path, libraries) for name, path in paths.items()},
+            quality={
+                "command": command,
+                "environment": {**order.environment},
+                "compiler": {**compilers},
+                **({"python": libraries.quality["python"]} if libraries else {}),
+            },
+            artifacts=libraries.artifacts if libraries else (),
+            facts=libraries.facts if libraries else {},
         )
 
 
-def environment(recipe: Mapping[str, Any]) -> dict[str, str]:
-    flags = _flags(recipe).items()
-    return {name.removeprefix("env."): str(value) for name, value in flags if name.startswith("env.")}
+class Installed:
+    """The recipe for programs that a package's client has installed into the build."""
+
+    name, tools = "installed", ()
+
+    def takes(self, build: PlannedBuild) -> bool:
+        return source_kind(build.source) in INSTALLED
+
+    def make(self, order: Order, material: Material) -> BuiltPrograms:
+        assert material.prefix is not None
+        folders = [folder for name in _BIN_FOLDERS if (folder := material.prefix / name).is_dir()]
+        installed = {path.name: path for folder in folders for path in sorted(folder.iterdir())}
+        for name in order.programs:
+            if name not in installed:
+                package = source_of(order.build.source).describe(order.build.source)
+                hint = nearest(name, installed) if installed else "it brings none: it is a library"
+                raise BuildError(f"{package} has no program {name}; {hint}")
+        libraries = material if REQUIREMENTS in order.build.source else None
+        return BuiltPrograms({name: _start_argv(order.folder, installed[name], libraries) for name in order.programs})
+
+
+# Scripts and their libraries
+
+
+def _fetch_libraries(order: Order, tree: Path, programs: Iterable[str]) -> Material | None:
+    """Make the environment of the libraries that the spec, or else a script itself, names; None without any."""
+    source = order.build.source.get(LIBRARIES)
+    if not isinstance(source, Mapping):
+        lines = [line for path in programs if (tree / path).is_file() for line in _script_lines(tree / path)]
+        source = {REQUIREMENTS: [*sorted_lines(lines)]} if lines else None
+    return source_of(source).fetch(source, order.folder, order) if source else None
+
+
+def _script_lines(program: Path) -> list[Requirement]:
+    text = head(str(program)).decode(errors="replace")
+    try:
+        return (script_requirements(text) or []) if is_python(program.name, text) else []
+    except RequirementsError as error:
+        raise BuildError(f"{program.name} {error}") from None
+
+
+def _start_argv(folder: Path, program: Path, libraries: Material | None) -> tuple[str, ...]:
+    """Start a Python script by the Python that has its libraries; another script finds that first on its PATH."""
+    relative = str(program.relative_to(folder))
+    if libraries is None or libraries.prefix is None or program.name == PYTHON:
+        return (relative,)
+    python = (libraries.prefix / "bin" / PYTHON).relative_to(folder)
+    text = head(str(program)).decode(errors="replace")
+    if is_python(program.name, text):
+        return (str(python), relative)
+    if not text.startswith("#!"):
+        return (relative,)
+    real = move_aside(program)
+    return write_launcher(program, folder, (str(real.relative_to(folder)),), {"PATH": f"$build/{python.parent}:$PATH"})
 
 
 def _flags(recipe: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -67,13 +139,14 @@ def _compile(order: Order, argv: Sequence[str], tree: Path, variables: Mapping[s
     raise BuildError(f"the build's command {argv[0]} {ending}")
 
 
-def _check_program(tree: Path, path: str) -> Path:
+def _check_program(tree: Path, path: str, libraries: Material | None) -> Path:
     program = tree / path
     if not program.resolve().is_relative_to(tree.resolve()):
         raise BuildError(f"the program {path} is a link out of its tree")
     if not program.is_file():
         raise BuildError(f"the tree has no program {path} when its command has ended")
-    if not program.stat().st_mode & 0o100:
+    is_script = libraries is not None and is_python(path, head(str(program)).decode(errors="replace"))
+    if not is_script and not program.stat().st_mode & 0o100:
         raise BuildError(f"{path} is no program: it is not executable")
     if fault := relocation_fault(program, tree):
         raise BuildError(f"the program {path} would not run where the build is published: {fault}")

@@ -1,0 +1,90 @@
+"""Programs and libraries of published packages, by the clients of their registries."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from subprocess import PIPE, STDOUT
+
+import pytest
+
+from stepgrid.build import record
+from stepgrid.build.job import make
+from stepgrid.cli import main
+from stepgrid.language import lock_file
+from stepgrid.language.problems import Problems
+from stepgrid.model.plan import PlannedBuild
+from stepgrid.store.store import Store
+from stepgrid.workflow import host_plan
+from tests.needs import needs
+
+SPEC = """\
+title: t
+builds: {{p: {{engine: program, {build}}}}}
+steps: [{{name: say, kind: command, argv: ["{{program:{program}}}"]}}]
+"""
+TITLECASE, BBOLT = "source: {cargo: titlecase, version: 3.6.0}", "source: {go: go.etcd.io/bbolt/cmd/bbolt@v1.3.10}"
+SEMVER = "source: {npm: semver, version: 7.6.0}"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def planned(build: str, program: str) -> PlannedBuild:
+    Path("a.yaml").write_text(SPEC.format(build=build, program=program))
+    return host_plan.compile_for_host("a.yaml", None).builds[0]
+
+
+def answer(build: PlannedBuild, program: str, *words: str, text: str = "") -> str:
+    """Make a build, and start its program where it was published."""
+    assert make(Store(), build) == 0
+    argv = record.programs(Store().build(build.id))[program]
+    command = [*argv, *words]
+    return subprocess.run(command, input=text, stdout=PIPE, stderr=STDOUT, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize(
+    ("build", "program", "words", "output"),
+    [
+        pytest.param(TITLECASE, "titlecase", (), "A Tale of Two", marks=needs("cargo")),
+        pytest.param(BBOLT, "bbolt", ("bench", "-count", "1000"), "# Write", marks=needs("go-modules")),
+        pytest.param(SEMVER, "semver", ("-i", "minor", "1.2.3"), "1.3.0", marks=needs("npm")),
+    ],
+)
+def test_a_program_is_installed_and_held(build: str, program: str, words: tuple[str, ...], output: str) -> None:
+    before = planned(build, program)
+    assert output in answer(before, program, *words, text="a tale of two")
+    assert main(["lock", "a.yaml"]) == 0
+    (pin,) = lock_file.read("a.yaml", Problems()).pins.values()
+    after = planned(build, program)
+    assert (after.id, [*after.pins.values()]) == (before.id, [pin.removeprefix("sha256:")])
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        pytest.param(
+            "source: {cargo: titlecase, version: 99.0.0}", "has no titlecase 99.0.0|it has", marks=needs("cargo")
+        ),
+        pytest.param("source: {cargo: itoa, version: 1.0.1}", "has no program: it is a library", marks=needs("cargo")),
+        pytest.param(
+            "source: {npm: semver, version: 99.0.0}", "no semver 99.0.0: check its version", marks=needs("npm")
+        ),
+        pytest.param("source: {npm: yallist, version: 4.0.0}", "has no program yallist", marks=needs("npm")),
+    ],
+)
+def test_a_program_that_there_is_not(build: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    program = re.findall(r"(?:cargo|npm): ([a-z]+)", build)[0]
+    assert make(Store(), planned(build, program)) == 1
+    assert re.search(message, capsys.readouterr().err)
+
+
+@needs("pip")
+def test_libraries_of_a_script(tmp_path: Path) -> None:
+    script = "import six; print(six.__version__)"
+    build = planned("requirements: [six==1.16.0]", "python")
+    assert answer(build, "python", "-c", script) == "1.16.0\n"
+    assert planned("requirements: [six==1.17.0]", "python").id != build.id

@@ -1,0 +1,130 @@
+"""Requirements of scripts: one spelling, the files of Python's tools, what is said of wrong ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from stepgrid.language.requirements import RequirementsError, parse_file, parse_requirement
+
+ONE, TWO = "1" * 64, "2" * 64
+
+
+@pytest.mark.parametrize(
+    ("text", "spelling", "version"),
+    [
+        ("lmdb==1.6.2", "lmdb==1.6.2", "1.6.2"),
+        (" lmdb == 1.6.2 ", "lmdb==1.6.2", "1.6.2"),
+        ("lmdb", "lmdb", ""),
+        ("lmdb>=1.4, <2", "lmdb>=1.4,<2", ""),
+        ("lmdb==1.*", "lmdb==1.*", ""),
+        (
+            "uvicorn[standard, x]~=0.3 ;  python_version < '3.13'",
+            "uvicorn[standard,x]~=0.3; python_version < '3.13'",
+            "",
+        ),
+        ("uvicorn[standard]==0.3; python_version < '3.13'", "uvicorn[standard]==0.3; python_version < '3.13'", "0.3"),
+        (f"lmdb==1.6.2 --hash=sha256:{TWO} --hash=sha256:{ONE}", "lmdb==1.6.2", "1.6.2"),
+    ],
+)
+def test_a_requirement_has_one_spelling(text: str, spelling: str, version: str) -> None:
+    requirement = parse_requirement(text)
+    assert (requirement.text, requirement.version) == (spelling, version)
+    assert parse_requirement(requirement.line) == requirement
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("lmdb=1.6.2", "is not a requirement such as `lmdb==1.6.2`", "did you mean `lmdb==1.6.2`?"),
+        ("two words", "is not a requirement such as `lmdb==1.6.2`", ""),
+        ("--index-url https://host.example", "is an option of pip", "packages come from the index"),
+        ("thing @ https://host.example/thing.whl", "names a place: a name and a version", ""),
+        ("lmdb==1.6.2 --index-url https://host.example", "names a place", ""),
+        ("lmdb==1.6.2; python_version > '3' --config-settings=x", "is not a requirement", ""),
+    ],
+)
+def test_a_wrong_requirement(text: str, message: str, hint: str) -> None:
+    with pytest.raises(RequirementsError) as caught:
+        parse_requirement(text)
+    assert str(caught.value).startswith(message)
+    assert caught.value.hint.startswith(hint)
+
+
+LISTED = f"""\
+# made by hand
+lmdb==1.6.2 \\
+    --hash=sha256:{TWO} \\
+    --hash=sha256:{ONE}
+plyvel == 1.5.1  # LevelDB
+"""
+PROJECT = '[project]\nname = "bench"\ndependencies = ["plyvel==1.5.1", "lmdb>=1.4"]\n'
+PYLOCK = f"""\
+lock-version = "1.0"
+[[packages]]
+name = "lmdb"
+version = "1.6.2"
+marker = "sys_platform == 'linux'"
+wheels = [{{ url = "https://host.example/lmdb.whl", hashes = {{ sha256 = "{ONE}" }} }}]
+"""
+UV_LOCK = f"""\
+version = 1
+[[package]]
+name = "bench"
+source = {{ virtual = "." }}
+dependencies = [{{ name = "lmdb" }}, {{ name = "colour", marker = "sys_platform == 'win32'" }}]
+[[package]]
+name = "lmdb"
+version = "1.6.2"
+source = {{ registry = "https://host.example/simple" }}
+wheels = [{{ url = "https://host.example/lmdb.whl", hash = "sha256:{ONE}" }}]
+[[package]]
+name = "colour"
+version = "0.1"
+source = {{ registry = "https://host.example/simple" }}
+[[package]]
+name = "pytest"
+version = "9.0"
+source = {{ registry = "https://host.example/simple" }}
+"""
+SCRIPT = """\
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.11"
+# dependencies = [
+#   "plyvel==1.5.1",
+# ]
+# ///
+import plyvel
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "lines"),
+    [
+        ("requirements.txt", LISTED, [f"lmdb==1.6.2 --hash=sha256:{ONE} --hash=sha256:{TWO}", "plyvel==1.5.1"]),
+        ("bench/pyproject.toml", PROJECT, ["plyvel==1.5.1", "lmdb>=1.4"]),
+        ("pylock.bench.toml", PYLOCK, [f"lmdb==1.6.2; sys_platform == 'linux' --hash=sha256:{ONE}"]),
+        ("uv.lock", UV_LOCK, [f"lmdb==1.6.2 --hash=sha256:{ONE}", "colour==0.1; (sys_platform == 'win32')"]),
+        ("kv.py", SCRIPT, ["plyvel==1.5.1"]),
+    ],
+)
+def test_files_of_requirements(name: str, text: str, lines: list[str]) -> None:
+    assert [requirement.line for requirement in parse_file(name, text)] == lines
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("requirements.txt", "-r other.txt\n", "is an option of pip"),
+        ("pyproject.toml", "[tool.x]\n", "has no `dependencies` in its table `[project]`"),
+        ("pyproject.toml", "[project\n", "is not TOML: "),
+        ("pylock.toml", "packages = 3\n", "is not of its form"),
+        ("kv.py", "import lmdb\n", "has no block `# /// script` that names its dependencies"),
+        ("kv.py", "# /// script\n# dependencies = []\n", "has a block `# /// script` without its last line"),
+        ("poetry.lock", "", "is not a file of requirements that is known"),
+    ],
+)
+def test_wrong_files(name: str, text: str, message: str) -> None:
+    with pytest.raises(RequirementsError) as caught:
+        parse_file(name, text)
+    assert str(caught.value).startswith(message)
