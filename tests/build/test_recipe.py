@@ -21,6 +21,10 @@ DECLARED = {
     "maven": {"maven": "a.b:c:1", "classifier": "linux64"},
     "crate": {"crate": "a", "version": "1"},
     "pypi": {"pypi": "a", "version": "1"},
+    "cargo": {"cargo": "a", "version": "1"},
+    "go": {"go": "host.example/a/cmd/b@v1.0.0"},
+    "npm": {"npm": "@a/b", "version": "1"},
+    "requirements": {"requirements": ["a==1", "b"]},
     "debian-source": {"debian-source": "gflags", "suite": "bookworm"},
     "path": {"path": "../a"},
     "server": {"server": "prod"},
@@ -44,7 +48,9 @@ def test_every_source_keeps_the_protocol(route: str):
 def test_one_source_each(declared: dict[str, str], given: str):
     with pytest.raises(BuildError) as caught:
         source_of(declared)
-    routes = "debian, system, git, tarball, maven, crate, pypi, debian-source, path, server"
+    routes = (
+        "debian, system, git, tarball, maven, crate, pypi, cargo, go, npm, requirements, debian-source, path, server"
+    )
     assert str(caught.value) == f"a source has exactly one of the keys {routes}; this one has {given}"
 
 

@@ -107,3 +107,68 @@ def test_a_wrong_list_is_one_fault(complaints: Complaints):
     said = complaints(SPEC.replace('programs: "bin/x"', "programs: [{x: bin/x}]"))
     assert "a.yaml:6:51: error[wrong-type]: `programs`: expected text, found a list\n" in said
     assert said.count("error[") == 1
+
+
+LIBRARIES = """\
+title: t
+builds:
+  lmdb: {engine: program, versions: [1.6.2, 1.7.5], requirements: ["lmdb=={{ version }}"]}
+  leveldb: {engine: program, requirements: [plyvel==1.5.1]}
+steps: [{name: get, kind: command, argv: ["{program:python}", kv.py]}]
+"""
+
+
+def test_a_raised_library_is_another_build_of_its_own(compile_text: Compile):
+    raised = LIBRARIES.replace("1.7.5", "2.0.0")
+    ids, after = ({build.name: build.id for build in compile_text(text).builds} for text in (LIBRARIES, raised))
+    assert {name for name in ids if ids[name] == after.get(name)} == {"lmdb-1.6.2", "leveldb"}
+    assert set(after) - set(ids) == {"lmdb-2.0.0"}
+
+
+def test_a_script_of_the_spec_names_its_libraries(compile_text: Compile, tmp_path: Path):
+    text = "title: t\nbuilds: {kv: {engine: program, source: {path: bench}, flags: {programs: kv.py}}}\n"
+    text += "steps: [{name: get, kind: command, argv: ['{program:kv.py}']}]\n"
+    (tmp_path / "bench").mkdir()
+    script = tmp_path / "bench/kv.py"
+    script.write_text("#!/usr/bin/env python3\n# /// script\n# dependencies = ['plyvel == 1.5.1']\n# ///\n")
+    assert compile_text(text).builds[0].source["libraries"] == {"requirements": ["plyvel==1.5.1"]}
+    script.write_text("#!/usr/bin/env python3\n")
+    assert "libraries" not in compile_text(text).builds[0].source
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (
+            "{engine: program, source: {pypi: plyvel, version: 1.5.1}, flags: {programs: kv.py}}",
+            [
+                "a.yaml:2:40: error[wrong-source]: build `b` takes `kv.py` from the package plyvel, which brings",
+                "write `source: {path: FOLDER}` of the script, and `requirements: [plyvel==1.5.1]`",
+            ],
+        ),
+        (
+            "{engine: program, requirements: [lmdb=1.6.2, -e .]}",
+            ["`lmdb=1.6.2` is not a requirement", "did you mean `lmdb==1.6.2`?", "`-e .` is an option of pip"],
+        ),
+        (
+            "{engine: program, requirements: [lmdb==1], source: {system: python3}}",
+            ["the program of its system source cannot take `requirements`", "leave `source` out"],
+        ),
+        ("{engine: program, requirements: libraries.txt}", ["`libraries.txt` cannot be read: No such file"]),
+        ("{engine: program, requirements: lmdb==1}", ["did you mean `[lmdb==1]`?"]),
+        ("{engine: program, requirements: ../../libraries.txt}", ["is outside the spec's folder"]),
+        (
+            "{engine: rocksdb, requirements: [lmdb==1], source: {system: db_bench}}",
+            ["`requirements` is for the engine `program`, found `rocksdb`"],
+        ),
+        (
+            "{engine: rocksdb, version: 9.9.3, source: {cargo: rocksdb}}",
+            ["a cargo source brings nothing that is known of rocksdb", "`engine: program` runs any program"],
+        ),
+        ("{engine: program, source: {cargo: bench}}", ["has no version, and its cargo source names none"]),
+        ("{engine: program, source: {go: host.example/m/cmd/x}}", ["has no version, and its go source names none"]),
+    ],
+)
+def test_faults_of_libraries_and_packages(complaints: Complaints, build: str, said: list[str]):
+    found = complaints(f"title: t\nbuilds: {{b: {build}}}\nsteps: [{{name: s, kind: command, argv: ['true']}}]\n")
+    assert [text for text in said if text not in found] == [], found

@@ -26,6 +26,16 @@ def read(text: str | None) -> tuple[lock_file.Lock, str]:
     return lock_file.read("a.yaml", problems), format_problems(problems.items)
 
 
+def test_libraries_are_held_by_lines() -> None:
+    key = "requirements lmdb,plyvel>=1.5"
+    pins = {key: f"lmdb==1.6.2 --hash={CHECKSUM}\nplyvel==1.5.1"}
+    text = lock_file.text(pins)
+    assert text.splitlines()[3:] == [f"  {key}:", f"    - lmdb==1.6.2 --hash={CHECKSUM}", "    - plyvel==1.5.1"]
+    assert read(text)[0].pins == pins
+    _, said = read(text.replace("plyvel==1.5.1", "plyvel==1.5.1 --index-url=https://host.example"))
+    assert f"what holds `{key}` still is a list of NAME==VERSION" in said
+
+
 @pytest.mark.parametrize("text", [None, "", "# nothing yet\n", "lock: 1\n", "lock: 1\nsources:\n", "sources: {}\n"])
 def test_without_a_file_nothing_is_held(text: str | None) -> None:
     assert read(text) == (lock_file.Lock({}, {}), "")

@@ -81,6 +81,10 @@ class Commands:
         self._end(status, began)
         return status
 
+    def first_line(self, argv: Sequence[str]) -> str:
+        """Return what a tool says of its version."""
+        return self.run(argv, 60.0, quiet=True).stdout.partition("\n")[0]
+
     def note(self, text: str) -> None:
         with self.log.open("a", encoding="utf-8") as file:
             file.write(mask_credentials(text.rstrip("\n")) + "\n" if text else "")

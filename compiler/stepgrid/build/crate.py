@@ -1,4 +1,4 @@
-"""Rust crates as source trees, by cargo as the machine has it configured. No build script runs: nothing is built."""
+"""Rust crates by cargo as the machine has it configured: as source trees, of which nothing is run, or as programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from stepgrid.build.archive import unpack
 from stepgrid.build.commands import CommandResult
 from stepgrid.build.error import BuildError
-from stepgrid.build.fetch import REGISTRY_SECONDS, explain_client, verify_checksum
+from stepgrid.build.fetch import PROGRAM_ADVICE, REGISTRY_SECONDS, Client, explain_client, verify_checksum
 from stepgrid.build.recipe import Artifact, Material, Order, require
 from stepgrid.model.plan import Json
 
@@ -25,7 +25,10 @@ edition = "2018"
 {name} = {{ version = "={version}", default-features = false }}
 [workspace]
 """
-COMPLAINTS = {
+_COMPLAINTS = {
+    r"no packages found with binaries|there is nothing to install": "{item} has no program: it is a library. A package"
+    " of your own that uses it is a `path` source with `command: cargo build --release`",
+    r"could not compile `(?P<crate>[^`]+)`": "{item}: its crate {crate} cannot be compiled here: see the build's log",
     r"candidate versions found which didn't match: (?P<others>[^\n]+)": "cargo's registry has no {item};"
     " it has: {others}",
     r"using offline mode": "cargo is set to work offline, and its cache does not hold {item}",
@@ -38,6 +41,9 @@ COMPLAINTS = {
 }
 
 
+_CARGO = Client("cargo", _COMPLAINTS, {"CARGO_NET_OFFLINE": "true"})
+
+
 class Crate:
     route = "crate"
 
@@ -45,31 +51,61 @@ class Crate:
         return f"crate {source[self.route]} {source.get('version', '')}".rstrip()
 
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
-        name, version = str(source[self.route]), str(source.get("version", ""))
-        if not version:
-            raise BuildError(f"`crate: {name}` names no version: add `version:`")
-        package = into / ".cargo-package"
-        archive = fetch_archive(package, name, version, order)
-        digest = verify_checksum(archive, source, order)
+        artifact, archive = _fetch_artifact(self.route, source, into, order)
         unpack(archive, into / "tree", strip=True)
-        shutil.rmtree(package)
         return Material(
             tree=into / "tree",
-            artifacts=(Artifact(name, version, digest),),
+            artifacts=(artifact,),
             quality={"route": "source"},
-            facts={"crate": f"{name} {version}"},
+            facts={"crate": f"{artifact.name} {artifact.version}"},
             advice="a crate's version is not that of what it carries: declare the version that it says",
         )
 
 
-def fetch_archive(package: Path, name: str, version: str, order: Order) -> Path:
+class Cargo:
+    """Programs of a crate, compiled with the dependencies that its author locked, where there is a `Cargo.lock`."""
+
+    route = "cargo"
+
+    def describe(self, source: Mapping[str, Json]) -> str:
+        return f"{self.route} {source[self.route]} {source.get('version', '')}".rstrip()
+
+    def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
+        cargo, prefix, target = require(order, "cargo"), into / "prefix", into / ".target"
+        artifact, _ = _fetch_artifact(self.route, source, into, order)
+        version = artifact.version.partition("+")[0]  # of which cargo takes no notice
+        argv = [cargo, "install", artifact.name, f"--version={version}", "--locked", "--no-track", f"--root={prefix}"]
+        argv += [f"--features={source['features']}"] if "features" in source else []
+        item = f"{artifact.name} {artifact.version}"
+        _CARGO.install(order, item, argv, {"CARGO_TARGET_DIR": str(target)})
+        shutil.rmtree(target)
+        rustc = order.commands.first_line([str(Path(cargo).with_name("rustc")), "--version"])
+        quality: dict[str, Json] = {"route": self.route, "compiler": rustc, "features": str(source.get("features", ""))}
+        return Material(prefix=prefix, artifacts=(artifact,), quality=quality, advice=PROGRAM_ADVICE)
+
+    def resolve(self, source: Mapping[str, Json], order: Order) -> str:
+        """Hold the crate's archive; nothing is compiled for that."""
+        return f"sha256:{_fetch_artifact(self.route, source, order.folder, order)[0].digest}"
+
+
+def _fetch_artifact(route: str, source: Mapping[str, Json], into: Path, order: Order) -> tuple[Artifact, Path]:
+    name, version = str(source[route]), str(source.get("version", ""))
+    if not version:
+        raise BuildError(f"`{route}: {name}` names no version: add `version:`")
+    package = into / ".cargo-package"
+    archive = _fetch_archive(package, name, version, order)
+    shutil.rmtree(package)
+    return Artifact(name, version, verify_checksum(archive, source, order)), archive
+
+
+def _fetch_archive(package: Path, name: str, version: str, order: Order) -> Path:
     """Return the .crate file in cargo's own cache, which cargo compares with the checksum of its index."""
     (package / "src").mkdir(parents=True)
     (package / "src" / "lib.rs").touch()
     (package / "Cargo.toml").write_text(_MANIFEST.format(name=name, version=version), encoding="utf-8")
     result = _resolve(package, order)
     if result.status:
-        raise explain_client("cargo", f"{name} {version}", result, COMPLAINTS)
+        raise explain_client("cargo", f"{name} {version}", result, _COMPLAINTS)
     for metadata in json.loads(result.stdout)["packages"]:
         if (metadata["name"], metadata["version"]) == (name, version):
             # registry/src/REGISTRY/NAME-VERSION/Cargo.toml and registry/cache/REGISTRY/NAME-VERSION.crate

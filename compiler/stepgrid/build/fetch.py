@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from http.client import HTTPException, HTTPMessage
 from pathlib import Path
 from typing import IO
@@ -21,6 +22,9 @@ from stepgrid.host.files import sha256
 from stepgrid.model.plan import Json
 
 REGISTRY_SECONDS = 3600.0  # for a client of a registry
+
+OLD_CLIENT = "is too old for {item}: install a newer one, or name one as `{client}` under `tools:` in the site file"
+PROGRAM_ADVICE = "a package's version is not always what its program says: declare the version of the program"
 
 _LARGEST = 16 << 30
 _SILENCE = 120.0  # seconds without a byte
@@ -111,3 +115,28 @@ def explain_client(client: str, item: str, result: CommandResult, complaints: Ma
         if match := re.search(pattern, output):
             return BuildError(sentence.format(client=client, item=item, **match.groupdict()))
     return BuildError(f"{client} could not fetch {item}: exit status {result.status}")
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A registry's client that installs programs, with this machine's settings."""
+
+    name: str
+    complaints: Mapping[str, str]  # sentences by patterns of its words
+    offline: Mapping[str, str]  # variables by which it takes all from its cache
+
+    def install(self, order: Order, item: str, argv: Sequence[str], variables: Mapping[str, str] | None = None) -> None:
+        """Run it; where it reaches no registry, once more with what its cache holds."""
+        output, status = "", 0
+        for offline in ({}, self.offline):
+            began = order.commands.log.stat().st_size if order.commands.log.exists() else 0
+            environment = {**order.environment, **(variables or {}), **offline}
+            status = order.commands.compile(argv, REGISTRY_SECONDS, env=environment)
+            if status == 0:
+                return
+            with order.commands.log.open("rb") as log:
+                log.seek(began)
+                output = output or log.read().decode(errors="replace")
+            if not re.search(UNREACHABLE, output):
+                break
+        raise explain_client(self.name, item, CommandResult(status, output, ""), self.complaints)

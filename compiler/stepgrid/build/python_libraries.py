@@ -51,7 +51,7 @@ class PythonLibraries:
     route = REQUIREMENTS
 
     def describe(self, source: Mapping[str, Json]) -> str:
-        return f"libraries {', '.join(requirement.text for requirement in declared_libraries(source))}"
+        return f"{self.route} {', '.join(requirement.text for requirement in declared_libraries(source))}"
 
     def resolve(self, source: Mapping[str, Json], order: Order) -> str:
         environment = _environment(order, order.folder / ENVIRONMENT)
@@ -71,11 +71,11 @@ class PythonLibraries:
             Artifact(package.name, package.version, package.hashes[0] if len(package.hashes) == 1 else "")
             for package in packages
         ]
-        whole = Artifact(REQUIREMENTS, "", content_digest("\n".join(lines)))
+        resolution = Artifact(REQUIREMENTS, "", content_digest("\n".join(lines)))
         version = environment.version()
         return Material(
             prefix=into / ENVIRONMENT,
-            artifacts=(*libraries, whole),
+            artifacts=(*libraries, resolution),
             quality={"route": self.route, "python": version},
             facts={
                 "libraries": ", ".join(f"{package.name} {package.version}" for package in packages),

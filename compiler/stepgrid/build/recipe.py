@@ -28,7 +28,7 @@ _CLASSES = {
     "maven": ("maven", "Maven"),
     "crate": ("crate", "Crate"),
     "pypi": ("pypi", "Pypi"),
-    "cargo": ("installed_programs", "Cargo"),
+    "cargo": ("crate", "Cargo"),
     "go": ("installed_programs", "Go"),
     "npm": ("installed_programs", "Npm"),
     "requirements": ("python_libraries", "PythonLibraries"),

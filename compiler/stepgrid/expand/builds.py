@@ -377,13 +377,10 @@ class _SourceResolution:
             self._problems.add("patch-without-tree", patch.where, message, hint, width(patch))
         open_kinds = [] if build.version else list(_kinds_without_version(source))
         for kind in open_kinds:
-            predicate = f"has no version, and its {kind} source names none"
-            self._report_missing_key(predicate, "add `version:` or `versions:`")
+            message = f"build `{build.family}` has no version, and its {kind} source names none"
+            hint, length = "add `version:` or `versions:`", len(build.family)
+            self._problems.add("missing-key", build.where, message, hint, length)
         return has_server and not faults and not open_kinds
-
-    def _report_missing_key(self, predicate: str, hint: str) -> None:
-        build = self._build
-        self._problems.add("missing-key", build.where, f"build `{build.family}` {predicate}", hint, len(build.family))
 
     def _value_location(self, key: str) -> Location:
         return node_location(self._build.source[key], self._build.where)

@@ -68,7 +68,7 @@ def _lock(nodes: Map, problems: Problems) -> Lock:
         return Lock({}, {})
     pins: dict[str, str] = {}
     for key, value in sources.items():
-        is_list = key.startswith(f"{REQUIREMENTS} ")
+        is_list = _is_listed(key)
         form, expected = _LIBRARIES if is_list else _COMMIT if key.startswith("git ") else _CHECKSUM
         lines = value if isinstance(value, Seq) and is_list else [value]
         pins[key] = "\n".join(map(str, lines))
@@ -76,6 +76,10 @@ def _lock(nodes: Map, problems: Problems) -> Lock:
             message = f"what holds `{key}` still is {expected}"
             problems.add("wrong-pin", node_location(value, sources.at[key]), message, _HINT, width(value))
     return Lock(pins, sources.at)
+
+
+def _is_listed(key: str) -> bool:
+    return key.startswith(f"{REQUIREMENTS} ")
 
 
 def warn_of_unused(lock: Lock, sources: Collection[str], problems: Problems) -> None:
@@ -101,16 +105,13 @@ def text(pins: Mapping[str, str]) -> str:
     """Write a lock file; the same pins give the same text."""
     # most keys are plain text to YAML: a colon and a hash are, within a word
     is_plain = re.compile(r"(?!.*(: |:$| #| $))[A-Za-z][!-~ ]*").fullmatch
-    lines = "".join(
-        f"  {key if is_plain(key) else json.dumps(key)}:{_pin_text(key, pins[key])}\n" for key in sorted(pins)
-    )
+    values = {
+        key: "".join(f"\n    - {line}" for line in pin.splitlines()) if _is_listed(key) else f" {pin}"
+        for key, pin in sorted(pins.items())
+    }
+    lines = "".join(f"  {key if is_plain(key) else json.dumps(key)}:{value}\n" for key, value in values.items())
     sources = f"sources:\n{lines}" if lines else "sources: {}\n"
     return f"# written by `stepgrid lock`; `--update` moves what is held here\nlock: {FORM}\n{sources}"
-
-
-def _pin_text(key: str, pin: str) -> str:
-    listed = key.startswith(f"{REQUIREMENTS} ")
-    return "".join(f"\n    - {line}" for line in pin.splitlines()) if listed else f" {pin}"
 
 
 def patches(names: Sequence[Text], spec: str, problems: Problems) -> list[tuple[str, str]]:

@@ -83,12 +83,14 @@ def parse_file(name: str, text: str) -> list[Requirement]:
     """Read the requirements of a file, whose name tells its form."""
     pure_name = PurePosixPath(name)
     if pure_name.suffix == ".py":
-        requirements = script_requirements(text)
-        if requirements is None:
+        dependencies = script_requirements(text)
+        if dependencies is None:
             raise RequirementsError(f"has no block `{_BLOCK_BEGIN}` that names its dependencies")
-        return requirements
+        return dependencies
     if pure_name.suffix in (".txt", ".in"):
-        return [parse_requirement(line) for line in _requirement_lines(text)]
+        lines = re.sub(r"\\\r?\n", " ", text).splitlines()
+        requirements = (re.sub(r"(^|\s)#.*", "", line).strip() for line in lines)
+        return [parse_requirement(requirement) for requirement in requirements if requirement]
     reader = next((reader for pattern, reader in _FORMS.items() if pure_name.match(pattern)), None)
     if reader is None:
         raise RequirementsError("is not a file of requirements that is known", f"known are: {', '.join(FORMS)}")
@@ -133,12 +135,6 @@ def _list(dependencies: Any) -> list[Requirement]:
     if not isinstance(dependencies, list) or not all(isinstance(text, str) for text in dependencies):
         raise RequirementsError("has `dependencies` that are not a list of texts")
     return [parse_requirement(text) for text in dependencies]
-
-
-def _requirement_lines(text: str) -> Iterator[str]:
-    joined = re.sub(r"\\\r?\n", " ", text)
-    lines = (re.sub(r"(^|\s)#.*", "", line).strip() for line in joined.splitlines())
-    return (line for line in lines if line)
 
 
 def _project(content: Mapping[str, Any]) -> list[Requirement]:

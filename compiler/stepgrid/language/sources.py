@@ -106,11 +106,11 @@ _VERSION = _matching(r"[A-Za-z0-9][A-Za-z0-9.+!_~-]*", "a version")
 _DEBIAN_VERSION = _matching(r"[0-9][A-Za-z0-9.+:~-]*", "a version of a Debian package")
 _CRATE = _matching(r"[A-Za-z][A-Za-z0-9_-]*", "a crate's name")
 _PYPI = _matching(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?", "a package's name")
-_NPM = _matching(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*", "a package's name")
+_NPM = _matching(r"(?:@[a-z0-9][a-z0-9._~-]*/)?[a-z0-9][a-z0-9._~-]*", "a package's name")
 _GO = _matching(
     r"[a-z0-9][\w.-]*(?:/[\w.~-]+)+(?:@v[\w.+-]+)?", "a package's path such as host.example/module/cmd/name"
 )
-_FEATURES = _matching(r"[\w/+.-]+(?:[ ,]+[\w/+.-]+)*", "a list of features")
+_FEATURES = _matching(r"\w[\w/+.-]*(?:[ ,]+\w[\w/+.-]*)*", "a list of features")
 _PACKAGE = _matching(r"[a-z0-9][a-z0-9+.-]+", "a Debian package's name")
 _SUITE = _matching(r"[A-Za-z0-9][A-Za-z0-9._/-]*", "a suite such as bookworm")
 _COORDINATES = _matching(r"[\w.-]*\w:\w[\w.-]*(?::\w[\w.+-]*)?", "GROUP:ARTIFACT or GROUP:ARTIFACT:VERSION")

