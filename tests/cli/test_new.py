@@ -94,3 +94,11 @@ def test_the_schema_is_named_where_it_is(folder: Path) -> None:
     assert main(["new", "rocksdb", "deep/er/a.yaml"]) == 0
     first = (folder / "deep" / "er" / "a.yaml").read_text().splitlines()[0]
     assert first == "# yaml-language-server: $schema=../../specs/spec.schema.json"
+
+
+@pytest.mark.parametrize("spec", ["a.yaml", "deep/a.yaml"])
+def test_the_schema_of_the_current_folder_is_named(folder: Path, spec: str) -> None:
+    (folder / "spec.schema.json").write_text("{}")
+    assert main(["new", "program", spec]) == 0
+    first = (folder / spec).read_text().splitlines()[0]
+    assert first == f"# yaml-language-server: $schema={'../' * spec.count('/')}spec.schema.json"

@@ -11,19 +11,25 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 from tests.docs.pages import DOCS, blocks, write_files
 from tests.integration.conftest import Lab
 from tests.needs import require
 
 WITHOUT_A_WALK = {"own-program"}  # pages that do not have this form yet
+NIGHTLY = {"own-lua"}  # servers and clients that are unpacked for minutes
 PAGES = [page for page in sorted(DOCS.glob("how-to/own-*.md")) if page.stem not in WITHOUT_A_WALK]
 NEEDS = {"debian": "apt", "library/": "apt", "cargo:": "cargo", "npm:": "npm", "requirements:": "pip", "make ": "cc"}
 FIGURE = re.compile(r"[▲▼≠?=*]*[\d.]+[kMB]?×?(–[\d.]+[kMB]?)?")
 BEHIND_THE_FIGURES = re.compile(r"  ([▲▼≠?=*!] |(why|claims|undecided|releases|products|page|next) )")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def as_case(page: Path) -> ParameterSet:
+    return pytest.param(page, id=page.stem, marks=[pytest.mark.nightly] if page.stem in NIGHTLY else [])
+
+
+@pytest.mark.parametrize("page", [as_case(page) for page in PAGES])
 def test_a_reader_gets_the_report_that_a_page_shows(page: Path, tmp_path: Path) -> None:
     commands, report = commands_and_report(page)
     require(*{name for word, name in NEEDS.items() if word in page.read_text(encoding="utf-8")})

@@ -14,7 +14,7 @@ from stepgrid.language.problems import nearest
 from stepgrid.package import SNAKEFILE, SPECS, TEMPLATES
 from stepgrid.plugins.registry import ENGINES
 
-SCHEMA = Path("specs/spec.schema.json")
+SCHEMA_NAME = "spec.schema.json"
 SHELLS = ("bash", "zsh", "fish")
 SPEC_ENDINGS = ("yaml", "yml")
 
@@ -38,8 +38,9 @@ def run_new(args: argparse.Namespace) -> int:
         raise CommandError(f"there is no starting spec for `{args.engine}`: {hint}")
     target = Path(args.file or f"specs/{args.engine}.yaml")
     text = _starting_spec(args.engine).read_text(encoding="utf-8")
-    if SCHEMA.is_file():
-        text = f"# yaml-language-server: $schema={os.path.relpath(SCHEMA, target.parent)}\n{text}"
+    schemas = (folder / SCHEMA_NAME for folder in (target.parent, Path(), Path("specs")))
+    if schema := next((path for path in schemas if path.is_file()), None):
+        text = f"# yaml-language-server: $schema={os.path.relpath(schema, target.parent)}\n{text}"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("x", encoding="utf-8") as file:
