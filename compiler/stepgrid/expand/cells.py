@@ -32,6 +32,7 @@ class Expansion(NamedTuple):
     changes: Mapping[str, tuple[str, ...] | None]  # axis -> the steps that it changes; None = all
     cells: Sequence[Cell]
     hardware: Mapping[str, Any]  # of the spec; a cell may have another
+    before_checkpoints: Mapping[str, frozenset[str]]  # checkpoint -> the steps before it
 
 
 def expand(
@@ -99,7 +100,7 @@ def expand(
         if not cells and not problems.errors:
             problems.add("no-steps", document.nodes.where, "no step's `when` holds in any cell")
     changes = {axis.name: step_range.names(axis) for axis in swept}
-    return Expansion(used_builds, client_builds, swept, changes, cells, machines.base)
+    return Expansion(used_builds, client_builds, swept, changes, cells, machines.base, step_range.before_checkpoints)
 
 
 def _choices(document: Document, grid: Grid, only: str | None) -> list[Choice]:

@@ -355,6 +355,14 @@ class StepRange:
         changed = self._changed[axis.name]
         return tuple(dict.fromkeys(step.table_name for step in self._steps if step.position in changed))
 
+    @property
+    def before_checkpoints(self) -> Mapping[str, frozenset[str]]:
+        """Map each checkpoint to the names of the steps before it."""
+        return {
+            name: frozenset(step.name for step in self._steps if step.position < start)
+            for name, start in self._starts.items()
+        }
+
     def _positions(self, axis: Axis) -> frozenset[int]:
         if axis.start is not None:
             return self._after(axis.start)

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import TypeAlias
 
 from stepgrid.expand.builds import Build
-from stepgrid.expand.evaluation import Segment
+from stepgrid.expand.cells import Cell
+from stepgrid.expand.evaluation import ResolvedStep, Segment
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems
 from stepgrid.language.sources import TREES, can_move, declared_libraries, source_key, source_kind, source_parts
 from stepgrid.lint.rule import Facts, Finding, Rule, Verdict, each_step
-from stepgrid.lint.subject import Subject
+from stepgrid.lint.subject import COUNTED, Subject
 from stepgrid.model.plan import CLIENT, SAME_QUALITY
-from stepgrid.model.units import duration, size
-from stepgrid.plugins.engine import Published
+from stepgrid.model.units import counted, duration, size
+from stepgrid.plugins.driver import CountedWork
+from stepgrid.plugins.engine import Published, ReadOptions
 from stepgrid.plugins.registry import build_systems, engine
 
 SHORTEST = 60.0  # seconds
+SHORTEST_WORK = 0.05  # seconds of a step that rows end, on a small machine
 _COUNTS = ("step.threads", "step.clients", "step.requesters")
+Load: TypeAlias = tuple[Segment, ...]  # that a cell begins with
 _WORTH = 3600.0  # seconds that a missing checkpoint costs
 
 
@@ -203,6 +210,82 @@ def _shared_beginnings(segments: Sequence[Segment]) -> Iterator[tuple[str, float
         length += 1
 
 
+def _repeated_loads(subject: Subject) -> Iterator[Finding]:
+    """Find axes that load once for each point, though their options change no database."""
+    checkpoints = subject.expansion.before_checkpoints
+    checkpoint = next((name for name, steps in checkpoints.items() if steps), None)
+    if checkpoint is None or subject.spec.share is False:
+        return
+    for position, axis in enumerate(subject.expansion.axes):
+        if axis.start is None and axis.steps is None:
+            names, stages = _needless_loads(subject.cells, position, checkpoints[checkpoint])
+            if count := stages * subject.spec.repeat.fewest:
+                listed = " and ".join(f"`{name}`" for name in sorted(names))
+                verb = "change" if len(names) > 1 else "changes"
+                message = f"axis `{axis.name}` repeats the load for each value, but {listed} {verb} no database"
+                hint = f"`from: {checkpoint}` saves {counted(count, 'stage')}"
+                yield Finding(axis.where, message, hint, width=len(axis.name))
+
+
+def _needless_loads(cells: Sequence[Cell], axis: int, before: frozenset[str]) -> tuple[set[str], int]:
+    """Name the options by which the loads of an axis differ, and count the stages that one point would spare."""
+
+    def precedes(segment: Segment) -> bool:
+        return all(step.head.name in before for step in segment.steps)
+
+    groups = defaultdict[tuple[object, ...], list[Cell]](list)
+    for cell in cells:
+        points = [point for position, point in enumerate(cell.choice.points) if position != axis]
+        groups[cell.choice.build, id(cell.hardware), *points].append(cell)
+    names, loads_of_cells, loads_of_groups = set[str](), list[Load](), list[Load]()
+    changed_options = cache(_changed_options)  # a grid has few loads
+    for group in groups.values():
+        loads = [tuple(filter(precedes, cell.segments)) for cell in group]
+        if any(load == cell.segments for load, cell in zip(loads, group, strict=True)):
+            return set(), 0  # nothing comes after
+        kind = engine(group[0].choice.build.engine)
+        patterns = kind.read_options if isinstance(kind, ReadOptions) else ()
+        for load in loads:
+            options = changed_options(loads[0], load)
+            if options is None or not all(any(fnmatchcase(name, like) for like in patterns) for name in options):
+                return set(), 0
+            names |= options
+        loads_of_cells += loads
+        loads_of_groups.append(loads[0])
+    return names, _count_stages(loads_of_cells) - _count_stages(loads_of_groups)
+
+
+def _changed_options(first: Load, second: Load) -> set[str] | None:
+    """Name the options by which two loads differ; None if they differ in more, or time ends a step."""
+    steps, second_steps = ([step for segment in load for step in segment.steps] for load in (first, second))
+    names = set[str]()
+    if len(steps) != len(second_steps):
+        return None
+    for one, other in zip(steps, second_steps, strict=True):
+        is_timed = one.settings.seconds == one.settings.values.get("duration")
+        if (one.head.measured and is_timed) or _without_options(one) != _without_options(other):
+            return None
+        names |= {name for name in {*one.options, *other.options} if one.options.get(name) != other.options.get(name)}
+    return names
+
+
+def _without_options(step: ResolvedStep) -> tuple[str, ...]:
+    return step.head.name, step.settings.text, step.setup.text
+
+
+def _count_stages(loads: Iterable[Load]) -> int:
+    return len({load[: length + 1] for load in {*loads} for length in range(len(load))})
+
+
+def _few(facts: Facts) -> Verdict | None:
+    work: CountedWork = facts[COUNTED]
+    if not facts["measured"] or work.seconds >= SHORTEST_WORK:
+        return None
+    message = f"step `{facts['step']}` ends within milliseconds: {work.operations:,.0f} {work.setting}"
+    hint = f"its figures would be noise: say more `{work.setting}`; for a try: `allow: {{rows-few: …}}`"
+    return Verdict(f"step.{work.setting}", message, hint)
+
+
 def _short(facts: Facts) -> Verdict | None:
     seconds = facts.amount("step.duration", 0)
     if not facts["measured"] or not 0 < seconds < SHORTEST:
@@ -247,9 +330,12 @@ RULES = (
          each_step(_CORE_NAMES, _more_than_cores, ("hardware.cores",))),
     Rule("step-short", "a measured step too short for a steady state",
          each_step(("step", "measured"), _short, ("step.duration",))),
+    Rule("rows-few", "so few rows that a measured step ends within milliseconds",
+         each_step(("step", "measured"), _few, (COUNTED,))),
     Rule("base-without-cell", "a base that no cell is at", _no_base),
     Rule("mixed-quality", "builds that get no verdict against each other", _mixed_quality),
     Rule("no-repeats", "a comparison without repeated loads", _no_repeats),
     Rule("ref-open", "a ref that may be a branch, without a lock file", _open_refs),
     Rule("checkpoint-missing", "a checkpoint that would save hours", _missing_checkpoint),
+    Rule("loads-repeated", "loads that differ only in options which change no database", _repeated_loads),
 )  # fmt: skip

@@ -19,9 +19,10 @@ from stepgrid.language.models import Step
 from stepgrid.language.problems import Location
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, key_location, node_location
-from stepgrid.plugins.driver import StepDescriber
+from stepgrid.plugins.driver import Counting, StepDescriber
 from stepgrid.plugins.registry import driver
 
+COUNTED = "counted"  # fact of a step: its CountedWork
 SegmentKey: TypeAlias = tuple[int, int]  # ids of a segment and of the machine that runs it
 
 
@@ -187,8 +188,10 @@ class Table:
         """Facts of the steps' kinds, beyond options and settings."""
 
         def facts(row: Row) -> Mapping[str, Any]:
-            kind = driver(row.step.head.kind)
-            return kind.facts(row.step.settings.values, row.build) if isinstance(kind, StepDescriber) else {}
+            kind, settings = driver(row.step.head.kind), row.step.settings.values
+            work = kind.counted_work(settings) if isinstance(kind, Counting) else None
+            described = kind.facts(settings, row.build) if isinstance(kind, StepDescriber) else {}
+            return {**described, COUNTED: work}
 
         distinct = {(id(row.step.settings), id(row.build)): row for row in self.rows}
         by_key = {key: facts(row) for key, row in distinct.items()}

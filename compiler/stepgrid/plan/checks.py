@@ -116,9 +116,9 @@ class _OptionCheck:
                 close = get_close_matches(name, catalogue, 1, ALIKE)
                 if close or _is_known_release(build, newest):
                     message = f"no known release of {build.engine} has an option `{name}`"
-                    meant = close[0] if close else nearest_name(name, catalogue)
+                    similar = close[0] if close else nearest_name(name, catalogue)
                     command = shlex.join(["stepgrid", "builds", self._plan.spec, "--make"])
-                    hint = f"did you mean `{meant}`?" if meant else f"`{command}` asks the build itself"
+                    hint = f"did you mean `{similar}`?" if similar else f"`{command}` asks the build itself"
                     yield Fault("unknown-option", name, option, message, hint, build, certain=False)
                 info = describe_option(build.engine, close[0], catalogue) if close else None
             if info:

@@ -160,6 +160,23 @@ class StepDescriber(Protocol):
         ...
 
 
+class CountedWork(NamedTuple):
+    """Operations that end a step, and the seconds that they take on a small machine."""
+
+    setting: str
+    operations: float
+    seconds: float
+
+
+@runtime_checkable
+class Counting(Protocol):
+    """A kind some of whose steps end after so many operations."""
+
+    def counted_work(self, settings: Mapping[str, Any]) -> CountedWork | None:
+        """Return the work of a step; None where something else ends it."""
+        ...
+
+
 @runtime_checkable
 class FailureExplainer(Protocol):
     """A kind whose program says in its output why it failed."""

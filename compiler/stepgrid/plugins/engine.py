@@ -162,6 +162,13 @@ class KnownOptions(Protocol):
 
 
 @runtime_checkable
+class ReadOptions(Protocol):
+    """An engine that tells its options which change no database: caches, limits and plans of reads."""
+
+    read_options: Sequence[str]  # names, or patterns such as `enable_*`
+
+
+@runtime_checkable
 class TreeReader(Protocol):
     """An engine whose files say how its LSM tree is made up, while no program has them open."""
 

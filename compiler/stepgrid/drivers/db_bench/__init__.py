@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.db_bench.benchmarks import DRAINING, TIMED, counts_operations
 from stepgrid.drivers.db_bench.command import RESERVED, live_rates, step_command
-from stepgrid.plugins.driver import PackageRunner
+from stepgrid.plugins.driver import CountedWork, PackageRunner
 
 if TYPE_CHECKING:
     from stepgrid.lint.rule import Rule
@@ -55,6 +55,14 @@ class DbBench(PackageRunner):
     def estimate(self, settings: Mapping[str, Any]) -> float:
         return sum(_estimate(benchmark, settings) for benchmark in settings["benchmarks"])
 
+    def counted_work(self, settings: Mapping[str, Any]) -> CountedWork | None:
+        counting = [benchmark for benchmark in settings["benchmarks"] if counts_operations(benchmark)]
+        is_timed = settings.get("duration") is not None and not TIMED.isdisjoint(counting)
+        if is_timed or not counting:
+            return None
+        work = _work(settings)
+        return work._replace(operations=work.operations * len(counting), seconds=work.seconds * len(counting))
+
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         return step_command(settings, options, context)
 
@@ -88,9 +96,14 @@ def _estimate(benchmark: str, settings: Mapping[str, Any]) -> float:
     duration: float | None = settings.get("duration")
     if benchmark in TIMED and duration is not None:
         return duration
-    operations: int = settings.get("writes") or settings.get("reads") or settings["keys"]
-    threads: int = settings.get("threads", 1)
-    return operations * threads / LOAD_RATE
+    return _work(settings).seconds
+
+
+def _work(settings: Mapping[str, Any]) -> CountedWork:
+    """Return the operations of one benchmark."""
+    setting = next((name for name in ("writes", "reads") if settings.get(name)), "keys")
+    operations = settings[setting] * settings.get("threads", 1)
+    return CountedWork(setting, operations, operations / LOAD_RATE)
 
 
 DRIVER: Runner = DbBench()

@@ -7,6 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench.lua_client import FLOOR, LuaClient, table_engine
+from stepgrid.plugins.driver import CountedWork
 
 if TYPE_CHECKING:
     from stepgrid.plugins.driver import Runner
@@ -36,8 +37,12 @@ class InsertBenchmark(LuaClient):
             return float(settings["duration"])
         if action in ("index", "check"):  # how many rows there are is not among its settings
             return INDEX_SECONDS
-        rate = ROWS_LOADED_PER_S if action == "load" else INSERT_RATE
-        return max(FLOOR, float(settings["rows"] / rate))
+        work = self.counted_work(settings)
+        return max(FLOOR, work.seconds) if work else FLOOR
+
+    def counted_work(self, settings: Mapping[str, Any]) -> CountedWork | None:
+        rate = {"load": ROWS_LOADED_PER_S, "insert": INSERT_RATE}.get(settings["action"])
+        return CountedWork("rows", settings["rows"], settings["rows"] / rate) if rate else None
 
     def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
         """Give the rows/s that all clients of a step are asked to insert."""

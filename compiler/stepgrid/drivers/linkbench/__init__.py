@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench.lua_client import FLOOR, LuaClient, table_engine
+from stepgrid.plugins.driver import CountedWork
 
 if TYPE_CHECKING:
     from stepgrid.model.figures import PrintedStep
@@ -32,7 +33,13 @@ class LinkBench(LuaClient):
             return float(settings["duration"])
         if settings["action"] == "check":  # how many rows there are is not among its settings
             return CHECK_SECONDS
-        return max(FLOOR, float(settings["ids"] / NODES_LOADED_PER_S / settings["loaders"]))
+        work = self.counted_work(settings)
+        return max(FLOOR, work.seconds) if work else FLOOR
+
+    def counted_work(self, settings: Mapping[str, Any]) -> CountedWork | None:
+        if settings["action"] != "load":
+            return None
+        return CountedWork("ids", settings["ids"], settings["ids"] / NODES_LOADED_PER_S / settings["loaders"])
 
     def threads(self, settings: Mapping[str, Any]) -> int:
         name = CLIENTS.get(settings["action"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench import workload
 from stepgrid.drivers.sysbench.lua_client import CLIENT, FLOOR
-from stepgrid.plugins.driver import PackageRunner, ParserMetrics
+from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserMetrics
 
 if TYPE_CHECKING:
     from stepgrid.model.figures import PrintedStep
@@ -30,11 +30,15 @@ class Sysbench(ParserMetrics, PackageRunner):
         return str(settings["lua"])
 
     def estimate(self, settings: Mapping[str, Any]) -> float:
+        work = self.counted_work(settings)
+        return max(FLOOR, work.seconds) if work else float(settings["duration"] or FLOOR)
+
+    def counted_work(self, settings: Mapping[str, Any]) -> CountedWork | None:
         if settings["lua"] == workload.LOAD:
-            return max(FLOOR, float(settings["rows"] * settings["tables"] / LOAD_RATE / settings["threads"]))
-        if settings["events"] is not None:
-            return max(FLOOR, float(settings["events"] / EVENT_RATE))
-        return float(settings["duration"] or FLOOR)
+            rows = settings["rows"] * settings["tables"]
+            return CountedWork("rows", rows, rows / LOAD_RATE / settings["threads"])
+        events = settings["events"]
+        return None if events is None else CountedWork("events", events, events / EVENT_RATE)
 
     def files(self, settings: Mapping[str, Any], read_own: Callable[[str], str]) -> Mapping[str, str]:
         return workload.workload_files(settings["lua"], read_own, settings["arguments"])

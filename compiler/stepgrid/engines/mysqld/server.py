@@ -42,6 +42,17 @@ _TABLES = (
 _NO_PRIVILEGE = 1227
 
 
+# variables that change no database, of InnoDB, MyRocks and above them
+_READ_OPTIONS = (
+    "innodb_buffer_pool_*", "innodb_old_blocks_*", "innodb_*read_ahead*", "innodb_read_io_threads",
+    "innodb_adaptive_hash_*", "innodb_parallel_read_threads", "innodb_spin_wait_*", "innodb_sync_*",
+    "join_buffer_size", "sort_buffer_size", "read_buffer_size", "read_rnd_buffer_size", "key_buffer_size",
+    "tmp_table_size", "max_heap_table_size", "optimizer_*", "table_open_cache*", "table_definition_cache",
+    "thread_*", "query_cache_*", "performance_schema*", "max_connections",
+    "rocksdb_block_cache_size", "rocksdb_cache_*", "mhnsw_ef_search", "mhnsw_max_cache_size",
+)  # fmt: skip
+
+
 class MysqldServing:
     name: str
     program: str  # what each engine calls its server
@@ -59,6 +70,7 @@ class MysqldServing:
         **dict.fromkeys(("datadir", "socket", "port", "bind_address", "skip_networking", "pid_file", "log_error"), ""),
         **dict.fromkeys(("tmpdir", "basedir", "init_file", "user"), ""),
     }
+    read_options = _READ_OPTIONS
     booleans = options.BOOLEANS
     counts_choices = True
     known_options = Path(__file__).with_name("known_options.json")

@@ -41,6 +41,13 @@ _SINCE: Mapping[str, Release] = {
     "io_method": (18,),
     "index_skip_scan": (18,),
 }
+# settings that change no database
+_READ_OPTIONS = (
+    "shared_buffers", "huge_pages", "effective_cache_size", "work_mem", "hash_mem_multiplier", "temp_buffers",
+    "*_page_cost", "cpu_*_cost", "parallel_*_cost", "*_collapse_limit", "enable_*", "jit*", "geqo*", "plan_cache_mode",
+    "effective_io_concurrency", "io_method", "io_workers", "io_*combine_limit", "max_parallel_workers*",
+    "min_parallel_*", "max_connections", "hnsw.ef_search", "ivfflat.probes",
+)  # fmt: skip
 _CONFIGURATION = "postgresql.conf"
 
 
@@ -59,6 +66,7 @@ class Postgres:
         **dict.fromkeys(("data_directory", "config_file", "hba_file", "ident_file", "external_pid_file"), ""),
         **dict.fromkeys(("unix_socket_directories", "listen_addresses", "port"), ""),
     }
+    read_options = _READ_OPTIONS
     identify = staticmethod(options.identify)
     catalogue = staticmethod(options.catalogue)
     value_fault = staticmethod(options.value_fault)

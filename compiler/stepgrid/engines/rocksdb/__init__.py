@@ -62,6 +62,15 @@ _CACHES = (
     "auto_hyper_clock_cache",
 )  # fmt: skip
 
+# options of db_bench that change neither the files of a database nor the shape of its tree
+_READ_OPTIONS = (
+    "*cache_size", "cache_*", "*_cache_numshardbits", "pin_*", "*_pinning", "compressed_secondary_cache_*",
+    "use_blob_cache", "use_compressed_secondary_cache", "secondary_cache_uri", "readahead_size", "*auto_readahead_size",
+    "adaptive_readahead", "num_file_reads_for_auto_readahead", "async_io", "mmap_read", "use_direct_reads",
+    "open_files", "file_opening_threads", "multiread_*", "optimize_multiget_for_io", "verify_checksum",
+    "advise_random_on_open", "statistics", "stats_level", "perf_level", "report_*", "histogram",
+)  # fmt: skip
+
 _SMALL_LOAD = ("--benchmarks=fillseq", "--num=10", "--seed=1")
 
 
@@ -76,6 +85,7 @@ class RocksDB:
     extensions: tuple[str, ...] = ()
     systems: tuple[str, ...] = ("make", "cmake")
     reserved: Mapping[str, str] = {}
+    read_options = _READ_OPTIONS
     choices: Mapping[str, Sequence[str]] = {
         "compression_type": _COMPRESSION,
         "blob_compression_type": _COMPRESSION,
