@@ -51,9 +51,9 @@ def test_a_build_is_published_with_its_mark(store: Store, capsys: pytest.Capture
 def test_on_a_cluster_a_build_under_way_says_where_it_is_made(store: Store, monkeypatch: pytest.MonkeyPatch):
     seen, produce = [], job.produce
 
-    def looked(build: PlannedBuild, attempt: Path) -> str:
+    def looked(build: PlannedBuild, attempt: Path, waited: float) -> str:
         seen.append(json.loads((attempt / "attempt.json").read_text()))
-        return produce(build, attempt)
+        return produce(build, attempt, waited)
 
     monkeypatch.setattr(job, "produce", looked)
     monkeypatch.setenv(cluster_job.ON, cluster_job.CLUSTER)

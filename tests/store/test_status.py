@@ -29,6 +29,7 @@ from stepgrid.model.plan import CellStep, Plan, PlannedBuild, PlannedCell, Plann
 from stepgrid.model.status import Action, ActiveWork, Eta, NodeStatus, Result, Status
 from stepgrid.plan.estimate import preview_json
 from stepgrid.store import plans, results, stage_requests
+from stepgrid.store.active_run import hold_run_lock
 from stepgrid.store.status import Pace, StatusReader, estimate_time_left, job_status, measured_pace, sum_waits
 from stepgrid.store.store import Store
 from stepgrid.workflow.remaining_work import remaining_work
@@ -382,12 +383,27 @@ def test_an_unknown_part_makes_the_whole_unknown() -> None:
     )
 
 
+def test_a_build_that_waited_counts_in_the_run_that_made_it(store: Store) -> None:
+    finished.make_build(store, PLAN.builds[0].id)
+    record = store.build(PLAN.builds[0].id) / "build.json"
+    write_json(record, {"id": PLAN.builds[0].id, "waited": 60.0})
+    with hold_run_lock(store, PLAN.spec, plan=PLAN.digest):
+        waits = list[float]()
+        for made in (time.time() - 100.0, time.time() + 1.0):
+            os.utime(record, (made, made))
+            waits.append(StatusReader(store, PLAN).read().waited)
+    assert waits == [0.0, 60.0]
+    assert StatusReader(store, PLAN).read().waited == 0.0
+
+
 def test_waits_for_the_host_are_those_of_the_active_run() -> None:
     def stage(name: str, ended: float, waited: float) -> NodeStatus:
         return NodeStatus(name, name, Status.DONE, result=Result(Path(name), ended=ended, waited=waited))
 
     nodes = [stage("before", 99.0, 50.0), stage("quick", 101.0, 0.3), stage("long", 102.0, 540.0)]
     assert sum_waits(nodes, 100.0, 200.0) == 540.0
+    builds = [NodeStatus(f"b-{wait}", "b", Status.DONE, waited=wait) for wait in (20.0, 60.0)]  # at the same time
+    assert sum_waits([*builds, *nodes], 100.0, 200.0) == 600.0
     assert sum_waits(nodes, None, 200.0) == 0.0
     attempt = Path("20260101T000000.000000Z")
     began = datetime(2026, 1, 1, tzinfo=UTC).timestamp()

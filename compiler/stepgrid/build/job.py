@@ -51,9 +51,11 @@ def make(store: Store, build: PlannedBuild) -> int:
     with locked(store.lock(build.id)):
         if _mark_built(store, build):  # another job made it meanwhile
             return 0
+        began = time.monotonic()
         with host_lock(shared=True):
+            waited = time.monotonic() - began
             sweep(store, build.id)
-            return _attempt(store, build)
+            return _attempt(store, build, waited)
 
 
 def _mark_built(store: Store, build: PlannedBuild) -> bool:
@@ -63,11 +65,11 @@ def _mark_built(store: Store, build: PlannedBuild) -> bool:
     return False
 
 
-def _attempt(store: Store, build: PlannedBuild) -> int:
+def _attempt(store: Store, build: PlannedBuild, waited: float) -> int:
     attempt = store.new_attempt(build.id)
     try:
         with sign_of_life(attempt):
-            summary = produce(build, attempt)
+            summary = produce(build, attempt, waited)
         store.publish_build(build.id, attempt)
     except Interrupted as signal:
         if attempt.exists():  # else it was published just before
@@ -80,8 +82,8 @@ def _attempt(store: Store, build: PlannedBuild) -> int:
     return 0
 
 
-def produce(build: PlannedBuild, folder: Path) -> str:
-    """Obtain, check and record a build in its folder; return a line that sums it up."""
+def produce(build: PlannedBuild, folder: Path, waited: float = 0.0) -> str:
+    """Obtain, check and record a build in its folder; return a line that sums it up. `waited`: for the host."""
     began, folder = time.monotonic(), folder.absolute()  # commands run in several folders
     order = Order(build, require_builder(build.engine), folder, Commands(folder / BUILD_LOG, folder), current_site())
     source, recipe = source_of(build.source), recipe_of(build, order.engine)
@@ -95,7 +97,8 @@ def produce(build: PlannedBuild, folder: Path) -> str:
     checked = check(order, material, output)
     shutil.rmtree(folder / TEMPORARY, ignore_errors=True)  # several programs may have shared it
     seconds = time.monotonic() - began
-    record.write(folder, build, FinishedBuild(source.route, recipe.name, material, output, checked, seconds))
+    finished = FinishedBuild(source.route, recipe.name, material, output, checked, seconds, waited)
+    record.write(folder, build, finished)
     assertions = {True: ", assertions enabled", False: ", no assertions", None: ""}[checked.identity.assertions]
     version = "" if checked.identity.version == UNTOLD else f", version {checked.identity.version}"
     return f"{description}, built in {units.duration(seconds)}{version}{assertions}"

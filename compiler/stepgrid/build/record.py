@@ -34,6 +34,7 @@ class FinishedBuild:
     output: BuiltPrograms
     checked: CheckedBuild
     seconds: float
+    waited: float = 0.0  # for the host, before it began
 
 
 def write(folder: Path, build: PlannedBuild, finished: FinishedBuild) -> None:
@@ -62,6 +63,7 @@ def record(build: PlannedBuild, finished: FinishedBuild) -> dict[str, Any]:
         # two builds whose qualities are equal compare without a caveat
         "quality": {**material.quality, **output.quality, "assertions": identity.assertions},
         "seconds": round(finished.seconds, 3),
+        "waited": round(finished.waited, 3),
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 

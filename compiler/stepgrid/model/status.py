@@ -134,6 +134,7 @@ class NodeStatus:
     seconds: float | None = None  # that it took, or will take; None where that is unknown
     work: ActiveWork | None = None
     end: AttemptEnd | None = None
+    waited: float = 0.0  # of a build that the active run has made: seconds for the host, before it began
 
     @property
     def is_build(self) -> bool:

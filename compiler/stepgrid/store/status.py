@@ -17,7 +17,7 @@ from statistics import median
 from typing import TypeAlias
 
 from stepgrid.host.facts import foreign_machines
-from stepgrid.host.files import retry_stale
+from stepgrid.host.files import read_json, retry_stale
 from stepgrid.host.locks import HeldLock, describe_processes, host_lock_path
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Header, Plan, runs_already
@@ -222,7 +222,10 @@ class _Snapshot:
         if self._store.has_build(build):
             why = record_fault((folder := self._store.build(build)) / BUILD_FILE)
             if why is None:
-                return NodeStatus(build, name, Status.DONE)
+                run_start = self._run.started if self._run else None
+                is_new = run_start is not None and (folder / BUILD_FILE).stat().st_mtime >= run_start
+                waited = float(read_json(folder / BUILD_FILE).get("waited", 0.0)) if is_new else 0.0
+                return NodeStatus(build, name, Status.DONE, waited=waited)
             self._broken_builds.append(BrokenRecord(build, folder, why))
         return self._without_result(build, name, None)
 
@@ -370,17 +373,18 @@ LONGEST_LOOK = 5.0  # seconds in which a job may look whether the host is quiet,
 
 
 def sum_waits(nodes: Iterable[NodeStatus], run_start: float | None, now: float) -> float:
-    """Add up the seconds that the stages of a run have waited for the host; 0 of one that has not said who it is."""
+    """Add up the seconds that a run's builds and stages have waited for the host; 0 before its record is written."""
     if run_start is None:
         return 0.0
-    waits = [0.0]
+    waits, build_waits = [0.0], [0.0]
     for node in nodes:
+        build_waits.append(node.waited)
         if node.result and (node.result.ended or 0.0) >= run_start:
             waits.append(node.result.waited)
         if node.work and node.work.attempt and (began := start_time(node.work.attempt)) is not None:
             wait = (now if node.work.waits else node.work.since or began) - began
-            waits.append(wait if node.work.waits or wait > LONGEST_LOOK else 0.0)
-    return sum(wait for wait in waits if wait >= SHORTEST_WAIT)
+            (build_waits if node.is_build else waits).append(wait if node.work.waits or wait > LONGEST_LOOK else 0.0)
+    return sum(wait for wait in [*waits, max(build_waits)] if wait >= SHORTEST_WAIT)  # builds wait at the same time
 
 
 def _elapsed(node: NodeStatus, now: float) -> float:

@@ -22,5 +22,5 @@ def test_what_it_refuses(refused: Callable[..., Any], given: dict[str, Any], sai
 
 def test_nothing_need_be_said(kept: Callable[..., Any]) -> None:
     assert kept("quiesce", {}) == {}
-    assert driver("quiesce").estimate({"timeout": 1200.0}) == 60.0
-    assert driver("quiesce").estimate({"timeout": 30.0}) == 30.0
+    assert driver("quiesce").estimate({"timeout": 1200.0, "quiet": 5.0}) == 10.0
+    assert driver("quiesce").estimate({"timeout": 4.0, "quiet": 5.0}) == 4.0

@@ -9,7 +9,7 @@ from typing import Any
 from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import Context, PackageRunner, ParserMetrics, Runner
 
-USUAL_SECONDS = 60.0  # only for estimates
+USUAL_SECONDS = 5.0  # until it is quiet: a checkpoint, or what `waitforcompaction` sleeps; results say more
 
 
 class Quiesce(ParserMetrics, PackageRunner):
@@ -22,7 +22,7 @@ class Quiesce(ParserMetrics, PackageRunner):
         return "quiesce"
 
     def estimate(self, settings: Mapping[str, Any]) -> float:
-        return min(float(settings["timeout"]), USUAL_SECONDS)
+        return min(float(settings["timeout"]), USUAL_SECONDS + float(settings["quiet"]))
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         from stepgrid.drivers.quiesce.request import command
