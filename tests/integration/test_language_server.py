@@ -110,6 +110,8 @@ def test_names_of_option_sets_complete(text: str, server: LanguageServer) -> Non
         ("order: ", "as_written"),
         ("steps:\n  - name: a\n    kind: ", "db_bench"),
         ("steps:\n  - name: a\n    wri", "write_rate"),
+        ("steps:\n  - name: a\n    metrics:\n      p99_us:\n        pat", "pattern"),
+        ("steps:\n  - name: a\n    series:\n      ti", "time"),
         ("rep", "repeat"),
     ],
 )

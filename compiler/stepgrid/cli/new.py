@@ -98,7 +98,7 @@ def schema_text(kind: str, library: Path) -> str:
     if kind == "report":
         return (TEMPLATES / "report" / "report.schema.json").read_text(encoding="utf-8")
     from stepgrid.language.models import Library, Spec
-    from stepgrid.language.schema import setting_texts, site_schema, spec_schema
+    from stepgrid.language.schema import setting_schemas, site_schema, spec_schema
     from stepgrid.language.site_file import SiteFile
     from stepgrid.plugins.registry import DRIVERS, driver
     from stepgrid.summarize import formats
@@ -107,7 +107,7 @@ def schema_text(kind: str, library: Path) -> str:
         return formats.json_text(site_schema(SiteFile)) + "\n"
     settings: list[Any] = [driver(name).settings_model() for name in DRIVERS.names()]
     model = Spec if kind == "spec" else Library
-    return formats.json_text(spec_schema(model, _completions(library), setting_texts(settings))) + "\n"
+    return formats.json_text(spec_schema(model, _completions(library), setting_schemas(settings))) + "\n"
 
 
 def _completions(library: Path) -> dict[str, list[str]]:

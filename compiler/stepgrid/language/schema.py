@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from stepgrid.language.models import Library, Spec
@@ -24,10 +25,12 @@ _KNOWN = "known "
 Schema = dict[str, Any]
 
 
-def spec_schema(model: type[Spec | Library], names: Mapping[str, Sequence[str]], settings: Mapping[str, str]) -> Schema:
+def spec_schema(
+    model: type[Spec | Library], names: Mapping[str, Sequence[str]], settings: Mapping[str, Schema]
+) -> Schema:
     """Write the schema of specs or libraries.
 
-    `names`: values that complete, by key. `settings`: those of all step kinds -> their descriptions."""
+    `names`: values that complete, by key. `settings`: those of all step kinds -> their schemas."""
     root = model.model_json_schema(ref_template=f"{_REFERENCE}{{model}}", schema_generator=_Generator)
     definitions = {model.__name__: root, **root.pop("$defs", {})}
     for definition in definitions.values():
@@ -35,8 +38,8 @@ def spec_schema(model: type[Spec | Library], names: Mapping[str, Sequence[str]],
         for name in properties.keys() & {name for name, choices in names.items() if choices}:
             properties[name] = _complete(properties[name], {"$ref": f"{_REFERENCE}{_KNOWN}{name}"})
         if definition.get("additionalProperties") is True and "kind" in properties:
-            for name, description in sorted(settings.items()):
-                properties.setdefault(name, {"description": description} if description else {})
+            for name, schema in sorted(settings.items()):
+                properties.setdefault(name, schema)
     if "scales" in root["properties"]:
         _add_scales(definitions, root, model.__name__)
     definitions |= {f"{_KNOWN}{key}": {"enum": list(choices)} for key, choices in names.items()}
@@ -140,13 +143,24 @@ def _references(schema: Any) -> Iterator[str]:
         yield from _references(member)
 
 
-def setting_texts(models: Sequence[type[BaseModel]]) -> dict[str, str]:
-    """Describe settings of step kinds, as far as one of the models does."""
-    texts: dict[str, str] = {}
+def setting_schemas(models: Sequence[type[BaseModel]]) -> dict[str, Schema]:
+    """Describe settings of step kinds and the keys of their maps, as far as one of the models does."""
+    schemas: dict[str, Schema] = {}
     for model in models:
         for name, field in model.model_fields.items():
-            texts[name] = texts.get(name) or field.description or ""
-    return texts
+            schemas[name] = {**_described(field), **schemas.get(name, {})}
+    return schemas
+
+
+def _described(field: FieldInfo) -> Schema:
+    """Describe a field. A value of another form, such as an expression, is as good: no type is named."""
+    schema: Schema = {"description": field.description} if field.description else {}
+    for part in (field.annotation, *get_args(field.annotation)):
+        if isinstance(part, type) and issubclass(part, BaseModel):
+            keys = {inner.alias or name: _described(inner) for name, inner in part.model_fields.items()}
+            is_map = get_origin(field.annotation) is dict
+            schema |= {"additionalProperties": {"properties": keys}} if is_map else {"properties": keys}
+    return schema
 
 
 def defined_names(libraries: Sequence[Mapping[str, Node]]) -> dict[str, list[str]]:
