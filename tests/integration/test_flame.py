@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -41,3 +42,16 @@ def test_a_box_of_what_one_arm_does_more(lab: Lab) -> None:
     text = (lab.folder / "a.svg").read_text(encoding="utf-8")
     assert "readrandom, compression=zlib against compression=none: " in text
     assert MORE.search(text), re.findall("<title>(.*?)</title>", text)[:40]
+    _check_functions(lab)
+
+
+def _check_functions(lab: Lab) -> None:
+    """The rows of the table add up to the CPU that was measured without perf's samples."""
+    shown = lab.execute(lab.argv("report", "spec.yaml", "--table", "CPU by function: readrandom", "--format", "json"))
+    assert shown.returncode == 0, shown.stderr
+    (table,) = json.loads(shown.stdout)
+    for column in (1, 2):
+        *parts, total, measured = (row[column]["value"] for row in table["rows"])
+        assert [row[0]["text"] for row in table["rows"][-2:]] == ["sum", "measured CPU"]
+        assert sum(parts) == pytest.approx(total)
+        assert total == pytest.approx(measured, rel=0.05)

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from stepgrid.layouts import counters
-from stepgrid.plugins.layout import Block, LayoutCell
+from stepgrid.plugins.layout import (
+    MEASURED_ROW,
+    OTHER_ROW,
+    SUM_ROW,
+    UNRESOLVED_ROW,
+    Block,
+    FunctionTime,
+    LayoutCell,
+)
 from tests.layouts.made import compared, subjects
 from tests.layouts.test_published import PROBES, SERVERS, STALLS, measured
 
@@ -163,6 +171,23 @@ def _counters() -> Block:
     return _subjects("counters", found, counters=("Handler_*",), point="point-query")
 
 
+def _functions() -> Block:
+    times = {
+        "rocksdb::LRUCacheShard::Lookup": (0.61, FunctionTime(3.52, 2.91, 0.12)),
+        "rocksdb::BlockIter::{Next, ParseNextKey}": (1.24, FunctionTime(1.31, 0.07, 0.05)),
+        OTHER_ROW: (3.1, FunctionTime(3.02, -0.08, 0.2)),
+        UNRESOLVED_ROW: (0.21, FunctionTime(0.24, 0.03, 0.04)),
+        SUM_ROW: (5.16, FunctionTime(8.09, 2.93, 0.31)),
+        MEASURED_ROW: (5.2, FunctionTime(8.11, 2.91, 0.3)),
+    }
+    base = {name: FunctionTime(time) for name, (time, _) in times.items()}
+    spots = {
+        (0, 0): LayoutCell(functions=base),
+        (0, 1): LayoutCell(functions={k: arm for k, (_, arm) in times.items()}),
+    }
+    return Block("CPU by function", (("9.10.0",),), (("hyper",), ("lru",)), spots, base_column=0, point="readww")
+
+
 def _sizes() -> Block:
     mib = 2.0**20
     tree = {"table_name": "pi1", "rows": 500_000.0}
@@ -270,6 +295,10 @@ EXAMPLES: Mapping[str, Example] = {
     "counters": Example(
         "Counters of a server, or of the processor where `counters` names none: as they grew, and to the first.",
         '{layout: counters, counters: ["Handler_*"]}', _counters()),
+    "functions": Example(
+        "CPU by function, where the collector perf_record sampled it: functions whose time changed most come first, "
+        "`top: 5` shows five. Braces hold functions that were renamed or inlined into each other. The sum is of all "
+        "rows above it, and is to be what was measured.", "{layout: functions}", _functions()),
     "table_sizes": Example(
         "What a step has left: each table, and each of its indexes, with its garbage. Of one load.",
         "{layout: table_sizes}", _sizes()),

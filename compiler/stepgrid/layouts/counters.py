@@ -1,4 +1,4 @@
-"""Tables of an engine's counters and state: counters by name, write stalls, levels of an LSM tree, table sizes."""
+"""Tables of an engine: its counters by name, CPU by function, write stalls, levels of an LSM tree, table sizes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,20 @@ from fnmatch import fnmatchcase
 from stepgrid.model import units
 from stepgrid.model.result_schema import HEADINGS
 from stepgrid.model.table import NOTHING, Cell, Column, Table, columns, status_cell
-from stepgrid.plugins.layout import Block, Layout, LayoutCell, Level, Object, cell, fixed, legend
+from stepgrid.plugins.layout import (
+    ARMS,
+    BASE,
+    STEP,
+    Block,
+    FunctionTime,
+    Layout,
+    LayoutCell,
+    Level,
+    Object,
+    cell,
+    fixed,
+    legend,
+)
 
 PERF = (
     "perf_instructions", "perf_cycles", "perf_instructions_per_cycle", "perf_branches", "perf_branch_misses",
@@ -198,7 +211,46 @@ def _size_rows(subject: str, spot: LayoutCell, names: Sequence[str]) -> Iterator
         yield (Cell(subject), *map(Cell, table_and_index(item)), *cells)
 
 
+# Microseconds of CPU per operation by function, as the collector perf_record sampled them.
+
+
+def function_tables(block: Block) -> list[Table]:
+    """Make a row for each function, a column for each arm, and one for its change from the base."""
+    is_line = len(block.rows) == 1
+    named = zip(block.heads(block.unnamed), block.line(0), strict=True) if is_line else block.subjects()
+    subjects = [(name, spot) for name, spot in named if spot.functions]
+    if not subjects:
+        return []
+    names, spots = [name for name, _ in subjects], [spot for _, spot in subjects]
+    heads, before = legend(names)
+    changed = [at for at, spot in enumerate(spots) if any(time.change is not None for time in spot.functions.values())]
+    change_heads = ["change"] if len(changed) == 1 else [f"change of {heads[at]}" for at in changed]
+    most = max(time.microseconds for spot in spots for time in spot.functions.values())
+    digits = max(0, 2 - math.floor(math.log10(most))) if most > 0 else 2
+    rows = []
+    for name in spots[0].functions:
+        times = [spot.functions[name] for spot in spots]
+        values = [Cell(f"{time.microseconds:.{digits}f}", value=time.microseconds) for time in times]
+        rows.append((Cell(name), *values, *(_change_cell(times[at], digits) for at in changed)))
+    loads = any(time.reach is not None for spot in spots for time in spot.functions.values())
+    interval = ", \u00b1: its 95 % interval over the loads" if loads else ", of one load without an interval"
+    note = f"\u00b5s of CPU per operation of the functions themselves, as sampled{interval if changed else ''}"
+    head_columns = (Column("function", label=True), *map(Column, (*heads, *change_heads)))
+    return [block.table(head_columns, rows, before=before, notes=(note, *block.notes))]
+
+
+def _change_cell(time: FunctionTime, digits: int) -> Cell:
+    if time.change is None:
+        return Cell(NOTHING, "missing")
+    text = f"{time.change:+.{digits}f}"
+    if time.reach is None:
+        return Cell(text, value=time.change)
+    ends = time.change - time.reach, time.change + time.reach
+    return Cell(f"{text} \u00b1 {time.reach:.{digits}f}", value=time.change, interval=ends)
+
+
 COUNTERS = Layout("counters", counter_tables, metrics=PERF, own_metrics=True)
+FUNCTIONS = Layout("CPU by function", function_tables, (), (BASE,), (STEP, ARMS), functions=True, compares=True)
 STALLS = Layout("write stalls", stall_tables, metrics=tuple(STALL_METRICS.values()))
 COMPACTION = Layout("compaction", level_tables, levels=True)
 COMPACTION_SUM = Layout("compaction, all levels", level_sum_tables, levels=True)

@@ -21,6 +21,7 @@ from stepgrid.plugins.layout import STEP
 from stepgrid.plugins.registry import DRIVERS, LAYOUTS
 
 COUNTERS = "counters"  # the layout that shows what servers counted
+FUNCTIONS = "functions"  # likewise CPU by function: it needs no patterns for `top`
 MIXED_QUALITY = "mixed-quality"  # the lint that `allow` silences, and then all builds are compared as shipped
 _EXAMPLE = "for example qps(cache='best') >= 2 * qps(cache='lru')"
 
@@ -221,7 +222,7 @@ def _check_layout(table: Table, problems: Problems) -> None:
     if table.counters and table.layout != COUNTERS:
         hint = f"`layout: {COUNTERS}` does"
         problems.add("wrong-type", table.counters[0].where, "a table of this layout shows no `counters`", hint)
-    if table.top is not None and not table.counters:
+    if table.top is not None and not table.counters and table.layout != FUNCTIONS:
         problems.add("missing-key", table.location, "`counters` is missing: `top` says how many of them are shown")
 
 

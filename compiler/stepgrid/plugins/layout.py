@@ -17,6 +17,18 @@ OWN = ("build", "step")
 ROOM = 40  # characters that the names of all columns may take
 DEFAULT_LAYOUT = "figures"  # the layout of a table that names none
 
+# Rows of CPU by function that are no function
+OTHER_ROW, UNRESOLVED_ROW = "other functions", "unresolved"
+CLIENT_ROW, SUM_ROW, MEASURED_ROW = "client, not profiled", "sum", "measured CPU"
+
+
+class FunctionTime(NamedTuple):
+    """Microseconds of CPU per operation, the change from the base, and how far its 95 % interval reaches."""
+
+    microseconds: float
+    change: float | None = None  # None: of the base itself
+    reach: float | None = None  # None: of one load
+
 
 class LayoutCell(NamedTuple):
     """A cell of the sweep at one step."""
@@ -29,6 +41,7 @@ class LayoutCell(NamedTuple):
     margins: Mapping[str, float] = {}  # of the ratios, where there are repeats
     caveat: str = ""  # why a ratio gets no verdict, or what is compared as shipped
     times: Mapping[str, Sequence[float]] = {}  # operation -> its share in each class of response times, per cent
+    functions: Mapping[str, FunctionTime] = {}  # all cells of a block have the same, in one order
 
 
 NOWHERE = LayoutCell(status=ABSENT)  # not in the sweep
@@ -159,6 +172,7 @@ class Layout:
     levels: bool = False  # likewise, of the levels of an LSM tree
     objects: bool = False  # and of tables and indexes
     times: bool = False  # and of the histograms of latencies
+    functions: bool = False  # and of CPU by function
     compares: bool = False  # needs a base
     own_metrics: bool = False  # a table may name others
     sizes: bool = False  # it tells of the database as it was before what is measured, and at the end

@@ -7,7 +7,7 @@ more context switches and more CPU.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import NamedTuple
@@ -20,8 +20,9 @@ from stepgrid.model.plan import BUILD
 from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons.comparison import Case, Comparison
+from stepgrid.summarize.data.functions import Growth, function_times
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import FUNCTIONS, Place, StepDetails
+from stepgrid.summarize.data.tables_reader import FUNCTIONS, StepDetails
 from stepgrid.summarize.setup import Setup
 
 MOST_CAUSES = 3
@@ -322,7 +323,6 @@ TIMES = 1.5  # a counter that moved less is not named
 SMALL = 0.01  # of a counter per operation: smaller ones are taken for as much
 ALIKE = 0.02  # counters whose ratios are so near to each other count one thing
 HISTOGRAMS = frozenset({"count", "sum", "max", "min", "p50", "p75", "p95", "p99", "p99_9", "p100", "avg", "stddev"})
-Growth = Mapping[Place, Mapping[str, Mapping[str, float]]]  # by place, source and name
 
 
 def counter_changes(growth: Growth, arm: Point, base: Point) -> list[str]:
@@ -363,6 +363,9 @@ def _per_operation(growth: Growth, point: Point, source: str) -> dict[str, float
     """Compute medians of the runs."""
     runs = []
     for run in point.runs:
+        if source == FUNCTIONS and (times := function_times(growth, run)):
+            runs.append(times)
+            continue
         counts, operations = growth.get(run.place, {}).get(source), run.metrics.get("operations")
         if counts and operations:
             runs.append({name: count / operations for name, count in counts.items()})

@@ -22,6 +22,7 @@ from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import RatioIntervals, ratio
 from stepgrid.summarize.comparisons.comparison_axes import most_able, touching
 from stepgrid.summarize.comparisons.judgement import idleness
+from stepgrid.summarize.data.functions import with_functions
 from stepgrid.summarize.data.points import Point, choose_points, label, points
 from stepgrid.summarize.data.searches import Search, SearchedAxis, mean
 from stepgrid.summarize.data.tables_reader import Place, Row, Run, Shares, Tables, Window
@@ -31,6 +32,8 @@ TOO_LONG, REPEATED = "too long for here", "the same ratios, to be pasted"
 REPEATING = ("relative",)  # ratios that the comparisons of a report have, with verdicts
 LINES = ("percentiles", "stalls", "compaction_sum", "iostat", "vmstat")  # one table, each point a line or a column
 TOP = 5  # counters of a probe, as published
+PROFILE = "functions"  # the layout of what profilers counted
+MOST_PROFILES = 6  # tables of it that are shown
 RESPONSE_TIMES = {
     "avg_us": "avg",
     "p50_us": "p50",
@@ -112,6 +115,8 @@ class _TableMaker:
                 names = {*layout.metrics}
                 any_figure = (run for run in runs if layout.levels or not run.metrics or names & run.metrics.keys())
                 yield from self._usual_request(name, _steps(any_figure))
+        profiled = self.tables.details.profiled_places
+        yield from self._usual_request(PROFILE, _steps(run for run in self.runs if run.place in profiled))
         for probe in self.tables.probes:
             yield from self._probe_requests(probe)
 
@@ -142,15 +147,17 @@ class _TableMaker:
         """Make the blocks that are short enough, and name the others."""
         name, layout = request["layout"], LAYOUTS.get(request["layout"])
         form = arrange(request, self.all_steps if layout.sizes else self.measured)
-        is_much = name in TOGETHER and _is_much(form.points)
-        for key, members in form.blocks():
+        blocks = [*form.blocks()]
+        is_much = (name in TOGETHER and _is_much(form.points)) or (layout.functions and len(blocks) > MOST_PROFILES)
+        for key, members in blocks:
             make = partial(_tables_with_figures, form, key, members)
             if name not in REPEATING and not is_much and not (name in LINES and _is_much(members)):
                 yield from make()
                 continue
-            if layout.levels:
-                levels = self.tables.details.places_with_levels
-                has_any = any(not levels.isdisjoint(point.places) for point in members)
+            if layout.levels or layout.functions:
+                details = self.tables.details
+                keys = details.profiled_places if layout.functions else details.places_with_levels
+                has_any = any(not keys.isdisjoint(point.places) for point in members)
             else:
                 has_any = any(name in run.metrics for point in members for run in point.runs for name in layout.metrics)
             if has_any:
@@ -472,7 +479,8 @@ def block(form: Arrangement, key: Labels, points: Sequence[Point]) -> Block:
         unnamed=form.call(builds.pop()) if len(builds) == 1 else "",
         ratio_of=ratio_of,
     )
-    return replace(empty, spots=_with_margins(form, _spots(form, empty, placed), placed))
+    filled = replace(empty, spots=_with_margins(form, _spots(form, empty, placed), placed))
+    return with_functions(filled, placed, report.inputs.tables.details) if form.layout.functions else filled
 
 
 def _key(point: Point, axes: Sequence[str]) -> Labels:

@@ -249,6 +249,10 @@ class StepDetails:
             growth[stage, position][source][name] = grown
         return growth
 
+    @cached_property
+    def profiled_places(self) -> Set[Place]:
+        return {*self._read("SELECT DISTINCT stage, position FROM {counters} WHERE source = ?", FUNCTIONS)}
+
     def named_counters(self, patterns: Collection[str]) -> Mapping[Place, Mapping[str, float]]:
         """Read counters by pattern: those of a server have their own names, those of a probe are `probe.name`."""
         growth: dict[Place, dict[str, float]] = defaultdict(dict)

@@ -1,0 +1,119 @@
+"""CPU by function: plain names, renamed functions, sums and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from stepgrid.summarize.data.functions import function_rows, plain_name, unresolved_note
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import Place
+from tests.summarize import made
+
+OPERATIONS = 1_000.0
+
+
+@pytest.mark.parametrize(
+    ("symbol", "name"),
+    [
+        ("rocksdb::DB::Open(rocksdb::Options const&, char: int)", "rocksdb::DB::Open"),
+        ("void rocksdb::Sort<int, std::less<int> >(int*, int) [clone .isra.0]", "rocksdb::Sort"),
+        ("std::function<void ()>::operator()() const", "std::function::operator()"),
+        ("(anonymous namespace)::Parse(char const*)", "{anonymous}::Parse"),
+        ("rocksdb::operator<<(std::ostream&, int)", "rocksdb::operator<<"),
+        ("operator new(unsigned long)", "operator new"),
+        ("foo::{lambda(int)#1}::operator()(int) const", "foo::{lambda#1}::operator()"),
+        ("slot_getsomeattrs_int.constprop.0.cold", "slot_getsomeattrs_int"),
+        ("<alloc::vec::Vec<T> as core::clone::Clone>::clone", "<alloc::vec::Vec<T> as core::clone::Clone>::clone"),
+        ("[libz.so.1]", "[libz.so.1]"),
+        ("__memcpy_avx", "__memcpy_avx"),
+    ],
+)
+def test_compilers_do_not_differ_in_a_plain_name(symbol: str, name: str) -> None:
+    assert plain_name(symbol) == name
+
+
+Profiles = Mapping[Place, Mapping[str, Mapping[str, float]]]
+
+
+def profiled(name: str, *loads: Mapping[str, float], cpu: float = 0.0) -> tuple[Point, Profiles]:
+    """Microseconds per operation of each load."""
+    figures = {"cpu_us_per_op": cpu} if cpu else {}
+    point = made.point(*(made.run(name, load, 500.0, operations=OPERATIONS, **figures) for load in range(len(loads))))
+    growth = {
+        place: {"perf_record": {symbol: time * OPERATIONS for symbol, time in times.items()}}
+        for place, times in zip(point.places, loads, strict=True)
+    }
+    return point, growth
+
+
+def rows(*arms: tuple[Point, Profiles], top: int = 15) -> list[dict[str, tuple[float, ...]]]:
+    points, growth = [point for point, _ in arms], {place: of for _, each in arms for place, of in each.items()}
+    made_rows = function_rows(points, points[0], growth, top)
+    return [
+        {name: tuple(round(value, 6) for value in time if value is not None) for name, time in arm.items()}
+        for arm in made_rows
+    ]
+
+
+def test_the_largest_change_comes_first_and_all_adds_up() -> None:
+    base = profiled("base", {"Get": 4.0, "memcpy": 1.0, "read": 0.5, "[libz]": 0.25}, cpu=5.8)
+    arm = profiled("arm", {"Get": 5.0, "memcpy": 1.125, "slow": 6.0, "[libz]": 0.25}, cpu=12.5)
+    shown = rows(base, arm, top=2)
+    names = ["slow", "Get", "other functions", "unresolved", "sum", "measured CPU"]
+    assert [list(each) for each in shown] == [names, names]
+    assert list(shown[1].values()) == [
+        (6.0, 6.0),
+        (5.0, 1.0),
+        (1.125, -0.375),
+        (0.25, 0.0),
+        (12.375, 6.625),
+        (12.5, 6.7),
+    ]
+    assert shown[0]["other functions"] == (1.5,)
+
+
+def test_the_interval_is_of_the_differences_by_load() -> None:
+    """Student's t of 2, 3 and 4: 3 ± 4.303 / sqrt(3)."""
+    base = profiled("base", {"Get": 1.0}, {"Get": 2.0}, {"Get": 3.0})
+    arm = profiled("arm", {"Get": 3.0}, {"Get": 5.0}, {"Get": 7.0})
+    assert rows(base, arm)[1]["Get"] == (5.0, 3.0, pytest.approx(2.484, abs=1e-3))
+
+
+def test_a_renamed_function_is_no_change() -> None:
+    base = profiled("base", {"db::Iter::Next(int)": 3.0, "db::Iter::Key": 1.0, "db::Put": 1.0})
+    arm = profiled("arm", {"db::Iter::NextImpl<true>(int)": 3.1, "db::Iter::Key": 1.0, "db::Put": 1.0})
+    assert rows(base, arm)[1]["db::Iter::{NextImpl, Next}"] == (3.1, 0.1)
+
+
+def test_a_function_that_its_caller_took_in_is_no_change() -> None:
+    base = profiled("base", {"db::Iter::Next": 3.0, "db::Iter::Key": 2.0})
+    arm = profiled("arm", {"db::Iter::Next": 4.9})
+    assert rows(base, arm)[1]["db::Iter::{Key, Next}"] == (4.9, -0.1)
+
+
+def test_a_function_that_is_new_keeps_its_name() -> None:
+    base = profiled("base", {"db::Iter::Next": 3.0, "db::Iter::Rare": 0.01})
+    arm = profiled("arm", {"db::Iter::Next": 3.0, "db::Iter::Burn": 2.0})
+    assert next(iter(rows(base, arm)[1])) == "db::Iter::Burn"
+
+
+def test_the_client_of_a_profiled_server_is_a_row() -> None:
+    point = made.point(made.run("a", 0, 500.0, operations=1.0, cpu_us_per_op=7.0, client_cpu_us_per_op=2.0))
+    shown = function_rows([point], None, {point.places[0]: {"perf_record": {"Get": 5.0}}})[0]
+    assert {name: time.microseconds for name, time in shown.items()} == {
+        "Get": 5.0,
+        "client, not profiled": 2.0,
+        "sum": 7.0,
+        "measured CPU": 7.0,
+    }
+
+
+def test_a_stripped_build_has_a_note() -> None:
+    point, growth = profiled("a", {"Get": 3.0, "[mariadbd]": 1.0})
+    assert unresolved_note([point], growth) == (
+        "unresolved: 25 % of the sampled CPU, in mariadbd: builds with `-g`, not stripped, name them"
+    )
+    point, growth = profiled("a", {"Get": 3.0})
+    assert unresolved_note([point], growth) == ""
