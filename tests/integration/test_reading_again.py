@@ -66,7 +66,8 @@ def test_a_changed_pattern_measures_nothing(lab: Lab) -> None:
     plan = execute(lab, "plan", "spec.yaml")
     assert "to do    nothing\n" in plan
     assert READ_AGAIN in plan
-    execute(lab, "run", "spec.yaml")
+    report = execute(lab, "run", "spec.yaml")
+    assert "get has no `p99`" in report
     assert lab.results() == results
     assert figures(lab, "qps") == [9000, 9000]
     assert "  read " not in execute(lab, "plan", "spec.yaml")

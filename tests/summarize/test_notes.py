@@ -95,6 +95,19 @@ def test_warnings_of_builds_are_told_once_and_not_again_of_their_runs() -> None:
     ]
 
 
+def test_a_metric_that_the_output_of_no_run_has() -> None:
+    lacking = "metric `p99` has no figure: nothing in stdout or stderr matches p99=(.*)"
+    runs = [replace(made.run("x", load, 1.0), warnings=(lacking,)) for load in range(2)]
+    assert [(doubt.brief, doubt.text) for doubt in told(runs=runs)] == [
+        (
+            "readww has no `p99`",
+            "metric `p99` of readww has no figure in any run of b: nothing in stdout or stderr matches p99=(.*); "
+            "`stepgrid check a.yaml --try readww=FILE` tries another, nothing is measured again",
+        )
+    ]
+    assert told(runs=[*runs, made.run("x", 2, 1.0)]) == []
+
+
 def test_builds_that_were_made_differently() -> None:
     suites = [build(suite, {"route": "debian", "suite": suite}) for suite in ("bullseye", "bookworm", "trixie")]
     names = "suite bullseye / bookworm / trixie"

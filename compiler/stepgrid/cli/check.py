@@ -1,15 +1,19 @@
-"""stepgrid check SPEC …: compile specs within limits of memory and time, and show every problem."""
+"""stepgrid check SPEC …: compile specs within limits of memory and time, show every problem, and try samples."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import shlex
+import shutil
 import signal
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import NoReturn
+from pathlib import Path
+from typing import NoReturn, TypeAlias
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import (
@@ -22,9 +26,11 @@ from stepgrid.cli.spec_arguments import (
 from stepgrid.errors import FINE, PROBLEMS, StepgridError
 from stepgrid.host.terminal_output import folded
 from stepgrid.language.lock_file import spec_path
-from stepgrid.language.problems import Problem, format_annotation, problem_record
-from stepgrid.model.plan import Plan
+from stepgrid.language.problems import Problem, format_annotation, nearest, problem_record
+from stepgrid.model.plan import BUILD, Plan, PlannedStep
 from stepgrid.model.units import counted, duration
+from stepgrid.plugins.driver import OutputReader, SampleFigure
+from stepgrid.plugins.registry import driver, read_settings
 from stepgrid.summarize import formats
 
 MEMORY = 4 << 30  # bytes of address space beyond what the process has
@@ -39,6 +45,14 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("text", "json", "github"),
         default="text",
         help="the output format: for people, a JSON list, or annotations of a pull request",
+    )
+    parser.add_argument(
+        "--try",
+        dest="samples",
+        metavar="[STEP=]FILE",
+        action="append",
+        default=[],
+        help="read a sample of a step's output: what each metric would be (a folder: its stdout, stderr and files)",
     )
 
 
@@ -72,7 +86,8 @@ def _check(args: argparse.Namespace) -> int:
     for plan in filter(None, plans):
         lines = [f"{plan.spec}: fine; {plan_size(plan)}", *_unchecked_options(plan)]
         print(folded("\n".join(lines), sys.stdout))
-    return FINE if all(plans) else PROBLEMS
+    samples = [try_sample(plan, sample) for plan in filter(None, plans) for sample in args.samples]
+    return FINE if all(plans) and all(samples) else PROBLEMS
 
 
 def plan_size(plan: Plan) -> str:
@@ -97,6 +112,81 @@ def _unchecked_options(plan: Plan) -> Iterator[str]:
         command = shlex.join(["stepgrid", "builds", plan.spec, *scale, "--make"])
         verb = "it is" if count == 1 else "they are"
         yield f"options of {counted(count, 'build')} are unchecked until {verb} made: `{command}`"
+
+
+# Samples: the output of a step, read as that of its runs will be.
+
+ReadingSteps: TypeAlias = Mapping[str, Mapping[str, tuple[PlannedStep, list[str]]]]  # step -> way of reading -> builds
+
+
+def try_sample(plan: Plan, argument: str) -> bool:
+    """Print what each declared metric of a step would be, in each way that builds read it; tell if none is missing."""
+    steps = _reading_steps(plan)
+    name, path = _split_sample(steps, argument)
+    is_complete = True
+    for step, builds in steps[name].values():
+        reader = driver(step.kind)
+        assert isinstance(reader, OutputReader)
+        with tempfile.TemporaryDirectory(prefix="stepgrid-try-") as folder:
+            figures = list(reader.read_sample(_lay_out_sample(path, Path(folder)), step.settings))
+        owner = f" of {', '.join(builds)}" if len(steps[name]) > 1 else ""
+        print(f"{path} as the output of {name}{owner}:")
+        print("\n".join(line for figure in figures for line in _sample_lines(figure)))
+        is_complete = is_complete and not any(figure.fault for figure in figures)
+    return is_complete
+
+
+def _reading_steps(plan: Plan) -> ReadingSteps:
+    """Index the steps that declare what is read of their output."""
+    stages = {stage.id: stage for stage in plan.stages}
+    steps: dict[str, dict[str, tuple[PlannedStep, list[str]]]] = {}
+    for cell in plan.cells:
+        for step in (step for stage in cell.repeats[0].stages for step in stages[stage].steps):
+            readings = read_settings(step)
+            if any(readings.values()):
+                key = json.dumps(readings, sort_keys=True)
+                builds = steps.setdefault(step.name, {}).setdefault(key, (step, []))[1]
+                builds += [] if cell.labels[BUILD] in builds else [cell.labels[BUILD]]
+    return steps
+
+
+def _split_sample(steps: ReadingSteps, argument: str) -> tuple[str, Path]:
+    """Split STEP=FILE; the step may be left out where one step alone declares metrics."""
+    step, is_named, file = argument.partition("=")
+    if not is_named or (step not in steps and Path(argument).exists()):
+        step, file = "", argument
+    fault = None
+    if not steps:
+        fault = "no step of the spec declares metrics or a series"
+    elif not step and len(steps) > 1:
+        fault = (
+            f"several steps declare metrics ({', '.join(steps)}): say which, as in `--try {next(iter(steps))}={file}`"
+        )
+    elif step and step not in steps:
+        fault = f"no step `{step}` declares metrics\n   = {nearest(step, steps)}"
+    elif not Path(file).exists():
+        fault = "there is no such file"
+    if fault:
+        raise CommandError(f"--try {argument}: {fault}")
+    return step or next(iter(steps)), Path(file)
+
+
+def _lay_out_sample(sample: Path, folder: Path) -> Path:
+    """Return the folder of a step; a file stands for stdout, and for a file of its name that a metric is read from."""
+    if sample.is_dir():
+        return sample
+    for name in {"stdout", sample.name}:
+        shutil.copyfile(sample, folder / name)
+    return folder
+
+
+def _sample_lines(figure: SampleFigure) -> Iterator[str]:
+    if figure.figure is None:
+        yield f"  {figure.name}: no figure: {figure.fault}"
+    else:
+        yield f"  {figure.name}: {figure.figure:,.10g} {figure.unit}".rstrip()
+    if figure.nearest:
+        yield f"    the nearest line: {figure.nearest.strip()}"
 
 
 # Limits of what a spec from a stranger can cost, whatever it makes of memory and time.

@@ -78,6 +78,9 @@ class PrintedStep:
     figures: Figures
 
 
+NO_FIGURE = " has no figure: "  # in a warning that the output lacks a declared metric, between its name and why
+
+
 class ParseError(StepgridError):
     """The output of a step that ended well lacks a figure: says which file and what was looked for."""
 

@@ -11,7 +11,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -246,11 +246,25 @@ class InputFiles(Protocol):
         ...
 
 
+class SampleFigure(NamedTuple):
+    """A figure that a step declares, as a sample of its output has it."""
+
+    name: str
+    figure: float | None = None
+    unit: str = ""
+    fault: str = ""  # why there is none
+    nearest: str = ""  # the line of the sample that is most like what was looked for
+
+
 @runtime_checkable
 class OutputReader(Protocol):
     """A kind with settings that decide what is read of a step's output, and nothing of what is run."""
 
     reading: tuple[str, ...]  # no part of the identity: the kept output is read again where they change
+
+    def read_sample(self, folder: Path, settings: Mapping[str, Any]) -> Iterable[SampleFigure]:
+        """Read what the settings declare from a sample of the output: `stepgrid check SPEC --try FILE`."""
+        ...
 
 
 @runtime_checkable

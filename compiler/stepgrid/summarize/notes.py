@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from itertools import groupby
 from statistics import median
 from typing import Any
 
+from stepgrid.model.figures import NO_FIGURE
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.model.plan import BUILD, Header, Report, stage_label
 from stepgrid.model.status import Status
@@ -80,6 +82,7 @@ def doubts(
         yield Doubt("plan", _brief(re.sub(r"^\S+:\d+:\d+: ", "", text)), text)
     yield from _of_builds(setup.builds.values(), header.report)
     yield from _of_runs(tables.runs, setup.builds.values())
+    yield from _without_figures(tables.runs, spec_words(setup))
     yield from _of_results(tables)
     yield from _of_loads(setup, tables, comparisons)
     yield from _of_times(tables.runs, comparisons, header.report.within)
@@ -184,7 +187,7 @@ def _of_runs(runs: Sequence[Run], builds: Iterable[Build]) -> Iterator[Doubt]:
     missed: dict[str, list[Run]] = {}
     for run in runs:
         for text in map(_without_prefix, run.warnings):
-            if text not in recorded and WARNING not in text:
+            if text not in recorded and WARNING not in text and NO_FIGURE not in text:
                 steps_by_text.setdefault(text, {})[f"{run.step} of {run.build}"] = None
         if has_missed_lookups(run):
             missed.setdefault(run.step, []).append(run)
@@ -201,6 +204,26 @@ def _of_runs(runs: Sequence[Run], builds: Iterable[Build]) -> Iterator[Doubt]:
             "lookups of missing keys are part of these figures"
         )
         yield Doubt("missed lookups", f"{step} missed keys", text)
+
+
+def _without_figures(runs: Sequence[Run], spec: str) -> Iterator[Doubt]:
+    """Tell declared metrics that the output of a step has in no run of a build."""
+    run_counts = Counter((run.step, run.build) for run in runs if run.status == Status.DONE)
+    reasons: dict[tuple[str, str], dict[str, list[str]]] = {}  # of step and metric: build -> of its runs
+    for run in runs:
+        for text in run.warnings:
+            name, is_lacking, reason = text.partition(NO_FIGURE)
+            if is_lacking:
+                reasons.setdefault((run.step, name), {}).setdefault(run.build, []).append(reason)
+    for (step, name), by_build in reasons.items():
+        lacking = {build: texts for build, texts in by_build.items() if len(texts) == run_counts[step, build]}
+        if lacking:
+            reason = next(iter(lacking.values()))[0]
+            text = (
+                f"{name} of {step} has no figure in any run of {_named(lacking)}: {reason}; "
+                f"`stepgrid check {spec} --try {shlex.quote(step)}=FILE` tries another, nothing is measured again"
+            )
+            yield Doubt("no figure", f"{step} has no {name.partition(' ')[2] or name}", text)
 
 
 def _of_results(tables: Tables) -> Iterator[Doubt]:

@@ -128,8 +128,8 @@ def test_a_file_that_the_command_wrote(tmp_path: Path) -> None:
         (FIO, {"json": "$.jobs[0]"}, "metric `x`: $.jobs[0] found an object, which is no number"),
         (FIO, {"json": "$.on"}, "metric `x`: $.on found true, which is no number"),
         ('{"a": NaN}', {"json": "$.a"}, "metric `x`: $.a found `nan`, which is no number"),
-        ('["a" 1]', {"json": "$.a"}, "stdout is no JSON: Expecting ',' delimiter (line 1, column 6)"),
-        ("a: 1", {"json": "$.a"}, "stdout holds no JSON: no line begins with { or ["),
+        ('["a" 1]', {"json": "$.a"}, "metric `x`: stdout is no JSON: Expecting ',' delimiter (line 1, column 6)"),
+        ("a: 1", {"json": "$.a"}, "metric `x`: stdout holds no JSON: no line begins with { or ["),
         ("[" * 100_000, {"json": "$[0]"}, "stdout is no JSON: it is nested too deep"),
         (f"[{'1' * 5000}]", {"json": "$[0]"}, "stdout has a number of more than 4,300 digits"),
         ("", {"pattern": "(a)", "file": "a.txt"}, "metric `x`: there is no file a.txt"),
@@ -156,8 +156,6 @@ def test_a_series_with_a_head(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n1,2\n", "series: x.csv has no column `second`; it has: a, b"),
-        ("", "series: x.csv has no column `second`; it has: none"),
         ("second,qps\n1,fast\n", "series: line 2 of x.csv has `fast`, which is no number"),
         ("second,qps\n1\n", "series: line 2 of x.csv has ``, which is no number"),
     ],
@@ -168,10 +166,27 @@ def test_a_series_that_cannot_be_read(tmp_path: Path, text: str, message: str) -
     assert str(caught.value) == message
 
 
-def test_a_series_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ParseError) as caught:
-        _parsed(tmp_path, {}, series={"file": "x.csv", "time": "second", "rate": "qps"})
-    assert str(caught.value) == "series: there is no file x.csv"
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"x.csv": "a,b\n1,2\n"}, "series has no figure: x.csv has no column `second`; it has: a, b"),
+        ({"x.csv": ""}, "series has no figure: x.csv has no column `second`; it has: none"),
+        ({}, "series has no figure: there is no file x.csv"),
+    ],
+)
+def test_a_series_that_is_not_there_is_a_warning(tmp_path: Path, files: dict[str, str], message: str) -> None:
+    figures = _parsed(tmp_path, files, series={"file": "x.csv", "time": "second", "rate": "qps"})
+    assert (figures.qps, figures.warnings) == ([], [message])
+
+
+def test_an_optional_metric_that_is_not_there_is_a_warning(tmp_path: Path) -> None:
+    metrics = {"a": {"pattern": r"a=(\d+)"}, "b": {"pattern": r"b=(\d+)"}, "c": {"json": "$.c"}}
+    figures = _parsed(tmp_path, {"stdout": "a=1"}, metrics=metrics)
+    assert figures.metrics == {"a": 1.0}
+    assert figures.warnings == [
+        r"metric `b` has no figure: nothing in stdout or stderr matches b=(\d+)",
+        "metric `c` has no figure: stdout holds no JSON: no line begins with { or [",
+    ]
 
 
 # Reports of programs.

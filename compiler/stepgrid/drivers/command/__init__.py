@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.model.plan import Command
 from stepgrid.plugins import driver
-from stepgrid.plugins.driver import Context, PackageRunner, Runner, command_words, possible_files
+from stepgrid.plugins.driver import Context, PackageRunner, Runner, SampleFigure, command_words, possible_files
 from stepgrid.plugins.registry import engine
 from stepgrid.plugins.server import ClientEnvironment
 
@@ -21,7 +21,7 @@ USUAL_SECONDS = 10.0  # of a program that does not say how long it takes
 class AnyCommand(PackageRunner):
     kind = "command"
     revision = 1
-    parser = 3
+    parser = 4
     reading = ("metrics", "series")
     tables = ("relative", "figures")
 
@@ -52,6 +52,11 @@ class AnyCommand(PackageRunner):
         from stepgrid.drivers import client_report
 
         return client_report.live(folder) or client_report.live(folder, file="stdout")
+
+    def read_sample(self, folder: Path, settings: Mapping[str, Any]) -> Iterable[SampleFigure]:
+        from stepgrid.drivers.command.parser import read_sample
+
+        return read_sample(folder, settings)
 
     def own_metrics(self, settings: Mapping[str, Any]) -> Mapping[str, Metric]:
         from stepgrid.drivers.command.parser import own_metrics

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -17,10 +18,10 @@ from stepgrid.drivers import client_report
 from stepgrid.drivers.client_report import Report
 from stepgrid.drivers.command import selectors
 from stepgrid.drivers.command.selectors import PatternError
-from stepgrid.model.figures import Figures, ParseError, decimal
+from stepgrid.model.figures import NO_FIGURE, Figures, ParseError, decimal
 from stepgrid.model.metrics import STEP, Metric
 from stepgrid.plugins import driver
-from stepgrid.plugins.driver import RawOutputError, is_inside
+from stepgrid.plugins.driver import RawOutputError, SampleFigure, is_inside
 
 PRINTED = ("stdout", "stderr")
 TAKE: Mapping[str, Callable[[Sequence[float]], float]] = {
@@ -32,6 +33,7 @@ TAKE: Mapping[str, Callable[[Sequence[float]], float]] = {
     "max": max,
 }
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+_MOST_LINES, _LIKENESS = 2000, 0.3  # of a sample that are searched for a line like a pattern, and how like
 _BEGINS = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
 
 
@@ -66,24 +68,52 @@ class Outputs:
         )
 
 
+class NoFigureError(ParseError):
+    """The output has nothing where a metric or a series is looked for."""
+
+
 def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     outputs = Outputs(folder)
     report = outputs.report()
-    metrics = client_report.standard_metrics(report)
+    metrics, warnings = client_report.standard_metrics(report), []
     for name, metric in settings["metrics"].items():
-        numbers = [_number(name, metric, value) for value in _values(metric, outputs, report)]
-        if numbers:
-            metrics[name] = TAKE[metric.get("take") or "last"](numbers) * (metric.get("times") or 1.0)
-        elif metric["required"]:
-            raise ParseError(f"metric `{name}`: {_lacking(metric, outputs)}")
-    declared = settings.get("series")
+        try:
+            metrics[name] = _figure(name, metric, outputs, report)
+        except NoFigureError as error:
+            if metric["required"]:
+                raise ParseError(f"metric `{name}`: {error}") from None
+            warnings.append(f"metric `{name}`{NO_FIGURE}{error}")
+    qps = client_report.series(report.intervals)
+    if declared := settings.get("series"):
+        try:
+            qps = _series(outputs, declared)
+        except NoFigureError as error:
+            warnings.append(f"series{NO_FIGURE}{error}")
     return Figures(
         metrics,
         {str(line["name"]): str(line["value"]) for line in report.of("fact")},
-        qps=_series(outputs, declared) if declared else client_report.series(report.intervals),
+        qps=qps,
+        warnings=warnings,
         histograms=client_report.histograms(report),
         rates=client_report.client_rates(report.intervals),
     )
+
+
+def read_sample(folder: Path, settings: Mapping[str, Any]) -> Iterator[SampleFigure]:
+    """Read each declared metric and the series by itself, so that all faults are told."""
+    outputs = Outputs(folder)
+    for name, metric in settings["metrics"].items():
+        try:
+            yield SampleFigure(name, _figure(name, metric, outputs, outputs.report()), metric["unit"])
+        except ParseError as error:
+            nearest = _nearest_line(metric, outputs) if isinstance(error, NoFigureError) else ""
+            yield SampleFigure(name, fault=str(error), nearest=nearest)
+    if declared := settings.get("series"):
+        try:
+            rates = [rate for _, rate in _series(outputs, declared)]
+            yield SampleFigure("series", fmean(rates) if rates else 0.0, f"/s, mean of {len(rates)} rows")
+        except ParseError as error:
+            yield SampleFigure("series", fault=str(error))
 
 
 def own_metrics(settings: Mapping[str, Any]) -> dict[str, Metric]:
@@ -96,6 +126,13 @@ def own_metrics(settings: Mapping[str, Any]) -> dict[str, Metric]:
         definition = f"A figure of the command's own, found {origin}."
         metrics[name] = Metric(name, metric["unit"], metric["better"], definition, STEP)
     return metrics
+
+
+def _figure(name: str, metric: Mapping[str, Any], outputs: Outputs, report: Report) -> float:
+    numbers = [_number(name, metric, value) for value in _values(metric, outputs, report)]
+    if not numbers:
+        raise NoFigureError(_lacking(metric, outputs))
+    return TAKE[metric.get("take") or "last"](numbers) * (metric.get("times") or 1.0)
 
 
 def _values(metric: Mapping[str, Any], outputs: Outputs, report: Report) -> list[Any]:
@@ -138,6 +175,13 @@ def _lacking(metric: Mapping[str, Any], outputs: Outputs) -> str:
     return f"nothing in {' or '.join(_files(metric))} matches {metric['pattern']}"
 
 
+def _nearest_line(metric: Mapping[str, Any], outputs: Outputs) -> str:
+    """Find the line that is most like the words of a pattern; empty where none is."""
+    words = re.sub(r"\(.*?\)|\\\w|[^\w ]", " ", metric.get("pattern") or "")
+    lines = [line for name in _files(metric) for line in (outputs.text(name) or "").splitlines()[:_MOST_LINES]]
+    return next(iter(get_close_matches(words, lines, n=1, cutoff=_LIKENESS)), "")
+
+
 def _read(path: Path) -> str | None:
     try:
         return driver.read_output(path).decode("utf-8", errors="replace")
@@ -150,11 +194,11 @@ def _read(path: Path) -> str | None:
 def _document(name: str, text: str) -> Any:
     begins = _BEGINS.search(text)
     if begins is None:
-        raise ParseError(f"{name} holds no JSON: no line begins with {{ or [")
+        raise NoFigureError(f"{name} holds no JSON: no line begins with {{ or [")
     try:
         return json.JSONDecoder().raw_decode(text, begins.end() - 1)[0]
     except json.JSONDecodeError as error:
-        raise ParseError(f"{name} is no JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
+        raise NoFigureError(f"{name} is no JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
     except RecursionError:
         raise ParseError(f"{name} is no JSON: it is nested too deep") from None
     except ValueError:  # of Python itself: turning digits into a number takes quadratic time
@@ -168,7 +212,7 @@ def _series(outputs: Outputs, declared: Mapping[str, Any]) -> list[tuple[float, 
     """Read seconds and rate in the order of time; rows of one time are parts of one rate, such as reads and writes."""
     text = outputs.text(declared["file"])
     if text is None:
-        raise ParseError(f"series: there is no file {declared['file']}")
+        raise NoFigureError(f"there is no file {declared['file']}")
     unit, factor = UNITS[declared.get("unit") or "s"], declared.get("times") or 1.0
     rates: dict[float, float] = {}
     for moment, value in _rows(text.splitlines(), declared):
@@ -182,7 +226,7 @@ def _rows(lines: Sequence[str], declared: Mapping[str, Any]) -> Iterator[tuple[f
     columns = next(rows, [])
     for name in (declared["time"], declared["rate"]):
         if name not in columns:
-            raise ParseError(f"series: {file} has no column `{name}`; it has: {', '.join(columns) or 'none'}")
+            raise NoFigureError(f"{file} has no column `{name}`; it has: {', '.join(columns) or 'none'}")
     indices = columns.index(declared["time"]), columns.index(declared["rate"])
     for row in filter(None, rows):
         texts = [row[index] if index < len(row) else "" for index in indices]
