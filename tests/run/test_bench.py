@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from stepgrid.model.plan import FILES, INPUTS
+from stepgrid.model.plan import FILES, INPUTS, PlannedStep
 
 READ = "print(open('../../../../../../my.txt').read())"  # of the step's folder, six below the checkout's
 
@@ -70,3 +70,43 @@ time.sleep(2.5)
     [record] = checkout.result("s-load")["steps"]
     message = "it had files open that nothing names, whose changes go unnoticed"
     assert record["warnings"] == [f"{message}: {tmp_path / 'hidden.cnf'}"]
+
+
+def command(code: str, name: str = "one", **more: object) -> PlannedStep:
+    settings = {"argv": ["{program:python}", "-c", f"import os, time; os.chdir('{{data}}'); {code}"], "metrics": {}}
+    return PlannedStep(name, "command", 1, {**settings, "duration": None, "series": None, "files": []}, {}, 7, **more)
+
+
+@pytest.mark.parametrize(
+    ("code", "is_told"),
+    [
+        ("open('rows', 'a').write('x')", True),
+        ("open('more', 'w')", True),
+        ("os.remove('rows')", True),
+        ("time.sleep(0.5); open('rows', 'r+b').write(b'x')", True),
+        ("open('rows', 'r+b').write(b'x'); time.sleep(1)", False),  # as SQLite's journal mode
+        ("open('LOG', 'w').write('opened'); open('MANIFEST-000005', 'w')", False),
+        ("open('rows', 'rb').read()", False),
+    ],
+)
+def test_a_step_that_changes_its_database_unsaid_is_told(checkout, stage, code, is_told):
+    load = command("open('rows', 'w').write('rows')", "load", mutates=True)
+    checkout.plan(stage("s-load", load, command(code), command("pass", "last")))
+    assert checkout.run("s-load").returncode == 0
+    warnings = [step.get("warnings") for step in checkout.result("s-load")["steps"]]
+    told = ["the database changed: say `mutates: true`, as later steps use it"]
+    assert warnings == [None, told if is_told else None, None]
+
+
+def test_nothing_is_told_where_nothing_comes_after_or_the_step_says_it(checkout, stage):
+    write = "open('rows', 'a').write('x')"
+    checkout.plan(stage("s-load", command(write, mutates=True), command(write, "last")))
+    assert checkout.run("s-load").returncode == 0
+    assert [step.get("warnings") for step in checkout.result("s-load")["steps"]] == [None, None]
+
+
+def test_a_load_that_other_stages_start_from_is_told(checkout, stage):
+    load = stage("s-load", command("open('rows', 'a').write('x')"), children=("s-read",))
+    checkout.plan(load, stage("s-read", command("pass", "read"), parent="s-load"))
+    assert checkout.run("s-load").returncode == 0
+    assert len(checkout.result("s-load")["steps"][0]["warnings"]) == 1

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple, cast
 
 from stepgrid.host.disk import disk_full, is_disk_full, met_full_disk, read_only
 from stepgrid.host.failure import FOUND_NOTHING, StageError, end_of_log, explaining_log
-from stepgrid.host.files import write_json
+from stepgrid.host.files import modification_times, scan, write_json
 from stepgrid.host.processes.cgroup import ControlGroup, caged
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch, plan_launch, unloaded_allocator
 from stepgrid.host.processes.signals import STARTED
@@ -127,6 +128,7 @@ class Step:
         deadline = seconds_allowed(plan.command, kind.estimate(self.settings))
         probes = self._run_probes(BEFORE)
         self._keep_statistics(BEFORE)
+        files, began = database_files(self.data) if self._may_change_unsaid else None, time.time_ns()
         data = None if self.server and self.server.companion is None else self.data  # of one that ran before: elsewhere
         # that of a server that ran before is not our own files'
         device = self.attempt.job.site.device or (self.server.device if self.server else None)
@@ -144,8 +146,11 @@ class Step:
         self._refuse_planted(step_folder)
         end = StepEnd(process, deadline, lost.message if lost else message, probes, launch)
         record = describe(self.planned, end, self.accepted.dropped, self.value)
+        warnings = [CHANGED] if files is not None and has_changed(files, self.data, began) else []
         if sampler.open_files and (warning := self._unnamed_files(sampler.open_files.paths)):
-            record = {**record, "warnings": [*record.get("warnings", ()), warning]}
+            warnings.append(warning)
+        if warnings:
+            record = {**record, "warnings": [*record.get("warnings", ()), *warnings]}
         write_json(self.folder / "step.json", record, durable=False)
         self.attempt.journal("step ended", **record, sampler_cpu=sampler.cpu_seconds, sampler_error=sampler.error)
         if lost:
@@ -302,6 +307,16 @@ class Step:
         folders = [job.store.root, self.data, PACKAGE, sys.prefix, sys.base_prefix]
         return warn_of_unnamed_files(paths, self.planned, [*words, *map(str, folders)])
 
+    @property
+    def _may_change_unsaid(self) -> bool:
+        """Tell whether a program of the spec's author may change a database that is used after it.
+
+        A server writes at any time, and of the other kinds it is known what they do."""
+        stage, planned = self.attempt.job.stage, self.planned
+        is_own_program = input_files(planned.kind) is not None and self.server is None
+        is_used_later = bool(stage.children) or planned is not stage.steps[-1]
+        return is_own_program and is_used_later and not (planned.mutates or self.replay)
+
     def _failure(self, message: str, exited_well: bool = False) -> StageError:
         log = explaining_log(self.folder)
         return StageError(message, self.planned.name, log, end_of_log(log), exited_well=exited_well)
@@ -377,3 +392,39 @@ def warn_of_unnamed_files(paths: Iterable[str], step: PlannedStep, known_paths: 
     names += f" and {len(files) - SHOWN_FILES} more" if len(files) > SHOWN_FILES else ""
     hint = "; list them under `files:`" if input_files(step.kind) else ""
     return f"it had files open that nothing names, whose changes go unnoticed: {names}{hint}"
+
+
+# Changes of a database by a step that is not `mutates: true`
+
+CHANGED = "the database changed: say `mutates: true`, as later steps use it"
+# files that RocksDB, LevelDB, LMDB and SQLite write when a database is opened, whatever is done with it
+BOOKKEEPING = (
+    "LOG*", "LOCK", "lock.mdb", "MANIFEST-*", "CURRENT", "OPTIONS-*", "IDENTITY", "*.log", "*.lock", "*.pid",
+    "*-wal", "*-shm", "*-journal",
+)  # fmt: skip
+
+
+def database_files(data: Path) -> Mapping[str, tuple[int, int]]:
+    """Map files of a database to their sizes and times, without those that are written at any opening."""
+    tree = scan(data)
+    try:
+        times = modification_times(data, tree)
+    except FileNotFoundError:  # a process that the step left behind removes files
+        return {}
+    return {
+        name: (size, times[name])
+        for name, size in tree.files.items()
+        if not any(PurePath(name).match(pattern) for pattern in BOOKKEEPING)
+    }
+
+
+def has_changed(files: Mapping[str, tuple[int, int]], data: Path, began: int) -> bool:
+    """Compare the files of a database with what they were when a step began (ns); call it when the step has ended.
+
+    What is written in place counts in the second half of the step: when SQLite opens a file, it may write its journal
+    mode into the header."""
+    later_files, middle = database_files(data), (began + time.time_ns()) / 2
+    sizes, later_sizes = ({name: size for name, (size, _) in listed.items()} for listed in (files, later_files))
+    return sizes != later_sizes or any(
+        written > middle for name, (_, written) in later_files.items() if files[name][1] != written
+    )
