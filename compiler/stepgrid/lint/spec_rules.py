@@ -20,7 +20,7 @@ from stepgrid.lint.subject import COUNTED, Subject
 from stepgrid.model.plan import CLIENT, SAME_QUALITY
 from stepgrid.model.units import counted, duration, size
 from stepgrid.plugins.driver import CountedWork
-from stepgrid.plugins.engine import Published, ReadOptions
+from stepgrid.plugins.engine import DeclaredBuilds, Published, ReadOptions
 from stepgrid.plugins.registry import build_systems, engine
 
 SHORTEST = 60.0  # seconds
@@ -324,6 +324,30 @@ def cache_over_memory(*options: str) -> Rule:
     return Rule("cache-over-memory", "a cache larger than the memory", check)
 
 
+def _shared_programs(subject: Subject) -> Iterator[Finding]:
+    """Find builds of a local folder that consist of the programs of other versions, too."""
+    families = defaultdict[str, list[Build]](list)
+    for build in subject.expansion.builds:
+        if "path" in build.source and isinstance(engine(build.engine), DeclaredBuilds):
+            families[build.family].append(build)
+    for builds in families.values():
+        versions = {build.version for build in builds} - {""}
+        finding = next((fault for build in builds for fault in _programs_of_others(build, versions)), None)
+        if finding:
+            yield finding
+
+
+def _programs_of_others(build: Build, versions: Iterable[str]) -> Iterator[Finding]:
+    kind = engine(build.engine)
+    assert isinstance(kind, DeclaredBuilds)
+    for path in kind.program_paths(build.recipe).values():
+        other = next((version for version in sorted(versions, key=len, reverse=True) if version in path), build.version)
+        if other != build.version:
+            message = f"`{build.name}` consists of {path}, too: an edit of it measures the cells of all versions again"
+            hint = f'one program for each version: `programs: "{path.replace(other, "{{ version }}")}"`'
+            yield Finding(build.where, message, hint, width=len(build.family))
+
+
 _CORE_NAMES = ("step", "measured", *_COUNTS, "hardware.smt", "hardware.threads")
 RULES = (
     Rule("clients-over-cores", "more clients than the machine runs threads",
@@ -334,6 +358,7 @@ RULES = (
          each_step(("step", "measured"), _few, (COUNTED,))),
     Rule("base-without-cell", "a base that no cell is at", _no_base),
     Rule("mixed-quality", "builds that get no verdict against each other", _mixed_quality),
+    Rule("shared-programs", "a version that consists of the programs of others", _shared_programs),
     Rule("no-repeats", "a comparison without repeated loads", _no_repeats),
     Rule("ref-open", "a ref that may be a branch, without a lock file", _open_refs),
     Rule("checkpoint-missing", "a checkpoint that would save hours", _missing_checkpoint),

@@ -18,6 +18,12 @@ steps: [{name: s, kind: sysbench, lua: point_query, duration: 10m, rows: 1M}]
 sweep: {threads: [1, 2], client: {param: client, values: [one, two]}}
 report: {base: {%s}}
 """
+SCRIPTS = """\
+title: t
+builds: {b: {engine: program, versions: [%s], source: {path: bench}, flags: {programs: %s}}}
+steps: [{name: s, kind: command, duration: 10m, argv: ["{program:{{ version }}}"]}]
+repeat: 2
+"""
 STRICT = "strict: same-quality\n"
 GIT = 'git: "https://a.example/x.git", ref: v1'
 CRATE = "crate: librocksdb-sys, version: 0.17.3+10.4.2"
@@ -39,6 +45,9 @@ FIRES = {
         (BUILDS % (GIT, GIT + "}, flags: {cxxflags: -O0") + TWO, "builds may get no verdict against each other: a: without assertions; b: cxxflags -O0"),
         (CLIENTS % ("debian: sysbench, suite: bookworm", GIT, "client: one"),
          "clients may get no verdict against each other: one: published programs; two: without assertions"),
+    ],
+    "shared-programs": [
+        (SCRIPTS % ("a.py, b.py", "[a.py, b.py]"), "`b-a.py` consists of b.py, too: an edit of it measures the cells of all versions again"),
     ],
     "defaults-differ": [
         (spec(WHILE, version="8.6.7, 8.7.3"), "`compaction_readahead_size` is left to the builds: 0 in b-8.6.7, 2 MiB in b-8.7.3"),
@@ -62,6 +71,11 @@ QUIET = {
         BUILDS % ("debian: rocksdb-tools, suite: bookworm", "debian: rocksdb-tools, suite: trixie") + TWO,
         (STRICT + BUILDS % ("debian: rocksdb-tools, suite: bookworm", "debian: rocksdb-tools, suite: trixie") + TWO + GRID
          + "report: {base: {bits: 8}}\n"),
+    ],
+    "shared-programs": [
+        SCRIPTS % ("a.py, b.py", '"{{ version }}"'),
+        SCRIPTS % ("a.py, ba.py", '"{{ version }}"'),
+        SCRIPTS.replace("path: bench", "system: sh") % ("a, b", "[x/a, x/b]"),
     ],
     "defaults-differ": [
         spec(WHILE, version="8.7.3, 9.10.0"),
