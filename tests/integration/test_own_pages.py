@@ -20,7 +20,10 @@ from tests.needs import require
 WITHOUT_A_WALK = {"own-program"}  # pages that do not have this form yet
 NIGHTLY = {"own-lua"}  # servers and clients that are unpacked for minutes
 PAGES = [page for page in sorted(DOCS.glob("how-to/own-*.md")) if page.stem not in WITHOUT_A_WALK]
-NEEDS = {"debian": "apt", "library/": "apt", "cargo:": "cargo", "npm:": "npm", "requirements:": "pip", "make -j": "make", "$(CC)": "cc"}
+NEEDS = {
+    "debian": "apt", "library/": "apt", "cargo:": "cargo", "npm:": "npm", "go:": "go", "requirements:": "pip",
+    "make -j": "make", "$(CC)": "cc",
+}  # fmt: skip
 FIGURE = re.compile(r"[▲▼≠?=*]*[\d.]+[kMB]?×?(–[\d.]+[kMB]?)?")
 BEHIND_THE_FIGURES = re.compile(r"  ([▲▼≠?=*!] |(why|claims|undecided|releases|products|page|next) )")
 
