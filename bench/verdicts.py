@@ -27,7 +27,7 @@ from scipy.stats import binomtest  # noqa: E402
 from bench import verdicts_made as made  # noqa: E402  # the checkout's own
 from bench import verdicts_real as real  # noqa: E402
 from bench import verdicts_rows  # noqa: E402
-from stepgrid.summarize.comparisons.comparison import ComparedMetric, Entry  # noqa: E402
+from stepgrid.summarize.comparisons.comparison import ComparedMetric, Entry, ratio_intervals  # noqa: E402
 from stepgrid.summarize.comparisons.comparison_axes import Section  # noqa: E402
 from stepgrid.summarize.comparisons.judgement import Evidence, compare, judge  # noqa: E402
 from stepgrid.summarize.comparisons.noise_floor import noise_floors  # noqa: E402
@@ -97,7 +97,11 @@ def _entries(each: made.Made) -> Iterator[Entry]:
     section = Section(made.STEP, each.axes, tuple(points(each.tables.runs, made.STEP, [made.AXIS])))
     evidence = Evidence(each.tables.series, EFFECT, noise_floors(each.tables))
     unjudged = compare([section], {made.AXIS: "base"}, None, ComparedMetric())
-    yield from (case.entry for comparison in judge(unjudged, evidence, each.axes) for case in comparison.cases())
+    yield from (
+        case.entry
+        for comparison in judge(unjudged, evidence, each.axes, ratio_intervals(unjudged))
+        for case in comparison.cases()
+    )
 
 
 def _equal(comparisons: int) -> Iterator[str]:

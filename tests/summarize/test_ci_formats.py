@@ -130,9 +130,9 @@ def test_job_summary_of_github_is_appended(report: Report, tmp_path: Path, monke
     ci_formats.append_job_summary(report)
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# before\n# LRU against hyper-clock cache\n")
-    assert "- **fails**: hyper: 40 % more, at threads=1, fails at 1 of 4 points\n" in text
-    assert "### QPS relative to cache=lru\n" in text
-    assert "### p50_us relative to cache=lru\n" in text
+    assert "- ✘ fails at 1 of 4 points: hyper: 40 % more" in text
+    assert "### QPS and ratio to cache=lru\n" in text
+    assert ".svg" not in text
     monkeypatch.setattr(ci_formats, "MOST_SUMMARY", 600)
     cut = ci_formats.job_summary(report)
     assert len(cut.encode()) <= 600

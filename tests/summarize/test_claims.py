@@ -10,7 +10,7 @@ def test_what_all_points_have_in_common_is_said_once() -> None:
     notes = "one load, ±25 % assumed", "not enough repeats"
     cases = Case("holds", "q1", ("2", "3"), notes[:1]), Case("undecided", "q2", ("1", "4"), notes)
     found = Claim("c", "e", "undecided", cases, "l.i1, data=cached")
-    assert claims.lines([found]) == [
+    assert [*claims.lines([found])] == [
         "undecided: c",
         "  e, at l.i1, data=cached, undecided at 1 of 2 points",
         "  each: one load, ±25 % assumed",
@@ -19,7 +19,7 @@ def test_what_all_points_have_in_common_is_said_once() -> None:
     ]
     assert [cell.text for cell in claims.table([found]).rows[0]][-1] == "2; 3; one load, ±25 % assumed"
     (alone,) = Claim("c", "e", "holds", cases[:1], "l.i1").cases
-    assert claims.lines([Claim("c", "e", "holds", (alone,), "l.i1")])[1:] == [
+    assert [*claims.lines([Claim("c", "e", "holds", (alone,), "l.i1")])][1:] == [
         "  e, at l.i1",
         "  q1: 2; 3; one load, ±25 % assumed",
     ]
@@ -31,8 +31,8 @@ def test_where_it_comes_out_otherwise_is_named() -> None:
         *(Case("holds", f"l{at}", ("2",)) for at in range(8)),
     )
     found = Claim("c", "e", "fails", cases)
-    assert claims.lines([found, Claim("d", "f", "undecided", ())]) == [
-        "2 claims: 1 fails, 1 is undecided",
+    assert [*claims.lines([found, Claim("d", "f", "undecided", ())])] == [
+        "Claims 2: ✘ 1 fails ? 1 undecided",
         "fails: c",
         "  e, fails at 4 of 12 points",
         "  q0: 1",

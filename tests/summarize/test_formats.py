@@ -18,7 +18,6 @@ from stepgrid.summarize import formats
 from stepgrid.summarize.formats import (
     FORMATS,
     TAB,
-    aligned,
     csv_table,
     delimited_text,
     group_html,
@@ -67,20 +66,6 @@ def test_one_status_stands_for_all_figures_on_each_page_and_words_begin_below_ea
     columns = (Column("arm", label=True), *(Column(f"a long heading {number}") for number in range(8)))
     rows = ((Cell("x"), *failed * 8), (Cell("y"), *[Cell("1")] * 8))
     assert [line for line in text_lines(Table("", columns, rows)) if "x" in line] == ["  x    failed"] * 2
-
-
-def test_a_status_longer_than_the_figures_runs_on_where_nothing_stands_behind_it() -> None:
-    status = Cell("same as cache=lru", "same as")
-    figures, label = (Column("a"), Column("b"), Column("c")), Column("arm", label=True)
-    before = Table("", (label, *figures), ((Cell("x"), status, status, status),))
-    behind = Table("", (*figures, label), ((Cell("1"), Cell("2"), Cell("3"), Cell("x")),))
-    assert list(text_lines(before))[1] == "  x    same as cache=lru"
-    assert list(text_lines(behind)) == ["  a  b  c  arm", "  1  2  3  x"]
-
-
-def test_lists_have_no_heads_and_no_trailing_space() -> None:
-    assert list(aligned([("a", "1", "s"), ("bb", "10", "")], "    ", right=[1])) == ["    a    1  s", "    bb  10"]
-    assert list(aligned([])) == []
 
 
 def test_names_in_backquotes_are_code_on_the_page() -> None:

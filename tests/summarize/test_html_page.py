@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import html as markup
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from stepgrid.model.table import Cell, Table, columns
 from stepgrid.package import TEMPLATES
 from stepgrid.summarize import absolute_figures, html_page, summary_text
 from stepgrid.summarize.report import Report
@@ -179,19 +177,6 @@ def test_text_of_others_is_only_text(tmp_path: Path) -> None:
     page = Page(summary_text.page_path(experiment.store, "p-synthetic").read_text(encoding="utf-8"))
     assert page.tags.count("script") == 1, "our own"
     assert page.text.count("<script>alert('x')</script>") >= 3
-
-
-def test_doubts_are_whole_on_two_lines_and_the_others_are_counted() -> None:
-    briefs = ["assertions on", "packages of 3 suites", "option defaults differ"]
-    assert [html_page._doubts_within(briefs, room) for room in (0, 40, 200)] == [1, 2, 3]
-
-
-def test_a_page_heads_columns_by_name() -> None:
-    table = Table("counters", columns(("col-1", "col-2"), ()), ((Cell("1.0"), Cell("INF")),))
-    table = html_page._with_names(replace(table, before=("col-1 : lru", "col-2 : hyper : 2", "QPS")))
-    assert [column.name for column in table.columns] == ["lru", "hyper : 2"]
-    assert [cell.text for cell in table.rows[0]] == ["1.0", "∞"]
-    assert table.before == ("QPS",)
 
 
 def test_words_and_the_command_are_told(source: str) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from stepgrid.model.plan import AdaptiveRepeat
-from stepgrid.summarize import provenance
 from stepgrid.summarize.claims import Case, Claim
-from stepgrid.summarize.provenance import MANY, NextStep, StepCommand, command_line, host_line, shorten_commands
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.sentences import next_steps
+from stepgrid.summarize.setup import MANY, StepCommand, command_line, host_line, shorten_commands
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
@@ -89,11 +89,6 @@ def measured(root: Path, *levels: float) -> Report:
     return scenario.report(experiment)
 
 
-def next_steps(report: Report) -> list[NextStep]:
-    comparisons, missing = report.comparisons, report.notes.coverage.incomplete
-    return provenance.next_steps(report.setup, comparisons.leading, comparisons.claims, missing, report.data.facts)
-
-
 def commands(report: Report) -> list[str]:
     return [step.command.removeprefix("stepgrid ") for step in next_steps(report)]
 
@@ -127,7 +122,7 @@ def test_what_else_there_is_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         return commands(scenario.altered(report, **fields))
 
     why = next_steps(report)[0].why
-    assert why.startswith("surer: ")
+    assert why.startswith("twice the loads: ")
     assert why.endswith("; `stepgrid plan` in place of `stepgrid run` says how long it takes")
     assert steps(until=AdaptiveRepeat(3, 12)) == ALWAYS, "loads are added until it is decided"
     assert steps(scale="smoke") == [

@@ -101,7 +101,7 @@ def _is_brief(args: argparse.Namespace) -> bool:
 
 def _brief_text(report: Report, page: Path | None) -> str:
     from stepgrid.store.store import brief_width
-    from stepgrid.summarize.brief import brief_lines
+    from stepgrid.summarize.summary_text import brief_lines
 
     lines = brief_lines(report, page, brief_width(sys.stdout), Paint.for_stream(sys.stdout))
     return "".join(f"{line}\n" for line in lines)

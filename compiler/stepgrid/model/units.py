@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -143,6 +143,11 @@ def figure(value: float, unit: str = "") -> str:
         return size(value)
     small = abs(value) < 1e-4 or (value % 1 == 0 and abs(value) < 100)
     return f"{value:.3g}" if small else rate(value)
+
+
+def first(texts: Sequence[str], most: int, suffix: str = "") -> list[str]:
+    """Keep the first texts, and count the others: `and 3 more`."""
+    return [*texts[:most], *([f"and {len(texts) - most} more{suffix}"] if len(texts) > most else [])]
 
 
 def fixed(value: float | None, digits: int) -> str | None:

@@ -93,7 +93,7 @@ class WidthForecast:
         return critical_later(self.interval, self._freedom(loads))
 
     def _freedom(self, loads: int) -> float:
-        return (self.interval.freedom or 1.0) * (loads - 1) / (self.interval.loads - 1)
+        return self.interval.freedom * (loads - 1) / (self.interval.loads - 1)
 
 
 def costs(preview: Preview, duration: float | None) -> Costs | None:
@@ -135,7 +135,6 @@ def forecast(
     step: str, interval: Interval, point: Point, base: Point, seconds: Mapping[Place, Relative]
 ) -> WidthForecast:
     """Divide the noise that the interval shows by what runs of a load, and seconds of a run, differ by."""
-    assert interval.deviation is not None
     total = interval.deviation**2
     runs = max((len(row) for side in (point, base) for row in side.values().values()), default=1)
     between = min(sum(_variance_of_runs(side) for side in (point, base)) / runs, total)

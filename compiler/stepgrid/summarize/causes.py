@@ -21,7 +21,7 @@ from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons.comparison import Case, Comparison
 from stepgrid.summarize.data.functions import Growth, function_times
-from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.points import Point, group
 from stepgrid.summarize.data.tables_reader import FUNCTIONS, StepDetails
 from stepgrid.summarize.setup import Setup
 
@@ -175,9 +175,7 @@ def causes_by_arm(arms: Iterable[tuple[str, Sequence[tuple[Point, Point]]]]) -> 
 
 def chain_text(causes: Sequence[ArmCause]) -> str:
     """Join arms in one line: `block cache misses 0.2 → 51 → 90 %`."""
-    by_name: dict[tuple[str, str], list[ArmCause]] = {}
-    for cause in causes:
-        by_name.setdefault((cause.name, cause.unit), []).append(cause)
+    by_name = group(((cause.name, cause.unit), cause) for cause in causes)
     most = max(map(len, by_name.values()), default=0)
     texts = []
     for (name, unit), arms in by_name.items():

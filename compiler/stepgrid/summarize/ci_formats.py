@@ -15,15 +15,14 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from stepgrid.language.problems import workflow_command
 from stepgrid.model.metrics import QPS
 from stepgrid.model.status import Status
-from stepgrid.summarize import findings, formats, sentences
+from stepgrid.summarize import findings, formats
 from stepgrid.summarize.claim_judgement import FAILS, HOLDS, UNDECIDED
 from stepgrid.summarize.claims import Case, Claim, case_words, first_cases, scope
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
-from stepgrid.summarize.comparisons.comparison_table import comparison_table
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.provenance import origin_line
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.report_formats import markdown
 from stepgrid.summarize.statistics.verdicts import SLOWER
 
 # JUnit XML: claims as test cases at each of their points, and the measured steps that have no figures
@@ -101,9 +100,9 @@ def github_annotations(report: Report) -> str:
 
 def _answers(report: Report) -> Iterator[tuple[str, str]]:
     """List text and kind of the answers by the leading metric, then of those by the others under their names."""
-    yield from ((finding.text, finding.kind) for finding in findings.findings(report))
     for metric, metric_findings in findings.findings_by_metric(report).items():
-        yield from ((f"{metric}: {finding.text}", finding.kind) for finding in metric_findings)
+        prefix = "" if metric == report.setup.metric else f"{metric.title}: "
+        yield from ((f"{prefix}{finding.text}", finding.kind) for finding in metric_findings)
 
 
 def append_job_summary(report: Report) -> None:
@@ -114,28 +113,10 @@ def append_job_summary(report: Report) -> None:
 
 
 def job_summary(report: Report) -> str:
-    summary = "\n".join(_summary_parts(report)).encode()
+    summary = markdown(report, has_chart=False).encode()
     if len(summary) <= MOST_SUMMARY:
         return summary.decode()
     return f"{summary[: MOST_SUMMARY - 10].decode(errors='ignore')}\n\n…\n"
-
-
-def _summary_parts(report: Report) -> Iterator[str]:
-    escape = formats.escape_markdown
-    yield f"# {escape(report.setup.title)}\n"
-    answers = [text for text, _ in _answers(report)]
-    yield from (f"- {escape(line)}" for line in (*answers, *sentences.advice(report)))
-    if report.comparisons.claims:
-        yield "\n## Claims\n"
-    for claim in report.comparisons.claims:
-        yield f"- **{claim.result}**: {escape(claim.claim + scope(claim))}"
-        yield from (f"  - {escape(case_words(case))}" for case in first_cases(claim))
-    if report.notes.warnings:
-        yield "\n## Read with care\n"
-        yield from (f"- {escape(warning)}" for warning in report.notes.warnings)
-    for number, comparison in enumerate(report.comparisons.all):
-        yield f"\n{formats.markdown_table(comparison_table(comparison, is_first=not number))}"
-    yield f"\n{escape(sentences.subtitle(report))}; {escape(origin_line(report.setup))}\n"
 
 
 # Figures over many reports: Bencher, github-action-benchmark, Otava

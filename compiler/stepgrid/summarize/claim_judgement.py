@@ -62,10 +62,8 @@ class Leaf:
     sides: tuple[tuple[float, float], ...]  # of each load
     problem: str | None = None  # why there are none
     floor: float | None = None  # noise floor of its points, where it has one metric
-    load_floor: float | None = None  # for a single load: the highest of its metrics and of QPS
     interval: Interval | None = None  # of lhs / rhs, as a table of the report has it
-    timed: bool = True  # one of its metrics follows the speed of the host
-    paced: bool = False  # held by the rate that was asked for
+    reach: tuple[float, str] = (UNKNOWN, "")  # how far one load may lie from many, and why
     claimed: float | None = None  # where two figures of one metric are compared: what their ratio is claimed to be
     figures: str = ""  # which, in words
     idle: tuple[str, ...] = ()  # of which figures of QPS a load did nothing
@@ -129,6 +127,7 @@ def _with_noise(
     names = {own_name(figure.metric) for figure in points}
     floors = {name: [evidence.floor(name, *pair) for pair in pairs] for name in {*names, QPS}}
     highest = {name: max((floor for floor in row if floor is not None), default=None) for name, row in floors.items()}
+    load_floor = max((floor for floor in highest.values() if floor is not None), default=None)
     scaled = _scaled(bare.comparison, points, loads) if len(names) == 1 else None
     interval = None
     if scaled and len(pairs) == 2:
@@ -136,10 +135,8 @@ def _with_noise(
     return replace(
         bare,
         floor=highest[next(iter(names))] if len(names) == 1 else None,
-        load_floor=max((floor for floor in highest.values() if floor is not None), default=None),
         interval=moved(interval, interval.ratio * scaled.factor) if scaled and interval else None,
-        timed=is_timed(names),
-        paced=bool(loads) and all(map(is_paced, loads)),
+        reach=PACED if loads and all(map(is_paced, loads)) else load_reach(load_floor, is_timed(names)),
         claimed=1 / scaled.factor if scaled else None,
         figures=_compared_figures(bare.comparison, scaled) if scaled else ", ".join(map(_call, points)),
         idle=tuple(
@@ -250,7 +247,7 @@ def _few(result: str) -> tuple[str, ...]:
 
 
 def _by_one_load(leaf: Leaf, ratio: float) -> Outcome:
-    reach, reason = PACED if leaf.paced else load_reach(leaf.load_floor, leaf.timed)
+    reach, reason = leaf.reach
     result = by_interval(leaf.comparison.sign, Interval(ratio, ratio / (1 + reach), ratio * (1 + reach), 1))
     numbers = _numbers(leaf, Interval(ratio, ratio, ratio, 1))
     return Outcome(result, numbers, (f"one load, {reason}", *_few(result)))
@@ -295,10 +292,7 @@ def _means(leaf: Leaf) -> str:
 
 
 def _numbers(leaf: Leaf, interval: Interval) -> str:
-    """Write a ratio or a figure with its interval and its bound; of other sides both, and their ratio.
-
-    Sides are geometric means: the ratio is what they give. A constant factor belongs to the bound, not to a side.
-    """
+    """Write a ratio or a figure with its interval and its bound; of other sides both, as means, and their ratio."""
     lhs, rhs = (math.exp(fmean(map(math.log, side))) for side in zip(*leaf.sides, strict=True))
     ratio = ordered(leaf.comparison)
     if _is_constant(ratio.lhs):  # 1.6 > f says that f < 1.6
@@ -306,28 +300,11 @@ def _numbers(leaf: Leaf, interval: Interval) -> str:
         return _with_bound(inverse(interval), _FLIPPED[ratio.sign], claimed, lhs)
     if leaf.claimed is not None or _is_constant(ratio.rhs):
         return _with_bound(interval, ratio.sign, leaf.claimed, rhs)
-    over, under = _factor(ratio.lhs), _factor(ratio.rhs)
     sides = (
-        f"{_side_name(ratio.lhs, ratio.rhs)}{_number(lhs / over)}",
-        f"{_side_name(ratio.rhs, ratio.lhs)}{_number(rhs / under)}",
+        f"{_side_name(ratio.lhs, ratio.rhs)}{_number(lhs)}",
+        f"{_side_name(ratio.rhs, ratio.lhs)}{_number(rhs)}",
     )
-    if math.isclose(over, under):
-        return f"{' against '.join(sides)}: {_with_ends(interval, 1.0, units.TIMES)}"
-    return f"{' against '.join(sides)}: {_with_bound(interval, ratio.sign, under / over, rhs)}"
-
-
-def _factor(value: Value) -> float:
-    """1.2 of `1.2 * qps(cache='lru') / 1`; 1 where there is none above zero."""
-    match value:
-        case Arithmetic(sign="*", lhs=Number(value=number), rhs=factor) if number > 0:
-            return number * _factor(factor)
-        case Arithmetic(sign="*", lhs=factor, rhs=Number(value=number)) if number > 0:
-            return number * _factor(factor)
-        case Arithmetic(sign="*", lhs=lhs, rhs=rhs):
-            return _factor(lhs) * _factor(rhs)
-        case Arithmetic(sign="/", lhs=lhs, rhs=rhs):
-            return _factor(lhs) / _factor(rhs)
-    return 1.0
+    return f"{' against '.join(sides)}: {_with_ends(interval, 1.0, units.TIMES)}"
 
 
 def _side_name(value: Value, opposite: Value) -> str:

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from stepgrid.expand.scope import Label
+from stepgrid.model import units
 from stepgrid.model.plan import BUILD, Axis, Json
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.plan.report_check import (
@@ -35,13 +36,13 @@ from stepgrid.summarize.claim_judgement import (
     make_leaf,
 )
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
-from stepgrid.summarize.comparisons.comparison_table import DOUBT
-from stepgrid.summarize.data.points import Point, choose_points, label
-from stepgrid.summarize.report_tables import Caveat, no_caveat
+from stepgrid.summarize.comparisons.comparison import DOUBT
+from stepgrid.summarize.data.points import Point, choose_points, group, label
+from stepgrid.summarize.report_tables import Caveat
 
 ORDER = (FAILS, UNDECIDED, HOLDS)  # the worst first
 MARKS = {HOLDS: "✔", FAILS: "✘", UNDECIDED: "?"}
-VERBS = {FAILS: ("fails", "fail"), UNDECIDED: ("is undecided", "are undecided"), HOLDS: ("holds", "hold")}
+VERBS = {FAILS: "fails", UNDECIDED: "is undecided", HOLDS: "holds"}
 MOST_CASES = 3  # cases of a claim that the text has: the page has all
 MOST_POINTS = 6  # points of another outcome that are named
 
@@ -95,9 +96,9 @@ def with_cases(claim: Claim, cases: Sequence[Case]) -> Claim:
 def brief_count(claims: Sequence[Claim]) -> str:
     """Claims 8: ✔ 2 hold ✘ 3 fail ? 3 undecided"""
     counts = Counter(claim.result for claim in claims)
-    words = {HOLDS: VERBS[HOLDS], FAILS: VERBS[FAILS], UNDECIDED: (UNDECIDED, UNDECIDED)}
-    parts = (f"{MARKS[result]} {counts[result]} {words[result][counts[result] > 1]}" for result in words)
-    return f"Claims {len(claims)}: {' '.join(part for part in parts if ' 0 ' not in part)}"
+    words = {HOLDS: ("holds", "hold"), FAILS: ("fails", "fail"), UNDECIDED: (UNDECIDED, UNDECIDED)}
+    parts = [f"{MARKS[key]} {counts[key]} {verbs[counts[key] > 1]}" for key, verbs in words.items() if counts[key]]
+    return f"Claims {len(claims)}: {' '.join(parts)}"
 
 
 def brief_line(claim: Claim) -> str:
@@ -118,27 +119,16 @@ def brief_numbers(claim: Claim) -> str:
     return decisive.removeprefix(f"{claim.result}: ")
 
 
-def lines(claims: Sequence[Claim]) -> list[str]:
+def lines(claims: Sequence[Claim]) -> Iterator[str]:
     """Write all claims in the order of the spec, as one may speak of what the one before it says."""
-    return list(_lines(claims))
-
-
-def _lines(claims: Sequence[Claim]) -> Iterator[str]:
     if len(claims) > 1:
-        yield count(claims)
+        yield brief_count(claims)
     for claim in claims:
         yield f"{claim.result}: {claim.claim}"
         yield f"  {claim.expect}{scope(claim)}"
         yield from (f"  {line}" for line in common_notes(claim))
         yield from (f"  {case_words(case, claim.notes)}" for case in first_cases(claim))
         yield from (f"  {line}" for line in other_cases(claim))
-
-
-def count(claims: Sequence[Claim]) -> str:
-    """6 claims: 1 fails, 2 are undecided, 3 hold"""
-    counts = Counter(claim.result for claim in claims)
-    parts = (f"{counts[result]} {VERBS[result][counts[result] > 1]}" for result in ORDER if counts[result])
-    return f"{len(claims)} claims: {', '.join(parts)}"
 
 
 def scope(claim: Claim) -> str:
@@ -166,8 +156,7 @@ def other_cases(claim: Claim) -> Iterator[str]:
     for result in ORDER:
         points = [case.where for case in claim.cases if case.result == result != claim.result]
         if points:
-            extra = len(points) - MOST_POINTS
-            yield f"{VERBS[result][0]} at {'; '.join([*points[:MOST_POINTS], *[f'and {extra} more'] * (extra > 0)])}"
+            yield f"{VERBS[result]} at {'; '.join(units.first(points, MOST_POINTS))}"
 
 
 def case_words(case: Case, common: Collection[str] = ()) -> str:
@@ -208,7 +197,7 @@ def judge_claims(
     claims: Sequence[Mapping[str, Json]],
     axes: Sequence[Axis],
     points: Sequence[Point],
-    caveat: Caveat = no_caveat,
+    caveat: Caveat = lambda *_: None,
     evidence: ClaimEvidence = ClaimEvidence(),  # noqa: B008  # frozen
 ) -> list[Claim]:
     """Judge the claims of a spec; `caveat`: why two points are not to be compared, which their cases carry."""
@@ -359,9 +348,7 @@ def _join(choices: Sequence[Choice], figure: Figure, points: Sequence[tuple[dict
     if not choices or not points:
         return []
     shared = sorted(set.intersection(*(set(labels) for labels, *_ in (*choices, *points))))
-    index: dict[tuple[str | None, ...], list[tuple[dict[str, str], Point]]] = {}
-    for labels, point in points:
-        index.setdefault(tuple(labels.get(axis) for axis in shared), []).append((labels, point))
+    index = group((tuple(labels.get(axis) for axis in shared), (labels, point)) for labels, point in points)
     return [
         ({**mine, **labels}, {**chosen, figure: point})
         for mine, chosen in choices

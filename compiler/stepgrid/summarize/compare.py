@@ -13,7 +13,7 @@ from stepgrid.plan import difference, plan_file
 from stepgrid.plan.difference import Link
 from stepgrid.store.plans import EarlierPlan
 from stepgrid.store.store import Store
-from stepgrid.summarize.comparisons.comparison import Case, Comparison
+from stepgrid.summarize.comparisons.comparison import Case, Comparison, ratio_text
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.tables_reader import PastFigure, Place, Run, Tables
 from stepgrid.summarize.report import Report, ReportTables, make_report
@@ -84,15 +84,15 @@ def reproduction_sentences(comparisons: Iterable[Comparison], effect: float) -> 
         points: Mapping[str, list[str]] = {REPRODUCED: [], NOT_REPRODUCED: [], UNDECIDED: []}
         for comparison in between:
             for case in comparison.cases() if comparison.metric.title == metric else ():
-                points[_outcome(case)].append(f"{comparison.where(case.row)} {_ratio_text(case)}")
+                ratio = ratio_text(case.entry.ratio, case.entry.interval, units.TIMES) or case.entry.idle
+                points[_outcome(case)].append(f"{comparison.where(case.row)} {ratio}")
         if total := sum(map(len, points.values())):
             prefix = f"{metric}: " if len(metrics) > 1 else ""
             share = f"{len(points[REPRODUCED])} of {counted(total, 'point')}"
             yield f"{prefix}reproduced within {units.percent(effect)} at {share}"
             for outcome in (NOT_REPRODUCED, UNDECIDED):
                 if texts := points[outcome]:
-                    omitted = [f"and {len(texts) - MOST_POINTS} more"] if len(texts) > MOST_POINTS else []
-                    yield f"{prefix}{outcome} at {len(texts)}: {'; '.join([*texts[:MOST_POINTS], *omitted])}"
+                    yield f"{prefix}{outcome} at {len(texts)}: {'; '.join(units.first(texts, MOST_POINTS))}"
 
 
 def _outcome(case: Case) -> str:
@@ -100,14 +100,6 @@ def _outcome(case: Case) -> str:
     if case.entry.verdict == verdicts.SAME:
         return REPRODUCED
     return NOT_REPRODUCED if case.entry.is_difference else UNDECIDED
-
-
-def _ratio_text(case: Case) -> str:
-    entry = case.entry
-    if entry.ratio is None:
-        return entry.idle or ""
-    interval = f" {units.ratio_interval(entry.interval.low, entry.interval.high)}" if entry.interval else ""
-    return units.times(entry.ratio) + interval
 
 
 # Cells of both sets: those with equal labels on the axes that both have

@@ -21,11 +21,19 @@ from stepgrid.model.units import counted, percent
 from stepgrid.summarize.causes import DASH
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
-from stepgrid.summarize.comparisons.comparison import NO_BASE, RATIO, Comparison, Entry, PooledRatio, Row
+from stepgrid.summarize.comparisons.comparison import (
+    NO_BASE,
+    RATIO,
+    ComparedMetric,
+    Comparison,
+    Entry,
+    PooledRatio,
+    Row,
+    ratio_text,
+)
 from stepgrid.summarize.comparisons.comparison_axes import Labels
 from stepgrid.summarize.comparisons.ladders import versions
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import (
     BETTER,
     DIFFERENCES,
@@ -79,12 +87,12 @@ def findings(report: Report) -> list[Finding]:
     return _findings(report, report.comparisons.leading)
 
 
-def findings_by_metric(report: Report) -> dict[str, list[Finding]]:
-    """List the answers by each other metric, under its title."""
-    by_title: dict[str, list[Comparison]] = {}
-    for comparison in report.comparisons.all[len(report.comparisons.leading) :]:
-        by_title.setdefault(comparison.metric.title, []).append(comparison)
-    return {title: _findings(report, comparisons) for title, comparisons in by_title.items()}
+def findings_by_metric(report: Report) -> dict[ComparedMetric, list[Finding]]:
+    """List the answers by each metric, the leading one first."""
+    by_metric: dict[ComparedMetric, list[Comparison]] = {}
+    for comparison in report.comparisons.all:
+        by_metric.setdefault(comparison.metric, []).append(comparison)
+    return {metric: _findings(report, comparisons) for metric, comparisons in by_metric.items()}
 
 
 def _findings(report: Report, comparisons: Sequence[Comparison]) -> list[Finding]:
@@ -128,7 +136,7 @@ class ArmCase(NamedTuple):
 
     @property
     def text(self) -> str:
-        return _with_interval(self.ratio, self.entry.interval)
+        return ratio_text(self.ratio, self.entry.interval, units.TIMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,13 +393,7 @@ def _extreme(cases: Sequence[ArmCase], arm: Arm) -> str:
 
 
 def _pooled_text(pooled: PooledRatio) -> str:
-    return _with_interval(pooled.ratio, pooled.interval)
-
-
-def _with_interval(ratio: float, interval: Interval | None) -> str:
-    if interval is None:
-        return units.times(ratio)
-    return units.ratio_with_interval(ratio, interval.low, interval.high, units.TIMES)
+    return ratio_text(pooled.ratio, pooled.interval, units.TIMES)
 
 
 def _possible(cases: Sequence[ArmCase]) -> str:

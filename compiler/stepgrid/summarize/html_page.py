@@ -12,18 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.model import units
 from stepgrid.model.plan import is_imported
-from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT, MOST_ROWS, NOTHING, Cell, Column, Table, columns
+from stepgrid.model.table import MOST_ROWS, Cell, Table, columns
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
-from stepgrid.summarize import absolute_figures, claims, provenance, setup
+from stepgrid.summarize import absolute_figures, claims, setup, summary_text
 from stepgrid.summarize.causes import why_table
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks, stand_alone
 from stepgrid.summarize.charts.step_charts import Chart
-from stepgrid.summarize.comparisons import decisions
-from stepgrid.summarize.comparisons.comparison import BASE, RATIO, Comparison, Entry, PooledRatio
-from stepgrid.summarize.comparisons.comparison_table import MIXED, MOST_PLACES, comparison_table
+from stepgrid.summarize.comparisons.comparison import Comparison, compact_table, comparison_table, pooled_table, shorten
 from stepgrid.summarize.findings import findings
 from stepgrid.summarize.formats import group_html, html_body, html_text
 from stepgrid.summarize.report import Report
@@ -34,9 +31,10 @@ from stepgrid.summarize.sentences import (
     doubt_briefs,
     doubts_line,
     glossary,
+    legend,
+    next_steps,
     ratio_note,
     reason_line,
-    spec_words,
     subtitle,
 )
 from stepgrid.summarize.statistics import verdicts
@@ -48,6 +46,8 @@ if TYPE_CHECKING:
 MOST_CARDS, MOST_CLAIMS, MOST_OPEN = 3, 6, 2  # open answers, claims, and comparisons beside the first
 MOST_METRICS = 6  # other metrics whose ratios are drawn
 MOST_CELLS, MOST_COLUMNS = 72, 8  # of a table that is open
+ARTIFACT = ("name", "version", "digest")
+POINT_AT = "Point at a ratio for its interval."
 DOUBT_ROOMS = 270, 85  # letters of doubts that two lines hold, of a wide and a narrow screen
 KINDS = {
     "latency": ("Latency", "In µs: the mark is p50, the ticks are p99 and p99.9; medians of the loads."),
@@ -62,7 +62,6 @@ KINDS = {
     ),
     "scaling": ("Scaling", "Medians of the loads; a band reaches from the lowest to the highest load."),
 }
-SIGNS = {"holds": "✔", "fails": "✘", "undecided": "?"}
 STYLES, SCRIPT = ("chart.css", "style.css"), "page.js"
 
 
@@ -92,7 +91,8 @@ def fragment(report: Report) -> str:
     comparison = next(iter(report.comparisons.leading), None)
     table = compact_table(comparison) if comparison else None
     if comparison and table and len(table.rows) * len(table.columns) > MOST_CELLS:
-        table = pooled_table(comparison)
+        pooled = pooled_table(comparison)
+        table = pooled and shorten(pooled)
     values = {
         "report": report,
         "setup_line": subtitle(report),
@@ -102,8 +102,8 @@ def fragment(report: Report) -> str:
         "picture": b64encode(stand_alone(chart.svg).encode()).decode() if chart else "",
         "why": reason_line(report),
         "table": table,
-        "legend": _legend(report),
-        "origin": provenance.origin_line(report.setup),
+        "legend": legend(report),
+        "origin": setup.origin_line(report.setup),
     }
     return render("fragment.html.j2", values) + "\n"
 
@@ -175,24 +175,20 @@ def _context(report: Report) -> dict[str, Any]:
         "banner": banner(report),
         "cards": answers[:MOST_CARDS],
         "more_cards": answers[MOST_CARDS:],
-        "doubts": report.notes.doubts,
         "doubt_briefs": doubt_briefs(report),
         "most_doubts": [_doubts_within(doubt_briefs(report), room) for room in DOUBT_ROOMS],
         "main_chart": main,
         "why": reason_line(report),
         "comparisons": [*_comparisons(report, marks)],
         "other_metrics": _other_metrics(report, marks),
-        "legend": " ".join(filter(None, (_legend(report), ratio_note(report)))),
+        "legend": " ".join(filter(None, (legend(report), POINT_AT, ratio_note(report)))),
         "ladders": [
             (ladder, html_body(ladder.table) if ladder.changes else "") for ladder in report.comparisons.ladders
         ],
-        "claims": report.comparisons.claims,
         "most_claims": MOST_CLAIMS,
         "claim_words": claims,
-        "signs": SIGNS,
         "step_charts": _step_charts(report, marks),
-        "titles": {kind: title for kind, (title, _) in KINDS.items()},
-        "kind_notes": {kind: note for kind, (_, note) in KINDS.items()},
+        "kinds": KINDS,
         "searches": group_html(list(search_tables(report.comparisons.searches))),
         "curves": [*report_charts.search_charts(report.comparisons.searches, marks)],
         "causes": _causes(report),
@@ -204,30 +200,25 @@ def _context(report: Report) -> dict[str, Any]:
         else "",
         "tables": group_html([_with_names(table) for table in report.tables.visible]),
         "settings": [(setting.axis, html_body(setting.table)) for setting in report.setup.settings],
-        "common": report.setup.common,
-        "dropped": provenance.dropped_options(report.comparisons.sections, report.data.facts.get("command", {})),
+        "dropped": setup.dropped_options(report.comparisons.sections, report.data.facts.get("command", {})),
         "defaults": html_body(report.setup.defaults.table) if report.setup.defaults else "",
-        "many_commands": provenance.MANY,
-        "missing": report.notes.coverage.troubles,
-        "artifacts": {build.id: _artifacts(build) for build in report.setup.builds.values() if build.artifacts},
+        "many_commands": setup.MANY,
+        "artifacts": {
+            build.id: _words([tuple(artifact[name] for name in ARTIFACT) for artifact in build.artifacts], ARTIFACT)
+            for build in report.setup.builds.values()
+        },
         "facts": _words(
             [
-                *provenance.host_rows(report.setup.hardware, hosts),
-                *provenance.database_rows(report.data.facts.get("image", {})),
+                *setup.host_rows(report.setup.hardware, hosts),
+                *setup.database_rows(report.data.facts.get("image", {})),
             ]
         ),
         "method": verdicts.METHOD,
-        "meaning": [*glossary(report).items(), *verdicts.MEANING.items(), *absolute_figures.meanings(report)],
-        "run_command": "" if is_imported(report.setup.spec) else f"stepgrid run {spec_words(report)}",
+        "meaning": [*glossary(report).items(), *absolute_figures.meanings(report)],
+        "run_command": "" if is_imported(report.setup.spec) else f"stepgrid run {setup.spec_words(report.setup)}",
         "setup": _setup(report),
         "advice": advice(report),
-        "next_steps": provenance.next_steps(
-            report.setup,
-            report.comparisons.leading,
-            report.comparisons.claims,
-            report.notes.coverage.incomplete,
-            report.data.facts,
-        ),
+        "next_steps": next_steps(report),
         "zip": zip,
         "counted": counted,
     }
@@ -254,7 +245,8 @@ def _comparisons(report: Report, marks: PageMarks) -> Iterator[ComparisonPart]:
             is_small = len(comparison.rows) * columns_count <= MOST_CELLS and columns_count <= MOST_COLUMNS
             title = f"{comparison.metric.title} and ratio to {comparison.base}"
             pooled = None if is_small else pooled_table(comparison)
-            yield part._replace(title=title, is_open=True, pooled=pooled, is_table_open=is_small)
+            short = pooled and shorten(pooled)
+            yield part._replace(title=title, is_open=True, pooled=short, is_table_open=is_small)
 
 
 def _other_metrics(report: Report, marks: PageMarks) -> list[ComparisonPart]:
@@ -277,64 +269,6 @@ def _part(name: str, comparison: Comparison, chart: Chart | None) -> ComparisonP
 def _title(comparison: Comparison) -> str:
     shipped = any(entry.as_shipped for row in comparison.rows for entry in row.entries)
     return f"{comparison.metric.title} relative to {comparison.base}{', as shipped' if shipped else ''}"
-
-
-def compact_table(comparison: Comparison) -> Table:
-    """Make the table to paste: figure, arrow and ratio of each arm; without labels that are the same in all rows."""
-    names = ("step", *comparison.layout.down)
-    labels = [tuple(label or "-" for label in (row.step, *row.labels)) for row in comparison.rows]
-    varying = [index for index in range(len(names)) if len({row[index] for row in labels}) > 1] or [0]
-    heads = [Column(names[index], label=True) for index in varying]
-    heads += [Column(comparison.base, unit=BASE), *map(Column, comparison.arm_names)]
-    rows = tuple(
-        (*(Cell(row_labels[index]) for index in varying), *(_compact(entry, comparison) for entry in row.entries))
-        for row, row_labels in zip(comparison.rows, labels, strict=True)
-    )
-    return Table(f"{comparison.metric.title} and ratio to {comparison.base}", tuple(heads), rows)
-
-
-def _compact(entry: Entry, comparison: Comparison) -> Cell:
-    """Write figure and ratio; the verdict with its interval is what a reader gets who points at it."""
-    spread = entry.point.spread(comparison.metric.name) if entry.point else None
-    figure = units.figure(spread[0], comparison.metric.unit) if spread else ""
-    if entry.kind == RATIO and entry.ratio is not None:
-        ratio = " ".join(filter(None, (ARROWS.get(entry.verdict or ""), units.times(entry.ratio))))
-        return Cell(f"{figure} {ratio}", entry.verdict or "", entry.ratio, verdict=report_charts.entry_text(entry))
-    return Cell(figure or (NOTHING if entry.kind == ABSENT else entry.kind), entry.kind)
-
-
-def pooled_table(comparison: Comparison) -> Table | None:
-    """Make the table of ratios over all points of a step, with a column for each arm."""
-    names = list(dict.fromkeys(pooled.name for pooled in comparison.pooled))[:MOST_COLUMNS]
-    steps = list(dict.fromkeys(pooled.step for pooled in comparison.pooled))[: MOST_CELLS // 6]
-    cells = {(pooled.step, pooled.name): _pooled_cell(pooled) for pooled in comparison.pooled}
-    if not names:
-        return None
-    rows = tuple((Cell(step), *(cells.get((step, name), Cell(NOTHING, ABSENT)) for name in names)) for step in steps)
-    heads = (Column("over all points", label=True), *map(Column, names))
-    is_mixed = any(pooled.dissenting for pooled in comparison.pooled)
-    notes = (f"{MIXED}: some points are on the other side of 1.",) if is_mixed else ()
-    return Table(f"Ratio to {comparison.base} over all points", heads, rows, notes=notes)
-
-
-def _pooled_cell(pooled: PooledRatio) -> Cell:
-    parts = [f"{counted(pooled.points, 'point')}, {units.times(pooled.lowest)} to {units.times(pooled.highest)}"]
-    if pooled.interval:
-        parts.insert(0, units.ratio_with_interval(pooled.ratio, pooled.interval.low, pooled.interval.high, units.TIMES))
-    if pooled.dissenting:
-        parts.append(f"the other way round at {'; '.join(pooled.dissenting[:MOST_PLACES])}")
-    signs = (ARROWS.get(pooled.verdict or ""), units.times(pooled.ratio), MIXED if pooled.dissenting else "")
-    return Cell(" ".join(filter(None, signs)), pooled.verdict or "", pooled.ratio, verdict="; ".join(parts))
-
-
-def _legend(report: Report) -> str:
-    """Explain the marks of the table to paste."""
-    effect = units.percent(report.setup.effect)
-    if report.setup.loads[1] == 1:
-        return "One load of each: figures and ratios as they came out, without verdicts."
-    return (
-        f"▼ slower, ▲ faster: the whole 95 % interval is more than {effect} from 1. Point at a ratio for its interval."
-    )
 
 
 # What is closed
@@ -360,10 +294,7 @@ def _section(report: Report, section: Any) -> dict[str, Any]:
     return {
         "step": section.step,
         "figures": html_body(absolute_figures.table(report, section)),
-        "note": "",
-        "commands": provenance.shorten_commands(
-            list(provenance.commands(section, report.data.facts.get("command", {})))
-        ),
+        "commands": setup.shorten_commands(list(setup.commands(section, report.data.facts.get("command", {})))),
     }
 
 
@@ -381,39 +312,12 @@ def _with_names(table: Table) -> Table:
     )
 
 
-def _artifacts(build: Any) -> str:
-    names = ("artifact", "version", "digest")
-    return _words([(artifact["name"], artifact["version"], artifact["digest"]) for artifact in build.artifacts], names)
+def _setup(report: Report) -> list[tuple[str, Sequence[str]]]:
+    """List the facts of the text that stand nowhere else on the page."""
+    facts = dict(summary_text.setup_facts(report))
+    facts |= {"status": facts["status"][:1], "differs": report.notes.differs, "not compared": report.notes.left_out}
+    return [(name.capitalize(), texts) for name, texts in facts.items() if name != "builds" and any(texts)]
 
 
 def _words(rows: Sequence[Sequence[str]], names: Sequence[str] = ("", "")) -> str:
     return html_body(Table("", columns((), names), tuple(tuple(map(Cell, row)) for row in rows)))
-
-
-def _setup(report: Report) -> list[tuple[str, Sequence[str]]]:
-    bases = {
-        comparison.layout.base.get(axis.name) for comparison in report.comparisons.all for axis in report.setup.axes
-    }
-    axes = [
-        f"{axis.name}: {', '.join(f'{label} (base)' if label in bases else label for label in axis.labels)}"
-        for axis in report.setup.axes
-    ]
-    counts = ", ".join(
-        f"{number} {name}" for name, number in report.notes.coverage.counts.items() if number or name == Status.DONE
-    )
-    fewest, most = report.setup.loads
-    loads = counted(most, "load") if fewest == most else f"{fewest} to {most} loads"
-    repeats = f"{loads}{f', {report.setup.runs} runs of each' if report.setup.runs > 1 else ''}"
-    rows = [
-        ("Compared", axes),
-        ("Steps", [setup.steps_in_brief(report.comparisons.points_by_step)]),
-        ("Repeats", [repeats, *decisions.decision_sentences(report.comparisons.decisions, report.setup.until)]),
-        ("Status", [f"{counts} (measured steps)"]),
-        ("Quiet after", report.notes.quiet),
-        ("Differs", report.notes.differs),
-        ("Not compared", report.notes.left_out),
-        ("Host", [provenance.host_line(report.setup.hardware, report.data.facts.get("host", {}))]),
-        ("Measured", [provenance.measured_text(report.setup, report.data.facts)]),
-        ("Made from", [provenance.origin_line(report.setup)]),
-    ]
-    return [(name, [text for text in texts if text]) for name, texts in rows if any(texts)]

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import groupby
 from statistics import median
 from typing import Any
 
+from stepgrid.model import units
 from stepgrid.model.figures import NO_FIGURE
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.model.plan import BUILD, Header, Report, stage_label
@@ -28,10 +28,9 @@ from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.conditions import SETTINGS, has_missed_lookups, longest_gap, missed_rate
 from stepgrid.summarize.comparisons.ladders import drifts
-from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import Place, Run, Tables
-from stepgrid.summarize.provenance import spec_words, way_text
-from stepgrid.summarize.setup import Defaults, Setup
+from stepgrid.summarize.data.points import Point, group
+from stepgrid.summarize.data.tables_reader import Run, Tables
+from stepgrid.summarize.setup import Defaults, Setup, spec_words, way_text
 from stepgrid.summarize.statistics.confidence_intervals import chance
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES
 
@@ -106,9 +105,7 @@ def _host_of_scale(hardware: Mapping[str, Any]) -> str:
 
 
 def _named(names: Iterable[str], most: int = MOST_NAMED, separator: str = ", ") -> str:
-    names = [*dict.fromkeys(names)]
-    omitted = [f"and {len(names) - most} more"] if len(names) > most else []
-    return separator.join([*names[:most], *omitted])
+    return separator.join(units.first([*dict.fromkeys(names)], most))
 
 
 # Builds
@@ -116,11 +113,8 @@ def _named(names: Iterable[str], most: int = MOST_NAMED, separator: str = ", ") 
 
 def _of_builds(builds: Iterable[Build], report: Report) -> Iterator[Doubt]:
     builds = list(builds)
-    names_by_text: dict[str, list[str]] = {}
-    for build in builds:
-        for text in build.warnings:
-            names_by_text.setdefault(_without_prefix(text), []).append(build.name)
-    for text, names in names_by_text.items():
+    warnings = ((_without_prefix(text), build.name) for build in builds for text in build.warnings)
+    for text, names in group(warnings).items():
         brief = "assertions on" if "assertions" in text.lower() else _brief(text)
         yield Doubt("build", brief, f"{', '.join(names)}: {text}")
     if libraries := [build.name for build in builds if build.is_from_library]:
@@ -183,17 +177,15 @@ def _brief(text: str) -> str:
 def _of_runs(runs: Sequence[Run], builds: Iterable[Build]) -> Iterator[Doubt]:
     """Tell what engines printed, unless the build's record has it, and lookups of missing keys."""
     recorded = {_without_prefix(text) for build in builds for text in build.warnings}
-    steps_by_text: dict[str, dict[str, None]] = {}
-    missed: dict[str, list[Run]] = {}
-    for run in runs:
-        for text in map(_without_prefix, run.warnings):
-            if text not in recorded and WARNING not in text and NO_FIGURE not in text:
-                steps_by_text.setdefault(text, {})[f"{run.step} of {run.build}"] = None
-        if has_missed_lookups(run):
-            missed.setdefault(run.step, []).append(run)
+    warnings = ((_without_prefix(text), f"{run.step} of {run.build}") for run in runs for text in run.warnings)
+    steps_by_text = group(
+        pair
+        for pair in warnings
+        if pair[0] not in recorded and not any(sign in pair[0] for sign in (WARNING, NO_FIGURE))
+    )
     for text, steps in steps_by_text.items():
-        yield Doubt("run", f"{_brief(text)} in {counted(len(steps), 'step')}", f"{_named(steps)}: {text}")
-    for step, step_runs in missed.items():
+        yield Doubt("run", f"{_brief(text)} in {counted(len({*steps}), 'step')}", f"{_named(steps)}: {text}")
+    for step, step_runs in group((run.step, run) for run in runs if has_missed_lookups(run)).items():
         shares = []
         for metric in (FOUND, EXPECTED):
             values = sorted(run.metrics[metric] for run in step_runs)
@@ -292,30 +284,26 @@ def _disturbed(runs: Sequence[Run], noise: Mapping[str, Mapping[str, str]]) -> t
 
 def _databases(runs: Sequence[Run], images: Mapping[str, Mapping[str, str]]) -> Iterator[Doubt]:
     """Tell the steps whose databases were created in different ways."""
-    steps_by_ways: dict[str, dict[str, None]] = {}
+    steps_by_ways: dict[str, list[str]] = {}
     for step in dict.fromkeys(run.step for run in runs if run.measured):
         results = {f"{run.place[0]}/{run.attempt}" for run in runs if run.step == step and run.attempt}
         ways = Counter(way for result in results if (way := images.get(result, {}).get("method")))
         if len(ways) > 1:
             ranked = sorted(ways.items(), key=lambda way: (-way[1], way[0]))
             text = ", ".join(f"{way_text(way)} ({count})" for way, count in ranked)
-            steps_by_ways.setdefault(text, {})[step] = None
+            steps_by_ways.setdefault(text, []).append(step)
     for ways_text, steps in steps_by_ways.items():
-        text = f"{stage_label([*steps])}: the databases were created in different ways: {ways_text}"
+        text = f"{stage_label(steps)}: the databases were created in different ways: {ways_text}"
         yield Doubt("databases", "databases created differently", text)
 
 
 def _retracted(runs: Sequence[Run], notes: Mapping[str, Mapping[str, str]]) -> Iterator[Doubt]:
     """Count retracted results by reason, with the steps that they were of; `notes`: by stage/time."""
-    steps: dict[str, dict[str, None]] = {}
-    for run in runs:
-        steps.setdefault(run.place[0], {})[f"{run.step} of {run.build}"] = None
-    stages_by_reason: dict[str, list[str]] = {}
-    for result, note in notes.items():
-        stages_by_reason.setdefault(note.get("why", "no reason given"), []).append(result.partition("/")[0])
-    for why, stages in stages_by_reason.items():
-        names = _named(step for stage in stages for step in steps.get(stage, ()))
-        number = f"{counted(len(stages), 'result')} retracted"
+    steps = group((run.place[0], f"{run.step} of {run.build}") for run in runs)
+    stages = ((note.get("why", "no reason given"), result.partition("/")[0]) for result, note in notes.items())
+    for why, retracted in group(stages).items():
+        names = _named(step for stage in retracted for step in steps.get(stage, ()))
+        number = f"{counted(len(retracted), 'result')} retracted"
         yield Doubt("retracted", number, f"{number} ({names}): {why}")
 
 
@@ -352,10 +340,8 @@ def _point_doubts(
         cases = [(point, case) for point in section.points if (case := text(point))]
         if cases:
             texts = [": ".join(filter(None, (_arm(section, point), case))) for point, case in cases]
-            omitted = [f"and {len(texts) - 4} more"] if len(texts) > 4 else []
-            yield Doubt(
-                kind, f"{section.step}: {brief}", f"{section.step}: {message}: {', '.join([*texts[:4], *omitted])}"
-            )
+            names = ", ".join(units.first(texts, 4))
+            yield Doubt(kind, f"{section.step}: {brief}", f"{section.step}: {message}: {names}")
 
     return rule
 
@@ -390,9 +376,8 @@ def _compaction_debt(section: Section) -> Iterator[Doubt]:
 def _recall_range(section: Section) -> Iterator[Doubt]:
     """Tell curves of recall that never leave 1: they show nothing of what recall costs."""
     searches = [(point.build, spread[0], point) for point in section.points if (spread := point.spread("recall"))]
-    for build, group in groupby(sorted(searches, key=lambda search: search[:2]), lambda search: search[0]):
-        recalls = [(recall, point) for _, recall, point in group]
-        lowest, point = recalls[0]
+    for build, recalls in group((build, (recall, point)) for build, recall, point in searches).items():
+        lowest, point = min(recalls, key=lambda pair: pair[0])
         if len(recalls) >= FEWEST_SEARCHES and lowest >= ALL_FOUND:
             text = (
                 f"{section.step} of {build}: recall is {lowest:.4f} or more in all {len(recalls)} searches, "
@@ -491,17 +476,13 @@ class Coverage:
 
 def coverage(runs: Sequence[Run]) -> Coverage:
     """Count measured runs by status; a run that several cells share counts once."""
-    once: dict[Place, Run] = {}
-    for run in runs:
-        if run.measured:
-            once.setdefault(run.place, run)
+    once = {run.place: run for run in reversed(runs) if run.measured}
+    once = dict(reversed(once.items()))
     counts = Counter(run.status for run in once.values())
-    groups: dict[tuple[str, str], list[Run]] = {}
-    for run in once.values():
-        if run.status != Status.DONE:
-            groups.setdefault((run.status, run.reason or "no reason recorded"), []).append(run)
+    lacking = [run for run in once.values() if run.status != Status.DONE]
+    groups = group(((run.status, run.reason or "no reason recorded"), run) for run in lacking)
     order: list[str] = [*Status]
-    ranked = sorted(groups.items(), key=lambda group: -order.index(group[0][0]))
+    ranked = sorted(groups.items(), key=lambda item: -order.index(item[0][0]))
     troubles = tuple(_missing(status, reason, members) for (status, reason), members in ranked)
     return Coverage({name: counts[name] for name in order}, troubles)
 
@@ -522,14 +503,10 @@ def measured_times(runs: Sequence[Run]) -> tuple[datetime, datetime] | None:
 
 def quiet_times(runs: Sequence[Run]) -> Iterator[str]:
     """Yield `settle: innodb 2.8 s, myrocks 0.3 s; not in time: mysql` for each step that waits; medians."""
-    by_step: dict[tuple[str, str], list[Run]] = {}
-    for run in runs:
-        if run.same_as is None and run.attempt is not None and isinstance(kind := driver(run.kind), Waiting):
-            by_step.setdefault((run.step, kind.waited), []).append(run)
+    measured = [run for run in runs if run.same_as is None and run.attempt is not None]
+    by_step = group(((run.step, kind.waited), run) for run in measured if isinstance(kind := driver(run.kind), Waiting))
     for (step, metric), step_runs in by_step.items():
-        waits: dict[str, list[float | None]] = {}
-        for run in step_runs:
-            waits.setdefault(run.build, []).append(run.metrics.get(metric))
+        waits = group((run.build, run.metrics.get(metric)) for run in step_runs)
         times = {build: [wait for wait in build_waits if wait is not None] for build, build_waits in waits.items()}
         texts = [f"{build} {seconds(median(build_times))}" for build, build_times in times.items() if build_times]
         late = [build for build, build_waits in waits.items() if None in build_waits]

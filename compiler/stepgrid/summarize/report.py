@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import ALPHA, BUILD, Axis, Header, load_counts
+from stepgrid.model.plan import BUILD, Axis, Header, load_counts
 from stepgrid.model.table import Table
 from stepgrid.plan.actions import arms, choose_base
 from stepgrid.summarize import claim_judgement, report_tables
@@ -26,9 +26,7 @@ from stepgrid.summarize.comparisons.decisions import Decision, LoadCosts
 from stepgrid.summarize.comparisons.judgement import Evidence, compare, judge, pool
 from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder, version_ladder
 from stepgrid.summarize.comparisons.noise_floor import noise_floors
-from stepgrid.summarize.data import searches
-from stepgrid.summarize.data.points import Point, points
-from stepgrid.summarize.data.searches import Search
+from stepgrid.summarize.data.points import Point, Search, find_searches, points, searched_axes
 from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.notes import Notes, coverage, doubts, measured_times, quiet_times
 from stepgrid.summarize.report_tables import TableInputs
@@ -105,82 +103,76 @@ def make_report(
     across_hosts: bool = False,
 ) -> Report:
     """Compare and judge the figures of a plan. `across_hosts`: arms of different hosts get verdicts."""
-    subject = _subject(header, tables, across_hosts)
-    axes, evidence, metric = subject.axes, subject.evidence, subject.metrics[0]
-    comparisons = _compare(subject)
-    intervals = ratio_intervals(comparisons, subject.alpha)
-    caveat = partial(_caveat, evidence)
-    inputs = TableInputs(axes, subject.base, subject.tables, caveat, intervals)
+    searched = searched_axes(header)
+    # what searches tried differs from load to load, and is compared with nothing
+    measured = replace(tables, runs=tuple(run for run in tables.runs if not any(axis.has(run) for axis in searched)))
+    setup, runs = _setup(header, tables, measured), measured.runs
+    axes, alpha = setup.axes, setup.alpha
+    sections = tuple(_section(step, axes, runs) for step in dict.fromkeys(run.step for run in runs if run.measured))
+    points = [point for section in sections for point in section.points]
+    evidence = _evidence(header, measured, setup.builds, across_hosts)
+    able = comparison_axes.most_able(axes, runs)
+    unjudged = [comparison for metric in setup.metrics for comparison in compare(sections, setup.base, able, metric)]
+    intervals = ratio_intervals(unjudged, alpha)
+    judged = judge(unjudged, evidence, axes, intervals)
+    comparisons = tuple(pool(comparison, sections, evidence, alpha) for comparison in judged)
+    inputs = TableInputs(axes, setup.base, measured, evidence.caveat, intervals)
     prepared, long = report_tables.tables(header.report.tables, inputs)
     ladders = (
-        version_ladder(axes, subject.points, evidence, metric),
-        date_ladder(axes, subject.points, subject.tables, evidence) if metric.name == QPS else None,
+        version_ladder(axes, points, evidence, setup.metric),
+        date_ladder(axes, points, measured, evidence) if setup.metric.name == QPS else None,
     )
     claim_evidence = claim_judgement.ClaimEvidence(
         lambda metric, point, other: evidence.floor(point, other, axes, metric),
         intervals.interval,
-        subject.alpha,
+        alpha,
         lambda is_included: intervals.of_loads(is_included).interval,
     )
     limits = decisions.Limits(header.until, evidence.effect, costs) if header.until else None
-    setup = _setup(subject, tables)
     return Report(
         setup,
         Comparisons(
-            sections=subject.sections,
-            all=tuple(comparisons),
-            claims=tuple(judge_claims(header.report.claims, axes, subject.points, caveat, claim_evidence)),
+            sections=sections,
+            all=comparisons,
+            claims=tuple(judge_claims(header.report.claims, axes, points, evidence.caveat, claim_evidence)),
             ladders=tuple(ladder for ladder in ladders if ladder),
             decisions=decisions.decide(comparisons, limits) if limits else (),
-            searches=tuple(searches.searches(searches.searched_axes(header), tables.runs)),
+            searches=tuple(find_searches(searched, tables.runs)),
         ),
         Notes(
             coverage(tables.runs),  # with what searches tried
-            tuple(doubts(header, setup, subject.tables, subject.sections, comparisons)),
-            tuple(quiet_times(subject.tables.runs)),
+            tuple(doubts(header, setup, measured, sections, comparisons)),
+            tuple(quiet_times(runs)),
         ),
         ReportTables(tuple(prepared), tuple(long), bool(header.report.tables)),
-        subject.tables,
+        measured,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Subject:
-    """Figures to be compared, without those that searches tried: these differ from load to load."""
-
-    header: Header
-    tables: Tables
-    axes: tuple[Axis, ...]
-    base: Mapping[str, str]
-    builds: Mapping[str, Build]
-    metrics: Sequence[ComparedMetric]  # the leading one first
-    sections: tuple[Section, ...]
-    evidence: Evidence
-    alpha: float
-
-    @property
-    def points(self) -> list[Point]:
-        return [point for section in self.sections for point in section.points]
-
-
-def _subject(header: Header, tables: Tables, across_hosts: bool) -> _Subject:
-    searched = searches.searched_axes(header)
-    hidden = {axis.variable for axis in searched}
-    tables = replace(tables, runs=tuple(run for run in tables.runs if not any(axis.has(run) for axis in searched)))
-    compared_axes = tuple(axis for axis in header.axes if axis.name not in hidden)
+def _setup(header: Header, tables: Tables, measured: Tables) -> Setup:
+    """`tables`: with what searches tried."""
+    tried = {axis.variable for axis in searched_axes(header)}
+    compared_axes = tuple(axis for axis in header.axes if axis.name not in tried)
     axes = arms(compared_axes, [cell.labels for cell in header.cells], header.report)
-    known_builds = builds.builds(tables.facts.get("build", {}), tables.runs, axes)
-    steps = dict.fromkeys(run.step for run in tables.runs if run.measured)
-    return _Subject(
-        header=header,
-        tables=tables,
+    base = choose_base(axes, header.report.base)
+    labels = next((axis.labels for axis in axes if axis.name == BUILD), ())
+    return Setup(
+        title=header.title,
+        plan=header.digest,
+        spec=header.spec,
+        scale=header.scale,
         axes=axes,
-        base=choose_base(axes, header.report.base),
-        builds=known_builds,
-        metrics=_metrics(header, tables),
-        sections=tuple(_section(step, axes, tables.runs) for step in steps),
-        evidence=_evidence(header, tables, known_builds, across_hosts),
-        alpha=header.until.level if header.until else ALPHA,
+        base=base,
+        metrics=tuple(_metrics(header, measured)),
+        loads=load_counts(header),
+        runs=len({repeat.run for cell in header.cells for repeat in cell.repeats}),
+        effect=header.report.smallest_effect,
+        until=header.until,
+        hardware=header.hardware,
+        builds=builds.builds(tables.facts.get("build", {}), measured.runs, axes),
+        measured=measured_times(tables.runs),
+        units=tables.units,
+        defaults=defaults(measured, labels, base.get(BUILD)),
     )
 
 
@@ -225,46 +217,4 @@ def _evidence(header: Header, tables: Tables, known_builds: Mapping[str, Build],
         refusal,
         partial(builds.difference, known_builds),
         conditions.marks,
-    )
-
-
-def _caveat(evidence: Evidence, point: Point, base: Point) -> str | None:
-    """Say for tables and claims why two points get no verdict, or get one as shipped."""
-    if refusal := evidence.refusal(point, base):
-        return f"{builds.NO_VERDICT}: {refusal}"
-    difference = evidence.shipped(point, base)
-    return f"{builds.AS_SHIPPED}: {difference}" if difference else None
-
-
-def _compare(subject: _Subject) -> list[Comparison]:
-    able = comparison_axes.most_able(subject.axes, subject.tables.runs)
-    unjudged = [
-        comparison for metric in subject.metrics for comparison in compare(subject.sections, subject.base, able, metric)
-    ]
-    judged = judge(unjudged, subject.evidence, subject.axes, subject.alpha)
-    return [pool(comparison, subject.sections, subject.evidence, subject.alpha) for comparison in judged]
-
-
-def _setup(subject: _Subject, tables: Tables) -> Setup:
-    """`tables`: with what searches tried."""
-    header, axes = subject.header, subject.axes
-    labels = next((axis.labels for axis in axes if axis.name == BUILD), ())
-    return Setup(
-        title=header.title,
-        plan=header.digest,
-        spec=header.spec,
-        scale=header.scale,
-        axes=axes,
-        base=subject.base,
-        metric=subject.metrics[0],
-        metrics=tuple(subject.metrics),
-        loads=load_counts(header),
-        runs=len({repeat.run for cell in header.cells for repeat in cell.repeats}),
-        effect=subject.evidence.effect,
-        until=header.until,
-        hardware=header.hardware,
-        builds=subject.builds,
-        measured=measured_times(tables.runs),
-        units=tables.units,
-        defaults=defaults(subject.tables, labels, subject.base.get(BUILD)),
     )

@@ -22,13 +22,12 @@ from stepgrid.store.paths import BUILD_FILE, STEPS_TABLE, SUMMARY_BRIEF
 from stepgrid.store.plans import EarlierPlan
 from stepgrid.store.store import Store, SummaryFiles, revision
 from stepgrid.summarize import html_page, summary_text
-from stepgrid.summarize.brief import brief_by_width
-from stepgrid.summarize.comparisons.comparison import Case
 from stepgrid.summarize.comparisons.decisions import LoadCosts, load_costs
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report, make_report
 from stepgrid.summarize.setup import arm_settings, common_settings, step_settings
+from stepgrid.summarize.summary_text import brief_by_width
 
 
 def current_report(store: Store, plan: Plan) -> Report:
@@ -146,16 +145,13 @@ def statements_of(report: Report) -> Statements:
             arm = f"{comparison.arm_name(case.arm)} against {comparison.base}"
             metric = "" if comparison.metric == report.setup.metric else comparison.metric.title
             name = ", ".join(filter(None, (comparison.where(case.row), arm, metric)))
-            statements[name] = {"results": _digest((case.point, case.base)), "said": _verdict_text(case)}
+            ratio = "" if case.entry.ratio is None else f"{units.times(case.entry.ratio)} "
+            text = f"{ratio}{case.entry.verdict or 'no verdict'}"
+            statements[name] = {"results": _digest((case.point, case.base)), "said": text}
     results = _digest([point for section in report.comparisons.sections for point in section.points])
     for claim in report.comparisons.claims:
         statements[f"claim `{claim.claim}`"] = {"results": results, "said": claim.result}
     return statements
-
-
-def _verdict_text(case: Case) -> str:
-    ratio = "" if case.entry.ratio is None else f"{units.times(case.entry.ratio)} "
-    return f"{ratio}{case.entry.verdict or 'no verdict'}"
 
 
 def _digest(points: Sequence[Point]) -> str:
@@ -176,6 +172,6 @@ def _changes(previous: Any, statements: Statements) -> list[str]:
     ]
     if not changes:
         return []
-    total, omitted = counted(len(comparable), "statement"), len(changes) - MOST_CHANGES
+    total = counted(len(comparable), "statement")
     head = f"another version of stepgrid made this report before: {len(changes)} of {total} differ"
-    return [head, *changes[:MOST_CHANGES], *([f"and {omitted} more"] if omitted > 0 else [])]
+    return [head, *units.first(changes, MOST_CHANGES)]

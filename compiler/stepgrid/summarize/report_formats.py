@@ -14,13 +14,21 @@ from stepgrid.model.table import Table
 from stepgrid.package import __version__
 from stepgrid.summarize import absolute_figures, claims, formats, report_formats, sentences, summary_text
 from stepgrid.summarize.causes import why, why_table
-from stepgrid.summarize.comparisons.comparison import Case, Comparison, PooledRatio
-from stepgrid.summarize.comparisons.comparison_table import comparison_table, pooled_table, ratio_table
+from stepgrid.summarize.comparisons.comparison import (
+    Case,
+    Comparison,
+    PooledRatio,
+    compact_table,
+    comparison_table,
+    pooled_table,
+    ratio_table,
+)
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.findings import findings, findings_by_metric
 from stepgrid.summarize.formats import FORMATS, escape_markdown, markdown_table
-from stepgrid.summarize.html_page import compact_table, page
+from stepgrid.summarize.html_page import page
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.setup import spec_words
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.summary_text import MOST_FINDINGS
 
@@ -79,7 +87,7 @@ def _joined(parts: Iterable[str], form: str) -> str:
 # Markdown, to be pasted into a post or an issue
 
 
-def markdown(report: Report) -> str:
+def markdown(report: Report, has_chart: bool = True) -> str:
     """Write answer, doubts, chart, table, claims and provenance; `--table` has the other tables."""
     blocks = [f"# {escape_markdown(report.setup.title)}", escape_markdown(sentences.subtitle(report))]
     banners = filter(None, (sentences.incomplete(report), sentences.banner(report)))
@@ -89,10 +97,10 @@ def markdown(report: Report) -> str:
         note = f" ({escape_markdown(finding.note)})" if finding.note else ""
         answers.append(f"**{escape_markdown(finding.headline)}** {escape_markdown(finding.detail)}{note}")
     blocks += [_items(answers), _items(map(_markdown, sentences.advice(report)))]
-    for comparison in report.comparisons.leading[:1]:
+    for comparison in report.comparisons.leading[:has_chart]:
         name = f"{comparison.metric.name}.svg"
         blocks.append(f"![{escape_markdown(comparison.metric.title)}]({name})")
-        blocks.append(f"Chart: `stepgrid report {sentences.spec_words(report)} --chart main -o {name}`")
+        blocks.append(f"Chart: `stepgrid report {spec_words(report.setup)} --chart main -o {name}`")
     compared = [markdown_table(compact_table(comparison)).strip() for comparison in report.comparisons.leading]
     pooled = [markdown_table(table).strip() for table in map(pooled_table, report.comparisons.leading) if table]
     figures = [absolute_figures.table(report, section) for section in report.comparisons.sections]
@@ -151,7 +159,11 @@ def report_document(report: Report) -> dict[str, Any]:
         "metrics": [{"name": metric.name, "unit": metric.unit, "better": metric.better} for metric in setup.metrics],
         "smallest_effect": setup.effect,
         "status": dict(notes.coverage.counts),
-        "answer": list(_answers(report)),
+        "answer": [
+            {"text": finding.text, "kind": finding.kind, "metric": metric.name}
+            for metric, metric_findings in findings_by_metric(report).items()
+            for finding in metric_findings
+        ],
         "claims": list(_claims(report)),
         "warnings": list(notes.warnings),
         "reproduction": list(notes.reproduction),
@@ -162,14 +174,6 @@ def report_document(report: Report) -> dict[str, Any]:
         "figures": list(_figures(report)),
         "tables": [formats.json_value(table) for table in report_formats.tables(report)],
     }
-
-
-def _answers(report: Report) -> Iterator[Mapping[str, Any]]:
-    names = {metric.title: metric.name for metric in report.setup.metrics}
-    answers = {report.setup.metric.title: findings(report), **findings_by_metric(report)}
-    for title, metric_findings in answers.items():
-        for finding in metric_findings:
-            yield {"text": finding.text, "kind": finding.kind, "metric": names[title]}
 
 
 def _claims(report: Report) -> Iterator[Mapping[str, Any]]:
@@ -211,9 +215,7 @@ def _interval(interval: Interval | None) -> Mapping[str, Any]:
     return {
         "interval": ends,
         "ratios": list(interval.ratios) if interval else [],
-        "deviation": interval.deviation if interval else None,
-        "freedom": interval.freedom if interval else None,
-        "critical": interval.critical if interval else None,
+        **{name: getattr(interval, name, None) or None for name in ("deviation", "freedom", "critical")},
     }
 
 

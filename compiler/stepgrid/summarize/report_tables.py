@@ -23,8 +23,7 @@ from stepgrid.summarize.comparisons.comparison import RatioIntervals, ratio
 from stepgrid.summarize.comparisons.comparison_axes import most_able, touching
 from stepgrid.summarize.comparisons.judgement import idleness
 from stepgrid.summarize.data.functions import with_functions
-from stepgrid.summarize.data.points import Point, choose_points, label, points
-from stepgrid.summarize.data.searches import Search, SearchedAxis, mean
+from stepgrid.summarize.data.points import Point, Search, SearchedAxis, choose_points, group, label, mean, points
 from stepgrid.summarize.data.tables_reader import Place, Row, Run, Shares, Tables, Window
 
 TOGETHER = ("per_operation",)  # a table for each step: the rows of all of them count
@@ -284,16 +283,12 @@ Labels = tuple[str | None, ...]
 Caveat = Callable[[Point, Point], str | None]
 
 
-def no_caveat(_: Point, __: Point) -> str | None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class TableInputs:
     axes: Sequence[Axis]
     base: Mapping[str, str]
     tables: Tables
-    caveat: Caveat = no_caveat
+    caveat: Caveat = lambda *_: None
     intervals: RatioIntervals = field(default_factory=RatioIntervals)
 
 
@@ -302,9 +297,7 @@ class ReportPoints:
 
     def __init__(self, inputs: TableInputs, runs: Iterable[Run], counters: Mapping[Place, Mapping[str, float]]) -> None:
         self.inputs, self.counters = inputs, counters
-        by_step: dict[str, list[Run]] = {}
-        for run in runs:
-            by_step.setdefault(run.step, []).append(run)
+        by_step = group((run.step, run) for run in runs)
         self.steps = [*by_step]
         self.points = [
             point
@@ -381,11 +374,8 @@ class Arrangement:
 
     def blocks(self) -> Iterator[tuple[Labels, list[Point]]]:
         """Sort the points into blocks."""
-        by_key: dict[Labels, list[Point]] = {}
         labels = {axis: self.report.labels(axis, self.points) for axis in self.by if STEP not in self.by}
-        for point in self.points:
-            for key in _keys(point, self.by, labels):
-                by_key.setdefault(key, []).append(point)
+        by_key = group((key, point) for point in self.points for key in _keys(point, self.by, labels))
         for key in self.report.sort(by_key, self.by):
             yield key, by_key[key]
 
@@ -397,7 +387,11 @@ def arrange(request: Request, report: ReportPoints) -> Arrangement:
     """
     inputs, layout = report.inputs, LAYOUTS.get(request.get("layout", DEFAULT_LAYOUT))
     chosen = choose_points(report.points, request.get("where", {}))
-    varying = [name for name in (STEP, *(axis.name for axis in inputs.axes)) if _varies(name, chosen)]
+    varying = [
+        name
+        for name in (STEP, *(axis.name for axis in inputs.axes))
+        if len({label(point, name) for point in chosen} - {None}) > 1
+    ]
     base = _base(request, layout, inputs)
     requested = {key: tuple(request[key]) for key in ("rows", "columns", "by") if key in request}
     used = {name for names in requested.values() for name in names}
@@ -417,16 +411,6 @@ def arrange(request: Request, report: ReportPoints) -> Arrangement:
     )
     rows = rows or (BUILD if STEP in (*by, *columns) else STEP,)
     return Arrangement(report, request, chosen, layout, rows, columns, by, base)
-
-
-def _varies(axis: str, points: Iterable[Point]) -> bool:
-    labels: set[str] = set()
-    for point in points:
-        if (text := label(point, axis)) is not None:
-            labels.add(text)
-            if len(labels) > 1:
-                return True
-    return False
 
 
 def _base(request: Request, layout: Layout, inputs: TableInputs) -> Mapping[str, str] | None:

@@ -7,25 +7,35 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from statistics import median
+from typing import NamedTuple
 
 from stepgrid.model import units
-from stepgrid.model.plan import MOST_LOADS
+from stepgrid.model.plan import MOST_LOADS, is_imported
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
-from stepgrid.summarize import provenance
 from stepgrid.summarize.causes import DASH, ArmCause, causes_by_arm, chain_text
+from stepgrid.summarize.claim_judgement import UNDECIDED
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import RATIO, Case, Comparison
 from stepgrid.summarize.comparisons.conditions import OTHER_HOST
-from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.points import Point, group
 from stepgrid.summarize.findings import DOT, ArmCase, arms
-from stepgrid.summarize.provenance import NextStep
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.setup import spec_words
 from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.verdicts import ARROWS, INCONCLUSIVE, ONE_LOAD, PATIENCE, needed_loads, too_wide
+from stepgrid.summarize.statistics.verdicts import (
+    ARROWS,
+    INCONCLUSIVE,
+    MEANING,
+    ONE_LOAD,
+    PATIENCE,
+    needed_loads,
+    too_wide,
+)
 
 DEPARTURE = 1.1  # times that a ratio may differ from the quotient of its figures
 TRY = "A try: one load, no verdicts and no causes"
@@ -76,10 +86,8 @@ def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:
 
 
 def reasons_by_arm(report: Report, comparison: Comparison) -> dict[str, str]:
-    texts: dict[str, list[str]] = {}
-    for cause in reasons(report).get(", ".join(comparison.layout.across), ()):
-        texts.setdefault(cause.arm, []).append(cause.text.removeprefix(f"{cause.arm}: "))
-    return {arm: "; ".join(causes) for arm, causes in texts.items()}
+    causes = reasons(report).get(", ".join(comparison.layout.across), ())
+    return {arm: "; ".join(texts) for arm, texts in group((cause.arm, cause.text) for cause in causes).items()}
 
 
 def reason_line(report: Report) -> str:
@@ -139,8 +147,10 @@ def _loads_advice(report: Report) -> str:
 
 def legend(report: Report) -> str:
     """Explain the arrows of a table."""
+    if report.setup.loads[1] == 1:
+        return "One load of each: figures and ratios as they came out, without verdicts."
     marks = ", ".join(sorted(f"{ARROWS[word]} {word}" for word in report.setup.metric.verdicts))
-    return f"{marks}: the whole 95 % interval is more than {percent(report.setup.effect)} from 1"
+    return f"{marks}: the whole 95 % interval is more than {percent(report.setup.effect)} from 1."
 
 
 _GLOSSARY = {
@@ -157,9 +167,13 @@ _GLOSSARY = {
 
 
 def glossary(report: Report) -> dict[str, str]:
-    """Define the words of a report that are no verdicts."""
+    """Define the words of a report, and its verdicts."""
     effect = f"{percent(report.setup.effect)} in this report: the difference from which on a ratio counts"
-    return {**_GLOSSARY, "smallest effect": effect}
+    return {
+        **_GLOSSARY,
+        "smallest effect": effect,
+        **{word: MEANING[word] for word in MEANING if word in words(report)},
+    }
 
 
 @lru_cache(1)
@@ -194,17 +208,55 @@ def _departure(case: Case, comparison: Comparison) -> float:
     return abs(math.log((case.entry.ratio or 1.0) * base[0] / arm[0]))
 
 
-# Commands
+# Next steps, as commands to paste
+
+COST = "; `stepgrid plan` in place of `stepgrid run` says how long it takes"
+USUAL_LOADS = 3  # loads that give verdicts, as a rule
+
+
+class NextStep(NamedTuple):
+    command: str
+    why: str
 
 
 def next_steps(report: Report) -> list[NextStep]:
-    missing = report.notes.coverage.incomplete
-    comparisons = report.comparisons
-    return provenance.next_steps(report.setup, comparisons.leading, comparisons.claims, missing, report.data.facts)
+    setup, spec = report.setup, spec_words(report.setup)
+    steps = []
+    if not is_imported(setup.spec):
+        if report.notes.coverage.incomplete:
+            steps.append((f"run {spec}", "measures what has no figures yet, and nothing twice"))
+        steps += _more_loads(report, spec)
+        if setup.scale:
+            unscaled = f"the whole: sizes and durations of the spec, not of {setup.scale}"
+            steps.append((f"run {shlex.quote(setup.spec)}", unscaled))
+        if disturbed := sum("warning" in result for result in report.data.facts.get("noise", {}).values()):
+            again = f"marks the {counted(disturbed, 'disturbed stage')}; the next `run` measures their loads again"
+            steps.append((f"doctor {spec}", "checks this host for noise and shows how to fix it"))
+            steps.append((f"redo {spec} --disturbed", again))
+    if report.comparisons.claims:
+        steps.append((f"report {spec} --table claims", "every claim at every point, with its numbers"))
+    steps.append((f"explain {spec}", "every option and setting of every cell, with the line that it comes from"))
+    steps.append((f"compare {setup.plan} {spec}", "later results beside these: after a change, or of another day"))
+    return [NextStep(f"stepgrid {command}", why) for command, why in steps]
 
 
-def spec_words(report: Report) -> str:
-    return provenance.spec_words(report.setup)
+def _more_loads(report: Report, spec: str) -> Iterator[tuple[str, str]]:
+    outcomes, loads = words(report), report.setup.loads[1]
+    is_undecided = any(claim.result == UNDECIDED for claim in report.comparisons.claims)
+    if loads < USUAL_LOADS and (ONE_LOAD in outcomes or is_undecided):
+        why = f"{USUAL_LOADS} loads of each cell: one gives no verdict, two seldom do{COST}"
+        yield f"run {spec} --set repeat={USUAL_LOADS}", why
+    elif report.setup.until:
+        return
+    elif INCONCLUSIVE in outcomes and ((wanted := loads_wanted(report)) or MOST_LOADS) > loads:
+        if wanted is None or wanted > PATIENCE:
+            yield f"plan {spec} --budget 2h", "which loads, runs and durations would tell most in two hours"
+        else:
+            goal = f"enough to see {percent(DIFFERENCE)} at half of the inconclusive points"
+            yield f"run {spec} --set repeat={wanted}", f"{goal}; nothing is measured twice{COST}"
+    elif is_undecided or not report.notes.coverage.incomplete:
+        gain = "intervals narrow" if is_undecided else "intervals are a third narrower"
+        yield f"run {spec} --set repeat={2 * loads}", f"twice the loads: {gain}, nothing is measured twice{COST}"
 
 
 # On what it was measured

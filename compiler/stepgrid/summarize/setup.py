@@ -1,26 +1,34 @@
-"""Setup of a report: arms and what they set, steps and their settings, defaults of the builds."""
+"""Setup of a report: arms, steps and their settings, defaults of the builds, host and origin, commands."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+import shlex
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.build.option_difference import same, shorten_number
+from stepgrid.host.facts import pseudonym
 from stepgrid.model import units
-from stepgrid.model.plan import BUILD, FILES, AdaptiveRepeat, Axis, PlannedCell, PlannedStep
+from stepgrid.model.plan import ALPHA, BUILD, FILES, AdaptiveRepeat, Axis, PlannedCell, PlannedStep, is_imported
 from stepgrid.model.table import NOTHING, Cell, Table, columns
+from stepgrid.model.units import counted
+from stepgrid.package import __version__
 from stepgrid.plan import difference
-from stepgrid.plan.difference import Input, Link, differences
+from stepgrid.plan.difference import Input, Link, differences, yaml_text
 from stepgrid.plugins import registry
 from stepgrid.plugins.registry import PluginError
 from stepgrid.plugins.settings import Quantity
+from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
-from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.comparisons.comparison_axes import Section
+from stepgrid.summarize.data.points import Point, group
 from stepgrid.summarize.data.tables_reader import Tables
 
 if TYPE_CHECKING:
@@ -44,7 +52,6 @@ class Setup:
     scale: str | None
     axes: tuple[Axis, ...]
     base: Mapping[str, str]
-    metric: ComparedMetric  # that the report leads with
     metrics: tuple[ComparedMetric, ...]  # that are compared, the leading one first
     loads: tuple[int, int]  # of a cell, the fewest and the most
     runs: int
@@ -58,6 +65,14 @@ class Setup:
     settings: tuple[ArmSettings, ...] = ()  # of the arms, by axis
     common: tuple[tuple[str, str], ...] = ()  # builds, what all of their arms set
     steps: tuple[StepSettings, ...] = ()
+
+    @property
+    def metric(self) -> ComparedMetric:
+        return self.metrics[0]
+
+    @property
+    def alpha(self) -> float:
+        return self.until.level if self.until else ALPHA
 
 
 # Arms: inputs in which the points of an axis differ
@@ -82,7 +97,7 @@ class ArmSettings:
         """Yield label and settings: gc=sd8k; rocksdb_compaction_sequential_deletes 8191, …"""
         for index, label in enumerate(self.labels):
             settings = [f"{name} {values[index]}" for name, values in self.rows if values[index] != NOTHING]
-            yield f"{self.axis}={label}", "; ".join(_first(settings, MOST_INPUTS))
+            yield f"{self.axis}={label}", "; ".join(units.first(settings, MOST_INPUTS))
 
 
 def arm_settings(cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Links) -> Iterator[ArmSettings]:
@@ -106,9 +121,9 @@ def _chains(cells: Sequence[PlannedCell], axis: str) -> list[tuple[str, _Chains]
     for cell in cells:
         labels = dict(cell.labels)
         if label := labels.pop(axis, None):
-            groups = by_build.setdefault(labels.get(BUILD, cell.build), {})
-            groups.setdefault(frozenset(labels.items()), {}).setdefault(label, cell.repeats[0].stages)
-    return [(build, max(groups.values(), key=len)) for build, groups in by_build.items()]
+            chains = by_build.setdefault(labels.get(BUILD, cell.build), {})
+            chains.setdefault(frozenset(labels.items()), {}).setdefault(label, cell.repeats[0].stages)
+    return [(build, max(chains.values(), key=len)) for build, chains in by_build.items()]
 
 
 def _inputs(axis: Axis, chains: _Chains, links: Links) -> _Inputs:
@@ -139,10 +154,7 @@ def _changed_inputs(inputs: Sequence[Input]) -> dict[str, tuple[str, str]]:
 def _joined(by_build: Mapping[str, _Inputs]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield an input that is the same of all builds once, else with the build."""
     for name in dict.fromkeys(name for inputs in by_build.values() for name in inputs):
-        builds_by_values: dict[tuple[str, ...], list[str]] = {}
-        for build, inputs in by_build.items():
-            if name in inputs:
-                builds_by_values.setdefault(inputs[name], []).append(build)
+        builds_by_values = group((inputs[name], build) for build, inputs in by_build.items() if name in inputs)
         for values, builds in builds_by_values.items():
             yield name if len(builds) == len(by_build) else f"{name} ({', '.join(builds)})", values
 
@@ -152,16 +164,12 @@ def common_settings(
 ) -> Iterator[tuple[str, str]]:
     """Yield builds and the options that they all set. `settings`: of the arms, which are left out here."""
     changed = {name.partition(" (")[0] for arms in settings for name, _ in arms.rows}
-    by_build: dict[str, list[PlannedCell]] = {}
-    for cell in cells:
-        by_build.setdefault(cell.labels.get(BUILD, cell.build), []).append(cell)
-    builds_by_options: dict[tuple[str, ...], list[str]] = {}
-    for build, build_cells in by_build.items():
-        steps = list(_steps(_representative_cells(build_cells, axes), links))
-        builds_by_options.setdefault(tuple(_common_options(steps, changed)), []).append(build)
+    by_build = group((cell.labels.get(BUILD, cell.build), cell) for cell in cells)
+    steps = {build: list(_steps(_representative_cells(by_build[build], axes), links)) for build in by_build}
+    builds_by_options = group((tuple(_common_options(steps[build], changed)), build) for build in by_build)
     for options, builds in builds_by_options.items():
         if options:
-            texts = "; ".join(_first(options, MOST_OPTIONS, f": {EXPLAIN}"))
+            texts = "; ".join(units.first(options, MOST_OPTIONS, f": {EXPLAIN}"))
             yield "all arms" if len(builds_by_options) == 1 else f"all of {', '.join(builds)}", texts
 
 
@@ -179,11 +187,6 @@ def _common_options(steps: Sequence[PlannedStep], changed: Set[str]) -> Iterator
             # an option of the load alone would otherwise be taken for one of what is compared
             few = ", ".join(users[name]) if len(users[name]) <= MOST_STEPS else f"{len(users[name])} of {number} steps"
             yield f"{name} {next(iter(texts))}{f' ({few})' if len(users[name]) < number else ''}"
-
-
-def _first(texts: Sequence[str], most: int, hint: str = "") -> list[str]:
-    omitted = len(texts) - most
-    return [*texts[:most], *([f"and {omitted} more{hint}"] if omitted > 0 else [])]
 
 
 # Steps: kind and settings of each, without those that are as usual
@@ -344,9 +347,7 @@ class Defaults:
 
     def groups(self) -> list[tuple[tuple[str, ...], list[str]]]:
         """Group builds that differ from the base in the same way."""
-        groups: dict[tuple[str, ...], list[str]] = {}
-        for build in self.compared:
-            groups.setdefault(tuple(self.changes(build)), []).append(build)
+        groups = group((tuple(self.changes(build)), build) for build in self.compared)
         return [(tuple(builds), list(changes)) for changes, builds in groups.items() if changes]
 
 
@@ -399,3 +400,175 @@ def _differ(old: str | None, new: str | None) -> bool:
     if old is None or new is None or _PLACE.search(f"{old} {new}"):
         return False
     return not same(old, new)
+
+
+# Host, databases and origin
+
+SIZES = ("memory", "swap_bytes", "free_bytes")
+PRIVATE = ("hostname",)  # of no use to a reader elsewhere
+_WAYS = {
+    "empty": "made by the steps",
+    "there": "of a server that ran before, as it was",
+    "replay": "made by running the load again",
+    "copy": "copied",
+    "mixed": "in part copied",
+}
+
+
+def host_line(hardware: Mapping[str, Any], hosts: Facts) -> str:
+    """Describe the host in a line; `hosts`: by result, what each attempt saw."""
+    storage, facts = hardware.get("storage") or {}, next(iter(hosts.values()), {})
+    names = {pseudonym(host["hostname"]) for host in hosts.values() if "hostname" in host}
+    cpu, cores, memory = (hardware.get(name) for name in ("cpu", "cores", "memory"))
+    planned = (hardware.get("described") or {}).values()  # under `allow_other_hardware`
+    parts = [
+        cpu if isinstance(cpu, str) else None,
+        counted(cores, "core") if isinstance(cores, int) else None,
+        units.size(memory) if isinstance(memory, int | float) else None,
+        " on ".join(str(storage[name]) for name in ("filesystem", "device") if storage.get(name)),
+        f"kernel {facts['kernel']}" if "kernel" in facts else None,
+        f"in place of {', '.join(str(host.get('id', 'the machine of the spec')) for host in planned)}"
+        if planned
+        else None,
+        f"measured on {len(names)} hosts" if len(names) > 1 else None,
+    ]
+    return ", ".join(part for part in parts if part) or "not recorded"
+
+
+def host_rows(hardware: Mapping[str, Any], hosts: Facts) -> Iterator[tuple[str, str]]:
+    """Yield facts that were planned for, then those that attempts saw, where they have few values."""
+    planned = list(_flat("", hardware))
+    yield from planned
+    for name in dict.fromkeys(name for facts in hosts.values() for name in facts if name not in PRIVATE):
+        values = [*dict.fromkeys(facts[name] for facts in hosts.values() if name in facts)]
+        if len(values) == 1:
+            value = _parsed(values[0])
+            facts = value if name == "hardware" and isinstance(value, dict) else {name: value}
+            yield from (row for row in _flat("", facts) if row not in planned)
+        elif len(values) <= 3:
+            yield name.replace("_", " "), " / ".join(values)
+
+
+def _flat(prefix: str, facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            yield from _flat(f"{prefix}{name} ", value)
+        elif value is not None and name != "declared":
+            yield f"{prefix}{name}".replace("_", " "), _value_text(name, value)
+
+
+def _value_text(name: str, value: Any) -> str:
+    if name in SIZES and isinstance(value, int | float):
+        return units.size(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(_value_text(name, item) for item in value)
+    return yaml_text(value) if isinstance(value, Mapping) else str(value)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def database_rows(images: Facts) -> Iterator[tuple[str, str]]:
+    """Yield the ways in which databases came about; nothing where none was restored."""
+    ways = Counter(facts["method"] for facts in images.values() if "method" in facts)
+    if set(ways) - {"empty"}:
+        seconds, copied = (
+            sum(value for facts in images.values() if isinstance(value := _parsed(facts.get(name, "0")), int | float))
+            for name in ("seconds", "copied")
+        )
+        texts = ", ".join(f"{way_text(way)} ({count})" for way, count in ways.most_common())
+        yield "databases", f"{texts}; {units.seconds(seconds)} and {units.size(copied)} of copies in all"
+
+
+def way_text(way: str) -> str:
+    return _WAYS.get(way, f"restored by {way}")
+
+
+def measured_text(setup: Setup, facts: Mapping[str, Facts]) -> str:
+    """2026-11-20, or the first and the last day; then who signed results of other checkouts."""
+    days = [*dict.fromkeys(f"{when:%Y-%m-%d}" for when in setup.measured or ())]
+    signers = Counter(result.get("signer", "") for result in facts.get("imported", {}).values())
+    parts = [f"{counted(signers[name], 'result')} signed by {name}" for name in sorted(signers) if name]
+    parts += [f"{counted(signers[''], 'result')} without a verified signature"] if signers[""] else []
+    imported = [f"imported: {', '.join(parts)}"] if signers else []
+    return "; ".join([" to ".join(days) or "nothing yet", *imported])
+
+
+def origin_line(setup: Setup) -> str:
+    scale = f", scale {setup.scale}" if setup.scale else ""
+    return f"spec {setup.spec}{scale}; plan {setup.plan}; stepgrid {__version__}"
+
+
+# Commands, as somebody would type them beside outputs/
+
+MANY = 24  # commands of a step that are shown whole
+# folders before ours
+_BEFORE = re.compile(r"(?<![^:;=,])/[^:;=,]*?(?=(?:builds/b|(?:attempts|live)/s)-[0-9a-f]{20})")
+
+
+class StepCommand(NamedTuple):
+    arm: str
+    text: str
+
+
+def commands(section: Section, facts: Facts) -> Iterator[StepCommand]:
+    """Yield the command of the first run of each arm that has one; `facts`: of commands."""
+    for point in section.points:
+        records = (facts.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}) for run in point.runs)
+        if record := next((record for record in records if "argv" in record), None):
+            arm = comparison_axes.words(comparison_axes.key(point, section.names), section.names)
+            yield StepCommand(arm or section.step, command_line(record))
+
+
+def shorten_commands(commands: Sequence[StepCommand]) -> Sequence[StepCommand]:
+    """Keep the first of many commands, and of the others the words in which they differ from it."""
+    if len(commands) <= MANY:
+        return commands
+    first, *arms = commands
+    return [first, *(StepCommand(arm, _different_words(first.text, text) or text) for arm, text in arms)]
+
+
+def _different_words(first: str, text: str) -> str:
+    """… --cache_size=8388608 … --bloom_bits=10 …; nothing where they do not stand at the same places."""
+    words, arm_words = first.split(" "), text.split(" ")
+    if len(words) != len(arm_words):
+        return ""
+    different = [arm_word for word, arm_word in zip(words, arm_words, strict=True) if word != arm_word]
+    return f"… {' … '.join(different)} …" if different else "…"
+
+
+def command_line(record: Mapping[str, str]) -> str:
+    from pydantic_core import from_json  # as json.loads, in half its time
+
+    argv, env = from_json(record["argv"]), from_json(record.get("env", "{}")) or {}
+    if argv[1:2] == ["-m"] and "".join(argv[2:3]).startswith("stepgrid."):  # a program of ours
+        argv, env = ["python", *argv[1:]], {name: value for name, value in env.items() if name != "PYTHONPATH"}
+    return " ".join([*(f"{name}={_quoted(value)}" for name, value in env.items()), *map(_quoted, argv)])
+
+
+@lru_cache(1 << 16)  # commands of a report are much alike
+def _quoted(word: str) -> str:
+    return shlex.quote(_BEFORE.sub("outputs/", word))
+
+
+def dropped_options(sections: Collection[Section], facts: Facts) -> list[str]:
+    """List options that a binary lacks and the spec let go: `cache_low_pri_pool_ratio (rocksdb-6.11.4)`."""
+    builds: dict[str, dict[str, None]] = {}
+    for run in (run for section in sections for point in section.points for run in point.runs):
+        record = facts.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {})
+        if record.get("dropped", "[]") != "[]":
+            for name in json.loads(record["dropped"]):
+                builds.setdefault(name if isinstance(name, str) else json.dumps(name), {})[run.build] = None
+    return [f"{name} ({', '.join(names)})" for name, names in builds.items()]
+
+
+def spec_words(setup: Setup) -> str:
+    """Return the words that name spec and scale on a command line."""
+    spec = setup.plan if is_imported(setup.spec) else setup.spec
+    return shlex.join([spec, *(["--scale", setup.scale] if setup.scale else [])])

@@ -20,9 +20,10 @@ from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.charts import report_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.step_charts import Chart
+from stepgrid.summarize.data.points import group
 from stepgrid.summarize.findings import Finding, findings
-from stepgrid.summarize.provenance import host_line, measured_text, origin_line
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.setup import host_line, measured_text, origin_line
 
 SITE_MARK = ".stepgrid-site"  # in a folder that is a site: its files may be replaced
 INDEX, FEED, TABLES = "index.html", "feed.xml", "tables"
@@ -103,9 +104,7 @@ def write(folder: Path, title: str, url: str | None, experiments: Sequence[Exper
         _write_experiment(folder / experiment.folder, experiment, address)
     _remove_others(folder, {experiment.folder for experiment in experiments})
     newest_first = sorted(experiments, key=lambda experiment: experiment.updated or datetime.min, reverse=True)
-    hosts: dict[str, list[Experiment]] = {}
-    for experiment in experiments:
-        hosts.setdefault(experiment.host, []).append(experiment)
+    hosts = group((experiment.host, experiment) for experiment in experiments)
     values = {"title": title, "url": address, "experiments": newest_first}
     write_text(folder / FEED, _render("feed.xml.j2", {**values, "now": datetime.now(UTC)}))
     write_text(folder / INDEX, _render("index.html.j2", {**values, "hosts": hosts}))

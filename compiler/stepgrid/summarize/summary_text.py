@@ -1,35 +1,56 @@
-"""summary.txt: all of a report as plain text, in the order of the page; the words are explained at its end."""
+"""Plain text of a report: summary.txt has all of it, in the order of the page; a run ends with the brief."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
-from stepgrid.host.terminal_output import INDENT, wrap
+from stepgrid.host.terminal_output import INDENT, Paint, wrap
+from stepgrid.model import units
+from stepgrid.model.metrics import QPS
+from stepgrid.model.plan import BUILD
 from stepgrid.model.status import Status
-from stepgrid.model.table import Table
+from stepgrid.model.table import ABSENT, Table
 from stepgrid.model.units import counted, percent
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
-from stepgrid.store.store import Store
+from stepgrid.store.store import BRIEF_WIDTHS, Store
 from stepgrid.summarize import absolute_figures, claims, formats, sentences
-from stepgrid.summarize.causes import NO_CAUSE, why_table
+from stepgrid.summarize.causes import DASH, NO_CAUSE, why_table
 from stepgrid.summarize.comparisons import comparison_axes
-from stepgrid.summarize.comparisons.comparison import Comparison
+from stepgrid.summarize.comparisons.comparison import (
+    RATIO,
+    ComparedMetric,
+    Comparison,
+    Entry,
+    comparison_table,
+    pooled_table,
+)
 from stepgrid.summarize.comparisons.comparison_axes import Section
-from stepgrid.summarize.comparisons.comparison_table import comparison_table, pooled_table
 from stepgrid.summarize.comparisons.decisions import decision_sentences
-from stepgrid.summarize.findings import DOT, findings, findings_by_metric
-from stepgrid.summarize.formats import SENTENCES
-from stepgrid.summarize.provenance import dropped_options, host_line, measured_text, origin_line
+from stepgrid.summarize.data.points import group
+from stepgrid.summarize.findings import DOT, findings, findings_by_metric, short_build
+from stepgrid.summarize.formats import SENTENCES, text_lines
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
-from stepgrid.summarize.setup import step_sentences, steps_in_brief
+from stepgrid.summarize.setup import (
+    dropped_options,
+    host_line,
+    measured_text,
+    origin_line,
+    spec_words,
+    step_sentences,
+    steps_in_brief,
+)
+from stepgrid.summarize.statistics import verdicts
+from stepgrid.summarize.statistics.verdicts import ARROWS
 
 MOST_FINDINGS, MOST_CAUSES, MOST_LOGS = 12, 12, 3
 MOST_SECTIONS = 12  # of more steps the tables come first
 STALLED = 0.05  # share of slow seconds from which a step is named
-LABEL = 12  # columns of the names of facts
+LABEL = 13  # columns of the names of facts
 UNITS = {"stalled": "%", "drain": "s"}
 PERCENTILES = ("p50", "p99", "p99.9", "read p99", "write p99", "seek p99")
 CPU = ("CPU/op", "client CPU", "server CPU")
@@ -43,17 +64,7 @@ COLUMNS = (
     "L0 debt",
     *(head for _, head, _ in absolute_figures.GARBAGE),
 )
-_WORDS = {  # by the metric that a report must have
-    "write_amplification": (
-        "w-amp: bytes that flushes and compactions wrote, per byte that came in; below 1 where data are compressed or "
-        "still in memory; compactions that earlier steps left behind count too"
-    ),
-    "drain_l0_files": "L0 debt: files of level 0 when the benchmark was over and the drain began",
-    **dict.fromkeys(
-        (metric for metric, _, _ in absolute_figures.GARBAGE),
-        "tombstones, dead rows, history list, bloat: what the step left to clean up",
-    ),
-}
+EXPLAINED = COLUMNS[COLUMNS.index("w-amp") :]  # at the end
 
 
 def path(store: Store, plan: str) -> Path:
@@ -82,7 +93,7 @@ def text(report: Report, page: Path | None) -> str:
     blocks.append(_titled("changes", _wrapped(changes)))
     blocks += [_lines(ladder.table) for ladder in report.comparisons.ladders if ladder.changes]
     blocks.append(_titled("claims", _wrapped(claims.lines(report.comparisons.claims))))
-    blocks += [*_figures(report), *_setup(report), _next(report), _titled("words", _wrapped(_words(report)))]
+    blocks += [*_figures(report), *_setup(report), _next(report), _titled("method and words", _wrapped(_words(report)))]
     if page:
         blocks.append([f"page: {page}"])
     return "\n".join("\n".join(block) + "\n" for block in blocks if block)
@@ -127,13 +138,14 @@ def _answer(report: Report) -> list[str]:
 def _other_metrics(report: Report) -> list[str]:
     """Write a line for each metric with the ratios of its arms."""
     lines = []
-    for title, answers in findings_by_metric(report).items():
-        arms = [
-            f"{finding.headline.removesuffix(f' the {title}')} ({finding.note.partition(DOT)[0]})"
-            for finding in answers
-        ]
-        lines.append(f"{title}, of {answers[0].base}: {'; '.join(arms)}" if answers else "")
-    return _titled("by other metrics", _wrapped(filter(None, lines)))
+    for metric, answers in findings_by_metric(report).items():
+        if answers and metric != report.setup.metric:
+            texts = [
+                f"{finding.headline.removesuffix(f' the {metric.title}')} ({finding.note.partition(DOT)[0]})"
+                for finding in answers
+            ]
+            lines.append(f"{metric.title}, of {answers[0].base}: {'; '.join(texts)}")
+    return _titled("by other metrics", _wrapped(lines))
 
 
 def doubts(report: Report) -> list[str]:
@@ -193,10 +205,8 @@ def _tables(tables: Sequence[Table]) -> list[list[str]]:
 
 def _hidden_tables(report: Report) -> list[str]:
     """Write a line for each title, which stands for all tables that have it."""
-    names_by_title: dict[tuple[str, str], list[str]] = {}
-    for name, reason in report.tables.hidden:
-        names_by_title.setdefault((name.partition(": ")[0], reason), []).append(name)
-    command, lines = f"stepgrid report {sentences.spec_words(report)}", []
+    names_by_title = group(((name.partition(": ")[0], reason), name) for name, reason in report.tables.hidden)
+    command, lines = f"stepgrid report {spec_words(report.setup)}", []
     for (title, reason), names in names_by_title.items():
         title, noun = (names[0], names[0]) if len(names) == 1 else (title, f"{title} ({len(names)} tables)")
         lines += [f"{reason}: {noun}:", f'  {command} --table "{title}"']
@@ -312,33 +322,208 @@ def _next(report: Report) -> list[str]:
 
 
 def _words(report: Report) -> Iterator[str]:
-    """Explain the words that the report uses."""
-    effect, comparisons = percent(report.setup.effect), report.comparisons.all
-    points = [point for section in report.comparisons.sections for point in section.points]
-    metrics = {name for point in points for run in point.runs for name in run.metrics}
-    if any(point.values() for point in points):
-        yield "QPS: operations per second of the clients, median of the loads"
-    yield (
-        "1.12 [1.08, 1.16]: geometric mean of the loads' ratios to the base, and its 95 % interval (all those of a "
-        "step and base hold together)"
-    )
-    yield (
-        f"faster, slower: the whole interval is more than {effect} away from 1; same: all of it is less; different: "
-        f"the interval excludes 1, and an end of it is within {effect}; inconclusive: none of these"
-    )
-    entries = [entry for comparison in comparisons for row in comparison.rows for entry in row.entries]
-    if any(entry.floor is not None for entry in entries):
-        yield (
-            "floor: how far apart equal arms came out in this experiment (loads, runs and older results of a step and "
-            "engine); a ratio that is no farther from 1 is no difference"
-        )
-    elif comparisons:
-        yield "no noise floor: too few equal loads in this experiment; verdicts rest on the intervals alone"
+    yield from verdicts.METHOD
+    meanings = (pair for pair in absolute_figures.meanings(report) if pair[0] in EXPLAINED)
+    yield from map(": ".join, (*sentences.glossary(report).items(), *meanings))
+
+
+# Brief: at most 18 lines for a terminal of 80 or 100 columns, at the end of a run and of `report`
+
+MOST_LINES, MOST_ROWS = 18, 6
+_MARKS = {**ARROWS, verdicts.DIFFERENT: "≠", verdicts.INCONCLUSIVE: "?"}
+_STYLES = {verdicts.FASTER: "green", verdicts.BETTER: "green", verdicts.SLOWER: "red", verdicts.WORSE: "red"}
+_MEANINGS = {
+    "=": "the same within {effect}",
+    "≠": "differs, perhaps by less than {effect}",
+    "?": "undecided",
+    "*": "no verdict",
+}
+
+
+class _Text(NamedTuple):
+    text: str
+    style: str | None = None
+
+
+class _Line(NamedTuple):
+    label: str
+    cells: Sequence[_Text]
+
+
+def brief_by_width(report: Report, page: Path) -> dict[str, list[str]]:
+    """Write the lines for each width, with colours, which whoever prints them elsewhere takes away."""
+    return {str(width): brief_lines(report, page, width, Paint(is_coloured=True)) for width in BRIEF_WIDTHS}
+
+
+def brief_lines(report: Report, page: Path | None, width: int, paint: Paint) -> list[str]:
+    """Write title, table, legend, doubts, page and the next command; no line is broken within a word."""
+    lines = [
+        paint(fit(report.setup.title, width), "bold"),
+        *(paint(line, "yellow") for line in _banners(report, width)),
+    ]
+    lines += _table(report, width, paint)
+    page_lines = [f"{INDENT}{'page':<{LABEL}}{page}"] if page else []
+    command_lines = _fold("next", _next_command(report), width - 2)  # room for the sign that a command goes on
+    next_lines = [*(f"{line} \\" for line in command_lines[:-1]), command_lines[-1]]
+    entries = [(label, text) for label, text in _entries(report) if text]
+    room = MOST_LINES - len(lines) - len(page_lines) - len(next_lines)
+    for number, (label, text) in enumerate(entries):
+        folded = _fold(label, text, width)
+        if len(folded) > 2 or room - len(folded) < len(entries) - number - 1:
+            folded = [fit(f"{INDENT}{label:<{LABEL}}{text}", width)]
+        room -= len(folded)
+        style = "yellow" if label.startswith("!") else None
+        lines += [folded[0].replace(label, paint(label, style), 1), *folded[1:]]
+    return [*lines, *page_lines, *next_lines]
+
+
+def _fold(label: str, text: str, width: int) -> list[str]:
+    return wrap(text, f"{INDENT}{label:<{LABEL}}", " " * (len(INDENT) + LABEL), width)
+
+
+def fit(line: str, width: int) -> str:
+    """Cut a line that is too long after a whole word."""
+    if len(line) <= width:
+        return line
+    words = line[: width - 1]
+    return f"{words if line[width - 1] == ' ' else words.rpartition(' ')[0]}".rstrip(" ,;·:") + "…"
+
+
+def _banners(report: Report, width: int) -> Iterator[str]:
+    if gap := sentences.incomplete(report):
+        yield fit(f"{INDENT}{gap}", width)
+    if banner := sentences.banner(report):
+        yield f"{INDENT}{banner}"
+
+
+def _entries(report: Report) -> Iterator[tuple[str, str]]:
+    bases = [comparison.base for comparison in report.comparisons.leading]
+    for finding in findings(report):
+        if finding.base not in bases[:1]:
+            axis, _, label = finding.arm.partition("=")
+            yield axis, f"{label}{finding.headline.removeprefix(finding.arm)} {finding.detail}".lstrip(",: ")
+    yield "why", sentences.reason_line(report)
     if report.comparisons.claims:
-        yield "claims: the expression is judged, not the words: `<= 1.14` also holds where a figure is lower"
-    if any("assumed" in note for claim in report.comparisons.claims for case in claim.cases for note in case.notes):
-        yield (
-            "assumed: how far one load may lie from the mean of many: 2.30× where the noise of the host is unknown, "
-            "±25 % where it is known or the metric does not follow the speed of the host"
-        )
-    yield from dict.fromkeys(text for metric, text in _WORDS.items() if metric in metrics)
+        yield "claims", claims.brief_count(report.comparisons.claims).partition(" ")[2]
+    yield "undecided", next(iter(sentences.advice(report)), "")
+    yield f"! {counted(len(report.notes.doubts), 'warning')}", sentences.doubts_line(report).partition(": ")[2]
+
+
+def _next_command(report: Report) -> str:
+    """Choose one: measure what is missing or more than one load, then what was disturbed, then more."""
+    commands = [step.command for step in sentences.next_steps(report)]
+    runs = [command for command in commands if " run " in command]
+    if runs and (report.notes.coverage.incomplete or sentences.banner(report)):
+        return runs[0]
+    return next((command for command in commands if command.endswith("--disturbed")), commands[0])
+
+
+# Table: a row for each point or, of many points, for each step
+
+
+def _table(report: Report, width: int, paint: Paint) -> list[str]:
+    if not report.comparisons.leading:
+        return list(_brief_figures(report, width))[:MOST_ROWS]
+    comparison = report.comparisons.leading[0]
+    is_pooled = len(comparison.rows) > MOST_ROWS and bool(comparison.pooled)
+    rows = [*_pooled_rows(comparison)] if is_pooled else _point_rows(comparison)
+    head = _head(comparison, is_pooled)
+    lines = [head, *rows[:MOST_ROWS]]
+    if not is_pooled and len(comparison.steps) == 1 and len(rows) > 1:
+        lines += _pooled_rows(comparison)
+    columns = zip(*((line.label, *(cell.text for cell in line.cells)) for line in lines), strict=True)
+    widths = [max(map(len, column)) for column in columns]
+    count = next((count for count in range(len(widths), 2, -1) if sum(widths[:count]) + 3 * count <= width), 2)
+    texts = []
+    for line in lines:
+        cells = zip(line.cells, widths[1:count], strict=False)
+        parts = [f"{paint(cell.text, cell.style)}{' ' * (width - len(cell.text))}" for cell, width in cells]
+        texts.append("   ".join([f"{INDENT}{line.label:<{widths[0]}}", *parts]).rstrip())
+    omitted = [(len(rows) - MOST_ROWS, "row"), (len(widths) - count, "arm")]
+    if names := ", ".join(counted(number, noun) for number, noun in omitted if number > 0):
+        texts.append(f"{INDENT}and {names} more: stepgrid report {spec_words(report.setup)} --all")
+    return [*texts, *_legend(report, comparison, lines, width)]
+
+
+def _brief_figures(report: Report, width: int) -> Iterator[str]:
+    """Yield the range of each step of a report that compares nothing, and the first search of an axis."""
+    metric = report.setup.metric
+    for section in report.comparisons.sections[:MOST_ROWS]:
+        if values := [spread[0] for point in section.points if (spread := point.spread(metric.name))]:
+            ends = dict.fromkeys(map(short_figure, (min(values), max(values))))
+            yield fit(f"{INDENT}{section.step}: {DASH.join(ends)} {_title(metric)}", width)
+    for table in islice(search_tables(report.comparisons.searches), 1):
+        yield from (fit(line, width) for line in (f"{INDENT}{table.title}", *text_lines(table, width=width)))
+
+
+def _title(metric: ComparedMetric) -> str:
+    """Name a metric with its unit, which everybody knows of QPS, and which the name of p99_us ends with."""
+    has_unit = metric.name == QPS or metric.name.endswith(f"_{metric.unit}")
+    return metric.title if has_unit or not metric.unit else f"{metric.title} ({metric.unit})"
+
+
+def _head(comparison: Comparison, is_pooled: bool) -> _Line:
+    """Name the base in full, and the arms by their labels."""
+    is_short = len(comparison.layout.across) == 1 and comparison.layout.across != (BUILD,)
+    names = [name.partition("=")[2] if is_short else name for name in comparison.arm_names]
+    title = _title(comparison.metric)
+    if is_pooled:
+        return _Line(f"{title} / {comparison.base}", [*map(_Text, names)])
+    step = f"{comparison.steps[0]} " if len(comparison.steps) == 1 else ""
+    return _Line(f"{step}{title}", [_Text(comparison.base), *map(_Text, names)])
+
+
+def _point_rows(comparison: Comparison) -> list[_Line]:
+    """List all rows; of too many, those with the largest differences first."""
+    distances = [max(entry.distance for entry in row.entries) for row in comparison.rows]
+    ranked = sorted(range(len(distances)), key=lambda index: -distances[index])
+    is_one_step = len(comparison.steps) == 1
+    lines = []
+    for row in (comparison.rows[index] for index in (*sorted(ranked[:MOST_ROWS]), *ranked[MOST_ROWS:])):
+        name = comparison.point_name(row) if is_one_step else comparison.where(row)
+        label = short_build(name) if comparison.layout.down == (BUILD,) and is_one_step else name or row.step
+        lines.append(_Line(label, [_cell(entry, comparison) for entry in row.entries]))
+    return lines
+
+
+def _pooled_rows(comparison: Comparison) -> Iterator[_Line]:
+    """Yield a row for each step with the ratios over all of its points."""
+    for step in comparison.steps:
+        ratios = {pooled.name: _ratio_text(pooled.verdict, pooled.ratio) for pooled in comparison.pooled_of(step)}
+        if ratios:
+            cells = [ratios.get(name, _Text("-")) for name in comparison.arm_names]
+            is_table = len(comparison.rows) > MOST_ROWS
+            yield _Line(step, cells) if is_table else _Line("over all", [_Text(""), *cells])
+
+
+def _cell(entry: Entry, comparison: Comparison) -> _Text:
+    spread = entry.point.spread(comparison.metric.name) if entry.point else None
+    figure = short_figure(spread[0]) if spread else "-" if entry.kind == ABSENT else entry.kind
+    if entry.kind != RATIO or entry.ratio is None:
+        return _Text(figure)
+    ratio = _Text(f"*{units.times(entry.ratio)}") if entry.refusal else _ratio_text(entry.verdict, entry.ratio)
+    return _Text(f"{figure} {ratio.text}", ratio.style)
+
+
+def _ratio_text(verdict: str | None, ratio: float) -> _Text:
+    return _Text(f"{_MARKS.get(verdict or '', '')}{units.times(ratio)}", _STYLES.get(verdict or ""))
+
+
+def short_figure(value: float) -> str:
+    """Write three digits: 304k, 21.5k, 1.23M, 0.352."""
+    for factor, suffix in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= factor * 0.9995:
+            return f"{value / factor:#.3g}".rstrip(".") + suffix
+    return f"{value:.3g}"
+
+
+def _legend(report: Report, comparison: Comparison, lines: Sequence[_Line], width: int) -> list[str]:
+    """Explain the marks of a table, in two lines at most."""
+    cells = " ".join(cell.text for line in lines[1:] for cell in line.cells)
+    effect = percent(report.setup.effect)
+    arrows = [f"{ARROWS[word]} {word}" for word in comparison.metric.verdicts if ARROWS[word] in cells]
+    parts = [f"{', '.join(arrows)}: the whole 95 % interval is more than {effect} from 1"] if arrows else []
+    parts += [f"{mark} {text.format(effect=effect)}" for mark, text in _MEANINGS.items() if mark in cells]
+    if len(comparison.rows) > MOST_ROWS and comparison.pooled:
+        parts.append("ratios are over all points of a step")
+    return wrap("; ".join(parts), INDENT, width=width)[:2] if parts else []

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.summarize.charts import drawing, forms
-from stepgrid.summarize.charts.forms import Axes, Line, LinePoint, Mark, Panel, Row, Rows, TimeLine, front
+from stepgrid.summarize.charts.forms import Axes, Mark, Panel, Row, Rows, TimeLine, front
 
 SIZES = st.floats(-600, 600).map(math.exp)
 WIDTHS = (drawing.WIDE, drawing.NARROW)
@@ -49,12 +49,6 @@ def test_figures_are_dots_in_groups_with_their_values(width: float) -> None:
     assert all(0 <= place <= width for place in places(svg))
 
 
-def test_the_scale_is_logarithmic_from_eight_times_on_or_as_the_reader_likes() -> None:
-    assert {"1.0k", "10k", "100k"} <= set(texts(forms.figures(chart(*CACHES))))
-    assert {"0", "100k", "200k", "300k"} <= set(texts(forms.figures(chart(*CACHES), is_log=False)))
-    assert "0" in texts(forms.figures(chart(*CACHES[:2])))
-
-
 @given(st.lists(SIZES, min_size=3, max_size=3), st.booleans(), st.sampled_from(WIDTHS))
 def test_a_ratio_of_any_size_is_drawn_within_the_picture(values: list[float], has_ends: bool, width: float) -> None:
     low, ratio, high = sorted(values)
@@ -72,21 +66,6 @@ def test_ratios_have_named_sides_a_band_and_a_hollow_mark_without_verdict() -> N
     assert svg.count('class="hole"') == svg.count('class="band"') == 1
 
 
-def test_ratios_that_differ_much_have_more_ticks_than_1() -> None:
-    members = [Row("", f"a{number}", ratio, "") for number, ratio in enumerate((0.0025, 0.07, 9.8, 185.0))]
-    for width in WIDTHS:
-        ticks = [text for text in texts(forms.ratios(chart(*members), 0.02, width)) if text.endswith("×")]
-        assert len(ticks) >= 3
-        assert "1×" in ticks
-
-
-def test_percentiles_are_a_mark_and_ticks() -> None:
-    members = [Row("", "lru", 10.0, "10 / 100", tail=(100.0,)), Row("", "hyper", 8.0, "8 / 70 / 90", tail=(70.0, 90.0))]
-    svg = forms.percentiles(chart(*members))
-    assert titles(svg) == ["lru: 10 / 100", "hyper: 8 / 70 / 90"]
-    assert svg.count('stroke-width="2.5"') == 3
-
-
 @given(st.integers(1, 200), st.sampled_from(WIDTHS), st.text("abc", min_size=1, max_size=90))
 def test_rows_of_any_number_and_name_stay_within_the_picture(count: int, width: float, name: str) -> None:
     svg = forms.figures(chart(*(Row(name, f"arm {number}", number + 1.0, "9") for number in range(count))), width)
@@ -95,13 +74,6 @@ def test_rows_of_any_number_and_name_stay_within_the_picture(count: int, width: 
 
 
 # Two scales
-
-
-def test_a_line_for_each_arm_with_its_band() -> None:
-    lines = [Line(name, [LinePoint(1, 10, 9, 11), LinePoint(16, 100, 90, 110)]) for name in ("lru", "hyper")]
-    svg = forms.lines_by_value("title", Axes("threads", "QPS", [(1, "1"), (16, "16")]), lines, drawing.PageMarks())
-    assert svg.count('fill-opacity=".15"') == 2
-    assert {"threads", "QPS", "1", "16", "lru", "hyper"} <= set(texts(svg))
 
 
 MARKS = st.lists(st.builds(Mark, st.floats(0.1, 100), st.floats(1, 1e6), st.just("")), min_size=1, max_size=30)
@@ -146,8 +118,3 @@ def test_long_runs_are_small_pictures() -> None:
     svg = forms.over_time("title", [panel], drawing.PageMarks())
     assert svg.count('class="stall"') <= drawing.NARROW + 1
     assert len(svg) < 50_000
-
-
-def test_a_single_sample_is_a_mark() -> None:
-    svg = forms.over_time("title", [Panel("QPS", [TimeLine("a", [[(1.0, 5.0)]])])], drawing.PageMarks())
-    assert len(places(svg)) == 1

@@ -99,16 +99,6 @@ def test_qps_and_what_it_costs(report: Report) -> None:
         assert step_charts.trade_offs(bare(report, grid), grid, PageMarks()) == []
 
 
-def test_memory_is_that_of_the_server_where_there_is_one(report: Report) -> None:
-    points = [
-        ({"cache": f"{at}"}, {"qps": 100.0 * at, "process_max_rss_bytes": 30e6 * at, "server_rss_bytes": 4e8 * at})
-        for at in range(1, 5)
-    ]
-    grid = section([Axis("cache", ("1", "2", "3", "4"))], points)
-    (chart,) = step_charts.trade_offs(bare(report, grid), grid, PageMarks())
-    assert chart.title.startswith("read: QPS and memory of the server, ")
-
-
 def test_recall_has_a_line_for_the_best_of_each_build(tmp_path: Path) -> None:
     figures = {
         "MariaDB": [(0.8, 900.0), (0.95, 700.0), (0.9, 600.0), (0.99, 300.0)],

@@ -18,7 +18,6 @@ from stepgrid.summarize.comparisons.builds import (
     quality_differences,
     quality_rows,
     refusal,
-    value_text,
 )
 from stepgrid.summarize.data.points import Point
 from tests.summarize import scenario
@@ -58,17 +57,6 @@ def test_titles_and_origins() -> None:
     assert Build("b", "mariadb", "11.8.6", "debian", artifacts).origin == "debian, mariadb-server-core 1:11.8.3"
     assert Build("b", "sysbench", "1.0.20", "debian", artifacts[2:3]).origin == "debian, libnuma1 1:11.8.2"
     assert Build("b", "script", "1.0", "path", [{"name": "bench", "version": ""}]).origin == "path, bench"
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "unknown"), (True, "yes"), (False, "no"), ({}, "none"), ([], "none"), (["a", 1], "a, 1"), (0, "0"),
-        ({"lto": True, "march": None}, "lto yes, march unknown"),
-    ],
-)  # fmt: skip
-def test_values(value: object, text: str) -> None:
-    assert value_text(value) == text
 
 
 def test_qualities_in_words() -> None:

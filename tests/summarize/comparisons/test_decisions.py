@@ -82,11 +82,6 @@ def test_time_is_a_limit_too(within: float, expected: State, wanted: int) -> Non
     assert (found.state, found.wanted) == (expected, wanted)
 
 
-def test_stages_that_cells_share_are_paid_once() -> None:
-    costs = LoadCosts(0.0, {"a": {"load": 50.0, "a": 1.0}, "b": {"load": 50.0, "b": 2.0}})
-    assert costs.seconds({"a", "b"}) == 53.0
-
-
 def test_sentences() -> None:
     late = ("late", interval(1.01, 0.008, loads=12))
     found = decide([table(FAST, EDGE, NOISY, late)], Limits(REPEAT, 0.02, LoadCosts()))
@@ -96,11 +91,6 @@ def test_sentences() -> None:
         "  cache=late against cache=lru, readww: 0.99x to 1.03x after 12 loads, the most that `repeat` allows",
     ]
     assert list(decision_sentences(found, None)) == []
-
-
-def test_an_interval_without_bounds_is_unbounded() -> None:
-    [found] = decide([table(("noisy", interval(1.0, 3.0)))], Limits(REPEAT, 0.02, LoadCosts()))
-    assert found.range == "unbounded"
 
 
 def test_a_load_that_did_nothing_leaves_a_comparison_undecided_and_asks_for_no_more() -> None:

@@ -12,9 +12,14 @@ import pytest
 from stepgrid.model.plan import Axis
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT
-from stepgrid.summarize.comparisons.comparison import ComparedMetric, Comparison, Entry
+from stepgrid.summarize.comparisons.comparison import (
+    ComparedMetric,
+    Comparison,
+    Entry,
+    comparison_table,
+    ratio_intervals,
+)
 from stepgrid.summarize.comparisons.comparison_axes import Section
-from stepgrid.summarize.comparisons.comparison_table import comparison_table
 from stepgrid.summarize.comparisons.judgement import INSIDE, Evidence, compare, judge, pool
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
@@ -67,7 +72,7 @@ def judged(
 ) -> Comparison:
     axes = sections[0].axes
     unjudged = compare(sections, base or {"arm": "base"}, None, metric or ComparedMetric())
-    (comparison,) = judge(unjudged, beside or evidence(), axes)
+    (comparison,) = judge(unjudged, beside or evidence(), axes, ratio_intervals(unjudged))
     return pool(comparison, sections, beside or evidence())
 
 
@@ -94,20 +99,10 @@ def test_eight_steps_find_what_one_alone_does_not() -> None:
     assert [sum(one.verdict == "faster" for one in entries) for entries in (alone, together)] == [5, 8]
 
 
-def test_nothing_is_judged_before_judgement() -> None:
-    (unjudged,) = compare([section(SURE)], {"arm": "base"}, None, ComparedMetric())
-    assert entry(unjudged).interval is None
-    assert judge([], evidence(), ()) == []
-
-
 @pytest.mark.parametrize(("floor", "verdict", "doubts"), [(0.03, "faster", ()), (0.08, "inconclusive", (INSIDE,))])
 def test_a_difference_within_the_noise_floor_is_none(floor: float, verdict: str, doubts: tuple[str, ...]) -> None:
     case = entry(judged([section(SURE)], evidence(floor)))
     assert (case.verdict, case.floor, case.doubts) == (verdict, floor, doubts)
-
-
-def test_a_floor_leaves_what_is_the_same() -> None:
-    assert entry(judged([section(rates([[0, 0.001, 0], [0.001, 0, 0]]))], evidence(0.5))).verdict == "same"
 
 
 def test_a_refusal_takes_the_verdict_and_a_difference_as_shipped_does_not() -> None:
@@ -280,10 +275,6 @@ def test_points_that_disagree_are_named_and_refused_ones_stay_out() -> None:
     (pooled,) = judged([steps], evidence(refusal=refusal)).pooled
     assert (pooled.points, pooled.dissenting) == (2, ("threads=2",))
     assert pooled.ratio == pytest.approx(math.sqrt(1.5 * 0.8), rel=0.01)
-
-
-def test_one_point_has_nothing_to_pool() -> None:
-    assert judged([section(SURE)]).pooled == ()
 
 
 def test_a_step_without_the_metric_has_no_figure_of_it() -> None:

@@ -75,10 +75,3 @@ def test_the_other_way_round_it_is_turned_round(report: Report) -> None:
     assert there is not None
     assert back is not None
     assert (back.low * there.high, back.ratio * there.ratio) == pytest.approx((1, 1))
-
-
-def test_of_two_points_that_no_comparison_has_there_is_none(report: Report) -> None:
-    one, other = (row(report).entries[at].point for at in (1, 2))
-    assert isinstance(one, Point)
-    assert isinstance(other, Point)
-    assert ratio_intervals(report.comparisons.all).interval("qps", one, other) is None

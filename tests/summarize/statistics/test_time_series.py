@@ -4,9 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy import stats
 
 from stepgrid.summarize.data.tables_reader import from_pairs
 from stepgrid.summarize.statistics.confidence_intervals import Array
@@ -64,14 +61,6 @@ def test_nothing_tells_the_noise_of_one_load():
     assert changes(np.array([[0.0, math.nan], [1.0, math.nan], [2.0, 2.1]]), EFFECT, ALPHA) == []
 
 
-@given(st.integers(0, 1000), st.floats(-5, 5), st.permutations(range(4)))
-def test_neither_the_unit_nor_the_order_of_loads_matters(seed: int, shift: float, order: list[int]):
-    one = grid(np.random.default_rng(seed), 6, 4, 0.01, at3=0.9)
-    first, second = changes(one, EFFECT, ALPHA), changes(one[:, order] + shift, EFFECT, ALPHA)
-    assert [each.at for each in first] == [each.at for each in second] == [3]
-    assert first[0].ratio == pytest.approx(second[0].ratio)
-
-
 PLACE = ("s-1", 0)
 
 
@@ -94,14 +83,6 @@ def test_steadiness_against_numpy():
 @pytest.mark.parametrize("series", [[], [5.0], [0.0] * 5, [100.0, 10.0, 100.0, 100.0]])
 def test_too_little_to_tell(series):
     assert steadiness({PLACE: list(enumerate(series))}) == {}
-
-
-@pytest.mark.parametrize(("seconds", "batches"), [(20, 5), (60, 5), (144, 6), (300, 8), (600, 10), (1800, 10)])
-def test_batches_are_few_and_long(seconds, batches):
-    series = np.random.default_rng(1).uniform(1, 2, seconds)
-    means = series[: seconds // batches * batches].reshape(batches, -1).mean(axis=1)
-    expected = (means.mean(), stats.sem(means) / means.mean(), batches - 1)
-    assert relative(series) == pytest.approx(expected)
 
 
 def test_short_series_have_no_interval():

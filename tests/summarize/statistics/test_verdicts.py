@@ -56,11 +56,6 @@ def test_the_whole_interval_decides(low: float, high: float, word: str) -> None:
     assert verdict(low, high, 0.02) == word
 
 
-@pytest.mark.parametrize(("better", "words"), [("lower", ("faster", "slower")), (None, ("less", "more"))])
-def test_the_better_direction_gives_the_word(better: str | None, words: tuple[str, str]) -> None:
-    assert (verdict(0.5, 0.9, 0.02, better), verdict(1.1, 1.2, 0.02, better)) == words
-
-
 @given(st.floats(0.1, 10), st.floats(1, 3), st.floats(0, 0.2))
 def test_exchanging_the_arms_exchanges_the_word(low: float, width: float, effect: float) -> None:
     forth, back = verdict(low, low * width, effect), verdict(1 / (low * width), 1 / low, effect)
@@ -99,18 +94,6 @@ def test_a_verdict_or_a_width_decides() -> None:
 )
 def test_chance_of_decision(found: Interval, most: int, rule: StoppingRule, least: float, highest: float) -> None:
     assert least <= chance_of_decision(found, most, rule) <= highest
-
-
-@given(st.floats(0.5, 2), st.floats(1e-4, 0.3), st.integers(2, 40), st.floats(1, 200), st.integers(1, 60))
-def test_exchanging_the_arms_keeps_the_chance(
-    ratio: float, error: float, loads: int, freedom: float, more: int
-) -> None:
-    forth, back = (
-        chance_of_decision(interval(each, error, loads, freedom, 3.0), loads + more, RULE)
-        for each in (ratio, 1 / ratio)
-    )
-    assert 0 <= forth <= 1 + 1e-9
-    assert back == pytest.approx(forth, abs=1e-6)
 
 
 def test_noisier_intervals_need_more_loads() -> None:

@@ -21,6 +21,7 @@ WIDE, NARROW = 900.0, 340.0  # pixels: of a screen, and of a phone or of one of 
 LETTER = 7.3  # pixels of a letter, at most
 LINE = 16
 LOGARITHMIC = 8  # a scale is logarithmic where the largest value is so many times the least
+MARGIN = 12  # pixels around a picture that stands alone
 COLOURS = 8
 # marks around 0, 0 and of radius 1, told apart in grey, too; from the ninth arm on they are hollow
 SHAPES = (
@@ -141,10 +142,9 @@ def area(points: Iterable[Spot]) -> str:
     return f'<path d="M{joined}Z" fill="currentColor" fill-opacity=".15"/>'
 
 
-def rectangle(corner: Spot, size: Spot, kind: str, opacity: float = 1) -> str:
+def rectangle(corner: Spot, size: Spot, kind: str) -> str:
     box = f'x="{corner[0]:g}" y="{corner[1]:g}" width="{size[0]:g}" height="{size[1]:g}"'
-    see_through = "" if opacity == 1 else f' fill-opacity="{opacity:.2f}"'
-    return f'<rect class="{kind}" {box}{see_through}/>'
+    return f'<rect class="{kind}" {box}/>'
 
 
 def of_arm(name: str, mark: int, *parts: str, title: str = "") -> str:
@@ -223,17 +223,17 @@ def svg(label: str, width: float, height: float, *parts: str) -> str:
 # A picture that stands alone
 
 
-def stand_alone(picture: str, margin: float = 12) -> str:
+def stand_alone(picture: str) -> str:
     """Give a picture its name space, colours, title and paper, so that it can be a file of its own."""
     frame = re.search(r'aria-label="([^"]*)" viewBox="0 0 ([\d.]+) ([\d.]+)"', picture)
     if frame is None:
         raise ValueError("no chart")
-    title, width, height = frame[1], float(frame[2]) + 2 * margin, float(frame[3]) + 2 * margin + LINE
+    title, width, height = frame[1], float(frame[2]) + 2 * MARGIN, float(frame[3]) + 2 * MARGIN + LINE
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" aria-label="{title}" '
-        f'viewBox="{-margin:g} {-margin - LINE:g} {width:g} {height:g}" width="{width:g}" height="{height:g}">'
+        f'viewBox="{-MARGIN:g} {-MARGIN - LINE:g} {width:g} {height:g}" width="{width:g}" height="{height:g}">'
     )
-    paper = f'<rect class="hole" x="{-margin:g}" y="{-margin - LINE:g}" width="{width:g}" height="{height:g}"/>'
+    paper = f'<rect class="hole" x="{-MARGIN:g}" y="{-MARGIN - LINE:g}" width="{width:g}" height="{height:g}"/>'
     name = f'<text class="bold" x="0" y="{-LINE / 2:g}">{title}</text>'
     return f"{head}<style>{_plain_style()}</style>{paper}{name}{picture[picture.index('>') + 1 :]}\n"
 

@@ -102,9 +102,9 @@ def ratios(chart: Rows, effect: float, width: float = drawing.WIDE) -> str:
     return _draw(chart, layout, scale, _ratio_ticks(scale), "".join(sides))
 
 
-def percentiles(chart: Rows, width: float = drawing.NARROW) -> str:
+def percentiles(chart: Rows) -> str:
     """Draw the first percentile of each arm as its mark, and a line to the others, on a logarithmic scale."""
-    layout = _layout(chart, width)
+    layout = _layout(chart, drawing.NARROW)
     values = [value for row in chart.rows for value in (row.value, *row.tail) if value > 0]
     scale = Scale(min(values) / 1.3, max(values) * 1.3, layout.start, layout.end, True)
     return _draw(chart, layout, scale, [(tick, drawing.short(tick)) for tick in scale.ticks])

@@ -21,8 +21,7 @@ from stepgrid.summarize.charts.drawing import NARROW, WIDE, Marks
 from stepgrid.summarize.charts.forms import Axes, Mark, Row, Rows
 from stepgrid.summarize.charts.step_charts import MOST_ROWS, Chart, arrange, omission, step_charts
 from stepgrid.summarize.comparisons.comparison import RATIO, ComparedMetric, Comparison, Entry
-from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.searches import Search, mean
+from stepgrid.summarize.data.points import Point, Search, mean
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_title
 from stepgrid.summarize.statistics.verdicts import VERDICTS
@@ -97,7 +96,7 @@ def _figure_row(candidate: Candidate, metric: ComparedMetric) -> Row:
     group, arm, point, entry = candidate
     middle, low, high = point.spread(metric.name) or (0.0, 0.0, 0.0)
     ends = (low, high) if point.loads[0] > 1 else None
-    return Row(group, arm, middle, units.figure(middle, metric.unit), ends, entry_text(entry) if entry else "")
+    return Row(group, arm, middle, units.figure(middle, metric.unit), ends, entry.text if entry else "")
 
 
 def _ratio_rows(candidates: Sequence[Candidate]) -> list[Row]:
@@ -106,7 +105,7 @@ def _ratio_rows(candidates: Sequence[Candidate]) -> list[Row]:
         if entry and entry.kind == RATIO and entry.ratio:
             ends = (entry.interval.low, entry.interval.high) if entry.interval else None
             is_hollow = entry.verdict not in VERDICTS
-            rows.append(Row(group, arm, entry.ratio, units.times(entry.ratio), ends, entry_text(entry), is_hollow))
+            rows.append(Row(group, arm, entry.ratio, units.times(entry.ratio), ends, entry.text, is_hollow))
     return rows
 
 
@@ -127,16 +126,6 @@ def _most_different(groups: Groups, most: int = MOST_ROWS) -> list[Candidate]:
     bases = [index for index in order[:1] if candidates[index].entry is None]
     largest = sorted(range(len(candidates)), key=lambda index: -candidates[index].distance)
     return [candidates[index] for index in sorted(dict.fromkeys([*bases, *largest][:most]))]
-
-
-def entry_text(entry: Entry) -> str:
-    """Write a ratio with its interval and verdict: 0.07× [0.06, 0.08] slower."""
-    if entry.kind != RATIO or entry.ratio is None:
-        return ""
-    ratio = units.times(entry.ratio)
-    if entry.interval:
-        ratio = units.ratio_with_interval(entry.ratio, entry.interval.low, entry.interval.high, units.TIMES)
-    return f"{ratio} {entry.verdict}" if entry.verdict in VERDICTS else ratio
 
 
 def ratio_chart(report: Report, comparison: Comparison, marks: Marks) -> Chart | None:

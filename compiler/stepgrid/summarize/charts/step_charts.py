@@ -18,7 +18,7 @@ from stepgrid.summarize.charts.drawing import Marks
 from stepgrid.summarize.charts.forms import Axes, Line, LinePoint, Mark, Panel, Row, Rows, TimeLine
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Section
-from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.points import Point, group
 from stepgrid.summarize.data.tables_reader import Place, Run
 from stepgrid.summarize.report import Report
 
@@ -92,12 +92,12 @@ def arrange(report: Report, section: Section) -> Arrangement:
     across = [name for comparison in report.comparisons.all[:1] for name in comparison.layout.across if name in names]
     mark = BUILD if BUILD in names else (across or [*names])[-1]
     axes = tuple(dict.fromkeys(name for name in (*across, *names) if name != mark))
-    groups: dict[str, list[ArrangedPoint]] = {}
+    points = []
     for point in {point.places: point for point in section.points}.values():
-        group = comparison_axes.words(comparison_axes.key(point, axes), axes)
+        name = comparison_axes.words(comparison_axes.key(point, axes), axes)
         arm = comparison_axes.words(comparison_axes.key(point, (mark,)), (mark,)) or section.step
-        groups.setdefault(group, []).append(ArrangedPoint(group, arm, point))
-    return Arrangement(mark, axes, tuple(point for members in groups.values() for point in members))
+        points.append((name, ArrangedPoint(name, arm, point)))
+    return Arrangement(mark, axes, tuple(point for members in group(points).values() for point in members))
 
 
 def step_charts(report: Report, section: Section, marks: Marks) -> dict[str, list[Chart]]:
@@ -145,14 +145,17 @@ def scaling(report: Report, section: Section, marks: Marks) -> list[Chart]:
         if value is not None and figures:
             arms.setdefault(comparison_axes.key(point, names), []).append(LinePoint(value, *figures))
     split = 1 if len(arms) > MOST_LINES and len(names) > 1 else 0
-    groups: dict[str, list[Line]] = {}
-    for labels, run_places in arms.items():
-        line = Line(comparison_axes.words(labels[split:], names[split:]), sorted(run_places))
-        groups.setdefault(comparison_axes.words(labels[:split], names[:split]), []).append(line)
+    groups = group(
+        (
+            comparison_axes.words(labels[:split], names[:split]),
+            Line(comparison_axes.words(labels[split:], names[split:]), sorted(line_points)),
+        )
+        for labels, line_points in arms.items()
+    )
     ticks = [(value, label) for label in axis.labels if (value := numeric_value(label)) is not None]
     charts = []
-    for group, lines in list(groups.items())[:MOST_LINES]:
-        title = ", ".join(filter(None, (f"{section.step}: {metric.title} by {axis.name}", group)))
+    for name, lines in list(groups.items())[:MOST_LINES]:
+        title = ", ".join(filter(None, (f"{section.step}: {metric.title} by {axis.name}", name)))
         axes = Axes(axis.name, metric.title, ticks)
         charts.append(Chart(title, forms.lines_by_value(title, axes, lines[:MOST_LINES], marks)))
     return charts
@@ -228,17 +231,18 @@ def _priced(price: Price, arranged: Arrangement, metric: str) -> Mark:
 def over_time(report: Report, section: Section, marks: Marks) -> list[Chart]:
     """Draw QPS by second: a chart for each group, its arms as lines, and the seconds that stood still."""
     series = report.data.series
-    groups: dict[str, list[ArrangedPoint]] = {}
-    for arranged in arrange(report, section).points:
-        if any(_is_long(report, run_place) for run_place in arranged.point.places):
-            groups.setdefault(arranged.group, []).append(arranged)
+    groups = group(
+        (arranged.group, arranged)
+        for arranged in arrange(report, section).points
+        if any(_is_long(report, run_place) for run_place in arranged.point.places)
+    )
     charts = []
-    for group in choose_evenly([*groups], most_panels(report)):
+    for name in choose_evenly([*groups], most_panels(report)):
         lines = [
             TimeLine(arranged.arm, [series[run_place] for run_place in arranged.point.places if run_place in series])
-            for arranged in groups[group][:MOST_LINES]
+            for arranged in groups[name][:MOST_LINES]
         ]
-        title = ", ".join(filter(None, (f"{section.step}: QPS over time", group)))
+        title = ", ".join(filter(None, (f"{section.step}: QPS over time", name)))
         panel = Panel("QPS", lines, _events(line.loads[0] for line in lines))
         charts.append(Chart(title, forms.over_time(title, [panel], marks), note=_series_note(report, section)))
     return charts

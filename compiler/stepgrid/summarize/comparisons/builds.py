@@ -16,7 +16,7 @@ from typing import Any
 
 from stepgrid.model.plan import BUILD, Axis
 from stepgrid.plan.difference import CHECKSUM_DIGITS
-from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.points import Point, group
 from stepgrid.summarize.data.tables_reader import Run
 
 NO_VERDICT, AS_SHIPPED = "no verdict", "as shipped"
@@ -97,9 +97,7 @@ def builds(facts: Mapping[str, Mapping[str, str]], runs: Iterable[Run], axes: It
     labels = [label for axis in axes if axis.name == BUILD for label in axis.labels]
     runs = list(runs)
     clients = {run.client_id for run in runs}
-    names: dict[str, list[str]] = {}
-    for build, node in dict.fromkeys((run.build, run.build_id) for run in runs if run.build in labels):
-        names.setdefault(node, []).append(build)
+    names = group(dict.fromkeys((run.build_id, run.build) for run in runs if run.build in labels))
     position = {node: min(map(labels.index, labels_of)) for node, labels_of in names.items()}
     nodes = sorted(facts, key=lambda node: position.get(node, len(labels)))
     return {

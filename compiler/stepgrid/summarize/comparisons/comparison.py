@@ -1,22 +1,36 @@
-"""Comparisons of a report: each arm against its base, at each point of the grid; and the interval of any ratio."""
+"""Comparisons of a report: each arm against its base, at each point of the grid; any ratio; tables to paste."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import NamedTuple
 
+from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA
-from stepgrid.model.units import quotient
+from stepgrid.model.status import Status
+from stepgrid.model.table import ABSENT, NOTHING, SAME, Basis, Cell, Column, Table
+from stepgrid.plugins.layout import MARK
 from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
 from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout
-from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.points import Point, group
 from stepgrid.summarize.data.tables_reader import Place
 from stepgrid.summarize.statistics import confidence_intervals
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Outlier
-from stepgrid.summarize.statistics.verdicts import BETTER, DIFFERENCES, FASTER, LESS, MORE, SLOWER, WORSE
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Outlier, outliers
+from stepgrid.summarize.statistics.verdicts import (
+    ARROWS,
+    BETTER,
+    DIFFERENCES,
+    FASTER,
+    LESS,
+    MORE,
+    SLOWER,
+    VERDICTS,
+    WORSE,
+)
 
 BASE, RATIO, NO_BASE = "base", "ratio", "no base"
 TIMES = frozenset({"s", "ms", "us", "ns"})
@@ -46,6 +60,13 @@ class ComparedMetric:
         return MORE, LESS
 
 
+def ratio_text(ratio: float | None, interval: Interval | None, sign: str = "") -> str:
+    """Write 1.12 [1.08, 1.16], or with a sign 1.12× [1.08, 1.16]."""
+    if ratio is None or interval is None:
+        return "" if ratio is None else f"{units.ratio(ratio)}{sign}"
+    return units.ratio_with_interval(ratio, interval.low, interval.high, sign)
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """An arm at a point; `kind` is BASE, RATIO, NO_BASE, SAME or ABSENT, or the status of a point that is not done."""
@@ -72,6 +93,14 @@ class Entry:
     @property
     def is_difference(self) -> bool:
         return self.verdict in DIFFERENCES
+
+    @property
+    def text(self) -> str:
+        """Write the ratio with its interval and verdict: 0.07× [0.06, 0.08] slower."""
+        if self.kind != RATIO or self.ratio is None:
+            return ""
+        ratio = ratio_text(self.ratio, self.interval, units.TIMES)
+        return f"{ratio} {self.verdict}" if self.verdict in VERDICTS else ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,22 +190,26 @@ class Comparison:
         return [pooled for pooled in self.pooled if pooled.step == step]
 
 
-# Interval of each ratio of a report: one, wherever the ratio stands (comparisons, tables, claims).
-# A ratio of two points that a comparison has belongs to the family of that comparison, whatever the metric. Others
-# belong to the family of the table that shows them first.
+# Ratio of any two points and its interval: one, wherever the ratio stands (comparisons, tables, claims).
+# Two points that a comparison has belong to the family of their step and base, whatever the metric. Others belong to
+# the family of the table that shows them first.
 
 At = tuple[int, int]
 Pair = tuple[Point, Point]
 Places = tuple[tuple[Place, ...], tuple[Place, ...]]
-Intervals = Mapping[Places, Interval | None]
+
+
+class PairRatio(NamedTuple):
+    ratio: float | None
+    interval: Interval | None  # of two loads or more
+    outliers: tuple[Outlier, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RatioIntervals:
     _families: Sequence[Sequence[Pair]] = ()  # pairs of each step and base
-    _compared: dict[str, Intervals] = field(default_factory=dict)  # by metric
-    _tables: dict[tuple[str, Places], Interval | None] = field(default_factory=dict)
     _alpha: float = ALPHA
+    _ratios: dict[str, dict[Places, PairRatio]] = field(default_factory=dict)  # by metric
 
     def of_loads(self, is_included: Callable[[int], bool]) -> RatioIntervals:
         """Return the intervals as if no other loads had been measured."""
@@ -185,56 +218,46 @@ class RatioIntervals:
             for family in self._families
         ]
         measured = [[pair for pair in family if all(point.runs for point in pair)] for family in families]
-        return RatioIntervals(measured, _alpha=self._alpha)
+        return RatioIntervals(measured, self._alpha)
+
+    def pair(self, metric: str, point: Point, base: Point) -> PairRatio | None:
+        return self._of_metric(metric).get(_pair_key((point, base)))
 
     def interval(self, metric: str, point: Point, base: Point) -> Interval | None:
-        """Look up two points of a comparison, either way round."""
-        intervals = self._of_comparisons(metric)
-        if reverse := intervals.get(_pair_key((base, point))):
-            return confidence_intervals.inverse(reverse)
-        return intervals.get(_pair_key((point, base)))
+        """Look up two points, either way round."""
+        reverse = self.pair(metric, base, point)
+        if reverse and reverse.interval:
+            return confidence_intervals.inverse(reverse.interval)
+        pair = self.pair(metric, point, base)
+        return pair and pair.interval
 
     def margins(self, pairs: Mapping[At, Pair], metric: str) -> dict[At, float]:
         """Return the longer side of each interval of a table; a single load, or a run against itself, has none."""
-        usable = {at: pair for at, pair in pairs.items() if _is_usable(pair, metric)}
-        compared = self._of_comparisons(metric) if usable else {}
-        keys = {at: _pair_key(pair) for at, pair in usable.items()}
-        new = [
-            pair for at, pair in usable.items() if keys[at] not in compared and (metric, keys[at]) not in self._tables
-        ]
-        for key, interval in _intervals([new], metric, self._alpha).items():
-            self._tables[metric, key] = interval
-        margins = {}
-        for at, key in keys.items():
-            interval = compared[key] if key in compared else self._tables[metric, key]
-            if interval:
-                margins[at] = max(interval.high - interval.ratio, interval.ratio - interval.low)
-        return margins
+        keys = {at: _pair_key(pair) for at, pair in pairs.items() if _is_usable(pair, metric)}
+        if not keys:
+            return {}
+        ratios = self._of_metric(metric)
+        ratios |= _pair_ratios([[pairs[at] for at, key in keys.items() if key not in ratios]], metric, self._alpha)
+        intervals = {at: interval for at, key in keys.items() if (interval := ratios[key].interval)}
+        return {at: max(sided.high - sided.ratio, sided.ratio - sided.low) for at, sided in intervals.items()}
 
-    def _of_comparisons(self, metric: str) -> Intervals:
-        if metric not in self._compared:
-            self._compared[metric] = _intervals(self._families, metric, self._alpha)
-        return self._compared[metric]
+    def _of_metric(self, metric: str) -> dict[Places, PairRatio]:
+        if metric not in self._ratios:
+            self._ratios[metric] = _pair_ratios(self._families, metric, self._alpha)
+        return self._ratios[metric]
 
 
 def ratio_intervals(comparisons: Iterable[Comparison], alpha: float = ALPHA) -> RatioIntervals:
-    """Take the intervals that the comparisons have; those of other metrics are judged in the same families."""
     families: dict[object, dict[Places, Pair]] = {}
-    by_metric: dict[str, dict[Places, Interval | None]] = {}
     for comparison in comparisons:
-        intervals = by_metric.setdefault(comparison.metric.name, {})
         for case in comparison.cases():
-            pair = case.point, case.base
-            family = tuple(comparison.layout.base.items()), case.row.step
+            pair, family = (case.point, case.base), (tuple(comparison.layout.base.items()), case.row.step)
             families.setdefault(family, {})[_pair_key(pair)] = pair
-            # an interval of a series says nothing of other loads
-            interval = case.entry.interval
-            intervals.setdefault(_pair_key(pair), interval if interval and interval.deviation is not None else None)
-    return RatioIntervals([list(family.values()) for family in families.values()], dict(by_metric), _alpha=alpha)
+    return RatioIntervals([list(family.values()) for family in families.values()], alpha)
 
 
-def _intervals(families: Sequence[Sequence[Pair]], metric: str, alpha: float) -> Intervals:
-    """Work all out at once: those of a family hold together, and all help each other to know the noise."""
+def _pair_ratios(families: Sequence[Sequence[Pair]], metric: str, alpha: float) -> dict[Places, PairRatio]:
+    """Work all out at once: intervals of a family hold together, and all help each other to know the noise."""
     usable = [{_pair_key(pair): pair for pair in family if _is_usable(pair, metric)} for family in families]
     samples = [
         [
@@ -243,11 +266,12 @@ def _intervals(families: Sequence[Sequence[Pair]], metric: str, alpha: float) ->
         ]
         for family in usable
     ]
-    intervals: dict[Places, Interval | None] = {}
-    for family, family_intervals in zip(usable, confidence_intervals.table_intervals(samples, alpha), strict=True):
-        for key, interval in zip(family, family_intervals, strict=True):
-            intervals.setdefault(key, interval)
-    return intervals
+    ratios: dict[Places, PairRatio] = {}
+    tables = zip(usable, samples, confidence_intervals.table_intervals(samples, alpha), strict=True)
+    for family, members, intervals in tables:
+        for key, member, interval, odd in zip(family, members, intervals, outliers(members), strict=True):
+            ratios.setdefault(key, PairRatio(confidence_intervals.ratio(member), interval, odd))
+    return ratios
 
 
 def _pair_key(pair: Pair) -> Places:
@@ -267,8 +291,202 @@ def ratio(point: Point, base: Point, metric: str) -> float | None:
     if _are_positive(values) and _are_positive(base_values):
         return confidence_intervals.ratio(confidence_intervals.sample(values, base_values))
     middle, base_middle = (median(sum(runs) / len(runs) for runs in side.values()) for side in (values, base_values))
-    return quotient(middle, base_middle)
+    return units.quotient(middle, base_middle)
 
 
 def _are_positive(values: Mapping[int, Sequence[float]]) -> bool:
     return all(value > 0 for runs in values.values() for value in runs)
+
+
+# Comparisons as tables to paste: a row for each step and point, a column for each arm
+
+FLOOR = "floor"
+DOUBT = "†"  # on a ratio with conditions that stand below
+MIXED = "§"  # on a ratio over points of which some are on the other side of 1
+SHIPPED = "‡"  # on a verdict across builds that were not made alike
+PAIRED = "ratios: geometric means over the loads, each load to the same load of the base"
+MOST_PLACES = 3  # that have the same doubt
+MOST_STEPS, MOST_COLUMNS = 12, 9  # of pooled ratios on a page
+
+
+def comparison_table(comparison: Comparison, is_first: bool = True) -> Table:
+    """Make the table; its column of the floor is there where the experiment has one."""
+    has_floors = any(map(_floor_text, comparison.rows))
+    title = comparison.metric.title
+    labels = [Column(name, label=True) for name in ("step", *comparison.layout.down)]
+    heads = (f"{comparison.base} {title}", *([FLOOR] if has_floors else []), *comparison.arm_names)
+    rows = tuple(tuple(_cells(comparison, row, has_floors)) for row in comparison.rows)
+    columns = (*labels, *(Column(head, is_text=True) for head in heads))
+    return Table(f"{title} relative to {comparison.base}", columns, rows, notes=tuple(_notes(comparison, is_first)))
+
+
+def _cells(comparison: Comparison, row: Row, has_floors: bool) -> Iterator[Cell]:
+    yield from map(Cell, (row.step, *(label or "-" for label in row.labels)))
+    for number, entry in enumerate(row.entries):
+        yield entry_cell(entry, comparison)
+        if has_floors and not number:
+            yield Cell(_floor_text(row) or "-")
+
+
+def _floor_text(row: Row) -> str:
+    """Write the highest floor of a row: 1.3 %."""
+    floors = [entry.floor for entry in row.entries if entry.floor is not None]
+    return units.percent(max(floors)) if floors else ""
+
+
+def _notes(comparison: Comparison, is_first: bool) -> Iterator[str]:
+    entries = [entry for row in comparison.rows for entry in row.entries]
+    if is_first and any(entry.point and entry.point.loads[0] > 1 for entry in entries):
+        yield PAIRED
+    refusals = dict.fromkeys(entry.refusal for entry in entries if entry.refusal)
+    yield from (f"{MARK} {NO_VERDICT}: {refusal}" for refusal in refusals)
+    differences = dict.fromkeys(entry.as_shipped for entry in entries if entry.as_shipped)
+    yield from (f"{SHIPPED} {AS_SHIPPED}: {difference}" for difference in differences)
+    yield from (f"{DOUBT} {doubt}" for doubt in doubt_texts(comparison))
+
+
+def pooled_table(comparison: Comparison) -> Table | None:
+    """Make the table of ratios over all points of a step, a column for each arm; None where no step has several."""
+    names = list(dict.fromkeys(pooled.name for pooled in comparison.pooled))
+    rows, notes = [], []
+    for step in comparison.steps:
+        ratios = {pooled.name: pooled for pooled in comparison.pooled_of(step)}
+        if ratios:
+            count = str(max(pooled.points for pooled in ratios.values()))
+            cells = (_pooled_cell(ratios[name]) if name in ratios else Cell(NOTHING) for name in names)
+            rows.append((Cell(step), Cell(count), *cells))
+        for pooled in ratios.values():
+            if pooled.dissenting:
+                points = "; ".join(units.first(pooled.dissenting, MOST_PLACES))
+                notes.append(f"{MIXED} {step}, {pooled.name}: on the other side of 1 at {points}")
+    title = f"{comparison.metric.title} relative to {comparison.base}, over all points of a step"
+    heads = (Column("step", label=True), Column("points", label=True), *(Column(name, is_text=True) for name in names))
+    return Table(title, heads, tuple(rows), notes=tuple(notes)) if rows else None
+
+
+def _pooled_cell(pooled: PooledRatio) -> Cell:
+    interval, verdict = pooled.interval, pooled.verdict or ""
+    text = " ".join(filter(None, (ratio_text(pooled.ratio, interval), verdict, MIXED if pooled.dissenting else "")))
+    return Cell(text, verdict, pooled.ratio, (interval.low, interval.high) if interval else None, verdict)
+
+
+def shorten(table: Table) -> Table:
+    """Cut a table of pooled ratios to arrows and ratios; the whole text is what a reader gets who points at one."""
+    rows = tuple(tuple(map(_short_cell, row[:MOST_COLUMNS])) for row in table.rows[:MOST_STEPS])
+    return replace(table, columns=table.columns[:MOST_COLUMNS], rows=rows, notes=table.notes[:MOST_PLACES])
+
+
+def _short_cell(cell: Cell) -> Cell:
+    if cell.value is None:
+        return cell
+    signs = (ARROWS.get(cell.verdict), units.times(cell.value), MIXED if MIXED in cell.text else "")
+    return Cell(" ".join(filter(None, signs)), cell.kind, cell.value, verdict=cell.text)
+
+
+def compact_table(comparison: Comparison) -> Table:
+    """Make the table to paste: figure, arrow and ratio of each arm; without labels that are the same in all rows."""
+    names = ("step", *comparison.layout.down)
+    labels = [tuple(label or "-" for label in (row.step, *row.labels)) for row in comparison.rows]
+    varying = [index for index in range(len(names)) if len({row[index] for row in labels}) > 1] or [0]
+    heads = [Column(names[index], label=True) for index in varying]
+    heads += [Column(comparison.base, unit=BASE), *map(Column, comparison.arm_names)]
+    rows = tuple(
+        (*(Cell(row_labels[index]) for index in varying), *(_compact(entry, comparison) for entry in row.entries))
+        for row, row_labels in zip(comparison.rows, labels, strict=True)
+    )
+    return Table(f"{comparison.metric.title} and ratio to {comparison.base}", tuple(heads), rows)
+
+
+def _compact(entry: Entry, comparison: Comparison) -> Cell:
+    """Write figure and ratio; the verdict with its interval is what a reader gets who points at it."""
+    spread = entry.point.spread(comparison.metric.name) if entry.point else None
+    figure = units.figure(spread[0], comparison.metric.unit) if spread else ""
+    if entry.kind == RATIO and entry.ratio is not None:
+        ratio = " ".join(filter(None, (ARROWS.get(entry.verdict or ""), units.times(entry.ratio))))
+        return Cell(f"{figure} {ratio}", entry.verdict or "", entry.ratio, verdict=entry.text)
+    return Cell(figure or (NOTHING if entry.kind == ABSENT else entry.kind), entry.kind)
+
+
+def doubt_texts(comparison: Comparison) -> Iterator[str]:
+    """Write one sentence for all places with the same condition: `kernel 6.1.0 / 6.18.0: readww, 1, hyper`."""
+    points_by_doubt = group(
+        (doubt, ", ".join(filter(None, (row.step, *row.labels, name))))
+        for row in comparison.rows
+        for name, entry in zip(comparison.arm_names, row.entries[1:], strict=True)
+        for doubt in entry.doubts
+    )
+    for doubt, names in points_by_doubt.items():
+        yield f"{doubt}: {'; '.join(units.first(names, MOST_PLACES))}"
+
+
+def entry_cell(entry: Entry, comparison: Comparison) -> Cell:
+    """Write an entry for people, with what data are made of behind it."""
+    content, kind = _entry_text(entry, comparison), entry.verdict or entry.kind
+    if entry.kind == BASE and entry.point:
+        spread = entry.point.spread(comparison.metric.name)
+        return Cell(content, kind, spread[0] if spread else None)
+    if entry.kind != RATIO:
+        return Cell(content, kind)
+    return _ratio_cell(entry, content, kind)
+
+
+def _ratio_cell(source: Entry | PooledRatio, content: str, kind: str = "") -> Cell:
+    """Put the interval, the verdict and what recomputes the interval behind a ratio."""
+    interval, verdict = source.interval, source.verdict or NO_VERDICT
+    if interval is None:
+        return Cell(content, kind, source.ratio, None, verdict)
+    basis = None
+    if interval.deviation:
+        basis = Basis(interval.ratios, interval.deviation, interval.freedom, interval.critical)
+    return Cell(content, kind, source.ratio, (interval.low, interval.high), verdict, basis)
+
+
+def _entry_text(entry: Entry, comparison: Comparison) -> str:
+    if entry.kind == ABSENT:
+        return "-"
+    if entry.kind == SAME:
+        return f"same as {entry.same or comparison.base}"
+    if entry.kind == BASE and entry.point:
+        return figure_text(entry.point, comparison.metric.name)
+    if entry.kind == NO_BASE and entry.point:
+        return f"no base; {figure_text(entry.point, comparison.metric.name)} {comparison.metric.title}"
+    return _ratio_text(entry) if entry.kind == RATIO else entry.kind
+
+
+def _ratio_text(entry: Entry) -> str:
+    """Write a ratio: `1.12 [1.08, 1.16] faster`."""
+    parts = [ratio_text(entry.ratio, entry.interval), MARK if entry.refusal else entry.verdict or ""]
+    parts += [SHIPPED if entry.as_shipped else "", DOUBT if entry.doubts else ""]
+    if entry.point and entry.point.loads[0] < entry.point.loads[1]:
+        measured, planned = entry.point.loads
+        parts.append(f"({entry.point.losses or f'{measured} of {planned} loads'})")
+    return " ".join(filter(None, parts))
+
+
+def figure_text(point: Point, metric: str = QPS) -> str:
+    spread = point.spread(metric)
+    if spread is None:
+        return "-" if point.status == Status.DONE else point.status
+    return units.rate(spread[0])
+
+
+def ratio_table(comparisons: Iterable[Comparison]) -> Table:
+    """Make a row for each ratio of each metric, and for each one over all points of a step; for programs."""
+    heads = ("step", "point", "arm", "base", "metric", "better")
+    columns = [*(Column(name, label=True) for name in heads), Column("ratio"), Column("as shipped", is_text=True)]
+    rows = []
+    for comparison in comparisons:
+        metric = (comparison.metric.name, comparison.metric.better or "")
+        for case in comparison.cases():
+            names = (case.row.step, comparison.point_name(case.row), comparison.arm_name(case.arm), comparison.base)
+            rows.append(_ratio_row((*names, *metric), case.entry))
+        for pooled in comparison.pooled:
+            base = comparison_axes.words((pooled.base,), (pooled.axis,))
+            names = (pooled.step, f"all {pooled.points} points", pooled.name, base)
+            rows.append(_ratio_row((*names, *metric), pooled))
+    return Table("ratios", tuple(columns), tuple(rows))
+
+
+def _ratio_row(names: Iterable[str], source: Entry | PooledRatio) -> tuple[Cell, ...]:
+    text = "" if source.ratio is None else units.ratio(source.ratio)
+    return (*map(Cell, names), _ratio_cell(source, text), Cell(source.as_shipped or ""))

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import AdaptiveRepeat, Header, PlannedCell
+from stepgrid.model.plan import AdaptiveRepeat, Header
 from stepgrid.model.units import counted, duration
 from stepgrid.store.paths import RESULT_FILE
 from stepgrid.store.results import read_head, record_seconds
@@ -80,12 +80,11 @@ class LoadCosts:
 def load_costs(store: Store, header: Header) -> LoadCosts:
     stages = {stage for cell in header.cells for repeat in cell.repeats for stage in repeat.stages}
     seconds = {stage: _stage_seconds(store, stage) for stage in stages}
-    by_cell = {cell.id: {stage: seconds[stage] for stage in _first_load(cell)} for cell in header.cells}
+    by_cell = {
+        cell.id: {stage: seconds[stage] for repeat in cell.repeats if not repeat.load for stage in repeat.stages}
+        for cell in header.cells
+    }
     return LoadCosts(math.fsum(seconds.values()), by_cell)
-
-
-def _first_load(cell: PlannedCell) -> Iterator[str]:
-    return (stage for repeat in cell.repeats if not repeat.load for stage in repeat.stages)
 
 
 def _stage_seconds(store: Store, stage: str) -> float:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from statistics import fmean
 from typing import NamedTuple
 
-from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA, Axis
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, SAME
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import comparison_axes
+from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import (
     BASE,
     NO_BASE,
@@ -24,26 +24,19 @@ from stepgrid.summarize.comparisons.comparison import (
     Comparison,
     Entry,
     PooledRatio,
+    RatioIntervals,
     Row,
 )
 from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout, Section
 from stepgrid.summarize.comparisons.noise_floor import NoiseFloors
-from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import Place, Series
+from stepgrid.summarize.data.points import Point, group
+from stepgrid.summarize.data.tables_reader import Series
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Outlier, Sample, outliers
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample
 from stepgrid.summarize.statistics.time_series import series_interval
 
 INSIDE = "within the noise floor"
 Reason = Callable[[Point, Point], str | None]
-
-
-def _no_reason(_: Point, __: Point) -> str | None:
-    return None
-
-
-def _no_marks(_: Point, __: Point, ___: bool) -> Sequence[str]:
-    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +46,21 @@ class Evidence:
     series: Series
     effect: float
     noise: NoiseFloors = NoiseFloors()  # noqa: RUF009  # frozen, and empty
-    refusal: Reason = _no_reason  # why they get no verdict
-    shipped: Reason = _no_reason  # what their builds differ in, where they get one all the same
-    marks: Callable[[Point, Point, bool], Sequence[str]] = _no_marks  # conditions that were not alike
+    refusal: Reason = lambda *_: None  # why they get no verdict
+    shipped: Reason = lambda *_: None  # what their builds differ in, where they get one all the same
+    marks: Callable[[Point, Point, bool], Sequence[str]] = lambda *_: ()  # conditions that were not alike
 
     def floor(self, point: Point, base: Point, axes: Sequence[Axis], metric: str = QPS) -> float | None:
         """Return the noise floor of two points, by the axes in which they differ."""
         differing = [axis for axis in axes if point.labels.get(axis.name) != base.labels.get(axis.name)]
         return self.noise.floor(point, base, _share_loads(differing), metric)
+
+    def caveat(self, point: Point, base: Point) -> str | None:
+        """Say for tables and claims why two points get no verdict, or get one as shipped."""
+        if refusal := self.refusal(point, base):
+            return f"{NO_VERDICT}: {refusal}"
+        difference = self.shipped(point, base)
+        return f"{AS_SHIPPED}: {difference}" if difference else None
 
 
 def _share_loads(axes: Iterable[Axis]) -> bool:
@@ -77,20 +77,21 @@ def compare(
     """Make a comparison for each axis of the base, without ratios.
 
     `able`: the build that others are compared with by default."""
-    groups: dict[tuple[tuple[str, str], ...], list[tuple[Section, Layout]]] = {}
-    for section in sections:
-        for layout in comparison_axes.layouts(section, base, able):
-            groups.setdefault(tuple(layout.base.items()), []).append((section, layout))
-    comparisons = [_comparison(group, metric) for group in groups.values()]
+    groups = group(
+        (tuple(layout.base.items()), (section, layout))
+        for section in sections
+        for layout in comparison_axes.layouts(section, base, able)
+    )
+    comparisons = [_comparison(members, metric) for members in groups.values()]
     comparing = [comparison for comparison in comparisons if comparison.rows]
     positions = {name: number for number, name in enumerate(base)}
     return sorted(comparing, key=lambda comparison: positions.get(comparison.layout.across[0], len(positions)))
 
 
-def _comparison(group: Sequence[tuple[Section, Layout]], metric: ComparedMetric) -> Comparison:
-    _, first = group[0]
-    down = tuple(dict.fromkeys(name for _, layout in group for name in layout.down))
-    steps = [(section, layout, _step_rows(section, layout, metric)) for section, layout in group]
+def _comparison(members: Sequence[tuple[Section, Layout]], metric: ComparedMetric) -> Comparison:
+    _, first = members[0]
+    down = tuple(dict.fromkeys(name for _, layout in members for name in layout.down))
+    steps = [(section, layout, _step_rows(section, layout, metric)) for section, layout in members]
     arms = tuple(dict.fromkeys(arm for section, layout, _ in steps for arm in comparison_axes.columns(layout, section)))
     rows = []
     for section, layout, step_rows in steps:
@@ -165,58 +166,24 @@ def _mark_same(
 # Ratios, intervals and verdicts
 
 
-class _Position(NamedTuple):
-    comparison: int
-    row: int
-    column: int
-
-
 def judge(
-    comparisons: Sequence[Comparison], evidence: Evidence, axes: Sequence[Axis], alpha: float = ALPHA
+    comparisons: Sequence[Comparison], evidence: Evidence, axes: Sequence[Axis], intervals: RatioIntervals
 ) -> list[Comparison]:
-    """Judge all comparisons: the intervals of a step and base hold together, those of a metric share their noise."""
-    entries: dict[_Position, Entry] = {}
-    for metric in dict.fromkeys(comparison.metric.name for comparison in comparisons):
-        families = list(_families(comparisons, metric))
-        tables = [tuple(samples.values()) for samples in families]
-        for samples, intervals in zip(families, confidence_intervals.table_intervals(tables, alpha), strict=True):
-            odd = outliers(list(samples.values()))
-            for at, interval, loads in zip(samples, intervals, odd, strict=True):
-                comparison = comparisons[at.comparison]
-                entry = comparison.rows[at.row].entries[at.column]
-                ratio = confidence_intervals.ratio(samples[at])
-                doubts = tuple(map(_outlier_text, loads))
-                entries[at] = replace(entry, ratio=ratio, interval=interval, doubts=doubts, outliers=loads)
     judged = []
-    for number, comparison in enumerate(comparisons):
+    for comparison in comparisons:
         shares_loads = _share_loads(axis for axis in axes if axis.name in comparison.layout.across)
         rows = []
-        for row_number, row in enumerate(comparison.rows):
-            cells = []
+        for row in comparison.rows:
+            base, cells = row.entries[0].point, list(row.entries)
             for column, entry in enumerate(row.entries):
-                base = row.entries[0].point
                 if entry.kind == RATIO and entry.point and base:
-                    entry = entries.get(_Position(number, row_number, column), entry)
-                    entry = _judge_entry(entry, base, comparison.metric, evidence, shares_loads)
-                cells.append(entry)
+                    if pair := intervals.pair(comparison.metric.name, entry.point, base):
+                        doubts = tuple(odd.text for odd in pair.outliers)
+                        entry = replace(entry, **pair._asdict(), doubts=doubts)
+                    cells[column] = _judge_entry(entry, base, comparison.metric, evidence, shares_loads)
             rows.append(replace(row, entries=tuple(cells)))
         judged.append(replace(comparison, rows=tuple(rows)))
     return judged
-
-
-def _families(comparisons: Sequence[Comparison], metric: str) -> Iterator[Mapping[_Position, Sample]]:
-    """Sample what has a ratio, a step and base at a time."""
-    for number, comparison in enumerate(comparisons):
-        if comparison.metric.name != metric:
-            continue
-        families: dict[str, dict[_Position, Sample]] = {}
-        for row_number, row in enumerate(comparison.rows):
-            base = row.entries[0].point
-            for column, entry in enumerate(row.entries):
-                if entry.kind == RATIO and entry.point and base and not idleness(entry.point, base, metric):
-                    sample = confidence_intervals.sample(entry.point.values(metric), base.values(metric), row_number)
-                    families.setdefault(row.step, {})[_Position(number, row_number, column)] = sample
-        yield from families.values()
 
 
 def idleness(point: Point, base: Point, metric: str = QPS) -> str:
@@ -234,11 +201,6 @@ def _idle(point: Point, metric: str) -> str:
 
 def _both(arm: str, base: str) -> str:
     return "; ".join(filter(None, (arm, f"of the base: {base}" if base else "")))
-
-
-def _outlier_text(outlier: Outlier) -> str:
-    without = units.ratio(outlier.without)
-    return f"load {outlier.load} lies far from the others ({units.ratio(outlier.alone)}x); without it {without}x"
 
 
 def _judge_entry(entry: Entry, base: Point, metric: ComparedMetric, evidence: Evidence, shares_loads: bool) -> Entry:
@@ -288,7 +250,9 @@ def _judge_one_load(entry: Entry, base: Point, metric: ComparedMetric, evidence:
     if metric.name != QPS:
         return replace(entry, verdict=no_verdict)
     loads = point.values().keys() & base.values().keys()
-    arm, against = (evidence.series.relative(_load_places(side, loads)) for side in (point, base))
+    arm, against = (
+        evidence.series.relative([run.place for run in side.runs if run.load in loads]) for side in (point, base)
+    )
     interval = series_interval(arm, against)
     if interval is None or entry.ratio is None:
         return replace(entry, verdict=no_verdict)
@@ -297,10 +261,6 @@ def _judge_one_load(entry: Entry, base: Point, metric: ComparedMetric, evidence:
     if is_within(entry.floor, entry.ratio):
         word = verdicts.ONE_LOAD
     return replace(entry, interval=moved, verdict=None if entry.refusal else word)
-
-
-def _load_places(point: Point, loads: Collection[int]) -> list[Place]:
-    return [run.place for run in point.runs if run.load in loads]
 
 
 # Pooled ratios
@@ -351,7 +311,9 @@ def _pool_axis(
             lowest=min(pool.ratios.values()),
             highest=max(pool.ratios.values()),
             dissenting=tuple(
-                name for name, other in pool.ratios.items() if _is_opposite(other, ratio, evidence.effect)
+                name
+                for name, other in pool.ratios.items()
+                if (other < 1 / (1 + evidence.effect) if ratio > 1 else other > 1 + evidence.effect)
             ),
             as_shipped=next(filter(None, (evidence.shipped(*pair) for pair in pool.pairs.values())), None),
         )
@@ -361,10 +323,6 @@ def _pooled_floor(floors: Sequence[float | None]) -> float | None:
     """Return the floor of a mean over points; none where a point has none."""
     logs = [math.log1p(floor) for floor in floors if floor is not None]
     return math.expm1(fmean(logs) / math.sqrt(len(logs))) if len(logs) == len(floors) else None
-
-
-def _is_opposite(ratio: float, pooled: float, effect: float) -> bool:
-    return ratio < 1 / (1 + effect) if pooled > 1 else ratio > 1 + effect
 
 
 def _pools(section: Section, axis: str, base_label: str, metric: str, evidence: Evidence) -> Iterator[_Pool]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from statistics import median
-from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepgrid.collect.series import CHANCE
+from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA, Axis
 from stepgrid.model.table import Cell, Column, Table
@@ -22,26 +21,28 @@ from stepgrid.model.units import duration, percent, ratio_with_interval
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.comparisons.judgement import Evidence, idleness, is_within
-from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.points import Point, group
 from stepgrid.summarize.data.tables_reader import PastFigure, Place, Tables
-from stepgrid.summarize.statistics.confidence_intervals import special
+from stepgrid.summarize.statistics.confidence_intervals import Values, special
 from stepgrid.summarize.statistics.time_series import Change, changes
 
 FEWEST_RUNGS = 3  # versions, or days
 MOST_TEXTS = 8  # sentences
 DATE = "date"
 _VERSION = re.compile(r"(.*?\D)v?(\d+(?:\.\d+)+)")
-_Key = TypeVar("_Key")
 Grid = NDArray[np.float64]  # logarithms: a row for each rung, a column for each load
 
 
 @dataclass(frozen=True, slots=True)
 class RungChange:
-    rung: str  # the first of the new level
-    previous: tuple[str, str]  # the level before it: its first and its last rung
     step: str
     labels: comparison_axes.Labels  # of the other axes
+    rung: str  # the first of the new level
+    previous: tuple[str, str]  # the level before it: its first and its last rung
     change: Change
+
+    def where(self, names: Sequence[str]) -> str:
+        return ", ".join(filter(None, (self.step, comparison_axes.words(self.labels, names))))
 
     @property
     def interval(self) -> str:
@@ -63,17 +64,12 @@ class Ladder:
     def sentences(self) -> list[str]:
         """Name the steps that each rung changed."""
         texts = [
-            f"from `{rung}` on: {'; '.join(map(self._change_text, group))}"
-            for rung, group in groupby(self.changes, key=lambda change: change.rung)
+            f"from `{rung}` on: {'; '.join(f'{change.where(self.names)} {change.interval}' for change in changes)}"
+            for rung, changes in group((change.rung, change) for change in self.changes).items()
         ]
-        omitted = len(texts) - MOST_TEXTS
-        omission = [f"and at {omitted} more {self.noun}s: `{self.title}`"] if omitted > 0 else []
         none = f"no change from one {self.noun} to the next in {self.rungs[0]} to {self.rungs[-1]}"
-        return [
-            *(texts[:MOST_TEXTS] or [none]),
-            *omission,
-            *(f"not judged: {point}" for point in self.idle[:MOST_TEXTS]),
-        ]
+        first = units.first(texts, MOST_TEXTS, f" {self.noun}s: `{self.title}`")
+        return [*(first or [none]), *(f"not judged: {point}" for point in self.idle[:MOST_TEXTS])]
 
     @property
     def title(self) -> str:
@@ -92,10 +88,6 @@ class Ladder:
             rows.append(tuple(map(Cell, (change.rung, previous, change.step, *other_labels, change.interval))))
         return Table(self.title, columns, tuple(rows))
 
-    def _change_text(self, change: RungChange) -> str:
-        point = comparison_axes.words(change.labels, self.names)
-        return f"{change.step}{f', {point}' if point else ''} {change.interval}"
-
 
 # Versions
 
@@ -111,19 +103,17 @@ def version_ladder(
     names = tuple(other.name for other in axes if other is not axis and len(other.labels) > 1)
     ladder_changes: list[RungChange] = []
     is_compared = False
-    for step, step_points in _grouped(points, lambda point: point.step).items():
-        rows = _grouped(step_points, lambda point: comparison_axes.key(point, names))
+    for step, step_points in group((point.step, point) for point in points).items():
+        rows = group((comparison_axes.key(point, names), point) for point in step_points)
         for labels, members in rows.items():
             for stretch in _stretches(order, axis.name, members, evidence, metric.name):
-                repeated = {point.labels.get(axis.name) for point in stretch if len(point.values(metric.name)) > 1}
-                is_compared |= len(repeated) >= FEWEST_RUNGS
-                if len(stretch) >= FEWEST_RUNGS:
-                    rungs = [str(point.labels[axis.name]) for point in stretch]
-                    for change in changes(_load_grid(stretch, metric.name), evidence.effect, ALPHA / len(rows)):
-                        floor = evidence.floor(stretch[change.at], stretch[change.at - 1], axes, metric.name)
-                        if not is_within(floor, change.ratio):
-                            previous = rungs[change.before], rungs[change.at - 1]
-                            ladder_changes.append(RungChange(rungs[change.at], previous, step, labels, change))
+                rungs = {point.labels[axis.name]: point.values(metric.name) for point in stretch}
+                is_compared |= sum(len(loads) > 1 for loads in rungs.values()) >= FEWEST_RUNGS
+                for rung_change in _find_changes(rungs, evidence.effect, ALPHA / len(rows)):
+                    after = [point.labels[axis.name] for point in stretch].index(rung_change[0])
+                    floor = evidence.floor(stretch[after], stretch[after - 1], axes, metric.name)
+                    if not is_within(floor, rung_change[2].ratio):
+                        ladder_changes.append(RungChange(step, labels, *rung_change))
     ladder_changes.sort(key=lambda change: order.index(change.rung))
     idle = tuple(
         f"`{point.labels.get(axis.name)}`, {_point_text(point, names)}: {zeros}"
@@ -157,20 +147,18 @@ def _stretches(
     yield stretch
 
 
-def _load_grid(points: Sequence[Point], metric: str) -> Grid:
-    loads = sorted({load for point in points for load in point.values(metric)})
-    return np.array([[_log_mean(point.values(metric).get(load, ())) for load in loads] for point in points])
+def _find_changes(
+    rungs: Mapping[str, Values], effect: float, alpha: float
+) -> Iterator[tuple[str, tuple[str, str], Change]]:
+    """Yield the first rung of a new level, and the first and the last one of the level before it."""
+    names, loads = list(rungs), sorted({load for figures in rungs.values() for load in figures})
+    grid = np.array([[_log_mean(figures.get(load, ())) for load in loads] for figures in rungs.values()])
+    for change in changes(grid, effect, alpha) if len(names) >= FEWEST_RUNGS else ():
+        yield names[change.at], (names[change.before], names[change.at - 1]), change
 
 
 def _log_mean(figures: Sequence[float]) -> float:
     return math.fsum(map(math.log, figures)) / len(figures) if figures else math.nan
-
-
-def _grouped(points: Iterable[Point], key: Callable[[Point], _Key]) -> dict[_Key, list[Point]]:
-    groups: dict[_Key, list[Point]] = {}
-    for point in points:
-        groups.setdefault(key(point), []).append(point)
-    return groups
 
 
 def _point_text(point: Point, names: Sequence[str]) -> str:
@@ -180,53 +168,34 @@ def _point_text(point: Point, names: Sequence[str]) -> str:
 
 # Days: stages that were measured again
 
-Days = Mapping[str, Mapping[int, Sequence[float]]]  # day -> load -> QPS
-
-
-class _Measured(NamedTuple):
-    point: Point
-    days: Days
+Days = Mapping[str, Values]  # QPS
 
 
 def date_ladder(axes: Sequence[Axis], points: Iterable[Point], tables: Tables, evidence: Evidence) -> Ladder | None:
     """Look for changes of QPS from day to day on the hosts of the plan; None where no point has three days."""
     names = tuple(axis.name for axis in axes if len(axis.labels) > 1)
-    past = _past_by_place(tables)
-    measured = [_Measured(point, _days(point, past)) for point in points]
-    idle_days = [
-        (point, [day for day, loads in days.items() if any(qps <= 0 for figures in loads.values() for qps in figures)])
-        for point, days in measured
-    ]
-    usable = [member for member, (_, idle) in zip(measured, idle_days, strict=True) if not idle]
-    long = [member for member in usable if len(member.days) >= FEWEST_RUNGS]
+    hosts = {facts.get("hostname") for facts in tables.facts.get("host", {}).values()}
+    past = group((figure.place, figure) for figure in tables.history if figure.host in hosts)
+    usable, idle = [], []
+    for point in points:
+        days = _days(point, past)
+        if zeros := [day for day, loads in days.items() if any(min(figures) <= 0 for figures in loads.values())]:
+            idle.append(f"{_point_text(point, names)}: a load did nothing (0 QPS) on {', '.join(zeros)}")
+        else:
+            usable.append((point, days))
+    long = [(point, days) for point, days in usable if len(days) >= FEWEST_RUNGS]
     if not long:
         return None
-    ladder_changes = []
+    ladder_changes: list[RungChange] = []
     for point, days in long:
-        rungs, floor = list(days), evidence.floor(point, point, axes)
-        loads = sorted({load for by_load in days.values() for load in by_load})
-        grid = np.array([[_log_mean(by_load.get(load, ())) for load in loads] for by_load in days.values()])
-        for change in changes(grid, evidence.effect, ALPHA / len(long)):
-            if not is_within(floor, change.ratio):
-                previous, labels = (rungs[change.before], rungs[change.at - 1]), comparison_axes.key(point, names)
-                ladder_changes.append(RungChange(rungs[change.at], previous, point.step, labels, change))
+        floor, labels = evidence.floor(point, point, axes), comparison_axes.key(point, names)
+        found_changes = _find_changes(days, evidence.effect, ALPHA / len(long))
+        ladder_changes += [
+            RungChange(point.step, labels, *change) for change in found_changes if not is_within(floor, change[2].ratio)
+        ]
     ladder_changes.sort(key=lambda change: change.rung)
-    idle = tuple(
-        f"{_point_text(point, names)}: a load did nothing (0 QPS) on {', '.join(days)}"
-        for point, days in idle_days
-        if days
-    )
-    rungs = sorted({day for member in usable for day in member.days})
-    return Ladder(DATE, tuple(rungs), names, tuple(ladder_changes), noun=DATE, idle=idle)
-
-
-def _past_by_place(tables: Tables) -> Mapping[Place, Sequence[PastFigure]]:
-    hosts = {facts.get("hostname") for facts in tables.facts.get("host", {}).values()}
-    past: dict[Place, list[PastFigure]] = defaultdict(list)
-    for figure in tables.history:
-        if figure.host in hosts:
-            past[figure.place].append(figure)
-    return past
+    rungs = sorted({day for _, days in usable for day in days})
+    return Ladder(DATE, tuple(rungs), names, tuple(ladder_changes), noun=DATE, idle=tuple(idle))
 
 
 def _days(point: Point, past: Mapping[Place, Sequence[PastFigure]]) -> Days:
@@ -264,22 +233,18 @@ class Drift:
     def brief(self) -> str:
         span = 3600 * self.hours
         time = f"{span:.0f} s" if span < 60 else duration(span)
-        return f"{self.step} drifted by {percent(round(self._size, 2))} ({time})"
+        return f"{self.step} drifted by {percent(round(self.size, 2))} ({time})"
 
     @property
     def text(self) -> str:
-        span = duration(3600 * self.hours)
+        span, change = duration(3600 * self.hours), "faster" if self.per_hour > 0 else "slower"
         return (
-            f"{self.step}: became {self._change} from the first to the last arm of a load ({span}), whatever the arm: "
-            "the random order keeps that out of the ratios, not out of the figures"
+            f"{self.step}: became {percent(self.size)} {change} from the first to the last arm of a load ({span}), "
+            "whatever the arm: the random order keeps that out of the ratios, not out of the figures"
         )
 
     @property
-    def _change(self) -> str:
-        return f"{percent(self._size)} {'faster' if self.per_hour > 0 else 'slower'}"
-
-    @property
-    def _size(self) -> float:
+    def size(self) -> float:
         return abs(math.expm1(self.per_hour * self.hours))
 
 
@@ -305,9 +270,7 @@ def step_drift(step: str, points: Iterable[Point]) -> Drift | None:
     slope = float(time @ logs) / spread
     residuals = logs - slope * time
     error = math.sqrt(max(float(residuals @ residuals), 1e-18) / freedom / spread)
-    times: dict[int, list[float]] = {}
-    for _, load, hours, _ in rows:
-        times.setdefault(load, []).append(hours)
+    times = group((load, hours) for _, load, hours, _ in rows)
     span = median(max(hours) - min(hours) for hours in times.values())
     return Drift(step, slope, span, 2 * special("stdtr", freedom, -abs(slope) / error))
 
@@ -328,8 +291,8 @@ def _center(values: Grid, *groups: NDArray[np.intp]) -> Grid:
     values = values - values.mean()
     for _ in range(ROUNDS):
         before = values
-        for group in groups:
-            values = values - (np.bincount(group, values) / np.bincount(group))[group]
+        for members in groups:
+            values = values - (np.bincount(members, values) / np.bincount(members))[members]
         if np.abs(values - before).max() < 1e-12:
             break
     return values

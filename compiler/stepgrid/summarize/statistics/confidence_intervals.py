@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stepgrid.model import units
 from stepgrid.model.plan import ALPHA
 
 
@@ -70,14 +71,14 @@ class Interval:
     high: float
     loads: int
     ratios: tuple[float, ...] = ()  # of the loads
-    deviation: float | None = None  # standard deviation of a load's logarithm; None where the interval is of a series
-    freedom: float | None = None  # degrees of freedom of the deviation
-    critical: float | None = None  # standard errors that it reaches
+    deviation: float = 0.0  # standard deviation of a load's logarithm; this and the next are 0 of a series' interval
+    freedom: float = 0.0  # degrees of freedom of the deviation
+    critical: float = 0.0  # standard errors that it reaches
 
     @property
-    def error(self) -> float | None:
+    def error(self) -> float:
         """Standard error of the logarithm."""
-        return None if self.deviation is None else self.deviation / math.sqrt(self.loads)
+        return self.deviation / math.sqrt(self.loads)
 
 
 def sample(arm: Values, base: Values, key: Hashable = None) -> Sample:
@@ -151,7 +152,7 @@ def inverse(interval: Interval) -> Interval:
 
 def chance(interval: Interval, effect: float) -> float | None:
     """Return the chance of a ratio as far beyond the smallest effect, where the truth is no farther than that."""
-    if interval.error is None or interval.freedom is None:
+    if not interval.error:
         return None
     beyond = abs(math.log(interval.ratio)) - math.log1p(effect)
     return 1.0 if beyond <= 0 else min(2 * special("stdtr", interval.freedom, -beyond / interval.error), 1.0)
@@ -352,6 +353,11 @@ class Outlier:
     load: int
     alone: float  # ratio of this load
     without: float  # ratio of the others
+
+    @property
+    def text(self) -> str:
+        without = units.ratio(self.without)
+        return f"load {self.load} lies far from the others ({units.ratio(self.alone)}x); without it {without}x"
 
 
 def median_interval(loads: Sequence[float]) -> Median | None:

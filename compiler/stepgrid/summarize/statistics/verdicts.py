@@ -61,17 +61,16 @@ HOPELESS = 0.05  # a comparison that is less likely to be decided by its last lo
 PATIENCE = 30  # loads that somebody may wait for
 
 
-def verdict(low: float, high: float, effect: float, better: str | None = "higher") -> str:
+def verdict(low: float, high: float, effect: float) -> str:
     """Name the verdict of a ratio's interval.
 
     The margin is symmetric in logarithms: exchanging the arms exchanges the word.
     """
     margin = math.log1p(effect)
-    words = {"higher": (FASTER, SLOWER), "lower": (SLOWER, FASTER)}.get(better or "", (MORE, LESS))
     if math.log(low) > margin:
-        return words[0]
+        return FASTER
     if math.log(high) < -margin:
-        return words[1]
+        return SLOWER
     if math.log(low) >= -margin and math.log(high) <= margin:
         return SAME
     return DIFFERENT if low > 1 or high < 1 else INCONCLUSIVE
@@ -101,7 +100,7 @@ def chance_of_decision(interval: Interval, most: int, rule: StoppingRule) -> flo
 
     The later interval is narrower, around a mean that may still move.
     """
-    if interval.error is None or interval.freedom is None:
+    if not interval.error:
         return 1.0
     error = interval.error * math.sqrt(interval.loads / most)
     half = critical_later(interval, interval.freedom + most - interval.loads) * error
@@ -114,7 +113,7 @@ def chance_of_decision(interval: Interval, most: int, rule: StoppingRule) -> flo
     def chance_above(end: float) -> float:
         """Return the chance that the mean of all loads is higher."""
         beyond = math.log(interval.ratio) - end
-        return special("stdtr", interval.freedom or 0.0, beyond / moves) if moves else float(beyond > 0)
+        return special("stdtr", interval.freedom, beyond / moves) if moves else float(beyond > 0)
 
     inside = chance_above(half - margin) - chance_above(margin - half) if half < margin else 0.0
     return chance_above(margin + half) + 1 - chance_above(-margin - half) + inside
@@ -122,8 +121,6 @@ def chance_of_decision(interval: Interval, most: int, rule: StoppingRule) -> flo
 
 def critical_later(interval: Interval, freedom: float) -> float:
     """Foresee the critical value at other degrees of freedom: they do to it what they do to Student's t."""
-    assert interval.critical is not None
-    assert interval.freedom is not None
     error = special("stdtr", interval.freedom, -interval.critical)
     return -special("stdtrit", freedom, error)
 
@@ -150,6 +147,5 @@ def needed_loads(intervals: Sequence[Interval]) -> int | None:
 
 def _reach(interval: Interval, loads: int) -> float:
     """Foresee how far the logarithm reaches: more loads have a smaller error, and know it better."""
-    assert interval.deviation is not None
-    freedom = (interval.freedom or 1.0) * (loads - 1) / (interval.loads - 1)
+    freedom = interval.freedom * (loads - 1) / (interval.loads - 1)
     return critical_later(interval, freedom) * interval.deviation / math.sqrt(loads)
