@@ -107,7 +107,7 @@ def test_programs_that_are_none(tree: Path):
     (tree / "data").write_text("x")
     (tree / "sh").symlink_to("/bin/sh")
     assert refused(tree, programs="x") == "the tree has no program x when its command has ended"
-    assert refused(tree, programs="data") == "data is no program: it is not executable"
+    assert refused(tree, programs="data") == "data is not executable: `chmod +x` it, and begin a script with `#!`"
     assert refused(tree, programs="sh") == "the program sh is a link out of its tree"
 
 

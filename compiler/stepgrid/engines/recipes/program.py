@@ -143,7 +143,7 @@ def _check_program(tree: Path, path: str, libraries: Material | None) -> Path:
         raise BuildError(f"the tree has no program {path} when its command has ended")
     is_script = libraries is not None and is_python(path, head(str(program)).decode(errors="replace"))
     if not is_script and not program.stat().st_mode & 0o100:
-        raise BuildError(f"{path} is no program: it is not executable")
+        raise BuildError(f"{path} is not executable: `chmod +x` it, and begin a script with `#!`")
     if fault := relocation_fault(program, tree):
         raise BuildError(f"the program {path} would not run where the build is published: {fault}")
     return program
