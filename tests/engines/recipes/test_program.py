@@ -54,7 +54,7 @@ def test_a_compiled_program(tree: Path):
 def test_a_program_that_is_there_already(tree: Path):
     made = make(tree, programs="run")
     assert made.programs == {"run": ("tree/run",)}
-    assert made.quality["compiler"] == {"run": "none"}
+    assert made.quality["compiler"] == "none"
     assert not (tree.parent / "build.log").exists()
 
 

@@ -52,15 +52,14 @@ class ByCommand:
         declared = engine.program_paths(recipe)
         libraries = _fetch_libraries(order, tree, declared.values())
         paths = {name: _check_program(tree, path, libraries) for name, path in declared.items()}
-        compilers = {
-            name: elf.compiler if (elf := read_elf(path.resolve())) else "none" for name, path in paths.items()
-        }
+        # without names: the same program is called differently in another version
+        compilers = {elf.compiler if (elf := read_elf(path.resolve())) else "none" for path in paths.values()}
         return BuiltPrograms(
             {name: _start_argv(order.folder, path, libraries) for name, path in paths.items()},
             quality={
                 "command": command,
                 "environment": {**order.environment},
-                "compiler": {**compilers},
+                "compiler": ", ".join(sorted(compilers)),
                 **({"python": libraries.quality["python"]} if libraries else {}),
             },
             artifacts=libraries.artifacts if libraries else (),
