@@ -17,9 +17,8 @@ from tests.docs.pages import DOCS, blocks, write_files
 from tests.integration.conftest import Lab
 from tests.needs import require
 
-WITHOUT_A_WALK: set[str] = set()  # pages that do not have this form yet
 NIGHTLY = {"own-lua"}  # servers and clients that are unpacked for minutes
-PAGES = [page for page in sorted(DOCS.glob("how-to/own-*.md")) if page.stem not in WITHOUT_A_WALK]
+PAGES = sorted(DOCS.glob("how-to/own-*.md"))
 NEEDS = {
     "debian": "apt", "library/": "apt", "cargo:": "cargo", "npm:": "npm", "go:": "go", "requirements:": "pip",
     "make -j": "make", "$(CC)": "cc",
