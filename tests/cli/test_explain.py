@@ -43,6 +43,7 @@ allow:
   load-not-drained: a test
   load-slowed: a test
   no-repeats: a test
+  rows-few: a test
   writer-unlimited: a test
 """
 
