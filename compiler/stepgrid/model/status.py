@@ -36,12 +36,12 @@ class Status(StatusWord):
 
 
 class Action(StatusWord):
-    MEASURE = "measure", "it runs: there is no result"
-    RETRY = "retry", "it runs again: the newest attempt gave no result"
-    REDO = "redo", "it is measured again, beside its result: somebody asked for it, or `compare_within` did"
-    REPLAY = "replay", "it has a result and runs again: what follows needs its database, and there is no image"
-    KEEP = "keep", "its result stays as it is"
-    LEAVE = "leave", "nothing runs: it is unsupported, or for another machine"
+    MEASURE = "measure", "it runs: it has no result"
+    RETRY = "retry", "it runs again: its newest attempt failed or was interrupted"
+    REDO = "redo", "it is measured again, because of `redo` or `compare_within`; the old result stays"
+    REPLAY = "replay", "it runs again without being measured: a later stage needs its database, which has no image"
+    KEEP = "keep", "its result stays"
+    LEAVE = "leave", "it does not run: unsupported, or for another machine"
 
 
 MEASURES = (Action.MEASURE, Action.RETRY, Action.REDO)  # and leaves a result
