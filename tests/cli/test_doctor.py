@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from stepgrid.build import python_libraries
 from stepgrid.cli import main
 from stepgrid.cli.doctor import verdict
 from stepgrid.host import locks, noise, sysfs, tuning
@@ -114,12 +115,44 @@ def test_a_wrong_spec_is_a_wrong_spec(folder: Path, capsys: Capture) -> None:
         ("mariadb", {"debian": ["mariadb-server"]}, {}, ""),
         ("postgres", {"debian-source": "postgresql-17", "suite": "sid"}, {}, "dpkg-source cc c++ make perl"),
         ("program", {"git": "x", "ref": "main"}, {"command": "make"}, "git"),
+        ("program", {"cargo": "x", "version": "1"}, {}, "cargo"),
+        ("program", {"go": "host.example/m/x", "version": "v1.0.0"}, {}, "go"),
+        ("program", {"npm": "x", "version": "1"}, {}, "npm"),
     ],
 )
 def test_what_the_recipe_of_a_build_needs(engine: str, source: Any, flags: Any, programs: str) -> None:
     build = PlannedBuild("b-0", "mine", engine, "", source, recipe={"flags": flags})
     found = doctor.needed_programs(Plan("p", "t", "a.yaml", None, (), (), (build,), (), {}, Report()), ())
     assert found == dict.fromkeys(programs.split(), "the build mine")
+
+
+CLIENTS = """\
+title: t
+builds:
+  kv: {engine: program, requirements: [lmdb==1.6.2]}
+  bench: {engine: program, source: {go: host.example/module/cmd/bench, version: v1.0.0}}
+steps: [{name: get, kind: command, argv: ["true"]}]
+"""
+
+
+def test_a_client_that_this_host_lacks(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "a.yaml").write_text(CLIENTS)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr(python_libraries, "find_spec", lambda name: None)
+    assert main(["check", "a.yaml"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert (
+        "build kv cannot be made on this host, because there is neither uv nor pip for the libraries of its script"
+        in words
+    )
+    assert (
+        "build bench cannot be made on this host, because there is no go: install it (Debian package golang-go)"
+        in words
+    )
+    assert main(["doctor", "a.yaml"]) == 3
+    words = " ".join(capsys.readouterr().out.split())
+    assert "stops libraries there is neither uv nor pip for the libraries of its script: install one" in words
+    assert "stops go not installed; needed for the build bench fix: sudo apt install golang-go" in words
 
 
 def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from tests.docs.pages import DOCS, blocks, write_files
 from tests.integration.conftest import Lab
 from tests.needs import require
 
-NIGHTLY = {"own-lua"}  # servers and clients that are unpacked for minutes
+NIGHTLY = {"own-lua", "own-package"}  # servers that are unpacked, crates that are compiled, for minutes
 PAGES = sorted(DOCS.glob("how-to/own-*.md"))
 NEEDS = {
     "debian": "apt", "library/": "apt", "cargo:": "cargo", "npm:": "npm", "go:": "go", "requirements:": "pip",

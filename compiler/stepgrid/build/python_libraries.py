@@ -27,8 +27,8 @@ from stepgrid.model.site import Site
 
 ENVIRONMENT = "environment"  # in the build's folder
 LACKING = (
-    "no uv and no pip for the libraries of a script: install one (`pip install uv`, or Debian package python3-pip),"
-    " or name a Python that has pip as `python` under `tools:` in the site file"
+    "there is neither uv nor pip for the libraries of its script: install one (`pip install uv`, or Debian package"
+    " python3-pip), or name a Python that has pip as `python` under `tools:` in the site file"
 )
 
 _PIP = ("--no-input", "--disable-pip-version-check", "--progress-bar=off")

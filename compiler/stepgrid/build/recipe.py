@@ -93,9 +93,12 @@ def require(order: Order, name: str) -> str:
     program = order.site.tool(name)
     path = shutil.which(program)
     if path is None:
-        hint = f"install it (Debian package {PACKAGES.get(name, name)}), or name it under `tools:` in the site file"
-        raise BuildError(f"there is no program {program}, which this build needs: {hint}")
+        raise BuildError(f"there is no program {program}, which this build needs: {install_hint(name)}")
     return path
+
+
+def install_hint(name: str) -> str:
+    return f"install it (Debian package {PACKAGES.get(name, name)}), or name it under `tools:` in the site file"
 
 
 @dataclass(frozen=True, slots=True)

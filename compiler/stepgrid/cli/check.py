@@ -84,7 +84,7 @@ def _check(args: argparse.Namespace) -> int:
     if args.format == "github":
         print("".join(f"{format_annotation(problem)}\n" for problem in all_problems), end="")
     for plan in filter(None, plans):
-        lines = [f"{plan.spec}: fine; {plan_size(plan)}", *_unchecked_options(plan)]
+        lines = [f"{plan.spec}: fine; {plan_size(plan)}", *_unchecked_options(plan), *_missing_clients(plan)]
         print(folded("\n".join(lines), sys.stdout))
     samples = [try_sample(plan, sample) for plan in filter(None, plans) for sample in args.samples]
     return FINE if all(plans) and all(samples) else PROBLEMS
@@ -112,6 +112,13 @@ def _unchecked_options(plan: Plan) -> Iterator[str]:
         command = shlex.join(["stepgrid", "builds", plan.spec, *scale, "--make"])
         verb = "it is" if count == 1 else "they are"
         yield f"options of {counted(count, 'build')} are unchecked until {verb} made: `{command}`"
+
+
+def _missing_clients(plan: Plan) -> Iterator[str]:
+    from stepgrid.language.site import current_site
+    from stepgrid.workflow import doctor, host_plan
+
+    yield from doctor.missing_clients(plan, host_plan.store(), current_site())
 
 
 # Samples: the output of a step, read as that of its runs will be.

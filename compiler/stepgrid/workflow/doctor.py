@@ -12,15 +12,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from stepgrid.build.python_libraries import missing_client
 from stepgrid.build.recipe import PACKAGES as TOOL_PACKAGES
+from stepgrid.build.recipe import install_hint
 from stepgrid.host import activity, disk, facts, locks, sysfs
 from stepgrid.host.files import FICLONE
 from stepgrid.host.host_check import OK, STOPS, WARNING, Finding, unknown
 from stepgrid.host.noise import look
 from stepgrid.host.processes import cgroup, launch
+from stepgrid.language.sources import REQUIREMENTS, source_parts
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.site import Site
-from stepgrid.model.units import percent, size
+from stepgrid.model.units import counted, percent, size
 from stepgrid.plugins.registry import COLLECTORS, engine
 from stepgrid.store.store import Store
 
@@ -86,6 +89,8 @@ def _plan_findings(plan: Plan, store: Store, site: Site) -> Iterator[Finding]:
     for tool in missing_tools(plan.stages, site):
         mend = f"sudo apt install {tool.package}, or `tools:` of a site file" if tool.package else ""
         yield Finding(tool.program, WARNING, f"not installed; the collector {tool.collector} needs it", None, "", mend)
+    if _names_with_libraries(plan, store) and (lack := missing_client(site)):
+        yield Finding("libraries", STOPS, lack)
     is_limited = any(options.get("memory") for options in launches)
     if is_limited and launch.scope_refusal(launch.SCOPE) and not cgroup.can_limit():
         mend = "leave `launch: {memory}` out, or run where `systemd-run --user` works"
@@ -132,8 +137,28 @@ def _build_tools(build: PlannedBuild) -> Iterator[str]:
     from stepgrid.build.ready_programs import recipe_of
 
     recipe = recipe_of(build, engine(build.engine))
-    yield from (SOURCE_TOOLS[key] for key in build.source if key in SOURCE_TOOLS)
+    yield from (SOURCE_TOOLS[key] for part in source_parts(build.source) for key in part if key in SOURCE_TOOLS)
     yield from recipe.tools if recipe else ()
+
+
+def missing_clients(plan: Plan, store: Store, site: Site) -> Iterator[str]:
+    """Say of the builds that are not made yet what this host lacks to fetch or install them."""
+    names: dict[str, list[str]] = {}
+    if (listed := _names_with_libraries(plan, store)) and (lack := missing_client(site)):
+        names[lack] = listed
+    for build in plan.builds:
+        for tool in () if store.has_build(build.id) else _build_tools(build):
+            if not shutil.which(site.tool(tool)):
+                names.setdefault(f"there is no {site.tool(tool)}: {install_hint(tool)}", []).append(build.name)
+    for sentence, listed in names.items():
+        shown = listed[0] if len(listed) == 1 else f"{listed[0]} and {counted(len(listed) - 1, 'other build')}"
+        yield f"build {shown} cannot be made on this host, because {sentence}"
+
+
+def _names_with_libraries(plan: Plan, store: Store) -> list[str]:
+    """List builds that are not made yet and whose scripts have libraries."""
+    builds = [build for build in plan.builds if any(REQUIREMENTS in part for part in source_parts(build.source))]
+    return [build.name for build in builds if not store.has_build(build.id)]
 
 
 def _launches(stages: Iterable[PlannedStage]) -> list[Mapping[str, Any]]:

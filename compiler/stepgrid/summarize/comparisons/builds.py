@@ -36,6 +36,10 @@ _ROUTES: Mapping[str, str] = MappingProxyType(
         "debian": "Debian packages",
         "maven": "published binaries (Maven)",
         "pypi": "published binaries (PyPI)",
+        "requirements": "Python with its libraries",
+        "cargo": "compiled by cargo",
+        "go": "compiled by go",
+        "npm": "installed by npm",
         "system": "a program of this machine",
         RUNNING: "a server that already ran",
     }
