@@ -151,8 +151,8 @@ def missing_clients(plan: Plan, store: Store, site: Site) -> Iterator[str]:
             if not shutil.which(site.tool(tool)):
                 names.setdefault(f"there is no {site.tool(tool)}: {install_hint(tool)}", []).append(build.name)
     for sentence, listed in names.items():
-        shown = listed[0] if len(listed) == 1 else f"{listed[0]} and {counted(len(listed) - 1, 'other build')}"
-        yield f"build {shown} cannot be made on this host, because {sentence}"
+        subject = listed[0] if len(listed) == 1 else f"{listed[0]} and {counted(len(listed) - 1, 'other build')}"
+        yield f"build {subject} cannot be made on this host, because {sentence}"
 
 
 def _names_with_libraries(plan: Plan, store: Store) -> list[str]:
