@@ -53,7 +53,9 @@ def to_do(lab: Lab) -> str:
 
 
 def test_an_edited_script_measures_its_cells(lab: Lab) -> None:
-    execute(lab, "run", "spec.yaml")
+    write_script(lab, "common.sh", "qps=80\n")
+    warning = "; b.sh mentions common.sh, which is left out: `source: {path: …, files: [common.sh]}` adds it\n"
+    assert warning in execute(lab, "run", "spec.yaml")
     for litter in (".b.sh.swp", "b.sh~", "#b.sh#", "notes.txt"):
         (lab.folder / "bench" / litter).write_text("x")
     assert to_do(lab) == "nothing"
@@ -70,7 +72,9 @@ def test_an_edited_script_measures_its_cells(lab: Lab) -> None:
 def test_a_file_that_all_scripts_name_measures_all(lab: Lab) -> None:
     lab.write(SPEC.replace("{path: bench}", "{path: bench, files: common.sh}"))
     write_script(lab, "common.sh", "qps=80\n")
-    assert "build script-a.sh: path bench (a.sh, common.sh), built in" in execute(lab, "run", "spec.yaml")
+    run = execute(lab, "run", "spec.yaml")
+    assert "build script-a.sh: path bench (a.sh, common.sh), built in" in run
+    assert "left out" not in run
     write_script(lab, "common.sh", "qps=90\n")
     assert to_do(lab) == "build: 3; measure: 3 stages"
 

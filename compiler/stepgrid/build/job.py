@@ -101,7 +101,8 @@ def produce(build: PlannedBuild, folder: Path, waited: float = 0.0) -> str:
     record.write(folder, build, finished)
     assertions = {True: ", assertions enabled", False: ", no assertions", None: ""}[checked.identity.assertions]
     version = "" if checked.identity.version == UNTOLD else f", version {checked.identity.version}"
-    return f"{description}, built in {units.duration(seconds)}{version}{assertions}"
+    warning = f"; {material.warning}" if material.warning else ""
+    return f"{description}, built in {units.duration(seconds)}{version}{assertions}{warning}"
 
 
 def _refuse_replaced_programs(build: PlannedBuild) -> None:

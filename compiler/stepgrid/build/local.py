@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import platform
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,11 +16,12 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.pins import chosen_files
 from stepgrid.build.recipe import Artifact, Material, Order
 from stepgrid.host.files import FICLONE, sha256
-from stepgrid.language.files import tree_checksum
+from stepgrid.language.files import head, tree_checksum
 from stepgrid.language.sources import WHOLE, local_files
 from stepgrid.model.plan import Json
 
 _MOST_FILES = 3  # in the name of a source
+_MOST_SIBLINGS = 1000  # that a script is searched for
 
 
 class System:
@@ -93,7 +95,32 @@ class LocalTree:
             artifacts=(Artifact(str(path), "", digest),),
             quality={"route": "source"},
             advice="declare the version that the tree has, or another path",
+            warning=_missing_file(path, tree, local_files(source)),
         )
+
+
+def _missing_file(path: Path, tree: Path, names: Sequence[str]) -> str:
+    """Tell of a file that was not chosen, and that a chosen script in its folder names or imports."""
+    for name in names:
+        content = head(str(tree / name)) if (tree / name).is_file() else b"\0"
+        if b"\0" in content:  # no text
+            continue
+        text = content.decode(errors="replace")
+        siblings = [*(path / name).parent.iterdir()][:_MOST_SIBLINGS]
+        for sibling in sorted(entry.relative_to(path) for entry in siblings if not entry.name.startswith(("_", "."))):
+            if not (tree / sibling).exists() and _mentions(text, sibling.name):
+                return (
+                    f"{name} mentions {sibling}, which is left out: `source: {{path: …, files: [{sibling}]}}` adds it"
+                )
+    return ""
+
+
+def _mentions(text: str, name: str) -> bool:
+    """Tell whether a text has a name as that of a file, or imports it."""
+    word = re.escape(name)
+    is_file = rf"(?<![\w.-]){word}(?![\w-])" if "." in name else rf"(?<![\w}}]){word}/|/{word}(?![\w-])"
+    is_module = rf"^\s*(?:from|import)\s+{re.escape(name.removesuffix('.py'))}\b"
+    return re.search(f"{is_file}|{is_module}", text, re.MULTILINE) is not None
 
 
 def _copy_tree(path: Path, tree: Path, names: Sequence[str], attempt: Path) -> None:

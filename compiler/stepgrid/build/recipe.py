@@ -121,6 +121,7 @@ class Material:
     quality: Mapping[str, Json] = field(default_factory=dict)  # what decides whether figures compare
     facts: Mapping[str, Json] = field(default_factory=dict)
     advice: str = ""  # what to do when the binary's version is not the declared one
+    warning: str = ""  # what may be missing, and what to do
     described: ServerDescription | None = None  # of a server that already runs: there is no binary to be asked
 
 
