@@ -38,7 +38,8 @@ def test_what_is_nested_says_so() -> None:
         if any(isinstance(item, Nested) for item in field.metadata)
     }
     linkbench = {f"linkbench.{name}" for name in ("mix", "popularity", "multiget", "lists")}
-    known = {"sysbench.arguments", *linkbench, "vector_search.dataset", "command.metrics", "command.series"}
+    pgbench = {"pgbench.scripts", "pgbench.variables"}
+    known = {"sysbench.arguments", *linkbench, *pgbench, "vector_search.dataset", "command.metrics", "command.series"}
     assert nested == known
 
 

@@ -200,6 +200,18 @@ GIVEN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "index": st.sampled_from(["pk", "si"]),
         **ENGINE,
     },
+    "pgbench": {
+        "action": st.sampled_from(["init", "run"]),
+        "scripts": st.sampled_from(
+            ["select-only", {"tpcb-like": 1, "mine.sql": {"weight": 2}}, {"a": {"sql": "SELECT 1"}}]
+        ),
+        "scale": COUNT,
+        "duration": SECONDS,
+        "clients": COUNT,
+        "rate": st.none() | COUNT,
+        "log": st.none() | st.floats(0, 100),
+        **ENGINE,
+    },
     "insert_benchmark": {
         "action": st.sampled_from(["load", "index", "insert", "query"]),
         "rows": COUNT,

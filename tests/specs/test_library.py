@@ -15,6 +15,7 @@ PARAMS = {  # what each family of workloads is given
     "db_bench": "keys: 1k, threads: 2, duration: 10s",
     "insert_benchmark": "rows: 1k, more_rows: 1k, clients: 2, deletes: true, duration: 10s",
     "linkbench": "ids: 1k, clients: 2, duration: 10s",
+    "pgbench": "scale: 1, clients: 2, duration: 10s",
     "sysbench": "tables: 2, rows: 1k, threads: 2, read_time: 1s, write_time: 1s",
     "vector": "dataset: fashion-mnist-784-euclidean, m: 8, ef_construction: 32, clients: 2",
 }
@@ -82,7 +83,7 @@ def test_every_option_set_is_of_an_engine() -> None:
 @pytest.mark.parametrize("name", defined("workloads"))
 def test_every_workload_resolves(tmp_path: Path, name: str) -> None:
     kind = name.split(".")[0]
-    engine = {"db_bench": "rocksdb", "vector": "mariadb"}.get(kind, "mysql")
+    engine = {"db_bench": "rocksdb", "vector": "mariadb", "pgbench": "postgres"}.get(kind, "mysql")
     options = "options: [leveled, c4r16, byrx]" if engine == "rocksdb" else ""
     made = builds(engine).replace("5.18.4", "6.0.2")  # which is the first with mixgraph
     plan = planned(tmp_path, made, options, f"workload: {name}", f"params: {{{PARAMS[kind]}}}")

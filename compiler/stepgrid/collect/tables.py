@@ -272,7 +272,7 @@ def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, l
     return columns
 
 
-_PERCENTILE = re.compile(r"(?:(?P<operation>[a-z]+)_)?p(?P<whole>\d+)(?:_(?P<rest>\d+))?_us")
+_PERCENTILE = re.compile(r"(?:(?P<operation>[a-z0-9_]+)_)?p(?P<whole>\d+)(?:_(?P<rest>\d+))?_us")
 
 
 @lru_cache(4096)  # of the same few names for every step

@@ -77,7 +77,8 @@ class ActionSettings(ServerSettings):
     @model_validator(mode="before")
     @classmethod
     def _remove_unused(cls, values: Any) -> Any:
-        fields = cls.ACTIONS.get(str(values.get(cls.ACTION))) if isinstance(values, dict) else None
+        default = cls.model_fields[cls.ACTION].default
+        fields = cls.ACTIONS.get(str(values.get(cls.ACTION, default))) if isinstance(values, dict) else None
         if fields is None:
             return values
         used = fields.required | fields.optional | cls.ALWAYS | {cls.ACTION}

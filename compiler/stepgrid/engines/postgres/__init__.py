@@ -54,7 +54,9 @@ _CONFIGURATION = "postgresql.conf"
 class Postgres:
     name = "postgres"
     programs: tuple[str, ...] = ("postgres", "initdb", "pg_ctl")
-    kinds: tuple[str, ...] = ("sysbench", "insert_benchmark", "linkbench", "sql", "quiesce", "command", "vector_search")
+    kinds: tuple[str, ...] = (
+        "pgbench", "sysbench", "insert_benchmark", "linkbench", "sql", "quiesce", "command", "vector_search",
+    )  # fmt: skip
     immutable: tuple[str, ...] = ()
     server = True
     storage_engines: tuple[str, ...] = ("heap",)

@@ -1,0 +1,43 @@
+"""The page about plug-ins names every field of what a driver is given and gives, and what pgbench's driver uses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from stepgrid.drivers import pgbench
+from stepgrid.model.figures import Figures
+from stepgrid.model.plan import Command
+from stepgrid.plugins.driver import Context
+from stepgrid.plugins.server import Access
+from tests.docs.pages import DOCS
+
+TYPES = {
+    "Context": Context._fields,
+    "Access": Access._fields,
+    "Command": tuple(field.name for field in fields(Command)),
+    "Figures": tuple(field.name for field in fields(Figures)),
+}
+
+
+def rows(title: str) -> dict[str, str]:
+    """Field -> what the driver of pgbench does with it, of the table below a heading."""
+    page = (DOCS / "plugins.md").read_text(encoding="utf-8")
+    (section,) = re.findall(rf"^### {title}\n(.*?)^##", page, re.MULTILINE | re.DOTALL)
+    table = re.findall(r"^\| (`.*?) \|.*\| (.*?) ?\|$", section, re.MULTILINE)
+    return {name: use for names, use in table for name in re.findall(r"`(\w+)`", names)}
+
+
+@pytest.mark.parametrize("title", TYPES)
+def test_every_field_is_named(title: str) -> None:
+    assert sorted(rows(title)) == sorted(TYPES[title])
+
+
+@pytest.mark.parametrize(("title", "variable"), [("Context", "context"), ("Access", "access")])
+def test_what_pgbench_uses_is_said(title: str, variable: str) -> None:
+    text = Path(pgbench.__file__).read_text(encoding="utf-8")
+    used = {*re.findall(rf"\b{variable}\.(\w+)", text)}
+    assert {name for name, use in rows(title).items() if use} == used
