@@ -17,11 +17,11 @@ from tests.docs.pages import DOCS, blocks, write_files
 from tests.integration.conftest import Lab
 from tests.needs import require
 
-NIGHTLY = {"own-lua", "own-package"}  # servers that are unpacked, crates that are compiled, for minutes
+NIGHTLY = {"own-lua", "own-package", "own-sql"}  # servers that are unpacked, crates that are compiled, for minutes
 PAGES = sorted(DOCS.glob("how-to/own-*.md"))
 NEEDS = {
     "debian": "apt", "library/": "apt", "cargo:": "cargo", "npm:": "npm", "go:": "go", "requirements:": "pip",
-    "make -j": "make", "$(CC)": "cc",
+    "make -j": "make", "zonky": "maven", "$(CC)": "cc",
 }  # fmt: skip
 FIGURE = re.compile(r"[▲▼≠?=*]*[\d.]+[kMB]?×?(–[\d.]+[kMB]?)?")
 BEHIND_THE_FIGURES = re.compile(r"  ([▲▼≠?=*!] |(why|claims|undecided|releases|products|page|next) )")
