@@ -28,6 +28,19 @@ def test_the_last_match_counts(tmp_path: Path) -> None:
     assert _metrics(tmp_path, "rate 1\nrate 2.5\n", rate={"pattern": r"^rate (\S+)$"}) == {"rate": 2.5}
 
 
+@pytest.mark.parametrize(
+    ("text", "pattern", "expected"),
+    [
+        ("rate=7.5e-05 s", r"rate=([0-9.]+)", 7.5e-05),
+        ("rate=1e+06\n", r"rate=(\d+)", 1e6),
+        ("rate=7e-05", r"rate=([0-9.]+)e", 7.0),
+        ("rate=7e2f", r"rate=(\d+)", 7.0),
+    ],
+)
+def test_a_number_is_not_cut_before_its_exponent(tmp_path: Path, text: str, pattern: str, expected: float) -> None:
+    assert _metrics(tmp_path, text, rate={"pattern": pattern}) == {"rate": expected}
+
+
 def test_stdout_goes_before_stderr(tmp_path: Path) -> None:
     metrics = {"a": {"pattern": r"a=(\d+)"}, "b": {"pattern": r"b=(\d+)"}}
     assert _metrics(tmp_path, "a=1", "a=2 b=3", **metrics) == {"a": 1.0, "b": 3.0}

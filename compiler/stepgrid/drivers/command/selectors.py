@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 LARGEST = 2_000  # instructions of a compiled one, of which each looks at each byte in the worst case
 SECONDS, SECONDS_PER_BYTE = 10.0, 3e-6  # one match takes linear time, all matches of a text may take quadratic time
+_EXPONENT = re.compile(rb"[eE][+-]?[0-9]+(?![\w.])")
 _LINES = "(?m)"  # ^ and $ are those of a line
 _LACKING = ("invalid perl operator", "invalid escape sequence")
 _HINT = "; RE2 has no look-around and no back-references"
@@ -39,13 +40,15 @@ def groups(pattern: str) -> int:
 
 
 def matches(pattern: str, text: str) -> list[str]:
-    """Find what the first group holds, wherever it holds anything."""
+    """Find what the first group holds, wherever it holds anything; with the exponent of a number, if one follows."""
     content = text.encode(errors="replace")
     seconds = SECONDS + SECONDS_PER_BYTE * len(content)
     values, end = list[str](), time.monotonic() + seconds
     for match in _compiled(pattern).finditer(content):
         if match[1] is not None:
-            values.append(match[1].decode(errors="replace"))
+            is_cut = match.end() == match.end(1) and match[1][-1:].isdigit()  # `([0-9.]+)` of 7.1e-05
+            exponent = _EXPONENT.match(content, match.end()) if is_cut else None
+            values.append((match[1] + (exponent[0] if exponent else b"")).decode(errors="replace"))
         if time.monotonic() > end:
             raise PatternError(f"the pattern {pattern} takes more than {seconds:.0f} s")
     return values
