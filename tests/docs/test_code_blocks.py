@@ -15,9 +15,10 @@ from stepgrid.model.plan import Plan
 from tests.docs.pages import DOCS, ROOT, TEXTS, Block, anchors, blocks, links, name, write_files
 
 OF_THE_LANGUAGE = DOCS / "language.md"  # tests/test_language_page.py compiles those with what they include
-OF_A_PLUGIN = DOCS / "plugins.md"  # tests/integration/test_pgbench.py runs it with its plug-in
+PLUGINS = {page for page in TEXTS for block in blocks(page, "toml") if block.file}  # they are run with their plug-in
 SPECS = [
-    block for page in TEXTS if page not in (OF_THE_LANGUAGE, OF_A_PLUGIN) and DOCS / "problems" not in page.parents
+    block for page in TEXTS
+    if page != OF_THE_LANGUAGE and page not in PLUGINS and DOCS / "problems" not in page.parents
     for block in blocks(page, "yaml") if re.match(r"title:", block.text)
 ]  # fmt: skip
 SHELL = [block for page in TEXTS for block in blocks(page, "sh", "")]

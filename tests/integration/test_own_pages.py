@@ -20,8 +20,9 @@ from tests.needs import require
 NIGHTLY = {"own-lua", "own-package", "own-sql"}  # servers that are unpacked, crates that are compiled, for minutes
 PAGES = sorted(DOCS.glob("how-to/own-*.md"))
 NEEDS = {
-    "debian": "apt", "library/": "apt", "cargo:": "cargo", "npm:": "npm", "go:": "go", "requirements:": "pip",
-    "make -j": "make", "zonky": "maven", "$(CC)": "cc",
+    "debian": "apt", "library/": "apt", "cargo:": "cargo", "npm:": "npm", "go:": "go",
+    "requirements:": "pip", "pip install": "pip", "make -j": "make", "$(CC)": "cc",
+    "zonky": "maven",
 }  # fmt: skip
 FIGURE = re.compile(r"[▲▼≠?=*]*[\d.]+[kMB]?×?(–[\d.]+[kMB]?)?")
 BEHIND_THE_FIGURES = re.compile(r"  ([▲▼≠?=*!] |(why|claims|undecided|releases|products|page|next) )")
