@@ -85,6 +85,7 @@ def test_the_page_about_sql_of_ones_own(lab: Lab) -> None:
     texts = [path.read_text() for path in lab.folder.glob("outputs/summary/*/summary.txt")]
     text = next(text for text in texts if text.startswith("own SQL"))
     assert "p99_us relative to postgres-15.19" in text
+    assert "()" not in text
     assert "18 answers 99 % of the paced transfers within a second" in text
     figures = rows(lab, "SELECT step, bool_and(transfer_avg_us > 0 AND lookup_p99_us <= p99_99_us), "
                         "bool_and(statement_2_us > 0), count(statement_4_us), bool_and(failed_transactions = 0), "

@@ -140,10 +140,11 @@ def _other_metrics(report: Report) -> list[str]:
     lines = []
     for metric, answers in findings_by_metric(report).items():
         if answers and metric != report.setup.metric:
-            texts = [
-                f"{finding.headline.removesuffix(f' the {metric.title}')} ({finding.note.partition(DOT)[0]})"
-                for finding in answers
-            ]
+            texts = []
+            for finding in answers:
+                extent = finding.note.partition(DOT)[0]
+                headline = finding.headline.removesuffix(f" the {metric.title}")
+                texts.append(f"{headline} ({extent})" if extent else headline)
             lines.append(f"{metric.title}, of {answers[0].base}: {'; '.join(texts)}")
     return _titled("by other metrics", _wrapped(lines))
 
