@@ -71,6 +71,10 @@ def test_a_changed_pattern_measures_nothing(lab: Lab) -> None:
     assert lab.results() == results
     assert figures(lab, "qps") == [9000, 9000]
     assert "  read " not in execute(lab, "plan", "spec.yaml")
+    lab.write(SPEC.replace('}}"]', '}}", more]').replace("QPS (", "qps ("))
+    plan = execute(lab, "plan", "spec.yaml")
+    assert "    params.argv: [{program:tool}, get, 1] -> [{program:tool}, get, 1, more]\n" in plan
+    assert "metrics" not in plan
 
 
 def test_results_of_before_are_taken_over(lab: Lab) -> None:
