@@ -185,6 +185,16 @@ def test_a_run_has_one_end(values: dict[str, Any]) -> None:
         settings(scripts="tpcb-like", **values)
 
 
+def test_transactions_that_end_a_run_are_counted() -> None:
+    """So that `check` warns of a run that ends within milliseconds."""
+    driver = Pgbench()
+    few = driver.counted_work(settings(scripts="select-only", transactions=10, clients=4))
+    assert few is not None
+    assert (few.setting, few.operations, few.seconds) == ("transactions", 40, 0.01)
+    assert driver.counted_work(settings(**RUN)) is None
+    assert driver.counted_work(settings(action="init", scale=1)) is None
+
+
 def test_figures_of_a_run(tmp_path: Path) -> None:
     found = figures(tmp_path, FIRST, SECOND, report_per_command=True)
     assert found.metrics == {

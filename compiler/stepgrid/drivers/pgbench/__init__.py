@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.host.failure import tail
 from stepgrid.model.plan import Command
-from stepgrid.plugins.driver import PackageRunner, ParserMetrics
+from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserMetrics
 
 if TYPE_CHECKING:
     from stepgrid.model.figures import PrintedStep
@@ -42,7 +42,15 @@ class Pgbench(ParserMetrics, PackageRunner):
     def estimate(self, settings: Mapping[str, Any]) -> float:
         if settings["action"] == "init":
             return max(1.0, float(settings["scale"] / SCALES_PER_S))
-        return float(settings["duration"] or settings["transactions"] / TRANSACTIONS_PER_S)
+        work = self.counted_work(settings)
+        return work.seconds if work else float(settings["duration"])
+
+    def counted_work(self, settings: Mapping[str, Any]) -> CountedWork | None:
+        """Return the transactions of all clients, where they end a run."""
+        transactions = settings["transactions"] if settings["action"] == "run" else None
+        if transactions is None:
+            return None
+        return CountedWork("transactions", transactions * settings["clients"], transactions / TRANSACTIONS_PER_S)
 
     def targets(self, settings: Mapping[str, Any]) -> Mapping[str, float]:
         return {"target_transactions_per_s": float(settings["rate"])} if settings.get("rate") else {}
