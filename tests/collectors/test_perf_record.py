@@ -73,3 +73,21 @@ def test_a_text_is_read_back() -> None:
     """A line without a count is none."""
     counts = {("a", "b"): 2, ("a", "b c"): 3, ("b",): 1}
     assert perf_record.read_stacks(f"{perf_record.write_stacks(counts)}cut off;he\n") == counts
+
+
+def test_windows_stand_for_the_whole_step() -> None:
+    """Of 10 µs of CPU per operation a quarter had no sample."""
+    recorded = [("perf_record", "burn", 600.0), ("perf_record", "main", 150.0), ("perf_record", "[recorded]", 1000.0)]
+    assert {name: time for _, name, time in counts.profile_counts(recorded, {"cpu_us_per_op": 10.0})} == {
+        "burn": pytest.approx(6.0),
+        "main": pytest.approx(1.5),
+        "[CPU without a sample]": pytest.approx(2.5),
+    }
+    assert list(counts.profile_counts(recorded[:2], {"cpu_us_per_op": 10.0})) == []
+
+
+def test_only_samples_of_windows_count() -> None:
+    window = {"began": 13148.63, "ended": 13148.64}
+    assert list(perf_record.count_stacks(SCRIPT.splitlines(keepends=True), [window])) == []
+    window = {"began": 13148.62, "ended": 13148.6248}
+    assert sum(perf_record.count_stacks(SCRIPT.splitlines(keepends=True), [window]).values()) == 1

@@ -21,13 +21,15 @@ from stepgrid.cli.spec_arguments import (
     select_cell,
     select_cells,
 )
+from stepgrid.collect.step_figures import StepFigures
 from stepgrid.errors import FAILED, FINE, USAGE
 from stepgrid.host import files
 from stepgrid.language.problems import nearest
+from stepgrid.model.metrics import SERVER_CPU
 from stepgrid.model.plan import Plan, PlannedCell, Report
 from stepgrid.model.table import NOTHING, Table
 from stepgrid.plan.actions import arms
-from stepgrid.plugins.collector import ComparingCollector, Recording
+from stepgrid.plugins.collector import RECORDED, ComparingCollector, Recording
 from stepgrid.store.paths import STEPS_TABLE
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats import FORMATS, join_json
@@ -146,16 +148,25 @@ def _recordings(store: Store, plan: Plan, cell: PlannedCell, step_name: str, col
 
     step = next((step for step in cell.steps if step.name == step_name), None)
     stages = {stage.id: stage for stage in plan.stages}
-    for stage in dict.fromkeys(repeat.stages[step.stage] for repeat in cell.repeats) if step else ():
+    measured = dict.fromkeys(repeat.stages[step.stage] for repeat in cell.repeats) if step else {}
+    profiles = plan.profile.stages if plan.profile else {}
+    for stage in (*measured, *(profiles[stage] for stage in measured if stage in profiles)):
         result = store.result(stage)
         figures = stored_figures(result, stages[stage].steps) if result else None
         if step is None or result is None or figures is None:
             continue
-        operations = figures.steps[step.index].metrics.get("operations")
+        operations = _recorded_operations(figures.steps[step.index])
         for path in sorted(result.glob(f"steps/{step.index}-*/collectors/*/collector.json")):
             record = files.read_json(path)
             if operations and record.get("collector") == collector:
                 yield Recording(path.parent, record, operations)
+
+
+def _recorded_operations(figures: StepFigures) -> float | None:
+    """Count the operations of a recording; of a profile's windows those that took as much CPU as they."""
+    recorded = next((count for _, name, count in figures.counts if name == RECORDED), None)
+    cpu = figures.metrics.get(SERVER_CPU, figures.metrics.get("cpu_us_per_op"))
+    return recorded / cpu if recorded is not None and cpu else figures.metrics.get("operations")
 
 
 def add_bisect_arguments(parser: argparse.ArgumentParser) -> None:

@@ -125,6 +125,8 @@ def _totals(preview: Preview) -> Iterator[tuple[str, str]]:
     yield "plan", f"{counted(len(plan.cells), 'cell')}{times}: {nodes}"
     for search in plan.searches:
         yield "search", search_text(search)
+    if plan.profile:
+        yield "profile", _profile_cost(preview)
     if loads := loads_so_far(plan):
         yield "loads", loads
     yield "to do", _remaining_work(preview)
@@ -143,6 +145,27 @@ def _totals(preview: Preview) -> Iterator[tuple[str, str]]:
     if preview.abandoned:
         verb = "belongs" if len(preview.abandoned) == 1 else "belong"
         yield "earlier", f"{counted(len(preview.abandoned), 'result')} no longer {verb} to this spec (kept)"
+
+
+def _profile_cost(preview: Preview) -> str:
+    """Say what runs again under a profiler and how long that takes, at most where verdicts choose it."""
+    plan = preview.plan
+    assert plan.profile is not None
+    seconds = {stage.id: stage.seconds for stage in plan.stages}
+    count, takes = len(plan.profile.stages), sum(seconds[stage] for stage in plan.profile.stages.values())
+    chosen = f"{counted(count, 'stage')} again under perf, {duration(takes)}" if count else "no stage so far"
+    if not plan.profile.waits:
+        return chosen
+    measuring = {
+        repeat.stages[step.stage]
+        for cell in plan.cells
+        for step in cell.steps
+        if step.measured
+        for repeat in cell.repeats
+        if not repeat.run
+    }
+    most = f"at most {counted(len(measuring), 'stage')}, {duration(sum(seconds[stage] for stage in measuring))}"
+    return f"{chosen}; steps that differ are profiled after the verdicts: {most}"
 
 
 def _reading(preview: Preview) -> str:

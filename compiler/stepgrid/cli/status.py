@@ -160,7 +160,7 @@ def run_watch(args: argparse.Namespace) -> int:
     try:
         while plan is not None:
             status = _watch_plan(plan)
-            following = stored_plan(args) if plan.adds_loads else plan
+            following = stored_plan(args) if plan.adds_stages else plan
             plan = None if following.digest == plan.digest else following
     except KeyboardInterrupt:
         return INTERRUPTED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,10 +13,10 @@ from typing import Any
 
 from stepgrid.host.files import read_json
 from stepgrid.model.figures import LIVE_ROWS, START_FIGURES, TREE_LEVELS
-from stepgrid.model.metrics import Metric
+from stepgrid.model.metrics import SERVER_CPU, Metric
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.result_schema import LEVEL_STATES
-from stepgrid.plugins.collector import CountingCollector
+from stepgrid.plugins.collector import FUNCTIONS, RECORDED, CountingCollector
 from stepgrid.plugins.registry import COLLECTORS
 
 Row = Mapping[str, Any]
@@ -111,6 +112,8 @@ def _levels(before: Row, after: Row) -> Iterator[Row]:
 # Collectors: tools that look on while the step runs.
 
 COLLECTED = "collectors"  # folder of a step
+UNSAMPLED = "[CPU without a sample]"
+PROFILE = "profile"  # the source of microseconds of CPU per operation, by function
 COST = "they cost some of its speed"
 
 
@@ -128,6 +131,17 @@ def collector_counts(step: Path) -> Iterator[Count]:
         kind = str(record.get("collector"))
         if kind in COLLECTORS.names() and isinstance(collector := COLLECTORS.get(kind), CountingCollector):
             yield from ((kind, name, count) for name, count in collector.counted(folder, record).items())
+
+
+def profile_counts(counts: Iterable[Count], metrics: Mapping[str, float]) -> Iterator[Count]:
+    """Convert the windows of a profile to microseconds of CPU per operation, by the CPU of the whole step.
+
+    perf does not sample the switch between two tasks, which is much of what a server does."""
+    times = {name: count for source, name, count in counts if source == FUNCTIONS}
+    recorded, cpu = times.pop(RECORDED, 0.0), metrics.get(SERVER_CPU, metrics.get("cpu_us_per_op"))
+    if recorded and cpu is not None:
+        times[UNSAMPLED] = recorded - math.fsum(times.values())
+        yield from ((PROFILE, name, time / recorded * cpu) for name, time in times.items())
 
 
 def collector_warnings(step: Path) -> Iterator[str]:

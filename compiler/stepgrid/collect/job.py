@@ -95,11 +95,15 @@ def _read_results(store: Store, plan: Plan, tables: ResultTables) -> dict[str, N
     names = {stage.id: f"{stage.id}/{result.folder.name}" for stage, result in results}
     stored = ((names[stage.id], figures_mark(result.folder, stage.steps)) for stage, result in results)
     marks = {name: mark for name, mark in stored if mark}
+    profiled = {profile: measured for measured, profile in (plan.profile.stages if plan.profile else {}).items()}
     in_parts, stages = tables.keep_parts(marks), {stage.id: stage for stage in plan.stages}
     for has_mark in (True, False):  # those that are read each time are a part of their own
         for stage, result in results:
             if (names[stage.id] in marks) == has_mark and names[stage.id] not in in_parts:
                 reading = readings.get(result.folder) or _stored(result, stage)
+                if stage.id in profiled:
+                    tables.add_profile(stages[profiled[stage.id]], result.folder, reading[0])
+                    continue
                 _add_result(stage, stages, result, reading, tables)
         tables.write_part()
     return nodes

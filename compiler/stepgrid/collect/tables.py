@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.collect import parquet
+from stepgrid.collect.counts import profile_counts
 from stepgrid.collect.parquet import NUMBER, Row, named, quoted
 from stepgrid.collect.samples import PER_SECOND
 from stepgrid.collect.step_figures import Columns, ResultFigures, StepFigures
@@ -172,6 +173,15 @@ class ResultTables:
                 column.append(self._texts.setdefault(text, text))
         if max(table.rows for table in self._tables.values()) >= LARGE:
             self.write_part()
+
+    def add_profile(self, measured: PlannedStage, result: Path, figures: ResultFigures) -> None:
+        """Add what was profiled of a measured stage to its counters; nothing else of a profile is a figure."""
+        subject = f"{result.parent.name}/{result.name}"
+        self._results[subject] = self._marks.get(subject)
+        for position, step in enumerate(figures.steps):
+            counts = [*profile_counts(step.counts, step.metrics)]
+            point = Point(measured.id, result.name, position, measured.steps[position].name)
+            self._tables["counters"].add(point, _columns(("source", "name", "grown"), counts))
 
     def _add_step(self, point: Point, step: StepFigures) -> None:
         tables = self._tables

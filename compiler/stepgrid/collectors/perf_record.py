@@ -2,39 +2,62 @@
 
 from __future__ import annotations
 
+import math
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from stepgrid.collectors.flame import Stack, draw_difference, draw_graph
 from stepgrid.collectors.perf_stat import is_attached
-from stepgrid.plugins.collector import Recording, Target, pid_list
+from stepgrid.host import sysfs
+from stepgrid.host.files import read_json, write_json
+from stepgrid.host.sampling import ProcessGroup
+from stepgrid.plugins.collector import RECORDED, Recording, Target, pid_list
 
 _FREQUENCY = 99  # not a round number: nothing that runs by the clock is always, or never, met
-_DATA, _FOLDED, _GRAPH = "perf.data", "stacks.txt", "flamegraph.svg"
+_LENGTH = "for"
+# seconds of a window, between two starts, before the first
+_USUAL = {"frequency": _FREQUENCY, "call_graph": "fp", _LENGTH: 15, "every": 60, "after": 0}
+_HELPER = (sys.executable, "-m", "stepgrid.collectors.perf_record")
+_PERIOD = 0.005  # seconds between two looks whether perf is attached
+_TRIES = 20
+_DATA, _FOLDED, _GRAPH, _WINDOWS = "perf.data", "stacks.txt", "flamegraph.svg", "windows.json"
 
 
 class PerfRecord:
+    """All of a step; of a profile pass, windows after the ramp-up, each with the processes that the engine has then."""
+
     tool = "perf"
     package = "linux-perf"
     settings: tuple[str, ...] = ("frequency", "call_graph")
 
     def argv(self, tool: str, settings: Mapping[str, Any], target: Target) -> Sequence[str]:
-        rate, unwinding = str(settings.get("frequency", _FREQUENCY)), str(settings.get("call_graph", "fp"))
-        words = ["-F", rate, "--call-graph", unwinding, "--no-buildid-cache", "-o", str(target.folder / _DATA)]
-        return [tool, "record", *words, "-p", pid_list(target.pids)]
+        if _LENGTH not in settings:
+            return _perf_words(tool, settings, target.pids, target.folder / _DATA)
+        words = [str(settings.get(name, usual)) for name, usual in _USUAL.items()]
+        return [*_HELPER, tool, *words, str(os.getpgid(target.pids[0])), str(target.folder)]
 
     def attached(self, pid: int) -> bool:
-        return is_attached(pid)
+        """Wait for nothing where windows are recorded: each finds the threads of its time."""
+        return " ".join(_HELPER) in (sysfs.text(f"proc/{pid}/cmdline") or "").replace("\0", " ") or is_attached(pid)
 
     def parse(self, folder: Path) -> Mapping[str, float]:
         return {}
 
     def counted(self, folder: Path, settings: Mapping[str, Any]) -> Mapping[str, float]:
-        """Sum microseconds of CPU of each function itself, without those that it calls."""
-        times: dict[str, float] = {}
+        """Sum microseconds of CPU of each function itself, without those that it calls.
+
+        The CPU of the windows, by which their samples stand for the whole step, is among them."""
+        windows = read_json(folder / _WINDOWS).get("windows", [])
+        times = {RECORDED: math.fsum(float(window["cpu"]) for window in windows) * 1e6} if windows else {}
         for stack, microseconds in _stack_times(folder, settings).items():
             times[stack[-1]] = times.get(stack[-1], 0.0) + microseconds
         return times
@@ -44,16 +67,77 @@ class PerfRecord:
 
     def script(self, tool: str, folder: Path) -> Sequence[str]:
         """Leave out inlined functions: to find them takes minutes in a large binary."""
-        return [tool, "script", "-i", str(folder / _DATA), "--no-inline", "-F", "comm,pid,tid,time,event,ip,sym,dso"]
+        files = map(str, sorted(folder.glob(f"{_DATA}*")))
+        command = 'for file; do "$0" script -i "$file" --no-inline -F comm,pid,tid,time,event,ip,sym,dso || exit; done'
+        return ["sh", "-c", command, tool, *files]
 
     def draw(self, output: Path, folder: Path) -> str | None:
         with output.open(encoding="utf-8", errors="replace") as lines:
-            counts = count_stacks(lines)
+            counts = count_stacks(lines, read_json(folder / _WINDOWS).get("windows", ()))
         if not counts:
             return "perf took no sample: the step was too short, or waited all the time"
         (folder / _FOLDED).write_text(write_stacks(counts), encoding="utf-8")
         (folder / _GRAPH).write_text(draw_graph(counts, folder.name), encoding="utf-8")
         return None
+
+
+def _perf_words(tool: str, settings: Mapping[str, Any], pids: Sequence[int], output: Path) -> list[str]:
+    rate, unwinding = str(settings.get("frequency", _FREQUENCY)), str(settings.get("call_graph", "fp"))
+    words = ["-F", rate, "--call-graph", unwinding, "--no-buildid-cache", "-o", str(output)]
+    return [tool, "record", *words, "-k", "CLOCK_MONOTONIC", "-p", pid_list(pids)]
+
+
+def record_windows(argv: Sequence[str]) -> None:
+    """Record one window after the other until SIGINT, and how much CPU the processes took meanwhile."""
+    tool, rate, unwinding, length, period, after, leader, folder = argv
+    settings, windows = {"frequency": rate, "call_graph": unwinding}, list[dict[str, float]]()
+    group = ProcessGroup(int(leader))
+    with suppress(KeyboardInterrupt):
+        time.sleep(float(after))
+        while True:
+            output = Path(folder) / f"{_DATA}.{len(windows)}"
+            window = _record_window(_perf_words(tool, settings, group.members(), output), group, float(length))
+            if window is None:  # the step ended while perf was starting
+                output.unlink(missing_ok=True)
+                return
+            windows.append(window)
+            write_json(Path(folder) / _WINDOWS, {"windows": windows}, durable=False)
+            if window["is_last"]:
+                return
+            time.sleep(max(0.0, window["began"] + float(period) - time.monotonic()))
+
+
+def _record_window(words: Sequence[str], group: ProcessGroup, length: float) -> dict[str, float] | None:
+    """Count CPU only while perf looks on: to attach takes a while. SIGINT at the end of the step reaches perf, too."""
+    process = subprocess.Popen(words)
+    began, before, is_ending = math.inf, 0.0, False
+    try:
+        while process.poll() is None and not is_attached(process.pid):
+            time.sleep(_PERIOD)
+        began, before = _clock_and_cpu(group)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(length)
+    except KeyboardInterrupt:
+        is_ending = True
+    ended, after = _clock_and_cpu(group)
+    if not is_ending:
+        process.send_signal(signal.SIGINT)
+    try:
+        status = process.wait()
+    except KeyboardInterrupt:
+        status, is_ending = process.wait(), True
+    if status not in (0, -signal.SIGINT):
+        sys.exit(status)
+    return {"began": began, "ended": ended, "cpu": after - before, "is_last": is_ending} if began < ended else None
+
+
+def _clock_and_cpu(group: ProcessGroup) -> tuple[float, float]:
+    """Read both at one moment: on a busy host a process may wait in between."""
+    for _ in range(_TRIES):
+        began, sample = time.monotonic(), group.sample()
+        if time.monotonic() - began < _PERIOD:
+            break
+    return began, sample.get("user", 0.0) + sample.get("system", 0.0)
 
 
 def _stack_times(folder: Path, settings: Mapping[str, Any]) -> Mapping[Stack, float]:
@@ -78,11 +162,16 @@ def _times_per_operation(recordings: Sequence[Recording]) -> Mapping[Stack, floa
 
 _UNKNOWN = "[unknown]"
 _FRAME = re.compile(r"\s+[0-9a-f]+ (?P<symbol>.*?)(?:\+0x[0-9a-f]+)? \((?P<object>.*)\)$")
-_HEAD = re.compile(r"(?P<program>\S.*?)\s+\d+/\d+\s+[\d.]+:")
+_HEAD = re.compile(r"(?P<program>\S.*?)\s+\d+/\d+\s+(?P<second>[\d.]+):")
 
 
-def count_stacks(lines: Iterable[str]) -> Counter[Stack]:
-    return Counter(_samples(lines))
+def count_stacks(lines: Iterable[str], windows: Sequence[Mapping[str, float]] = ()) -> Counter[Stack]:
+    """Count all samples, or those of windows."""
+    return Counter(
+        stack
+        for second, stack in _samples(lines)
+        if not windows or any(window["began"] <= second <= window["ended"] for window in windows)
+    )
 
 
 def write_stacks(counts: Mapping[Stack, int]) -> str:
@@ -100,9 +189,9 @@ def read_stacks(text: str) -> Counter[Stack]:
     return counts
 
 
-def _samples(lines: Iterable[str]) -> Iterator[Stack]:
+def _samples(lines: Iterable[str]) -> Iterator[tuple[float, Stack]]:
     """Split at empty lines; frames stand innermost first. A function without a name is known by its file."""
-    program, frames = "", list[str]()
+    second, program, frames = 0.0, "", list[str]()
     for line in lines:
         line = line.rstrip("\n")
         if frame := _FRAME.match(line):
@@ -113,12 +202,15 @@ def _samples(lines: Iterable[str]) -> Iterator[Stack]:
             if name != _UNKNOWN or frames[-1:] != [_UNKNOWN]:  # a chain that was lost goes on like that for long
                 frames.append(name)
         elif head := _HEAD.match(line):
-            program = head["program"].replace(";", ":")
+            second, program = float(head["second"]), head["program"].replace(";", ":")
         elif not line.strip() and program:
-            yield (program, *reversed(frames))
+            yield second, (program, *reversed(frames))
             program, frames = "", []
     if program:
-        yield (program, *reversed(frames))
+        yield second, (program, *reversed(frames))
 
 
 COLLECTOR = PerfRecord()
+
+if __name__ == "__main__":
+    record_windows(sys.argv[1:])

@@ -63,6 +63,11 @@ class Setup(NamedTuple):
         """Return what identity has of it in a generation of ids, 0 being today's."""
         return self.earlier_texts[generation - 1] if generation and self.earlier_texts else self.text
 
+    def observed(self, collector: Mapping[str, Json]) -> Setup:
+        """Add a collector that no spec declares, and leave out those that it does: they cost time, too."""
+        values: dict[str, Json] = {**self.values, "collectors": [dict(collector)]}
+        return self._replace(values=values, text=identity_text(values), earlier_texts=())
+
     def reading(self, inputs: Mapping[str, Input], named: Mapping[str, Input]) -> Setup:
         """Add files that its command reads: identity has their contents, not their paths."""
         if not inputs and not named:

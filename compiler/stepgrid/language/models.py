@@ -356,6 +356,18 @@ class Collector(Model):
 
 CollectorUse = Annotated[Collector, accepts(Collector | Label)]
 Collectors = Annotated[tuple[CollectorUse, ...], accepts(tuple[CollectorUse, ...] | CollectorUse)]
+
+
+class Profile(Model):
+    """Stages that run again under a profiler when verdicts are there, outside of figures."""
+
+    where: Annotated[tuple[Label, ...], accepts(tuple[Label, ...] | Label)] = ()  # changed, all, or steps
+    length: Duration = Field(default=15.0, alias="for", gt=0)  # how long each window is
+    period: Duration = Field(default=60.0, alias="every", gt=0)  # from the start of one window to that of the next
+    frequency: Count = 499  # samples a second
+    call_graph: Literal["fp", "dwarf", "lbr"] | None = None
+
+
 Filter = dict[str, Label | tuple[Label, ...]]  # axis (or `step`) -> a label, or any of several
 
 
@@ -434,6 +446,7 @@ class Spec(Library):
     start: Start | None = None
     probes: tuple[Probe, ...] = ()
     collectors: Collectors = ()
+    profile: Annotated[Profile | None, accepts(Profile | Label)] = None
     claims: tuple[Claim, ...] = ()
     allow: dict[str, Annotated[str, Field(min_length=1)]] = {}
     strict: Literal["same-quality"] | None = None

@@ -304,6 +304,7 @@ _SPEC: Mapping[str, Rule] = {
     "exclude": _list,
     "also": _list,
     "repeat": lambda node: _under("loads", node) if isinstance(node, Text) else node,
+    "profile": lambda node: _keys("where", _list)(_under("where", node) if isinstance(node, Text) else node),
     "probes": _all(_keys("before after counters", _list)),
     "collectors": lambda node: _all(_collector)(_list(node)),
     "report": _keys("tables", _all(lambda n: _under("layout", n) if isinstance(n, Text) else _table_lists(n))),

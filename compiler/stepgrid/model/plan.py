@@ -244,6 +244,22 @@ class AdaptiveRepeat:
         return "until decided" if self.width is None else f"until ± {self.width * 100:g} %"
 
 
+CHANGED, ALL = "changed", "all"  # steps that are profiled: those that a report found different; the measured ones
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePass:
+    """Stages that run again under a profiler, outside of figures and verdicts."""
+
+    where: tuple[str, ...]  # CHANGED, ALL, or names of steps
+    stages: Mapping[str, str]  # a measured stage -> the one that profiles it
+
+    @property
+    def waits(self) -> bool:
+        """Tell whether verdicts choose its stages."""
+        return CHANGED in self.where
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     digest: str
@@ -261,11 +277,22 @@ class Plan:
     share: bool = True  # whether cells share what they have in common
     until: AdaptiveRepeat | None = None  # where cells have as many loads as it took so far
     searches: tuple[Mapping[str, Any], ...] = ()  # on live grids: step, variable, param, range, what each is for
+    profile: ProfilePass | None = None
 
     @property
     def adds_loads(self) -> bool:
         """A report of it may ask for more."""
         return self.until is not None or any(claim.get("confirm") for claim in self.report.claims)
+
+    @property
+    def adds_stages(self) -> bool:
+        """A report of it may ask for more loads, or for profiles."""
+        return self.adds_loads or (self.profile is not None and self.profile.waits)
+
+    @property
+    def profiling(self) -> frozenset[str]:
+        """The stages that profile others."""
+        return frozenset(self.profile.stages.values()) if self.profile else frozenset()
 
 
 def load_counts(plan: Plan | Header) -> tuple[int, int]:
@@ -309,6 +336,7 @@ class Header:
     share: bool = True
     until: AdaptiveRepeat | None = None
     searches: tuple[Mapping[str, Any], ...] = ()
+    profile: ProfilePass | None = None
 
     @cached_property
     def cells(self) -> Sequence[PlannedCell]:

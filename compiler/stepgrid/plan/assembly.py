@@ -19,12 +19,12 @@ from stepgrid.expand.cells import Expansion, expand
 from stepgrid.expand.definitions import Differs, stands_in_for_none
 from stepgrid.language import lock_file
 from stepgrid.language.expressions import BUDGET
-from stepgrid.language.problems import Location, Problem, Problems, SpecError
+from stepgrid.language.problems import Location, Problem, Problems, SpecError, nearest
 from stepgrid.language.sources import can_move, source_key, source_parts
 from stepgrid.language.spec_file import Document, read_spec
 from stepgrid.language.yaml import Map, load
 from stepgrid.lint import runner as lint
-from stepgrid.model.plan import BUILD, Axis, Json, Plan, PlannedBuild, PlannedCell
+from stepgrid.model.plan import ALL, BUILD, CHANGED, Axis, Json, Plan, PlannedBuild, PlannedCell, ProfilePass
 from stepgrid.model.search import AxisSearch
 from stepgrid.plan import identity, plan_file, report_check
 from stepgrid.plan.order import NO_RECORDS, LoadCounts, LoadRecords
@@ -168,6 +168,7 @@ def _assemble(
     cells = tuple([tree.add(cell) for cell in expansion.cells])
     _check_identical_points(expansion, cells, problems)
     axes = _axes(expansion, cells)
+    _check_profiled_steps(document, cells, problems)
     steps = (draft.steps for draft in tree.drafts.values())
     # the report is about more cells than those of a narrowed plan
     report = report_check.compile_report(document, axes, cells, steps, Problems() if is_narrowed else problems)
@@ -187,8 +188,19 @@ def _assemble(
         share=spec.share,
         until=spec.repeat.adaptive,
         searches=tuple(_searches(cells, tree)),
+        profile=ProfilePass(tuple(map(str, spec.profile.where)) or (CHANGED,), tree.profiles) if spec.profile else None,
     )
     return replace(plan, digest=plan_file.digest(plan))
+
+
+def _check_profiled_steps(document: Document, cells: Iterable[PlannedCell], problems: Problems) -> None:
+    """Report steps that a profile names and no cell measures."""
+    measured = {step.name: step for cell in cells for step in cell.steps if step.measured}.values()
+    names = [CHANGED, ALL, *dict.fromkeys(name for step in measured for name in (step.name, step.step) if name)]
+    for label in document.spec.profile.where if document.spec.profile else ():
+        if label not in names:
+            message = f"`profile`: no cell measures a step `{label}`"
+            problems.add("undefined-name", label.where, message, nearest(label, names), len(label))
 
 
 def _load_counts(document: Document, records: LoadRecords) -> LoadCounts:

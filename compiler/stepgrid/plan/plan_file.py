@@ -32,6 +32,7 @@ from stepgrid.model.plan import (
     PlannedCell,
     PlannedStage,
     PlannedStep,
+    ProfilePass,
     Repeat,
     Report,
     encode,
@@ -70,6 +71,7 @@ def read_header(folder: Path) -> Header:
         searches=tuple(raw.get("searches", ())),
         share=raw.get("share", True),
         until=AdaptiveRepeat(**raw["until"]) if raw.get("until") else None,
+        profile=ProfilePass(tuple(profile["where"]), profile["stages"]) if (profile := raw.get("profile")) else None,
     )
 
 
@@ -254,6 +256,7 @@ _UNUSUAL = (
 def _header(plan: Plan) -> dict[str, Any]:
     """Leave out what is as usual: plans that are older than these keys keep their digests."""
     usual = {"share": plan.share, "searches": not plan.searches, "until": plan.until is None}
+    usual["profile"] = plan.profile is None
     omitted = {"cells", "stages", *(name for name, is_usual in usual.items() if is_usual)}
     header = {name: value for name, value in fields(plan).items() if name not in omitted}
     report = {name: value for name, value in fields(plan.report).items() if value or name not in _UNUSUAL}

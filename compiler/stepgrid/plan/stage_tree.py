@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TypeAlias
 
@@ -13,9 +13,11 @@ from stepgrid.expand.cells import Cell
 from stepgrid.expand.evaluation import ResolvedStep, Segment, StepHead
 from stepgrid.expand.options import identity_text, option_text
 from stepgrid.expand.setup import Setup
-from stepgrid.language.models import Spec
+from stepgrid.language.models import Profile, Spec
 from stepgrid.model.plan import (
+    ALL,
     BUILD,
+    CHANGED,
     CLIENT,
     FILES,
     INPUTS,
@@ -34,6 +36,7 @@ from stepgrid.model.plan import (
 )
 from stepgrid.plan import identity
 from stepgrid.plan.order import LoadCounts, ranks
+from stepgrid.plugins.collector import FUNCTIONS
 from stepgrid.plugins.registry import driver
 
 CELL_PREFIX = "c-"
@@ -64,14 +67,16 @@ class Draft:
     seconds: float
     labels: Labels  # that its cells have in common
     children: list[str] = field(default_factory=list)
+    is_profile: bool = False
 
     def title(self, axes: Sequence[str]) -> str:
         """rocksdb-7.8.3 cache=lru threads=1, load 1: readww, overwrite"""
+        prefix = "profile of " if self.is_profile else ""
         labels = [self.labels.get(BUILD, ""), *[f"{axis}={self.labels[axis]}" for axis in axes if axis in self.labels]]
         common = " ".join(label for label in labels if label)
         run = f", run {self.run + 1}" if self.run else ""
         steps = stage_label([step.name for step in self.steps])
-        return f"{f'{common}, ' if common else ''}load {self.load + 1}{run}: {steps}"
+        return f"{prefix}{f'{common}, ' if common else ''}load {self.load + 1}{run}: {steps}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +108,7 @@ class StageTree:
     ) -> None:
         self.drafts: dict[str, Draft] = {}
         self.machines: dict[str, Mapping[str, Json]] = {}
+        self.profiles: dict[str, str] = {}  # a measured stage -> the one that profiles it
         self._spec, self._axes, self._builds, self._loads, self._choose = spec, axes, builds, loads, choose
         self._roots: dict[tuple[str, int, str], _Root] = {}
         self._ids: dict[_Key, str] = {}
@@ -124,11 +130,16 @@ class StageTree:
         loads = self._loads.of(lambda load: [stage for stage, _ in self._chain(segments, root, load, 0)][-1])
         indices = [(load, run) for load in range(loads) for run in range(runs)]
         repeats = tuple([self._repeat(segments, labels, root, load, run) for load, run in indices])
+        if self._spec.profile is not None and repeats:
+            self._profile(self._spec.profile, segments, labels, root, repeats)
         return PlannedCell(node, labels, root.build, self._cell_steps(segments), repeats)
 
     def stages(self) -> tuple[PlannedStage, ...]:
         drafts = list(self.drafts.values())
-        rank = ranks(drafts, self._spec.order, self._spec.seed)
+        measured, profiling = ([draft for draft in drafts if draft.is_profile == is_last] for is_last in (False, True))
+        rank = ranks(measured, self._spec.order, self._spec.seed)
+        last = ranks(profiling, self._spec.order, self._spec.seed)  # they would disturb what is measured
+        rank |= {stage: len(measured) + position for stage, position in last.items()}
         planned = (
             PlannedStage(
                 id=draft.id,
@@ -147,6 +158,22 @@ class StageTree:
             for draft in drafts
         )
         return tuple(sorted(planned, key=lambda stage: stage.id))
+
+    def _profile(
+        self, profile: Profile, segments: Sequence[Segment], labels: Labels, root: _Root, repeats: Sequence[Repeat]
+    ) -> None:
+        """Add stages that do the same again, from the same images, under a profiler: one for each load."""
+        names = set(map(str, profile.where))
+        if CHANGED in names or not names:
+            names |= {*self._loads.records.profiled(repeats[0].stages[-1])}
+        for repeat in repeats:
+            for node, key in self._chain(segments, root, repeat.load, repeat.run) if not repeat.run else ():
+                steps = tuple([_under_profiler(step, profile, names) for step in key[2].steps])
+                if node not in self.profiles and steps != key[2].steps:
+                    observed = (*key[:2], Segment(steps, key[2].seed_keys), *key[3:])
+                    stage = self.profiles[node] = self._identify(observed)
+                    self._add_draft(stage, observed, labels, (repeat.load, 0))
+                    self.drafts[stage].is_profile = True
 
     def _root(self, cell: Cell, node: str) -> _Root:
         key = (cell.choice.build.name, id(cell.hardware), "" if self._spec.share else node)
@@ -258,6 +285,23 @@ class StageTree:
         return self._setups[id(setup)][1]
 
 
+RAMP = 0.25  # of a step that is shorter than the time between two windows
+
+
+def _under_profiler(step: ResolvedStep, profile: Profile, names: Collection[str]) -> ResolvedStep:
+    """Return the step with a profiler, or the step itself where it is not to be profiled."""
+    head = step.head
+    if not head.measured or not {ALL, head.name, head.step or head.name} & {*names}:
+        return step
+    ramp = max(profile.period - profile.length, 0.0)
+    after = min(ramp, RAMP * step.settings.seconds)
+    windows: dict[str, Json] = {"for": profile.length, "every": max(profile.period, profile.length), "after": after}
+    rate: dict[str, Json] = {"frequency": profile.frequency}
+    unwinding: dict[str, Json] = {"call_graph": profile.call_graph} if profile.call_graph else {}
+    collector: dict[str, Json] = {"name": "profile", "collector": FUNCTIONS, **windows, **rate, **unwinding}
+    return replace(step, setup=step.setup.observed(collector))
+
+
 def _indices(position: int, load: int, run: int) -> tuple[int, int]:
     """Pick the indices that a stage's own id has: its parent's id has the rest."""
     return (load, 0) if position == 0 else (0, run if position == 1 else 0)
@@ -277,6 +321,9 @@ def id_faults(plan: Plan) -> Iterator[str]:
     chains = [(cell.id, repeat.stages) for cell in plan.cells for repeat in cell.repeats]
     positions = {stage: position for _, chain in chains for position, stage in enumerate(chain)}
     owners = {} if plan.share else {stage: cell for cell, chain in chains for stage in chain}
+    for stage_id, profiling in plan.profile.stages.items() if plan.profile else ():
+        positions[profiling] = positions[stage_id]
+        owners |= {profiling: owners[stage_id]} if stage_id in owners else {}
     for stage in plan.stages:
         ids = _possible_ids(stage, positions.get(stage.id, 0), owners.get(stage.id, ""))
         if stage.id not in ids:

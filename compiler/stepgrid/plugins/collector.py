@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+RECORDED = "[recorded]"  # among counts by function: microseconds of CPU of the windows that were recorded
+FUNCTIONS = "perf_record"  # the collector that counts microseconds of CPU by function, and the source of its counts
+
 
 class Target(NamedTuple):
     """Processes that a collector observes, and the folder of its files."""

@@ -116,7 +116,7 @@ def is_measured(store: Store, stage: str) -> bool:
 
 
 def load_records(store: Store) -> LoadRecords:
-    return LoadRecords(partial(requested_loads, store), partial(has_result, store))
+    return LoadRecords(partial(requested_loads, store), partial(has_result, store), partial(requested_profile, store))
 
 
 def requested_loads(store: Store, stage: str) -> int:
@@ -135,8 +135,26 @@ def has_result(store: Store, stage: str) -> bool:
 def request_loads(store: Store, stage: str, loads: int, why: str) -> None:
     """Request this many loads, never fewer than before: what is measured stays in the report."""
     path = store.load_request(stage)
-    if read_json(path).get("loads", 0) < loads:
-        write_note(path, {"loads": loads, "why": why})
+    if (record := read_json(path)).get("loads", 0) < loads:
+        write_note(path, {**record, "loads": loads, "why": why})
+
+
+def requested_profile(store: Store, stage: str) -> tuple[str, ...]:
+    """List the steps of a cell that a report wants profiled."""
+    content = read_input(store.load_request(stage))
+    try:
+        return tuple(map(str, json.loads(content).get("profile", ()))) if content else ()
+    except (ValueError, TypeError, AttributeError):
+        return ()
+
+
+def request_profile(store: Store, stage: str, steps: Iterable[str]) -> None:
+    """Request that steps of a cell are profiled, beside those of earlier requests."""
+    path = store.load_request(stage)
+    record = read_json(path)
+    names = sorted({*map(str, record.get("profile", ())), *steps})
+    if names != record.get("profile"):
+        write_note(path, {**record, "profile": names})
 
 
 def load_request_reason(store: Store, stage: str) -> str:

@@ -19,10 +19,11 @@ from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD
 from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
 from stepgrid.model.units import counted
+from stepgrid.plugins.collector import FUNCTIONS
 from stepgrid.summarize.comparisons.comparison import Case, Comparison
 from stepgrid.summarize.data.functions import Growth, function_times
 from stepgrid.summarize.data.points import Point, group
-from stepgrid.summarize.data.tables_reader import FUNCTIONS, StepDetails
+from stepgrid.summarize.data.tables_reader import StepDetails
 from stepgrid.summarize.setup import Setup
 
 MOST_CAUSES = 3

@@ -55,6 +55,15 @@ class Comparisons:
         return {section.step: section.points for section in self.sections}
 
     @property
+    def differing_steps(self) -> dict[str, set[str]]:
+        """Map cells to the steps in which they differ from their base, or others from them."""
+        steps: dict[str, set[str]] = {}
+        for case in (case for comparison in self.all for case in comparison.cases() if case.entry.is_difference):
+            for run in (*case.point.runs[:1], *case.base.runs[:1]):
+                steps.setdefault(run.cell, set()).add(run.step)
+        return steps
+
+    @property
     def load_requests(self) -> list[tuple[str, int, str]]:
         """List cell, loads and why: of what is undecided, and of claims that are to be confirmed."""
         requests = decisions.load_requests(self.decisions)

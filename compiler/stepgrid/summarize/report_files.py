@@ -85,11 +85,15 @@ def write_report(store: Store, report: Report) -> None:
     """Write the page, ask for loads that are undecided, then write the text: where it is, everything is."""
     page = summary_text.page_path(store, report.setup.plan)
     write_text(page, html_page.page(report))
-    if requests := report.comparisons.load_requests:
-        cells = plan_file.read_header(store.plan(report.setup.plan)).cells
-        last_stages = {cell.id: cell.repeats[0].stages[-1] for cell in cells}
+    requests = report.comparisons.load_requests
+    profiles = {} if requests else report.comparisons.differing_steps
+    if requests or profiles:
+        header = plan_file.read_header(store.plan(report.setup.plan))
+        last_stages = {cell.id: cell.repeats[0].stages[-1] for cell in header.cells}
         for cell, loads, why in requests:
             stage_requests.request_loads(store, last_stages[cell], loads, why)
+        for cell, steps in profiles.items() if header.profile and header.profile.waits else ():
+            stage_requests.request_profile(store, last_stages[cell], steps)
     for line in changed_statements(store.verdicts(report.setup.plan), report, revision()):
         print(line, file=sys.stderr)
     write_json(store.summary(report.setup.plan) / SUMMARY_BRIEF, brief_by_width(report, page))

@@ -351,12 +351,15 @@ DIRECTORY_OPTIONS = ("-d", "--directory")  # of Snakemake: the same command line
 
 def describe_next_round(work: RemainingWork, config: Mapping[str, Any]) -> str:
     """Describe the loads that are added and why; empty where all is decided."""
-    if not work.plan.adds_loads or not config:
+    if not work.plan.adds_stages or not config:
         return ""
     plan, _ = plan_cache.load_or_compile(host_plan.store(), plan_request(config))
-    count = len({stage.id for stage in plan.stages} - {stage.id for stage in work.plan.stages})
+    added = {stage.id for stage in plan.stages} - {stage.id for stage in work.plan.stages}
+    count, advice = len(added), "" if can_restart() else "; the same command measures them"
     if not count:
         return ""
+    if added <= plan.profiling:
+        return f"profile: the steps that differ run again under a profiler\n{counted(count, 'stage')} more{advice}"
     before = {cell.id: len(cell.repeats) for cell in work.plan.cells}
     grown = (cell for cell in plan.cells if len(cell.repeats) > before.get(cell.id, 0))
     reasons = [
@@ -364,7 +367,6 @@ def describe_next_round(work: RemainingWork, config: Mapping[str, Any]) -> str:
     ]
     reason = reasons[0] if reasons else "undecided"
     further = f"; and {len(reasons) - 1} more" if len(reasons) > 1 else ""
-    advice = "" if can_restart() else "; the same command measures them"
     return f"{reason}{further}\n{counted(count, 'stage')} more{advice}"
 
 

@@ -10,7 +10,9 @@ from dataclasses import replace
 from functools import cache
 from statistics import fmean, stdev
 
+from stepgrid.collect.counts import PROFILE
 from stepgrid.model import units
+from stepgrid.plugins.collector import FUNCTIONS
 from stepgrid.plugins.layout import (
     CLIENT_ROW,
     MEASURED_ROW,
@@ -22,7 +24,7 @@ from stepgrid.plugins.layout import (
     FunctionTime,
 )
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import FUNCTIONS, Place, Run, StepDetails
+from stepgrid.summarize.data.tables_reader import Place, Run, StepDetails
 from stepgrid.summarize.statistics.confidence_intervals import special
 
 Growth = Mapping[Place, Mapping[str, Mapping[str, float]]]  # by place, source and name
@@ -38,10 +40,13 @@ MOST_UNRESOLVED = 3  # without symbols, that a note names
 
 def function_times(growth: Growth, run: Run) -> Times:
     """Sum microseconds per operation of a run, by plain names; empty where it was not profiled."""
-    counts, operations = growth.get(run.place, {}).get(FUNCTIONS), run.metrics.get("operations")
+    counts = growth.get(run.place, {})
+    symbols, operations = counts.get(PROFILE), 1.0
+    if symbols is None:
+        symbols, operations = counts.get(FUNCTIONS, {}), run.metrics.get("operations", 0.0)
     times: dict[str, float] = defaultdict(float)
-    for symbol, microseconds in (counts or {}).items() if operations else ():
-        times[plain_name(symbol)] += microseconds / (operations or 1.0)
+    for symbol, microseconds in symbols.items() if operations else ():
+        times[plain_name(symbol)] += microseconds / operations
     return dict(times)
 
 

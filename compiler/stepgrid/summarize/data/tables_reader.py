@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepgrid.collect import parquet
-from stepgrid.collect.counts import PROBE
+from stepgrid.collect.counts import PROBE, PROFILE
 from stepgrid.collect.parquet import named
 from stepgrid.collect.query import open_tables, table_source
 from stepgrid.collect.series import mark_stalls
@@ -25,6 +25,7 @@ from stepgrid.collect.step_figures import ENGINE
 from stepgrid.model import units
 from stepgrid.model.figures import LATENCY_CLASSES, LATENCY_LIMITS
 from stepgrid.model.result_schema import axis_columns
+from stepgrid.plugins.collector import FUNCTIONS
 from stepgrid.summarize.statistics.time_series import Relative, Steadiness, relative, relatives, steadiness
 
 if TYPE_CHECKING:
@@ -180,7 +181,6 @@ def _summaries(seconds: Seconds) -> Iterator[tuple[Place, SeriesSummary]]:
 
 # Details of steps: many rows, of which a report shows a few or none.
 
-FUNCTIONS = "perf_record"  # the source of microseconds of CPU by function
 Window = tuple[str, ...]  # ("5m",): the last five minutes of each step; ("1m", "5m"): from the first to the fifth
 Shares = Mapping[str, Sequence[float]]  # operation, "" of all -> per cent in each class of response times
 _WINDOW_SLACK = 1.5  # seconds: the last second of a step is seldom whole
@@ -244,14 +244,16 @@ class StepDetails:
     def counters(self, keys: Collection[Place]) -> Mapping[Place, Mapping[str, Mapping[str, float]]]:
         """Read source -> name -> growth of the counters of engines, and of CPU by function."""
         growth: dict[Place, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
-        sql = "SELECT stage, position, source, name, grown FROM {counters} WHERE source IN (?, ?)"
-        for stage, position, source, name, grown in self._read_places(sql, keys, ENGINE, FUNCTIONS):
+        sql = "SELECT stage, position, source, name, grown FROM {counters} WHERE source IN (?, ?, ?)"
+        for stage, position, source, name, grown in self._read_places(sql, keys, ENGINE, FUNCTIONS, PROFILE):
             growth[stage, position][source][name] = grown
         return growth
 
     @cached_property
     def profiled_places(self) -> Set[Place]:
-        return {*self._read("SELECT DISTINCT stage, position FROM {counters} WHERE source = ?", FUNCTIONS)}
+        return {
+            *self._read("SELECT DISTINCT stage, position FROM {counters} WHERE source IN (?, ?)", FUNCTIONS, PROFILE)
+        }
 
     def named_counters(self, patterns: Collection[str]) -> Mapping[Place, Mapping[str, float]]:
         """Read counters by pattern: those of a server have their own names, those of a probe are `probe.name`."""

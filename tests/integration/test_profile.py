@@ -1,0 +1,97 @@
+"""A profile pass over real runs of a program: the function that an arm calls more, with what it costs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import Lab
+from tests.needs import may_profile, needs
+
+EXTRA = 10.0  # microseconds of each operation of the slow arm
+PROGRAM = """\
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static double seconds(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return now.tv_sec + now.tv_nsec * 1e-9;
+}
+
+#define BURN(name)                                               \\
+  __attribute__((noinline)) void name(double microseconds) {     \\
+    double end = seconds(CLOCK_MONOTONIC) + microseconds * 1e-6; \\
+    while (seconds(CLOCK_MONOTONIC) < end)                       \\
+      for (volatile int at = 0; at < 500; at++) {}               \\
+  }
+BURN(look_up)
+BURN(verify_checksum)
+
+int main(int count, char** words) {
+  double length = atof(words[1]), extra = atof(words[2]);
+  long operations = 0;
+  while (seconds(CLOCK_PROCESS_CPUTIME_ID) < length) {
+    look_up(20);
+    if (extra > 0) verify_checksum(extra);
+    operations++;
+  }
+  printf("operations %ld rate %f\\n", operations, operations / seconds(CLOCK_PROCESS_CPUTIME_ID));
+}
+"""
+SPEC = f"""\
+title: "a checksum that is verified too often"
+builds:
+  burn:
+    engine: program
+    version: "1"
+    source: {{path: src}}
+    flags: {{command: cc -O1 -g -o burn burn.c, programs: burn}}
+steps:
+  - {{name: fill, kind: command, measured: false, mutates: true, argv: ["true"]}}
+  - checkpoint: loaded
+  - name: read
+    kind: command
+    argv: ["{{program:burn}}", "3", "{{{{ params.extra }}}}"]
+    metrics:
+      qps: {{pattern: "rate ([0-9.]+)", required: true}}
+      operations: {{pattern: "operations ([0-9]+)", required: true}}
+params: {{extra: 0}}
+sweep:
+  checksums: {{from: loaded, points: {{once: {{params: {{extra: 0}}}}, always: {{params: {{extra: {EXTRA:g}}}}}}}}}
+repeat: 3
+report: {{base: {{checksums: once}}}}
+"""
+
+
+@needs("perf", "cc")
+def test_the_planted_function_has_its_name_and_its_cost(lab: Lab) -> None:
+    if not may_profile():
+        pytest.skip("perf may not look at processes here: see kernel.perf_event_paranoid")
+    source = lab.folder / "src"
+    source.mkdir()
+    (source / "burn.c").write_text(PROGRAM, encoding="utf-8")
+    lab.write(SPEC)
+    assert lab.run().returncode == 0
+    measured = _results(lab.folder)
+    lab.write(f"{SPEC}profile: {{where: changed, for: 30s, every: 31s}}\n")
+    profiled = lab.run()
+    assert profiled.returncode == 0, profiled.stderr
+    assert "profile: the steps that differ run again under a profiler\n6 stages more" in profiled.stderr
+    assert measured.items() <= _results(lab.folder).items()
+    shown = lab.execute(lab.argv("report", "spec.yaml", "--table", "CPU by function", "--format", "json"))
+    assert shown.returncode == 0, shown.stderr
+    (table,) = json.loads(shown.stdout)
+    first, *_, total, measured_cpu = table["rows"]
+    assert first[0]["text"] == "verify_checksum"
+    assert first[3]["value"] == pytest.approx(EXTRA, rel=0.2)
+    for column in (1, 2):
+        assert total[column]["value"] == pytest.approx(measured_cpu[column]["value"], rel=0.05)
+
+
+def _results(folder: Path) -> dict[str, bytes]:
+    """The measured figures by result, as they lie in the store."""
+    return {str(path): path.read_bytes() for path in folder.glob("outputs/results/*/*/result.json")}

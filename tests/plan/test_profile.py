@@ -1,0 +1,102 @@
+"""The profile pass in a plan: stages of their own, from the same images, after all that is measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stepgrid.language.problems import Problems
+from stepgrid.model.plan import Plan
+from stepgrid.plan import plan_file
+from stepgrid.plan.assembly import Context, compile_spec
+from stepgrid.plan.order import LoadRecords
+from stepgrid.plan.stage_tree import id_faults
+from tests.conftest import HOST, Compile, Complaints
+
+SPEC = """\
+title: two caches
+builds: {rocksdb: {engine: rocksdb, version: 9.9.3, source: {system: db_bench}}}
+steps:
+  - {name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}
+  - checkpoint: loaded
+  - {name: readww, kind: db_bench, benchmarks: [readwhilewriting], duration: 5m}
+  - {name: readrandom, kind: db_bench, benchmarks: [readrandom], duration: 20s}
+params: {keys: 1M, threads: 1}
+collectors: [{collector: vmstat, steps: readww}]
+sweep:
+  cache:
+    from: loaded
+    points: {lru: {options: {cache_type: lru_cache}}, hyper: {options: {cache_type: hyper_clock_cache}}}
+repeat: {loads: 2, runs: 2}
+"""
+
+
+def collectors(plan: Plan, stage: str) -> list[list[object]]:
+    steps = next(each for each in plan.stages if each.id == stage).steps
+    return [list(step.setup.get("collectors", [])) for step in steps]  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("where", ["all", "readww", "changed"])
+def test_what_is_measured_stays_as_it_is(compile_text: Compile, where: str) -> None:
+    before = compile_text(SPEC)
+    plan = compile_text(f"{SPEC}profile: {where}\n")
+    assert plan.cells == before.cells
+    assert {stage.id for stage in plan.stages} - plan.profiling == {stage.id for stage in before.stages}
+    assert {stage.id: stage.rank for stage in before.stages}.items() <= {s.id: s.rank for s in plan.stages}.items()
+
+
+def test_a_stage_is_profiled_once_per_load_after_all_that_is_measured(compile_text: Compile) -> None:
+    plan = compile_text(f"{SPEC}profile: {{where: [readww], for: 10s, every: 50s}}\n")
+    stages = {stage.id: stage for stage in plan.stages}
+    assert plan.profile is not None
+    assert len(plan.profile.stages) == 4  # two arms, two loads
+    for measured, profiling in plan.profile.stages.items():
+        one, other = stages[measured], stages[profiling]
+        assert (one.parent, one.load, one.run, one.build) == (other.parent, other.load, other.run, other.build)
+        assert [step.seed for step in one.steps] == [step.seed for step in other.steps]
+        assert other.title == f"profile of {one.title}"
+    assert max(stages[each].rank for each in stages.keys() - plan.profiling) < min(
+        stages[each].rank for each in plan.profiling
+    )
+    profile = {
+        "name": "profile",
+        "collector": "perf_record",
+        "for": 10.0,
+        "every": 50.0,
+        "after": 40.0,
+        "frequency": 499,
+    }
+    assert collectors(plan, min(plan.profiling)) == [[profile], []]
+    assert list(id_faults(plan)) == []
+
+
+def test_a_short_step_is_recorded_from_its_first_quarter_on(compile_text: Compile) -> None:
+    plan = compile_text(f"{SPEC}profile: readrandom\n")
+    windows = collectors(plan, min(plan.profiling))[1][0]
+    assert isinstance(windows, dict)
+    assert windows["after"] == 5.0
+
+
+def test_steps_that_differ_are_those_that_a_report_asked_for(tmp_path: Path, compile_text: Compile) -> None:
+    plain = compile_text(SPEC)
+    asked = plain.cells[0].repeats[0].stages[-1]
+    Path("a.yaml").write_text(f"{SPEC}profile: changed\n", encoding="utf-8")
+    records = LoadRecords(lambda _: 0, lambda _: False, lambda node: ["readww"] if node == asked else [])
+    plan = compile_spec("a.yaml", None, HOST, Problems(), Context(loads=records))
+    assert plan.profile is not None
+    assert plan.adds_stages
+    assert {*plan.profile.stages} == {repeat.stages[1] for repeat in plain.cells[0].repeats if not repeat.run}
+
+
+def test_a_plan_with_profiles_is_read_back(tmp_path: Path, compile_text: Compile) -> None:
+    plan = compile_text(f"{SPEC}profile: all\n")
+    for name, lines in plan_file.texts(plan):
+        (tmp_path / name).write_text("".join(lines), encoding="utf-8")
+    assert plan_file.read(tmp_path).profile == plan.profile
+
+
+def test_an_unknown_step_has_the_nearest_name(complaints: Complaints) -> None:
+    text = complaints(f"{SPEC}profile: {{where: raedww}}\n")
+    assert "`profile`: no cell measures a step `raedww`" in text
+    assert "did you mean `readww`?" in text
