@@ -22,6 +22,7 @@ from stepgrid.model.plan import PlannedBuild
 from stepgrid.store.paths import BUILD_FILE
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
+from tests.build.repository import Repository
 from tests.build.test_archive import zipped
 from tests.needs import lacking
 
@@ -115,6 +116,22 @@ def test_a_raised_library_makes_another_build(index: Path) -> None:
     assert first.id != second.id
     assert planned(f"{IN_TREE}, requirements: [ 'thing == 1.0' ]").id == first.id
     assert answer(second, "say.py") == "thing 1.1, hello"
+
+
+def test_a_finished_build_needs_no_index(index: Path) -> None:
+    text = f"{IN_TREE}, requirements: [thing]"
+    build = planned(text)
+    assert answer(build, "say.py") == "thing 1.1, hello"
+    shutil.rmtree(index)
+    assert planned(text).id == build.id
+    assert answer(build, "say.py") == "thing 1.1, hello"
+
+
+def test_a_script_of_a_commit_names_its_libraries_itself(index: Path) -> None:
+    repository = Repository(index.with_name("repository"))
+    commit = repository.commit(say_py=BLOCK)
+    build = planned(f'source: {{git: "{repository.url}", ref: {commit}}}, flags: {{programs: say.py}}')
+    assert answer(build, "say.py") == "1.0"
 
 
 def test_a_script_names_its_libraries_itself(index: Path) -> None:

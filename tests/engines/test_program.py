@@ -154,6 +154,7 @@ def test_a_script_of_the_spec_names_its_libraries(compile_text: Compile, tmp_pat
             "{engine: program, requirements: [lmdb==1], source: {system: python3}}",
             ["the program of its system source cannot take `requirements`", "leave `source` out"],
         ),
+        ("{engine: program, requirements: {lmdb: 1}}", ["`requirements`: expected text, found a map"]),
         ("{engine: program, requirements: libraries.txt}", ["`libraries.txt` cannot be read: No such file"]),
         ("{engine: program, requirements: lmdb==1}", ["did you mean `[lmdb==1]`?"]),
         ("{engine: program, requirements: ../../libraries.txt}", ["is outside the spec's folder"]),

@@ -251,7 +251,8 @@ def _path_in_file(root: Map, location: Sequence[str | int]) -> list[str | int]:
     path: list[str | int] = []
     node: Any = root
     for position, part in enumerate(location):
-        if isinstance(node, dict) and (part in node or position == len(location) - 1):
+        is_key = isinstance(node, dict) and (part in node or (position == len(location) - 1 and "[" not in str(part)))
+        if is_key:  # and no member of a union, such as `json-or-python[…]`
             path.append(part)
             node = node.get(str(part))
         elif isinstance(node, list) and isinstance(part, int) and part < len(node):
