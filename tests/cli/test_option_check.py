@@ -203,7 +203,7 @@ def test_an_option_of_another_engine(folder: Path, capsys: Capture) -> None:
     rocks = "  rocksdb: {engine: rocksdb, version: 9.10.0, source: {debian: rocksdb-tools, suite: trixie}}\n"
     steps = "steps: [{name: fill, kind: db_bench, benchmarks: [fillseq], fresh: true, when: \"engine == 'rocksdb'\"},\n"
     steps += '  {name: one, kind: sql, sql: "select 1", when: "engine == \'mariadb\'"}]\n'
-    spec = f"title: t\nbuilds:\n{rocks}{maria}{steps}params: {{keys: 1k, duration: 1m}}\n"
+    spec = f"title: t\nbuilds:\n{rocks}{maria}{steps}params: {{keys: 1M, duration: 1m}}\n"
     spec += "allow: {no-repeats: a test}\n"
     (folder / "a.yaml").write_text(spec + "options: [{innodb_io_capacity: 400}]\n")
     made({"rocksdb": KNOWN, "maria": {"innodb_io_capacity": "number"}})
