@@ -89,6 +89,29 @@ def test_what_is_made_already_is_only_chosen_from():
     assert not PROGRAM.only_choose({"programs": "fio", "command": "make"})
 
 
+def test_flags_may_look_at_the_version(compile_text: Compile):
+    versions = SPEC.replace("source:", "versions: [a.py, b.py]\n    source:").replace(
+        '"bin/x"', '["{{ version }}", bin/x]'
+    )
+    assert [PROGRAM.program_paths(build.recipe) for build in compile_text(versions).builds] in (
+        [{"a.py": "a.py", "x": "bin/x"}, {"b.py": "b.py", "x": "bin/x"}],
+        [{"b.py": "b.py", "x": "bin/x"}, {"a.py": "a.py", "x": "bin/x"}],
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("{{ versoin }}", "a.yaml:7:51: error[undefined-name]: `versoin` is not defined\n"),
+        ("/{{ version }}", "`programs: /a.py` leads out of the tree: paths in it are expected\n"),
+    ],
+)
+def test_a_flag_of_a_version_that_is_wrong(value: str, message: str, complaints: Complaints):
+    said = complaints(SPEC.replace("source:", "versions: [a.py]\n    source:").replace("bin/x", value))
+    assert message in said
+    assert said.count("error[") == 1
+
+
 def test_a_list_is_its_words(compile_text: Compile):
     listed = SPEC.replace('programs: "bin/x"', "programs: [bin/x, bin/y]").replace("-O2", "[-O2, -g]")
     (one,), (other,) = (

@@ -76,7 +76,7 @@ class LocalTree:
     route = "path"
 
     def describe(self, source: Mapping[str, Json]) -> str:
-        names = [name for name in local_files(source) if name != WHOLE]
+        names = [] if WHOLE in local_files(source) else local_files(source)
         listed = ", ".join([*names[:_MOST_FILES], *(["…"] if len(names) > _MOST_FILES else [])])
         return f"path {source[self.route]}{f' ({listed})' if names else ''}"
 
@@ -134,7 +134,7 @@ def _copy_tree(path: Path, tree: Path, names: Sequence[str], attempt: Path) -> N
     if attempt.is_relative_to(path.resolve()) and (
         files is None or any(file.resolve().is_relative_to(attempt) for file in files.values())
     ):
-        hint = "give the tree a folder of its own, or name its `files`"
+        hint = f"give the tree a folder of its own, or {'let git ignore it' if files else 'name its `files`'}"
         raise BuildError(f"`path: {path}` holds the folder that builds are made in: {hint}")
     try:
         if files is None:
