@@ -31,9 +31,15 @@ SCRIPT = """\
 import sys, thing
 print(f"thing {thing.VERSION}, {sys.argv[1]}")
 """
-BLOCK = (
-    "#!/usr/bin/env python3\n# /// script\n# dependencies = ['thing==1.0']\n# ///\nimport thing\nprint(thing.VERSION)\n"
-)
+BLOCK = """\
+#!/usr/bin/env python3
+# /// script
+# requires-python = '>=3.11'
+# dependencies = ['thing==1.0']
+# ///
+import thing
+print(thing.VERSION)
+"""
 SPEC = """\
 title: t
 builds:
@@ -137,7 +143,7 @@ def test_a_script_of_a_commit_names_its_libraries_itself(index: Path) -> None:
 def test_a_script_names_its_libraries_itself(index: Path) -> None:
     Path("bench/say.py").write_text(BLOCK)
     build = planned(IN_TREE)
-    assert build.source["libraries"] == {"requirements": ["thing==1.0"]}
+    assert build.source["libraries"] == {"requirements": ["python>=3.11", "thing==1.0"]}
     assert answer(build, "say.py") == "1.0"
 
 
@@ -180,6 +186,7 @@ def test_a_lock_file_holds_what_was_chosen(index: Path, capsys: pytest.CaptureFi
     ("requirements", "message"),
     [
         ("[thing==1.2]", r"the index has no thing 1.2 for this Python; did you mean `1.1`\?|no version of thing==1.2"),
+        ("[thing==1.0, python>=99]", "the scripts require python>=99, and the Python here is 3"),
         ("[other]", "no wheel of other for this Python|other was not found"),
         ("[thing==1.0, part==0.2]", "the index has no part 0.2|no version of part==0.2"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid.language.requirements import RequirementsError, parse_file, parse_requirement
+from stepgrid.language.requirements import RequirementsError, parse_file, parse_requirement, takes_version
 
 ONE, TWO = "1" * 64, "2" * 64
 
@@ -105,7 +105,7 @@ import plyvel
         ("bench/pyproject.toml", PROJECT, ["plyvel==1.5.1", "lmdb>=1.4"]),
         ("pylock.bench.toml", PYLOCK, [f"lmdb==1.6.2; sys_platform == 'linux' --hash=sha256:{ONE}"]),
         ("uv.lock", UV_LOCK, [f"lmdb==1.6.2 --hash=sha256:{ONE}", "colour==0.1; (sys_platform == 'win32')"]),
-        ("kv.py", SCRIPT, ["plyvel==1.5.1"]),
+        ("kv.py", SCRIPT, ["plyvel==1.5.1", "python>=3.11"]),
     ],
 )
 def test_files_of_requirements(name: str, text: str, lines: list[str]) -> None:
@@ -128,3 +128,20 @@ def test_wrong_files(name: str, text: str, message: str) -> None:
     with pytest.raises(RequirementsError) as caught:
         parse_file(name, text)
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("clauses", "taken", "refused"),
+    [
+        (">=3.11", ["3.11.0", "3.12.1", "4.0.0"], ["3.10.14"]),
+        (">=3.11,<3.13", ["3.12.9"], ["3.13.0"]),
+        ("==3.11.*", ["3.11.2"], ["3.12.0"]),
+        ("~=3.11", ["3.11.0", "3.14.0"], ["4.0.0", "3.10.1"]),
+        ("~=3.11.2", ["3.11.4"], ["3.12.0", "3.11.1"]),
+        (">3.11", ["3.12.0"], ["3.11.2"]),
+        ("<=3.11,!=3.11.1", ["3.11.2", "3.9.0"], ["3.11.1", "3.12.0"]),
+    ],
+)
+def test_versions_of_python_that_a_script_takes(clauses: str, taken: list[str], refused: list[str]) -> None:
+    requirement = parse_requirement(f"python{clauses}")
+    assert [version for version in (*taken, *refused) if takes_version(requirement, version)] == taken

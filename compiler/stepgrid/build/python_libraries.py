@@ -20,8 +20,8 @@ from stepgrid.build.fetch import REGISTRY_SECONDS, explain_client
 from stepgrid.build.recipe import Artifact, Material, Order
 from stepgrid.language.lock_file import content_digest
 from stepgrid.language.problems import nearest
-from stepgrid.language.requirements import Requirement, parse_file, parse_requirement, sorted_lines
-from stepgrid.language.sources import REQUIREMENTS, declared_libraries
+from stepgrid.language.requirements import Requirement, parse_file, parse_requirement, sorted_lines, takes_version
+from stepgrid.language.sources import REQUIREMENTS, declared_libraries, required_pythons
 from stepgrid.model.plan import Json
 from stepgrid.model.site import Site
 
@@ -51,23 +51,25 @@ class PythonLibraries:
     route = REQUIREMENTS
 
     def describe(self, source: Mapping[str, Json]) -> str:
-        return f"{self.route} {', '.join(requirement.text for requirement in declared_libraries(source))}"
+        return f"{self.route} {_names([*required_pythons(source), *declared_libraries(source)])}"
 
     def resolve(self, source: Mapping[str, Json], order: Order) -> str:
         environment = _environment(order, order.folder / ENVIRONMENT)
-        environment.create()
+        environment.create(required_pythons(source))
         return "\n".join(sorted_lines(environment.resolve(declared_libraries(source))))
 
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
         environment = _environment(order, into / ENVIRONMENT)
-        environment.create()
+        environment.create(required_pythons(source))
         pinned = [parse_requirement(line) for line in (order.pin(source) or "").splitlines()]
-        packages = sorted(pinned or environment.resolve(declared_libraries(source)))
-        environment.install(packages)
+        libraries = declared_libraries(source)
+        packages = sorted(pinned or (environment.resolve(libraries) if libraries else []))
+        if packages:
+            environment.install(packages)
         environment.make_movable()
         lines = sorted_lines(packages)
         order.commands.note("\n".join(lines))
-        libraries = [
+        artifacts = [
             Artifact(package.name, package.version, package.hashes[0] if len(package.hashes) == 1 else "")
             for package in packages
         ]
@@ -75,7 +77,7 @@ class PythonLibraries:
         version = environment.version()
         return Material(
             prefix=into / ENVIRONMENT,
-            artifacts=(*libraries, resolution),
+            artifacts=(*artifacts, resolution),
             quality={"route": self.route, "python": version},
             facts={
                 "libraries": ", ".join(f"{package.name} {package.version}" for package in packages),
@@ -104,9 +106,15 @@ class _Environment:
         self._order, self._folder = order, folder
         self._host_python = order.site.tools.get("python", sys.executable)
         self.python = folder / "bin" / "python"
+        self._creation = [self._host_python, "-m", "venv", "--without-pip", "--symlinks", str(folder)]
 
-    def create(self) -> None:
-        self._run([self._host_python, "-m", "venv", "--without-pip", "--symlinks", str(self._folder)], "an environment")
+    def create(self, required: Sequence[Requirement]) -> None:
+        """Make an empty one, of a Python that its scripts take."""
+        self._run(self._creation, "an environment")
+        version = re.sub(r"[^0-9.].*", "", self.version().split()[1])
+        if refusing := [python.text for python in required if not takes_version(python, version)]:
+            hint = "name another one as `python` under `tools:` in the site file"
+            raise BuildError(f"the scripts require {', '.join(refusing)}, and the Python here is {version}: {hint}")
 
     def resolve(self, requirements: Sequence[Requirement]) -> list[Requirement]:
         """Choose one version of each library and of all that it needs, with the checksum of its wheel."""
@@ -187,10 +195,7 @@ class _UvEnvironment(_Environment):
     def __init__(self, order: Order, folder: Path, uv: str) -> None:
         super().__init__(order, folder)
         self._uv = uv
-
-    def create(self) -> None:
-        argv = [self._uv, "venv", "--no-python-downloads", f"--python={self._host_python}", str(self._folder)]
-        self._run(argv, "an environment")
+        self._creation = [uv, "venv", "--no-python-downloads", f"--python={self._host_python}", str(folder)]
 
     def resolve(self, requirements: Sequence[Requirement]) -> list[Requirement]:
         file = self._requirements_file(requirements)

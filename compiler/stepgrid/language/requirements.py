@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from stepgrid.errors import StepgridError
 
-PYTHON = "python"  # the program of an environment
+PYTHON = "python"  # the program of an environment; as a requirement, the versions of Python that a script takes
 HASH = " --hash="  # as in requirements.txt: between a requirement and a checksum of one of its files
 
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
@@ -114,10 +114,10 @@ def script_requirements(text: str) -> list[Requirement] | None:
     end = len(block) - 1 - block[::-1].index(_BLOCK_END)
     toml = "\n".join(line.removeprefix("#").removeprefix(" ") for line in block[:end])
     try:
-        dependencies = tomllib.loads(toml).get("dependencies", [])
+        content = tomllib.loads(toml)
     except tomllib.TOMLDecodeError as error:
         raise RequirementsError(f"has a block `{_BLOCK_BEGIN}` that is not TOML: {error}") from None
-    return _list(dependencies)
+    return _dependencies(content)
 
 
 def is_python(name: str, text: str) -> bool:
@@ -131,17 +131,37 @@ def sorted_lines(requirements: Iterable[Requirement]) -> tuple[str, ...]:
     return tuple(sorted({requirement.line for requirement in requirements}))
 
 
-def _list(dependencies: Any) -> list[Requirement]:
+def takes_version(requirement: Requirement, version: str) -> bool:
+    """Decide if the clauses of a requirement hold for a version of Python, such as 3.11.2."""
+    numbers = [int(number) for number in version.split(".")]
+    holds = True
+    for sign, text in re.findall(r"([=!<>~]+)([0-9.]+)", requirement.text):
+        wanted = [int(number) for number in text.strip(".").split(".")]
+        begins_so, release = numbers[: len(wanted)] == wanted, wanted + [0] * (len(numbers) - len(wanted))
+        holds &= {
+            ">=": numbers >= release,
+            "<": numbers < release,
+            "<=": numbers <= release or begins_so,
+            ">": numbers > release and not begins_so,
+            "!=": not begins_so,
+            "~=": numbers >= release and numbers[: len(wanted) - 1] == wanted[:-1],
+        }.get(sign, begins_so)
+    return holds
+
+
+def _dependencies(table: Mapping[str, Any]) -> list[Requirement]:
+    """Read the dependencies of a project or a script, and the Python that it requires."""
+    dependencies, python = table.get("dependencies", []), table.get("requires-python", "")
     if not isinstance(dependencies, list) or not all(isinstance(text, str) for text in dependencies):
         raise RequirementsError("has `dependencies` that are not a list of texts")
-    return [parse_requirement(text) for text in dependencies]
+    return [parse_requirement(text) for text in (*dependencies, *([f"{PYTHON}{python}"] if python else []))]
 
 
 def _project(content: Mapping[str, Any]) -> list[Requirement]:
     project = content.get("project", {})
     if "dependencies" not in project:
         raise RequirementsError("has no `dependencies` in its table `[project]`")
-    return _list(project["dependencies"])
+    return _dependencies(project)
 
 
 def _pylock(content: Mapping[str, Any]) -> Iterator[Requirement]:

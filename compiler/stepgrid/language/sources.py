@@ -160,7 +160,16 @@ def default_program(source: Mapping[str, Any]) -> str | None:
 
 
 def declared_libraries(source: Mapping[str, Any]) -> list[Requirement]:
-    """List the libraries of a source of requirements; of another source none."""
+    """List the libraries of a source of requirements, without the Python; of another source none."""
+    return [library for library in _requirements(source) if library.name != PYTHON]
+
+
+def required_pythons(source: Mapping[str, Any]) -> list[Requirement]:
+    """List what the scripts of a source require of Python."""
+    return [requirement for requirement in _requirements(source) if requirement.name == PYTHON]
+
+
+def _requirements(source: Mapping[str, Any]) -> list[Requirement]:
     return [parse_requirement(line) for line in _names(source.get(REQUIREMENTS, ()))]
 
 
@@ -307,5 +316,5 @@ def can_move(source: Mapping[str, Any]) -> bool:
     if "git" in source:
         return not re.fullmatch(r"[0-9a-f]{40}", str(source.get("ref", "")))
     if REQUIREMENTS in source:
-        return not all(HASH in line for line in _names(source[REQUIREMENTS]))
+        return not all(library.hashes for library in declared_libraries(source))
     return source_kind(source) in _ARTIFACTS and "sha256" not in source
