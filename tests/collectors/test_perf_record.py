@@ -81,7 +81,7 @@ def test_windows_stand_for_the_whole_step() -> None:
     assert {name: time for _, name, time in counts.profile_counts(recorded, {"cpu_us_per_op": 10.0})} == {
         "burn": pytest.approx(6.0),
         "main": pytest.approx(1.5),
-        "[CPU without a sample]": pytest.approx(2.5),
+        "[no sample]": pytest.approx(2.5),
     }
     assert list(counts.profile_counts(recorded[:2], {"cpu_us_per_op": 10.0})) == []
 

@@ -112,7 +112,7 @@ def _levels(before: Row, after: Row) -> Iterator[Row]:
 # Collectors: tools that look on while the step runs.
 
 COLLECTED = "collectors"  # folder of a step
-UNSAMPLED = "[CPU without a sample]"
+UNSAMPLED = "[no sample]"  # the row of such CPU
 PROFILE = "profile"  # the source of microseconds of CPU per operation, by function
 COST = "they cost some of its speed"
 

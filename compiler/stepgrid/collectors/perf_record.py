@@ -84,7 +84,7 @@ class PerfRecord:
 def _perf_words(tool: str, settings: Mapping[str, Any], pids: Sequence[int], output: Path) -> list[str]:
     rate, unwinding = str(settings.get("frequency", _FREQUENCY)), str(settings.get("call_graph", "fp"))
     words = ["-F", rate, "--call-graph", unwinding, "--no-buildid-cache", "-o", str(output)]
-    return [tool, "record", *words, "-k", "CLOCK_MONOTONIC", "-p", pid_list(pids)]
+    return [tool, "record", *words, "-p", pid_list(pids)]
 
 
 def record_windows(argv: Sequence[str]) -> None:
@@ -96,7 +96,8 @@ def record_windows(argv: Sequence[str]) -> None:
         time.sleep(float(after))
         while True:
             output = Path(folder) / f"{_DATA}.{len(windows)}"
-            window = _record_window(_perf_words(tool, settings, group.members(), output), group, float(length))
+            words = [*_perf_words(tool, settings, group.members(), output), "-k", "CLOCK_MONOTONIC"]
+            window = _record_window(words, group, float(length))
             if window is None:  # the step ended while perf was starting
                 output.unlink(missing_ok=True)
                 return

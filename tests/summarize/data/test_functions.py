@@ -113,7 +113,7 @@ def test_the_client_of_a_profiled_server_is_a_row() -> None:
 def test_a_stripped_build_has_a_note() -> None:
     point, growth = profiled("a", {"Get": 3.0, "[mariadbd]": 1.0})
     assert unresolved_note([point], growth) == (
-        "unresolved: 25 % of the sampled CPU, in mariadbd: builds with `-g`, not stripped, name them"
+        "unresolved: 25 % of the CPU, in mariadbd: builds with `-g`, not stripped, name them"
     )
     point, growth = profiled("a", {"Get": 3.0})
     assert unresolved_note([point], growth) == ""

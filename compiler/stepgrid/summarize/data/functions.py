@@ -31,8 +31,8 @@ Growth = Mapping[Place, Mapping[str, Mapping[str, float]]]  # by place, source a
 Times = Mapping[str, float]  # function -> microseconds of CPU per operation
 Loads = Mapping[int, Times]
 
-TOP = 15  # functions of a table that does not say how many
-NOTABLE = 0.01  # of all CPU: a function that takes less is not looked for under another name
+TOP = 15  # functions of a table that does not say how many, at most
+NOTABLE = 0.01  # of all CPU: a function that takes less has no row, and is not looked for under another name
 ALIKE = 2.0  # times as much or as little: a function may have moved there
 MOST_FOLDED = 3  # of functions that are folded
 MOST_UNRESOLVED = 3  # without symbols, that a note names
@@ -74,7 +74,7 @@ def function_rows(
     for arm_means in means if base_means else ():
         folds |= _folds(base_means, arm_means)
     profiles = [{load: _renamed(times, folds) for load, times in loads.items()} for loads in profiles]
-    chosen = _largest(profiles, base_at, TOP if top is None else top)
+    chosen = _largest(profiles, base_at, top)
     sums = [
         {load: _with_sums(times, chosen, point, load) for load, times in loads.items()}
         for point, loads in zip(points, profiles, strict=True)
@@ -105,7 +105,7 @@ def unresolved_note(points: Sequence[Point], growth: Growth) -> str:
     range_ = dict.fromkeys(write(round(share, 2)) for share in (min(shares), max(shares)))
     names = sorted(files, key=lambda name: -files[name])[:MOST_UNRESOLVED]
     advice = "builds with `-g`, not stripped, name them"
-    return f"{UNRESOLVED_ROW}: {' to '.join(range_)} of the sampled CPU, in {', '.join(names)}: {advice}"
+    return f"{UNRESOLVED_ROW}: {' to '.join(range_)} of the CPU, in {', '.join(names)}: {advice}"
 
 
 def _loads(growth: Growth, point: Point) -> Loads:
@@ -133,13 +133,15 @@ def _renamed(times: Times, folds: Mapping[str, str]) -> Times:
     return sums
 
 
-def _largest(profiles: Sequence[Loads], base_at: int | None, top: int) -> list[str]:
-    """Choose functions by their change from the base, without one by their time."""
+def _largest(profiles: Sequence[Loads], base_at: int | None, top: int | None) -> list[str]:
+    """Choose functions by their change from the base, without one by their time; small ones if a number asks."""
     means = [_means(loads.values()) for loads in profiles]
     base = means[base_at] if base_at is not None and any(means[:base_at] + means[base_at + 1 :]) else {}
     names = [name for name in dict.fromkeys(_names(means)) if not is_unresolved(name)]
     change = {name: max(abs(times.get(name, 0.0) - base.get(name, 0.0)) for times in means if times) for name in names}
-    return sorted(names, key=lambda name: (-change[name], name))[:top]
+    ranked = sorted(names, key=lambda name: (-change[name], name))
+    least = NOTABLE * max((math.fsum(times.values()) for times in means), default=0.0)
+    return [name for name in ranked if change[name] >= least][:TOP] if top is None else ranked[:top]
 
 
 def _with_sums(times: Times, chosen: Sequence[str], point: Point, load: int) -> Times:
