@@ -302,8 +302,8 @@ class _SourceResolution:
         nodes = {name: value for name, value in flags.items() if isinstance(value, Text)}
         if not nodes:
             return build
-        others = {name: value for name, value in flags.items() if name not in nodes}
-        self._build = replace(build, recipe={**build.recipe, "flags": others})  # what stays where one has a fault
+        plain_flags = {name: value for name, value in flags.items() if name not in nodes}
+        self._build = replace(build, recipe={**build.recipe, "flags": plain_flags})  # what stays where one has a fault
         values = {**flags, **{name: scalar_text(scope.value(node)) for name, node in nodes.items()}}
         for fault in _engine_flag_faults(build.engine, values):
             if node := nodes.get(str(fault.key)):
