@@ -94,7 +94,7 @@ def test_points_of_a_trade_off_are_named_where_there_is_room() -> None:
     points = [Mark(2.0**power, power, f"p{power}", "a", "note") for power in range(20, 31)]
     points += [Mark(2.0**30, 30.0, "under another", "b", "note")]
     axes = Axes("memory", "QPS", has_sizes=True)
-    svg = forms.trade_off("title", axes, points, [front(points)], drawing.PageMarks())
+    svg = forms.trade_off("title", axes, points, [front(points, False)], drawing.PageMarks())
     assert {"1 MiB", "16 MiB", "1 GiB"} & set(texts(svg))
     assert {"p20", "p25", "p30"} <= set(texts(svg))
     assert titles(svg)[-1] == "under another, b: note"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from statistics import fmean, median
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 from stepgrid.model import units
 from stepgrid.summarize.charts import drawing
@@ -323,20 +323,10 @@ def _names(points: Sequence[Mark], x: Scale, y: Scale, sides: Spot) -> Iterator[
                 break
 
 
-class HasTwoFigures(Protocol):
-    @property
-    def x(self) -> float: ...
-    @property
-    def y(self) -> float: ...
-
-
-_Figures = TypeVar("_Figures", bound=HasTwoFigures)
-
-
-def front(points: Sequence[_Figures], is_more_better: bool = False) -> list[_Figures]:
+def front(points: Sequence[Mark], is_more_better: bool) -> list[Mark]:
     """Return the points that no other one beats in both figures, by their x: the less the better, or the more."""
     sign = -1 if is_more_better else 1
-    best: list[_Figures] = []
+    best: list[Mark] = []
     for point in sorted(points, key=lambda point: (sign * point.x, -point.y)):
         if not best or point.y > best[-1].y:
             best.append(point)

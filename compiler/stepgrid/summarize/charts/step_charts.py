@@ -187,42 +187,22 @@ def trade_offs(report: Report, section: Section, marks: Marks) -> list[Chart]:
     for metric, noun in COSTS.items():
         if metric not in names or (metric == CLIENT and SERVER in names):
             continue
-        is_gain, prices = metric == GAIN, []
-        for point, rate in qps:
-            if spread := point.point.spread(metric):
-                prices.append(Price(spread[0], rate, point))
-        fronts = _fronts(prices, is_gain)
-        values = [price.x for price in prices]
-        if fronts and max(values) > APART * min(values):
-            best = [price for front in fronts for price in front]
-            points = [_priced(price, arranged, metric) for price in (prices if len(prices) <= MOST_POINTS else best)]
-            lines = [[_priced(price, arranged, metric) for price in front] for front in fronts]
+        show = units.size if metric.endswith("_bytes") else "{:.4g}".format
+        is_gain, points = metric == GAIN, []
+        for (_, arm, point), rate in qps:
+            if spread := point.spread(metric):
+                labels = filter(None, comparison_axes.key(point, arranged.groups))
+                note = f"{units.rate(rate)} QPS, {show(spread[0])}"
+                points.append(Mark(spread[0], rate, " · ".join(labels), arm, note))
+        # the best of all points by costs, or of each arm by gains
+        groups = group((point.arm if is_gain else "", point) for point in points).values()
+        fronts = [forms.front(members, is_gain) for members in groups if len(members) >= FEWEST_POINTS[is_gain]]
+        if fronts and max(point.x for point in points) > APART * min(point.x for point in points):
+            drawn = points if len(points) <= MOST_POINTS else [point for front in fronts for point in front]
             title = f"{section.step}: QPS and {noun}, up and to the {'right' if is_gain else 'left'} is better"
             axes = Axes(noun, "QPS", has_sizes=metric.endswith("_bytes"), from_zero=not is_gain)
-            charts.append(Chart(title, forms.trade_off(title, axes, points, lines, marks)))
+            charts.append(Chart(title, forms.trade_off(title, axes, drawn, fronts, marks)))
     return charts
-
-
-class Price(NamedTuple):
-    """QPS of a point, and what it costs or gives."""
-
-    x: float
-    y: float
-    point: ArrangedPoint
-
-
-def _fronts(prices: Sequence[Price], is_gain: bool) -> list[list[Price]]:
-    """Return the best of all points by costs, or of each arm by gains."""
-    arms = dict.fromkeys(price.point.arm for price in prices) if is_gain else [None]
-    groups = [[price for price in prices if arm in (None, price.point.arm)] for arm in arms]
-    return [forms.front(group, is_gain) for group in groups if len(group) >= FEWEST_POINTS[is_gain]]
-
-
-def _priced(price: Price, arranged: Arrangement, metric: str) -> Mark:
-    show = units.size if metric.endswith("_bytes") else "{:.4g}".format
-    labels = filter(None, comparison_axes.key(price.point.point, arranged.groups))
-    note = f"{units.rate(price.y)} QPS, {show(price.x)}"
-    return Mark(price.x, price.y, " · ".join(labels), price.point.arm, note)
 
 
 # Over time
