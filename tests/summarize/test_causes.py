@@ -142,9 +142,7 @@ def test_causes_of_arms_have_a_range_over_their_points() -> None:
         ("tenth", "CPU 5 → 55 µs per operation"),
     ]
     assert chain_text(found) == "block cache misses 0.5 → 51 → 90 %; CPU 4\u20135 → 36\u201347 → 55 µs per operation"
-    assert chain_text([*found, ArmCause("half", "device reads", "per operation", (1, 1), (2, 2), 1)]) == chain_text(
-        found
-    )
+    assert chain_text([*found, ArmCause("half", "device reads", "per operation", (1, 1), (2, 2))]) == chain_text(found)
     assert chain_text(causes_by_arm([("none", [])])) == ""
 
 

@@ -10,7 +10,6 @@ from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.status import Status
 from stepgrid.model.table import NOTHING, Cell, Column, Table, status_cell
-from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
@@ -100,7 +99,7 @@ def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
     """Yield each point, and why it has no figures of its own."""
     first_names: dict[tuple[tuple[str, int], ...], str] = {}
     for point in section.points:
-        name = comparison_axes.words(comparison_axes.key(point, section.names), section.names)
+        name = section.point_name(point)
         first_name = first_names.setdefault(point.places, name)
         status = None if point.status == Status.DONE else point.status
         yield point, status if status or first_name == name else f"same as {first_name}"
@@ -142,9 +141,9 @@ def _range(point: Point) -> Cell | None:
 
 def _interval(point: Point) -> Cell | None:
     interval = confidence_intervals.median_interval([fmean(runs) for runs in point.values().values()])
-    if interval is None or interval.high > WIDEST * interval.low:
+    if interval is None or interval[1] > WIDEST * interval[0]:
         return None
-    return Cell(units.span(interval.low, interval.high))
+    return Cell(units.span(*interval))
 
 
 def _steady(report: Report, point: Point, figure: Callable[[Steadiness], float]) -> Cell | None:

@@ -161,7 +161,6 @@ class ArmCause:
     unit: str
     base: tuple[float, float]
     values: tuple[float, float]
-    points: int  # that have it
 
     @property
     def text(self) -> str:
@@ -197,7 +196,7 @@ def _arm_causes(arm: str, pairs: Sequence[tuple[Point, Point]]) -> list[ArmCause
     arm_causes = []
     for key in sorted(by_name, key=lambda key: -weights[key])[:MOST_CAUSES]:
         bases, values = ([cause.change[side] for cause in by_name[key]] for side in (1, 0))
-        arm_causes.append(ArmCause(arm, *key, (min(bases), max(bases)), (min(values), max(values)), len(values)))
+        arm_causes.append(ArmCause(arm, *key, (min(bases), max(bases)), (min(values), max(values))))
     return arm_causes
 
 

@@ -45,7 +45,6 @@ ALL_FOUND, FEWEST_SEARCHES = 0.999, 2  # recall; searches of a build that are a 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    kind: str
     brief: str  # some words for a line of all doubts: 2 of 60 runs disturbed
     text: str
 
@@ -76,21 +75,21 @@ def doubts(
             f"measured at scale {setup.scale}{host}: sizes, durations or repeats are those of this scale, often "
             "smaller than the title says; the whole experiment may show something else"
         )
-        yield Doubt("scale", f"scale {setup.scale}{host.partition(',')[0]}", text)
+        yield Doubt(f"scale {setup.scale}{host.partition(',')[0]}", text)
     for text in header.warnings:
-        yield Doubt("plan", _brief(re.sub(r"^\S+:\d+:\d+: ", "", text)), text)
+        yield Doubt(_brief(re.sub(r"^\S+:\d+:\d+: ", "", text)), text)
     yield from _of_builds(setup.builds.values(), header.report)
     yield from _of_runs(tables.runs, setup.builds.values())
     yield from _without_figures(tables.runs, spec_words(setup))
     yield from _of_results(tables)
     yield from _of_loads(setup, tables, comparisons)
     yield from _of_times(tables.runs, comparisons, header.report.within)
-    for rule in _SECTION_RULES:
+    for rule in (_point_doubts, _compaction_debt, _recall_range):
         for section in sections:
             yield from rule(section)
     yield from _short_runs(sections)
     for drift in drifts([(section.step, section.points) for section in sections]):
-        yield Doubt("drift", drift.brief, drift.text)
+        yield Doubt(drift.brief, drift.text)
     yield from _many_comparisons(comparisons, setup.effect)
     if setup.defaults:
         yield from _defaults(setup.defaults)
@@ -116,10 +115,10 @@ def _of_builds(builds: Iterable[Build], report: Report) -> Iterator[Doubt]:
     warnings = ((_without_prefix(text), build.name) for build in builds for text in build.warnings)
     for text, names in group(warnings).items():
         brief = "assertions on" if "assertions" in text.lower() else _brief(text)
-        yield Doubt("build", brief, f"{', '.join(names)}: {text}")
+        yield Doubt(brief, f"{', '.join(names)}: {text}")
     if libraries := [build.name for build in builds if build.is_from_library]:
         text = "the official library, with db_bench compiled against it: compiler and flags are the publisher's"
-        yield Doubt("library", "official library", f"{', '.join(libraries)}: {text}")
+        yield Doubt("official library", f"{', '.join(libraries)}: {text}")
     yield from _differences("builds", [build for build in builds if not build.client], report)
     yield from _differences("clients", [build for build in builds if build.client], report)
 
@@ -137,19 +136,17 @@ def _differences(noun: str, builds: Sequence[Build], report: Report) -> Iterator
     if report.as_shipped is not None:
         if differing or deciding or not is_recorded:
             text = f"{noun} are compared as shipped ({report.as_shipped}), though made differently: {why}"
-            yield Doubt("as shipped", brief, text)
+            yield Doubt(brief, text)
         return
     refused = f"{noun} that were made differently get no verdict against each other"
     if not is_recorded or (differing and (report.is_strict or RUNNING in routes)):
-        yield Doubt("no verdict", brief, f"{refused}: {why}")
+        yield Doubt(brief, f"{refused}: {why}")
         return
     if deciding:
         text = f"{noun} that differ in this get no verdict against each other: {'; '.join(deciding)}"
-        yield Doubt("no verdict", deciding[0].partition(" ")[0] + " differ", text)
+        yield Doubt(deciding[0].partition(" ")[0] + " differ", text)
     if shipped := [text for text in differing if text not in deciding]:
-        yield Doubt(
-            "as shipped", brief, f"{noun} are compared as shipped, though made differently: {'; '.join(shipped)}"
-        )
+        yield Doubt(brief, f"{noun} are compared as shipped, though made differently: {'; '.join(shipped)}")
 
 
 def _defaults(defaults: Defaults) -> Iterator[Doubt]:
@@ -159,7 +156,7 @@ def _defaults(defaults: Defaults) -> Iterator[Doubt]:
         number, _, build = first.partition(" by ")
         changed = ", ".join([f"{counted(int(number), 'option default')} changed by {build}", *further])
         text = f"{changed} against {defaults.base} (listed below); ratios between builds include them"
-        yield Doubt("defaults", "option defaults differ", text)
+        yield Doubt("option defaults differ", text)
 
 
 def _without_prefix(text: str) -> str:
@@ -184,7 +181,7 @@ def _of_runs(runs: Sequence[Run], builds: Iterable[Build]) -> Iterator[Doubt]:
         if pair[0] not in recorded and not any(sign in pair[0] for sign in (WARNING, NO_FIGURE))
     )
     for text, steps in steps_by_text.items():
-        yield Doubt("run", f"{_brief(text)} in {counted(len({*steps}), 'step')}", f"{_named(steps)}: {text}")
+        yield Doubt(f"{_brief(text)} in {counted(len({*steps}), 'step')}", f"{_named(steps)}: {text}")
     for step, step_runs in group((run.step, run) for run in runs if has_missed_lookups(run)).items():
         shares = []
         for metric in (FOUND, EXPECTED):
@@ -195,7 +192,7 @@ def _of_runs(runs: Sequence[Run], builds: Iterable[Build]) -> Iterator[Doubt]:
             f"{step} of {names}: found {shares[0]} of the keys that it looked up; {shares[1]} were expected: "
             "lookups of missing keys are part of these figures"
         )
-        yield Doubt("missed lookups", f"{step} missed keys", text)
+        yield Doubt(f"{step} missed keys", text)
 
 
 def _without_figures(runs: Sequence[Run], spec: str) -> Iterator[Doubt]:
@@ -215,7 +212,7 @@ def _without_figures(runs: Sequence[Run], spec: str) -> Iterator[Doubt]:
                 f"{name} of {step} has no figure in any run of {_named(lacking)}: {reason}; "
                 f"`stepgrid check {spec} --try {shlex.quote(step)}=FILE` tries another, nothing is measured again"
             )
-            yield Doubt("no figure", f"{step} has no {name.partition(' ')[2] or name}", text)
+            yield Doubt(f"{step} has no {name.partition(' ')[2] or name}", text)
 
 
 def _of_results(tables: Tables) -> Iterator[Doubt]:
@@ -224,13 +221,13 @@ def _of_results(tables: Tables) -> Iterator[Doubt]:
         values = sorted({host[name] for host in facts.get("host", {}).values() if name in host})
         if len(values) > 1:
             text = f"the figures come from different settings of the host: {SETTINGS[name]} {', '.join(values)}"
-            yield Doubt("host", f"{len(values)} {name}s", text)
+            yield Doubt(f"{len(values)} {name}s", text)
     by_result = {f"{run.place[0]}/{run.attempt}": run for run in runs if run.attempt}
     requests = facts.get("asked", {})
     reasons = Counter(requests[result].get("why") or "no reason given" for result in by_result if result in requests)
     for why, count in reasons.items():
         number = f"{count} of {counted(len(by_result), 'stage')} measured again"
-        yield Doubt("again", number, f"{number} on request, and only the newest result counts: {why}")
+        yield Doubt(number, f"{number} on request, and only the newest result counts: {why}")
     yield from _databases(runs, facts.get("image", {}))
     yield from _retracted(runs, facts.get("retracted", {}))
     files = [entry["files"] for result, entry in facts.get("unknown contents", {}).items() if result in by_result]
@@ -238,7 +235,7 @@ def _of_results(tables: Tables) -> Iterator[Doubt]:
         names = _named(name for text in files for name in text.split(", "))
         text = f"measured before checksums of {names} were kept; `stepgrid redo` measures again"
         number = f"{counted(len(files), 'result')} of unknown file contents"
-        yield Doubt("contents", number, f"{number}: {text}")
+        yield Doubt(number, f"{number}: {text}")
 
 
 def _of_loads(setup: Setup, tables: Tables, comparisons: Sequence[Comparison]) -> Iterator[Doubt]:
@@ -257,13 +254,13 @@ def _of_loads(setup: Setup, tables: Tables, comparisons: Sequence[Comparison]) -
     if doubt and len(loads) == 1 and setup.loads[1] > 1:
         load = next(iter(loads))
         brief = f"load {load}: disturbed{f', and {far[load]}' if load in far else ''}"
-        yield Doubt("noise", brief, f"{brief}; {command}. {doubt.text[0].upper()}{doubt.text[1:]}")
+        yield Doubt(brief, f"{brief}; {command}. {doubt.text[0].upper()}{doubt.text[1:]}")
         far.pop(load, None)
     elif doubt:
         yield doubt
     for load, text in sorted(far.items()):
         remedy = command if load in loads else "more loads outweigh it (`--set repeat=N`)"
-        yield Doubt("load", f"load {load}: {text}", f"load {load}: {text}; {remedy}")
+        yield Doubt(f"load {load}: {text}", f"load {load}: {text}; {remedy}")
 
 
 def _disturbed(runs: Sequence[Run], noise: Mapping[str, Mapping[str, str]]) -> tuple[Doubt | None, set[int]]:
@@ -278,7 +275,7 @@ def _disturbed(runs: Sequence[Run], noise: Mapping[str, Mapping[str, str]]) -> t
         return None, set()
     number = f"{len(disturbed)} of {counted(len(measured), 'stage')}"
     names, reason = _named(stages, separator="; "), noise[next(iter(disturbed))]["warning"]
-    doubt = Doubt("noise", f"{number} disturbed", f"the host was not quiet before {number} ({names}): {reason}")
+    doubt = Doubt(f"{number} disturbed", f"the host was not quiet before {number} ({names}): {reason}")
     return doubt, {run.load for run in disturbed.values()}
 
 
@@ -294,7 +291,7 @@ def _databases(runs: Sequence[Run], images: Mapping[str, Mapping[str, str]]) -> 
             steps_by_ways.setdefault(text, []).append(step)
     for ways_text, steps in steps_by_ways.items():
         text = f"{stage_label(steps)}: the databases were created in different ways: {ways_text}"
-        yield Doubt("databases", "databases created differently", text)
+        yield Doubt("databases created differently", text)
 
 
 def _retracted(runs: Sequence[Run], notes: Mapping[str, Mapping[str, str]]) -> Iterator[Doubt]:
@@ -304,7 +301,7 @@ def _retracted(runs: Sequence[Run], notes: Mapping[str, Mapping[str, str]]) -> I
     for why, retracted in group(stages).items():
         names = _named(step for stage in retracted for step in steps.get(stage, ()))
         number = f"{counted(len(retracted), 'result')} retracted"
-        yield Doubt("retracted", number, f"{number} ({names}): {why}")
+        yield Doubt(number, f"{number} ({names}): {why}")
 
 
 def _of_times(runs: Sequence[Run], comparisons: Iterable[Comparison], within: float | None) -> Iterator[Doubt]:
@@ -312,7 +309,7 @@ def _of_times(runs: Sequence[Run], comparisons: Iterable[Comparison], within: fl
     if times and times[1] - times[0] > FAR_APART:
         days = (times[1] - times[0]).days
         text = f"the figures were measured up to {days} days apart ({times[0]:%Y-%m-%d} to {times[1]:%Y-%m-%d})"
-        yield Doubt("days", f"measured over {days} days", text)
+        yield Doubt(f"measured over {days} days", text)
     if within is None:
         return
     gaps: dict[str, float] = {}
@@ -325,29 +322,19 @@ def _of_times(runs: Sequence[Run], comparisons: Iterable[Comparison], within: fl
         longest = duration(max(gaps.values()))
         limit = f"more than `compare_within` ({duration(within)})"
         text = f"measured up to {longest} from the base, {limit}: {_named(gaps, separator='; ')}"
-        yield Doubt("gap", f"base up to {longest} away", text)
+        yield Doubt(f"base up to {longest} away", text)
 
 
 # Steps: a doubt for each that has it
 
 
-def _point_doubts(
-    kind: str, brief: str, message: str, text: Callable[[Point], str]
-) -> Callable[[Section], Iterator[Doubt]]:
-    """Make a rule of sections from a text of points, which is empty where there is nothing to doubt."""
-
-    def rule(section: Section) -> Iterator[Doubt]:
+def _point_doubts(section: Section) -> Iterator[Doubt]:
+    for brief, message, text in _POINT_RULES:
         cases = [(point, case) for point in section.points if (case := text(point))]
         if cases:
-            texts = [": ".join(filter(None, (_arm(section, point), case))) for point, case in cases]
+            texts = [": ".join(filter(None, (section.point_name(point), case))) for point, case in cases]
             names = ", ".join(units.first(texts, 4))
-            yield Doubt(kind, f"{section.step}: {brief}", f"{section.step}: {message}: {names}")
-
-    return rule
-
-
-def _arm(section: Section, point: Point) -> str:
-    return comparison_axes.words(comparison_axes.key(point, section.names), section.names)
+            yield Doubt(f"{section.step}: {brief}", f"{section.step}: {message}: {names}")
 
 
 def _heavy_client(point: Point) -> str:
@@ -365,12 +352,12 @@ def _compaction_debt(section: Section) -> Iterator[Doubt]:
     far = [(point, value) for point, value in values if middle and value >= max(FARTHEST * middle, LEAST_AMPLIFICATION)]
     if far:
         usual = [value for point, value in values if (point, value) not in far]
-        arms = _named(f"{rate(value)} ({_arm(section, point)})" for point, value in far)
+        arms = _named(f"{rate(value)} ({section.point_name(point)})" for point, value in far)
         text = (
             f"{section.step}: write amplification {arms}, of the others {rate(min(usual))} to {rate(max(usual))}: "
             "compactions of what earlier steps left ran beside it in some arms only"
         )
-        yield Doubt("compaction debt", f"{section.step}: compaction debt", text)
+        yield Doubt(f"{section.step}: compaction debt", text)
 
 
 def _recall_range(section: Section) -> Iterator[Doubt]:
@@ -381,22 +368,16 @@ def _recall_range(section: Section) -> Iterator[Doubt]:
         if len(recalls) >= FEWEST_SEARCHES and lowest >= ALL_FOUND:
             text = (
                 f"{section.step} of {build}: recall is {lowest:.4f} or more in all {len(recalls)} searches, "
-                f"the lowest at {_arm(section, point)}: smaller indexes, fewer candidates or harder data would show "
-                "what recall costs"
+                f"the lowest at {section.point_name(point)}: smaller indexes, fewer candidates or harder data would "
+                "show what recall costs"
             )
-            yield Doubt("recall", f"{section.step}: recall hardly differs", text)
+            yield Doubt(f"{section.step}: recall hardly differs", text)
 
 
-_SECTION_RULES: tuple[Callable[[Section], Iterator[Doubt]], ...] = (
-    _point_doubts(
-        "client",
-        "client used more CPU",
-        "the client used more CPU than its server, in µs per operation",
-        _heavy_client,
-    ),
-    _point_doubts("rate", "rate missed", "clients reached less than 95 % of the rate of the spec", missed_rate),
-    _compaction_debt,
-    _recall_range,
+# in some words, in a sentence, and the text of a point, which is empty where there is nothing to doubt
+_POINT_RULES: tuple[tuple[str, str, Callable[[Point], str]], ...] = (
+    ("client used more CPU", "the client used more CPU than its server, in µs per operation", _heavy_client),
+    ("rate missed", "clients reached less than 95 % of the rate of the spec", missed_rate),
 )
 
 
@@ -414,7 +395,7 @@ def _short_runs(sections: Iterable[Section]) -> Iterator[Doubt]:
         step = min(short, key=lambda name: short[name])
         omitted = f", {len(short) - 1} more" if len(short) > 1 else ""
         text = f"{'; '.join(texts)}: too short to trust. Use more keys or rows, or `times:`"
-        yield Doubt("short", f"{step} ran {short[step][0]:.1g} s{omitted}", text)
+        yield Doubt(f"{step} ran {short[step][0]:.1g} s{omitted}", text)
 
 
 def _many_comparisons(comparisons: Sequence[Comparison], effect: float) -> Iterator[Doubt]:
@@ -434,7 +415,7 @@ def _many_comparisons(comparisons: Sequence[Comparison], effect: float) -> Itera
             f"{weak} of the {len(differences)} differences may be chance: if the {len(judged)} comparisons of all "
             f"tables were judged together and not table by table, {weak} would be inconclusive"
         )
-        yield Doubt("chance", f"{weak} of {len(differences)} differences may be chance", text)
+        yield Doubt(f"{weak} of {len(differences)} differences may be chance", text)
 
 
 def adjust(chances: Sequence[float]) -> Sequence[float]:

@@ -24,7 +24,6 @@ from stepgrid.plan.difference import Input, Link, differences, yaml_text
 from stepgrid.plugins import registry
 from stepgrid.plugins.registry import PluginError
 from stepgrid.plugins.settings import Quantity
-from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.comparisons.comparison_axes import Section
@@ -522,7 +521,7 @@ def commands(section: Section, facts: Facts) -> Iterator[StepCommand]:
     for point in section.points:
         records = (facts.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}) for run in point.runs)
         if record := next((record for record in records if "argv" in record), None):
-            arm = comparison_axes.words(comparison_axes.key(point, section.names), section.names)
+            arm = section.point_name(point)
             yield StepCommand(arm or section.step, command_line(record))
 
 

@@ -237,7 +237,7 @@ def _stalls(report: Report, section: Section) -> Iterator[str]:
         steadiness = map(report.data.series.steadiness.get, point.places)
         slow = max((series.slow for series in steadiness if series), default=0.0)
         if slow >= STALLED:
-            name = comparison_axes.words(comparison_axes.key(point, section.names), section.names)
+            name = section.point_name(point)
             yield f"  stalls: {name}: up to {percent(slow)} of the seconds below half the median"
 
 

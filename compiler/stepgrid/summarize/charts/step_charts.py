@@ -80,7 +80,6 @@ class ArrangedPoint(NamedTuple):
 class Arrangement:
     """Points of a step for its charts: one axis gives the arms their marks, the others make the groups."""
 
-    mark: str  # axis of the marks
     groups: tuple[str, ...]
     points: tuple[ArrangedPoint, ...]  # group by group, those that share their runs once
 
@@ -97,7 +96,7 @@ def arrange(report: Report, section: Section) -> Arrangement:
         name = comparison_axes.words(comparison_axes.key(point, axes), axes)
         arm = comparison_axes.words(comparison_axes.key(point, (mark,)), (mark,)) or section.step
         points.append((name, ArrangedPoint(name, arm, point)))
-    return Arrangement(mark, axes, tuple(point for members in group(points).values() for point in members))
+    return Arrangement(axes, tuple(point for members in group(points).values() for point in members))
 
 
 def step_charts(report: Report, section: Section, marks: Marks) -> dict[str, list[Chart]]:

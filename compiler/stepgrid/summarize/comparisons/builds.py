@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any
@@ -61,7 +61,6 @@ class Build:
     artifacts: Sequence[Mapping[str, str]] = ()
     warnings: Sequence[str] = ()
     quality: Quality | None = None
-    facts: Mapping[str, str] = field(default_factory=dict)
     client: bool = False  # of steps; no cell's engine
     patches: Sequence[str] = ()
     sanitizers: str = "none"
@@ -126,7 +125,6 @@ def _build(node: str, record: Mapping[str, str], names: Sequence[str], is_client
         parsed("artifacts", []),
         warnings,
         quality,
-        {name: value for name, value in record.items() if name in ("source", "made", "seconds", "assertions")},
         is_client,
         [PurePosixPath(patch["path"]).name for patch in recipe.get("patches", ())],
         ", ".join(sorted(sanitizers)) or "none",

@@ -84,8 +84,6 @@ Array = NDArray[np.float64]
 
 class SeriesSummary(NamedTuple):
     length: int
-    last: float  # its largest second
-    top: float
     steadiness: Steadiness | None
     relative: Relative | None  # for the interval of a single load
 
@@ -171,12 +169,9 @@ def _summaries(seconds: Seconds) -> Iterator[tuple[Place, SeriesSummary]]:
     for key, part in seconds.parts.items():
         keys_by_length[part.stop - part.start].append(key)
     for length, keys in keys_by_length.items():
-        times, rates = (
-            np.array([column[seconds.parts[key]] for key in keys]) for column in (seconds.times, seconds.rates)
-        )
-        ends = zip(times.max(axis=1).tolist(), rates.max(axis=1).tolist(), strict=True)
-        for key, end, steady, mean in zip(keys, ends, steadiness(rates), relatives(rates), strict=True):
-            yield key, SeriesSummary(length, *end, steady, mean)
+        rates = np.array([seconds.rates[seconds.parts[key]] for key in keys])
+        for key, steady, mean in zip(keys, steadiness(rates), relatives(rates), strict=True):
+            yield key, SeriesSummary(length, steady, mean)
 
 
 # Details of steps: many rows, of which a report shows a few or none.

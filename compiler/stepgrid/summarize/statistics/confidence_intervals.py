@@ -341,14 +341,6 @@ HARMLESS = 0.02  # a load that is no farther from the others than this does no h
 
 
 @dataclass(frozen=True, slots=True)
-class Median:
-    value: float
-    low: float
-    high: float
-    exact: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Outlier:
     load: int
     alone: float  # ratio of this load
@@ -360,7 +352,7 @@ class Outlier:
         return f"load {self.load} lies far from the others ({units.ratio(self.alone)}x); without it {without}x"
 
 
-def median_interval(loads: Sequence[float]) -> Median | None:
+def median_interval(loads: Sequence[float]) -> tuple[float, float] | None:
     """Return the exact interval from six loads on, by their order alone, else Student's of the logarithms.
 
     None of one load, and of few loads of which one is 0. Not the bootstrap: it knows no load that was not drawn, and of
@@ -372,14 +364,14 @@ def median_interval(loads: Sequence[float]) -> Median | None:
         return None
     logs = [math.log(load) for load in loads]
     half = special("stdtrit", len(logs) - 1, (1 + CONFIDENCE) / 2) * stdev(logs) / math.sqrt(len(logs))
-    return Median(math.exp(fmean(logs)), math.exp(fmean(logs) - half), math.exp(fmean(logs) + half), False)
+    return math.exp(fmean(logs) - half), math.exp(fmean(logs) + half)
 
 
-def _exact(loads: Sequence[float]) -> Median:
+def _exact(loads: Sequence[float]) -> tuple[float, float]:
     """Take the k-th lowest to the k-th highest: the most k that misses at most as often as it may."""
     chances = [special("bdtr", below, len(loads), 0.5) for below in range(len(loads) // 2)]
     k = sum(chance <= (1 - CONFIDENCE) / 2 for chance in chances)
-    return Median(median(loads), loads[k - 1], loads[-k], True)
+    return loads[k - 1], loads[-k]
 
 
 def outliers(samples: Sequence[Sample]) -> list[tuple[Outlier, ...]]:
