@@ -10,10 +10,14 @@ import pytest
 
 from stepgrid.summarize import static_site
 from stepgrid.summarize.charts import report_charts
+from stepgrid.summarize.report import Report
+from stepgrid.summarize.static_site import Experiment as Entry
 from stepgrid.summarize.static_site import NotASite, folder_names
 from tests.browser import PHONE, browser
 from tests.needs import needs
-from tests.summarize.made_site import TITLE, entries, site
+from tests.summarize import scenario
+from tests.summarize.comparisons import made_ladder
+from tests.summarize.synthetic import Experiment
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -111,3 +115,25 @@ def test_the_index_is_quiet_and_fits_a_phone(root: Path, tmp_path: Path) -> None
         assert page.run("document.title") == TITLE
         page.open(index, width=PHONE)
         assert page.run("document.documentElement.scrollWidth") <= PHONE
+
+
+# A site of two experiments, one of them a ladder of versions.
+
+TITLE = "What we measured"
+
+
+def entries(root: Path) -> list[Entry]:
+    sides: list[tuple[Report, Path]] = []
+    made = scenario.experiment(root / "caches")
+    sides.append((scenario.report(made), made.store.tables(made.plan.digest)))
+    ladder = made_ladder.measured(root / "ladder", made_ladder.RATES)
+    tables = Experiment(root / "ladder", builds=made_ladder.BUILDS).store.tables("p-synthetic")
+    sides.append((scenario.altered(ladder, title="A ladder", spec="specs/ladder.yaml", scale="smoke"), tables))
+    names = folder_names([report for report, _ in sides])
+    return [Entry(name, report, tables) for name, (report, tables) in zip(names, sides, strict=True)]
+
+
+def site(root: Path, folder: Path) -> list[Entry]:
+    found = entries(root)
+    static_site.write(folder, TITLE, "https://bench.example/", found)
+    return found

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import random
 from pathlib import Path
 
+import pytest
+
 from stepgrid.summarize import html_page, summary_text
-from stepgrid.summarize.comparisons.ladders import versions
+from stepgrid.summarize.comparisons.ladders import drifts, step_drift, versions
 from tests.summarize.comparisons.made_ladder import BUILDS, RATES, measured
+from tests.summarize.made import point, run
 
 
 def test_versions_are_in_their_order_and_of_one_thing() -> None:
@@ -52,3 +57,51 @@ def test_a_version_of_which_a_load_did_nothing_ends_a_stretch_and_is_named(tmp_p
         "no change from one version to the next in rocksdb-6.11.4 to rocksdb-10.4.2",
         "not judged: `rocksdb-7.8.3`, readww, threads=2: 3 of 3 loads did nothing (0 QPS)",
     ]
+
+
+def experiment(per_hour, noise=0.001, load=0.05, arms=4, loads=5, seed=1, each=10.0):
+    """In blocks, each in an order of chance, so many minutes a run; loads differ, arms do."""
+    chance = random.Random(seed)
+    runs = {arm: [] for arm in range(arms)}
+    for block in range(loads):
+        level = chance.gauss(0, load)
+        for place, arm in enumerate(chance.sample(range(arms), arms)):
+            minutes = each * (block * arms + place)
+            log = level + arm / 10 + per_hour * minutes / 60 + chance.gauss(0, noise)
+            runs[arm].append(run(str(arm), block, 1000 * math.exp(log), minutes=minutes))
+    return [point(*found) for found in runs.values()]
+
+
+def test_a_drift_is_found_beside_arms_and_loads_that_differ():
+    found = step_drift("readww", experiment(-0.02))
+    assert found.per_hour == pytest.approx(-0.02, abs=0.003)
+    assert [drift.text for drift in drifts([("readww", experiment(-0.02))])] == [
+        "readww: became 0.874 % slower from the first to the last arm of a load (30m00s), whatever the arm: the random "
+        "order keeps that out of the ratios, not out of the figures"
+    ]
+
+
+def test_what_was_measured_for_seconds_is_not_told_by_the_hour():
+    (drift,) = drifts([("commits", experiment(20.0, each=0.02))])
+    assert drift.text.startswith(
+        "commits: became 2.14 % faster from the first to the last arm of a load (4s), whatever"
+    )
+
+
+def test_loads_that_differ_are_no_drift():
+    found = [step_drift("readww", experiment(0.0, seed=seed)).chance for seed in range(200)]
+    assert sum(each < 0.05 for each in found) <= 18
+
+
+def test_too_few_runs_say_nothing():
+    assert step_drift("readww", experiment(-0.02, arms=2, loads=3)) is None
+
+
+def test_a_run_that_two_arms_share_counts_once():
+    points = experiment(-0.02)
+    assert step_drift("readww", [*points, points[0]]) == step_drift("readww", points)
+
+
+def test_where_a_load_did_nothing_no_drift_is_told():
+    points = experiment(-0.02)
+    assert step_drift("readww", [*points[1:], point(*points[0].runs[1:], run("0", 0, 0.0))]) is None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ from stepgrid.collect.parquet import connect, write_rows
 from stepgrid.model.figures import LATENCY_CLASSES
 from stepgrid.model.result_schema import HISTOGRAMS
 from stepgrid.summarize.data import tables_reader
-from stepgrid.summarize.data.tables_reader import ClientLine, StepDetails
-from tests.importers.insert_benchmark.made import run
+from stepgrid.summarize.data.points import choose_points
+from stepgrid.summarize.data.tables_reader import ClientLine, StepDetails, from_pairs
+from tests.importers.insert_benchmark.made import run as imported_run
 from tests.summarize import scenario
+from tests.summarize.made import point, run
 
 NONE = [0.0] * (len(LATENCY_CLASSES) - 1)
 STEP = {"stage": "s-1", "attempt": "a", "position": 0, "step": "x"}
@@ -67,7 +70,7 @@ def test_a_bucket_is_in_the_first_class_that_holds_it(tmp_path: Path) -> None:
 
 def test_published_histograms_have_shares_by_operation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run(tmp_path / "published")
+    imported_run(tmp_path / "published")
     assert main(["import", "insert_benchmark", "published"]) == 0
     (summary,) = Path("outputs/summary").iterdir()
     shares = StepDetails(summary / "tables").response_times
@@ -97,3 +100,57 @@ def test_without_a_folder_there_are_no_details() -> None:
     assert not nothing.device_seconds([("s", 0)])
     assert not any((nothing.levels, nothing.places_with_levels, nothing.sizes, nothing.response_times))
     assert not nothing.window(("5m",))
+
+
+# The seconds of every run, from the tables.
+
+RATES = [1000.0, 1100.0, 900.0, 100.0, 1050.0]
+
+
+def test_every_run_is_read_and_summarized(tmp_path: Path) -> None:
+    experiment = scenario.experiment(tmp_path)
+    experiment.add(scenario.NEW, "lru", "1", 0, {"readww": [*RATES, 7.0], "overwrite": RATES})
+    collect(experiment.store, experiment.plan)
+    runs = tables_reader.read_series(experiment.store.tables(experiment.plan.digest))
+    key = (experiment.stage(scenario.NEW, "lru", "1", 0), 0)
+    assert [rate for _, rate in runs[key]] == [*RATES, 7.0]
+    assert runs.summaries[key].length == 6
+    assert dict(runs.summaries) == dict(from_pairs(runs).summaries)
+
+
+def test_runs_one_after_the_other_are_one_series() -> None:
+    pairs = [(float(second), rate) for second, rate in enumerate(RATES * 8)]
+    runs = from_pairs({("s-1", 0): pairs[:20], ("s-2", 0): pairs[20:], ("s-3", 0): pairs, ("s-4", 0): pairs[:4]})
+    assert runs.relative([("s-1", 0), ("s-2", 0)]) == runs.relative([("s-3", 0)])
+    assert runs.relative([("s-4", 0)]) is runs.relative([("s-9", 0)]) is None
+    assert runs["s-4", 0] == tuple(pairs[:4])
+    with pytest.raises(KeyError):
+        runs["s-9", 0]
+
+
+# Points by their builds: a family means its versions, but a build that has the name means itself.
+
+ENGINES = ["innodb", "innodb-compressed", "myrocks"]
+
+
+@pytest.mark.parametrize(
+    ("builds", "wanted", "names"),
+    [
+        (["innodb-5.7", "innodb-8.0", "myrocks"], "innodb", ["innodb-5.7", "innodb-8.0"]),
+        (ENGINES, "innodb", ["innodb"]),
+        (ENGINES, ENGINES[1:], ENGINES[1:]),
+    ],
+)
+def test_a_build_or_its_family(builds: Sequence[str], wanted: object, names: Sequence[str]) -> None:
+    points = [replace(point(run(name, 0, 1.0)), labels={"build": name}) for name in builds]
+    assert [chosen.labels["build"] for chosen in choose_points(points, {"build": wanted})] == names
+
+
+def test_labels_by_value_places_of_a_live_grid_and_points_that_an_axis_does_not_touch() -> None:
+    search = replace(point(run("x", 0, 1.0)), step="search", labels={"ef": "10", "clients": "1"})
+    load = replace(point(run("x", 0, 1.0)), step="load", labels={})
+    points = [search, load]
+    assert choose_points(points, {"ef": 10}) == points
+    assert choose_points(points, {"ef": "20"}) == [load]
+    assert choose_points(points, {"step": "search[ef=10,clients=1]"}) == [search]
+    assert choose_points(points, {"step": ["search[ef=20]", "load"]}) == [load]

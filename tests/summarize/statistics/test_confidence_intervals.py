@@ -11,11 +11,15 @@ from scipy import stats
 from stepgrid.summarize.statistics.confidence_intervals import (
     Interval,
     Sample,
+    Spreads,
     chance,
     critical,
     intervals,
     inverse,
+    median_interval,
+    moderated,
     moved,
+    outliers,
     ratio,
     sample,
     table_intervals,
@@ -180,3 +184,98 @@ def test_a_critical_value_lies_between_one_comparison_and_bonferroni(arms, freed
     assert common * 0.999 <= separate <= stats.t.ppf(1 - ALPHA / 2 / sum(arms), freedom) * 1.001
     assert separate <= critical((*arms, 1), freedom, False, ALPHA) * 1.001
     assert separate >= critical(arms, freedom * 2, False, ALPHA) * 0.999
+
+
+VARIANCES = st.floats(1e-3, 1e2)
+SPREADS = st.lists(st.lists(st.tuples(VARIANCES, st.integers(1, 9)), min_size=1, max_size=6), min_size=1, max_size=6)
+
+
+def spreads(tables):
+    """A table is a list of (variance, degrees of freedom), all of one base."""
+    rows = [(at, *row) for at, table in enumerate(tables) for row in table]
+    table, variance, freedom = (np.array(column) for column in zip(*rows, strict=True))
+    return Spreads(variance, freedom.astype(float), table, table)
+
+
+def equal(comparisons, tables, freedom=2):
+    """Draw variances of comparisons that have one noise."""
+    chance = np.random.default_rng(1)
+    return [[(value, freedom) for value in chance.chisquare(freedom, comparisons) / freedom] for _ in range(tables)]
+
+
+@given(SPREADS, st.floats(1e-2, 1e2), st.randoms())
+def test_neither_the_unit_nor_the_order_matters(tables, scale, shuffler):
+    sample = spreads(tables)
+    order = list(range(len(sample.variance)))
+    shuffler.shuffle(order)
+    changed = Spreads(*(column[order] for column in sample))
+    one, other = moderated(sample), moderated(changed._replace(variance=changed.variance * scale))
+    assert other.variance == pytest.approx(one.variance[order] * scale, rel=1e-6)
+    assert other.freedom == pytest.approx(one.freedom[order], rel=1e-6)
+
+
+def test_many_equal_comparisons_know_the_noise_and_few_know_less():
+    noise = moderated(spreads(equal(4, 200)))
+    assert np.median(noise.variance) == pytest.approx(1.0, rel=0.1)
+    assert np.median(noise.freedom) > 10
+    few, many = (np.median(moderated(spreads(equal(1, tables))).freedom) for tables in (3, 100))
+    assert 2 < few < many / 2
+
+
+def test_steps_that_differ_in_noise_say_little_of_each_other():
+    noises = np.exp(np.linspace(-3, 3, 8))
+    tables = [[(noise * row[0], 2) for row in table] for noise, table in zip(noises, equal(4, 8), strict=True)]
+    noise = moderated(spreads(tables))
+    assert noise.freedom.max() < np.median(moderated(spreads(equal(4, 8))).freedom)
+    assert np.corrcoef(np.log(noise.variance), np.log(np.repeat(noises, 4)))[0, 1] > 0.9
+
+
+def test_a_clearly_noisier_comparison_keeps_its_variance():
+    noise = moderated(spreads([*equal(4, 8), [(1.0, 2), (1.0, 2), (60.0, 2)]]))
+    assert (noise.variance[-1], noise.freedom[-1]) == (60, 2)
+    assert noise.variance[-3:-1] == pytest.approx(1, rel=0.5)
+
+
+QUIET = (0.0, 0.01, -0.01, 0.005, -0.005)
+
+
+def samples(*rows):
+    return [Sample(row, loads=tuple(range(len(row)))) for row in rows]
+
+
+def test_of_six_loads_it_is_the_lowest_and_the_highest():
+    assert median_interval([5.0, 0.0, 4.0, 2.0, 6.0, 3.0]) == (0.0, 6.0)
+
+
+@pytest.mark.parametrize("loads", [6, 7, 8, 9, 12, 20, 39])
+def test_it_is_the_interval_of_the_quantile_test(loads):
+    figures = np.random.default_rng(loads).lognormal(size=loads)
+    interval, expected = median_interval(figures.tolist()), stats.quantile_test(figures, p=0.5).confidence_interval()
+    assert interval == (expected.low, expected.high)
+
+
+def test_of_few_loads_it_is_students_of_the_logarithms():
+    interval = median_interval([100.0, 110.0, 121.0])
+    ends = stats.ttest_1samp(np.log([100.0, 110.0, 121.0]), 0).confidence_interval(0.95)
+    assert interval == pytest.approx(tuple(np.exp(ends)))
+
+
+@pytest.mark.parametrize("loads", [[], [100.0], [100.0, 0.0]])
+def test_too_few_loads_have_no_interval(loads):
+    assert median_interval(loads) is None
+
+
+def test_a_load_far_off_has_the_ratio_without_it():
+    none, [outlier] = outliers(samples(QUIET, (0.0, 0.01, -0.01, 0.5)))
+    assert none == ()
+    assert outlier.load == 3
+    assert (outlier.alone, outlier.without) == pytest.approx((math.exp(0.5), 1.0))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [(QUIET, (0.0, 0.0001, -0.0001, 0.019)), ((0.0, 0.5),), ((0.0, 0.001, 0.5),)],
+    ids=["harmless", "two loads", "few distances"],
+)
+def test_no_load_is_far_off(rows):
+    assert outliers(samples(*rows)) == [()] * len(rows)
