@@ -228,10 +228,6 @@ def search_tables(searches: Sequence[Search]) -> Iterator[Table]:
         yield from (_curve(search) for search in members if search.loads)
 
 
-def search_title(axis: SearchedAxis) -> str:
-    return f"{axis.step}: {axis.text}"
-
-
 def _answers(axis: SearchedAxis, searches: Sequence[Search]) -> Table:
     if axis.is_boundary:
         heads = [f"{axis.variable} that holds", "lowest-highest", "fails from", "loads"]
@@ -250,7 +246,7 @@ def _answers(axis: SearchedAxis, searches: Sequence[Search]) -> Table:
         labels = [search.labels.get(name, NOTHING) for name in names]
         rows.append(tuple(map(Cell, (*labels, *texts, str(len(search.loads))))))
     columns = (*(Column(name, label=True) for name in names), *map(Column, heads))
-    return Table(search_title(axis), columns, tuple(rows), notes=(_BOUNDARY_NOTE if axis.is_boundary else _BEST_NOTE,))
+    return Table(axis.title, columns, tuple(rows), notes=(_BOUNDARY_NOTE if axis.is_boundary else _BEST_NOTE,))
 
 
 def _curve(search: Search) -> Table:
@@ -261,7 +257,7 @@ def _curve(search: Search) -> Table:
         holding = sum(run.metrics.get(HOLDS) == 1.0 for run in runs)
         figures = [_figure(mean(runs, name)) for name in axis.figures]
         rows.append(tuple(map(Cell, (_value_text(axis, value), str(len(runs)), str(holding), *figures))))
-    return Table(f"{search_title(axis)}: tried", heads, tuple(rows), ", ".join(search.labels.values()))
+    return Table(f"{axis.title}: tried", heads, tuple(rows), ", ".join(search.labels.values()))
 
 
 def _figure(value: float | None) -> str:

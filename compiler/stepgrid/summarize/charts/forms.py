@@ -67,8 +67,8 @@ class _Layout:
     start: float
     end: float
     has_heads: bool  # a group's name stands above its rows
-    has_groups: bool
-    has_arms: bool
+    arms: float  # width of their names
+    gap: float  # between groups
     row: float
 
 
@@ -120,14 +120,13 @@ def _layout(chart: Rows, width: float) -> _Layout:
     start = min(arms if has_heads else groups + arms, most) or 4.0
     figure = drawing.text_width(row.text for row in chart.rows) + 20
     row = ROW if len(chart.rows) <= TALL else max(16.0, ROW * TALL / len(chart.rows))
-    return _Layout(width, start, width - figure, has_heads, bool(groups), arms > 0, row)
+    gap = (6.0 if chart.is_single and not has_heads else GAP) if groups else 0.0
+    return _Layout(width, start, width - figure, has_heads, arms, gap, row)
 
 
 def _height(chart: Rows, layout: _Layout) -> float:
     groups = len([*groupby(chart.rows, lambda row: row.group)])
-    gap = 6.0 if chart.is_single and not layout.has_heads else GAP
-    room = (gap if layout.has_groups else 0) + (LINE if layout.has_heads else 0)
-    return TOP + len(chart.rows) * layout.row + groups * room
+    return TOP + len(chart.rows) * layout.row + groups * (layout.gap + (LINE if layout.has_heads else 0))
 
 
 def _draw(chart: Rows, layout: _Layout, scale: Scale, ticks: Sequence[tuple[float, str]], ground: str = "") -> str:
@@ -137,8 +136,7 @@ def _draw(chart: Rows, layout: _Layout, scale: Scale, ticks: Sequence[tuple[floa
     for value, label in drawing.room_for(scale, ticks):
         x = scale(value)
         parts += [drawing.line((x, TOP), (x, end)), drawing.text((x, TOP - 8), label, "middle", "soft")]
-    gap = (6.0 if chart.is_single and not layout.has_heads else GAP) if layout.has_groups else 0.0
-    y = TOP + gap / 2
+    y = TOP + layout.gap / 2
     for group, rows in groupby(chart.rows, lambda row: row.group):
         members = [*rows]
         height = len(members) * layout.row
@@ -146,17 +144,17 @@ def _draw(chart: Rows, layout: _Layout, scale: Scale, ticks: Sequence[tuple[floa
             parts.append(drawing.short_text((0, y + 12), group, layout.width, kind="bold"))
             y += LINE
         elif group:
-            room = layout.start - (0 if chart.is_single else drawing.text_width(row.arm for row in chart.rows) + 12)
-            parts.append(drawing.short_text((0, y + height / 2 + 4), group, room / 1.06, kind="bold"))
+            room = (layout.start - layout.arms) / 1.06
+            parts.append(drawing.short_text((0, y + height / 2 + 4), group, room, kind="bold"))
         parts += [_row(chart, layout, scale, row, y + (index + 0.5) * layout.row) for index, row in enumerate(members)]
-        y += height + gap
+        y += height + layout.gap
     return drawing.svg(chart.title, layout.width, end + (LINE + 8 if ground else 4), *parts)
 
 
 def _row(chart: Rows, layout: _Layout, scale: Scale, row: Row, y: float) -> str:
     mark, x = chart.marks[row.arm], scale.clamp(row.value)
     parts, end = [], x
-    if layout.has_arms and not (chart.is_single and not layout.has_heads):
+    if layout.arms:
         parts.append(drawing.short_text((layout.start - 10, y + 4), row.arm, layout.start - 10, "end", "soft"))
     if row.ends:
         first, last = scale.clamp(row.ends[0]), scale.clamp(row.ends[1])

@@ -23,7 +23,6 @@ from stepgrid.summarize.charts.step_charts import MOST_ROWS, Chart, arrange, omi
 from stepgrid.summarize.comparisons.comparison import RATIO, ComparedMetric, Comparison, Entry
 from stepgrid.summarize.data.points import Point, Search, mean
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.report_tables import search_title
 from stepgrid.summarize.statistics.verdicts import VERDICTS
 
 BARS = "Bars: 95 % intervals; an arrow: the interval goes on beyond the frame."
@@ -164,11 +163,10 @@ def search_charts(searches: Sequence[Search], marks: Marks) -> Iterator[Chart]:
                         Mark(value, figure, "", name, f"{value:g} {'holds' if is_good else 'fails'}", not is_good)
                     )
         if points:
-            title = search_title(axis)
             arms = dict.fromkeys(point.arm for point in points)
             paths = [[point for point in points if point.arm == arm] for arm in arms]
             axes = Axes(axis.variable, axis.figures[0], has_sizes=axis.param.endswith(SIZED))
-            yield Chart(title, forms.trade_off(title, axes, points, paths, marks))
+            yield Chart(axis.title, forms.trade_off(axis.title, axes, points, paths, marks))
 
 
 def all_charts(report: Report) -> Iterator[Chart]:

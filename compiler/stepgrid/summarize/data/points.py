@@ -179,6 +179,10 @@ class SearchedAxis:
         return parse_objective(self.text)
 
     @property
+    def title(self) -> str:
+        return f"{self.step}: {self.text}"
+
+    @property
     def is_boundary(self) -> bool:
         return self.objective.name == self.variable
 
