@@ -169,11 +169,9 @@ _GLOSSARY = {
 def glossary(report: Report) -> dict[str, str]:
     """Define the words of a report, and its verdicts."""
     effect = f"{percent(report.setup.effect)} in this report: the difference from which on a ratio counts"
-    return {
-        **_GLOSSARY,
-        "smallest effect": effect,
-        **{word: MEANING[word] for word in MEANING if word in words(report)},
-    }
+    used = {case.entry.verdict for comparison in report.comparisons.all for case in comparison.cases()}
+    verdicts = {word: meaning for word, meaning in MEANING.items() if word in used}
+    return {**_GLOSSARY, "smallest effect": effect, **verdicts}
 
 
 @lru_cache(1)
