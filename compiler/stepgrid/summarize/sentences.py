@@ -120,6 +120,7 @@ def loads_wanted(report: Report) -> int | None:
     return needed_loads(_wide_intervals(report))
 
 
+@lru_cache(1)
 def words(report: Report) -> set[str]:
     return {case.word for case in _cases(report)}
 
@@ -217,6 +218,7 @@ class NextStep(NamedTuple):
     why: str
 
 
+@lru_cache(1)
 def next_steps(report: Report) -> list[NextStep]:
     setup, spec = report.setup, spec_words(report.setup)
     steps = []
