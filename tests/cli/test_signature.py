@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tarfile
 from collections.abc import Callable
@@ -65,7 +66,7 @@ def test_a_report_says_who_measured(
     site(one.parent, monkeypatch)
     assert main(["import", str(file)]) == 0
     said = reported(capsys)
-    assert "\n  measured    nothing yet; imported: 6 results signed by alice@lab\n" in said
+    assert re.search(r"\n  measured +nothing yet; imported: 6 results signed by alice@lab\n", said)
     page = next(Path("outputs/summary").glob("*/index.html")).read_text()
     assert "<dt>Measured</dt><dd>nothing yet; imported: 6 results signed by alice@lab</dd>" in page
 
