@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from stepgrid.collect import parquet
 from stepgrid.collect.counts import probe_metrics
@@ -27,8 +28,9 @@ from stepgrid.host.files import read_json
 from stepgrid.host.locks import LockBusy, lock_holders, locked
 from stepgrid.model import result_schema
 from stepgrid.model.metrics import QPS, Metric
-from stepgrid.model.plan import CellStep, Option, Options, Plan, PlannedStage, PlannedStep, Value
+from stepgrid.model.plan import CellStep, Option, Options, Plan, PlannedCell, PlannedStage, PlannedStep, Value
 from stepgrid.model.status import BrokenRecord, NodeStatus, Result, Status
+from stepgrid.plan.expectations import COUNTERS, ROWS, STATE, Fields, names_of_step, violation
 from stepgrid.plugins import hit_rate
 from stepgrid.plugins.metrics import METRICS, step_metrics
 from stepgrid.store import builds, stage_requests
@@ -73,7 +75,7 @@ def collect(store: Store, plan: Plan) -> dict[str, NodeStatus]:
         for name, (columns, rows) in fixed.items():
             parquet.write_rows(connection, folder / f"{name}.parquet", columns, rows)
         tables.write_environment(environment_rows(store, plan))
-        tables.write_steps(plan, nodes)
+        tables.write_steps(plan, nodes, violations(plan, nodes))
     return nodes
 
 
@@ -223,6 +225,62 @@ def _steps_from_empty(stage: PlannedStage, stages: Stages) -> list[PlannedStep]:
         steps = [*stages[parent].steps, *steps]
         parent = stages[parent].parent
     return steps
+
+
+# Expectations: a violated one voids the figures of its step; one of a checkpoint, of its load from there on.
+
+
+def violations(plan: Plan, nodes: Mapping[str, NodeStatus]) -> dict[tuple[str, str, int], str]:
+    """Map cell, stage and position of each step whose figures are void to the sentence that says why."""
+    sentences: dict[tuple[str, str, int], str] = {}
+    names = _MeasuredNames(plan, nodes)
+    for cell in plan.cells:
+        is_checked = any(step.expects or step.checkpoint_expects for step in cell.steps)
+        for repeat in cell.repeats if is_checked else ():
+            spoiled: dict[int, str] = {}  # by position of the stage that ends with the checkpoint
+            for step in cell.steps:
+                stage, index = repeat.stages[step.stage], step.index
+                for sentence in names.violations(cell, step, stage, step.expects):
+                    sentences.setdefault((cell.id, stage, index), sentence)
+                for sentence in names.violations(cell, step, stage, step.checkpoint_expects):
+                    spoiled.setdefault(step.stage, f"its checkpoint {sentence}")
+            for step in cell.steps:
+                reasons = [sentence for position, sentence in spoiled.items() if step.stage >= position]
+                if reasons:
+                    sentences.setdefault((cell.id, repeat.stages[step.stage], step.index), reasons[0])
+    return sentences
+
+
+class _MeasuredNames:
+    """Names of expectations with the figures of results, which are read once."""
+
+    def __init__(self, plan: Plan, nodes: Mapping[str, NodeStatus]) -> None:
+        self._plan, self._nodes = plan, nodes
+        self._stages = {stage.id: stage for stage in plan.stages}
+        self._figures: dict[str, Sequence[StepFigures]] = {}
+
+    def violations(
+        self, cell: PlannedCell, cell_step: CellStep, node: str, expectations: Sequence[str]
+    ) -> Iterator[str]:
+        result = _figures_of(self._nodes[node]) if expectations else None
+        if result is None:
+            return
+        stage = self._stages[node]
+        if node not in self._figures:
+            self._figures[node] = with_expected_rates(stage, self._stages, _stored(result, stage)[0].steps)
+        figures, step = self._figures[node][cell_step.index], stage.steps[cell_step.index]
+        if figures.error is None:
+            machine = self._plan.machines.get(stage.hardware, self._plan.hardware)
+            labels = {**cell.labels, **cell_step.variables}
+            names = names_of_step(step, labels, machine) | _measured_names(figures)
+            yield from filter(None, (violation(text, names) for text in expectations))
+
+
+def _measured_names(figures: StepFigures) -> dict[str, Any]:
+    rows = [row["rows"] for row in figures.sizes if not row.get("index_name") and "rows" in row]
+    state = {name: value for name, value in figures.start.items() if name in STATE and name != ROWS}
+    counters = {name: value for _, name, value in figures.counts}
+    return {**state, **({ROWS: sum(rows)} if rows else {}), **figures.metrics, COUNTERS: Fields(counters)}
 
 
 # Rows of the tables that do not grow with the results.

@@ -242,13 +242,14 @@ class ResultTables:
             query = f"SELECT * FROM {self._parts_of(ATTEMPTS)} UNION ALL SELECT * FROM {source}"
             parquet.write_query(self._connection, path, query)
 
-    def write_steps(self, plan: Plan, nodes: Mapping[str, NodeStatus]) -> None:
-        """It comes last, and stands for all tables."""
+    def write_steps(self, plan: Plan, nodes: Mapping[str, NodeStatus], violations: Violations) -> None:
+        """Write the last table, which stands for all of them."""
         path, axes = self._folder / STEPS_TABLE, [axis.name for axis in plan.axes]
         columns, figures = result_schema.steps(axes, ()), self._parts_of(FIGURES)
         planned_columns = {name: kind for name, kind in columns.items() if name not in _ONLY_FIGURES}
+        rows = planned_steps(plan, nodes, violations)
         present = {row[0] for row in self._connection.execute(f"DESCRIBE SELECT * FROM {figures}").fetchall()}
-        with parquet.selectable_rows(path, {**planned_columns, **NUMBERED}, planned_steps(plan, nodes)) as planned:
+        with parquet.selectable_rows(path, {**planned_columns, **NUMBERED}, rows) as planned:
             casts = [f"CAST({_FROM_FIGURES.get(name, f'p.{named(name)}')} AS {kind})" for name, kind in columns.items()]
             values = [
                 *casts,
@@ -256,7 +257,7 @@ class ResultTables:
             ]
             names = [named(name) for name in (*columns, *self._metrics)]
             selected = ", ".join(f"{value} AS {name}" for value, name in zip(values, names, strict=True))
-            on = "f.stage = p.stage AND f.attempt = p.attempt AND f.position = p.position"
+            on = "NOT p.void AND f.stage = p.stage AND f.attempt = p.attempt AND f.position = p.position"
             query = f"SELECT {selected} FROM {planned} AS p LEFT JOIN {figures} AS f ON {on} ORDER BY p.number"
             parquet.write_query(self._connection, path, query)
 
@@ -295,7 +296,10 @@ def percentile(metric: str) -> tuple[str | None, float] | None:
 # The table `steps`: a row per cell, step and repeat.
 
 
-def planned_steps(plan: Plan, nodes: Mapping[str, NodeStatus]) -> Iterator[Row]:
+Violations = Mapping[tuple[str, str, int], str]  # cell, stage, position of the step -> what voids its figures
+
+
+def planned_steps(plan: Plan, nodes: Mapping[str, NodeStatus], violations: Violations) -> Iterator[Row]:
     """Rows of what the plan asks for; a cell that shares the stage of an earlier one says so in `same_as`.
 
     An axis that does not change a step has no label there: the load before a checkpoint is of no cache and no threads.
@@ -314,8 +318,10 @@ def planned_steps(plan: Plan, nodes: Mapping[str, NodeStatus]) -> Iterator[Row]:
             changed = [axis.name for axis in plan.axes if axis.steps is None or step_name in axis.steps]
             owner = first.setdefault((stage, step.index), cell.id)
             number += 1
+            violation = violations.get((cell.id, stage, step.index))
             yield {
                 "number": number,
+                "void": violation is not None,
                 "schema": result_schema.SCHEMA,
                 "plan": plan.digest,
                 "cell": cell.id,
@@ -332,13 +338,14 @@ def planned_steps(plan: Plan, nodes: Mapping[str, NodeStatus]) -> Iterator[Row]:
                 "client_id": clients[stage][step.index] if stage in clients else None,
                 "same_as": None if owner == cell.id else owner,
                 "attempt": node.attempt,  # how the stage ended, until its figures say more
-                "status": node.status.value,
-                "reason": None if node.status is Status.DONE else node.sentence,
+                "status": Status.FAILED.value if violation else node.status.value,
+                "reason": violation if violation or node.status is Status.DONE else node.sentence,
                 "log": node.log and str(node.log),
             }
 
 
-NUMBERED = {"number": "INTEGER"}  # of the row: joining keeps no order
+# the place of the row, as joining keeps no order; whether its figures are left out
+NUMBERED = {"number": "INTEGER", "void": "BOOLEAN"}
 _ONLY_FIGURES = ("started", "step_seconds", "warnings")
 _READ = f"(f.stage IS NOT NULL AND p.status = {quoted(Status.DONE)})"
 _FAULT = f"({_READ} AND f.error IS NOT NULL)"

@@ -32,6 +32,7 @@ from stepgrid.expand.setup import Setup, SpecFiles, StepSetup, storage_engine
 from stepgrid.expand.steps import Checkpoint, StepEntry, StepRange, check_search
 from stepgrid.language.models import Spec
 from stepgrid.language.problems import Location, Problems
+from stepgrid.language.yaml import Text
 from stepgrid.model.plan import Options, quoted
 from stepgrid.plugins.registry import driver, engine, runs_on
 
@@ -48,13 +49,16 @@ class StepHead:
     measured: bool
     mutates: bool
     options: tuple[str, ...]  # the names that it may have, sorted
+    expects: tuple[Text, ...]
 
     @classmethod
     def of(cls, entry: StepEntry, options: tuple[str, ...]) -> StepHead:
         measured, mutates = entry.flag("measured", True), entry.flag("mutates", False)
         variables = {name: str(value) for name, value in entry.variables.items()}
         revision = driver(entry.kind).revision
-        return cls(entry.name, entry.table_name, variables, entry.kind, revision, measured, mutates, options)
+        return cls(
+            entry.name, entry.table_name, variables, entry.kind, revision, measured, mutates, options, entry.expects
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,11 +95,12 @@ class Segment:
 
     steps: tuple[ResolvedStep, ...]
     seed_keys: tuple[str, ...]  # what each step does, for its seed
+    expects: tuple[Text, ...]  # of the checkpoint at its end
 
     @classmethod
-    def of(cls, steps: Iterable[ResolvedStep | None]) -> Segment:
+    def of(cls, steps: Iterable[ResolvedStep | None], expects: tuple[Text, ...]) -> Segment:
         resolved = tuple([step for step in steps if step is not None])
-        return cls(resolved, tuple([f"{step.head.kind}/{step.settings.seed_key}" for step in resolved]))
+        return cls(resolved, tuple([f"{step.head.kind}/{step.settings.seed_key}" for step in resolved]), expects)
 
 
 class EvaluationContext(NamedTuple):
@@ -139,18 +144,22 @@ class Sequences:
         evaluations: list[StepEvaluation] = []
         for entry in self._entries:
             if isinstance(entry, Checkpoint):
-                yield _segment_cache(evaluations)
+                yield _segment_cache(evaluations, entry.expects)
                 evaluations = []
             else:
                 axes = self._range.axes(entry)
                 patches = [(axis, point) for axis in axes for point in points[axis]]
                 evaluations.append(StepEvaluation(entry, build, axes, patches, self._context))
-        yield _segment_cache(evaluations)
+        yield _segment_cache(evaluations, ())
 
 
-def _segment_cache(evaluations: Sequence[StepEvaluation]) -> EvaluationCache[Segment]:
+def _segment_cache(evaluations: Sequence[StepEvaluation], expects: tuple[Text, ...]) -> EvaluationCache[Segment]:
     axes: frozenset[int] = frozenset().union(*(evaluation.axes for evaluation in evaluations))
-    return EvaluationCache(axes, lambda choice: Segment.of(evaluation.step(choice) for evaluation in evaluations))
+
+    def segment(choice: Choice) -> Segment:
+        return Segment.of((evaluation.step(choice) for evaluation in evaluations), expects)
+
+    return EvaluationCache(axes, segment)
 
 
 class StepEvaluation:

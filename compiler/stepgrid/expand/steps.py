@@ -49,6 +49,10 @@ class StepEntry:
         value = _nearest_value(self.links, field)
         return default if value is None else bool(value)
 
+    @property
+    def expects(self) -> tuple[Text, ...]:
+        return _nearest_value(self.links, "expects") or ()
+
 
 class Checkpoint(NamedTuple):
     """The end of a stage; without a name it stands for an entry that could not be read."""
@@ -56,6 +60,7 @@ class Checkpoint(NamedTuple):
     name: str
     position: int
     where: Location
+    expects: tuple[Text, ...] = ()  # of the database there
 
 
 def resolve(document: Document, defined: ResolvedDefinitions, problems: Problems) -> list[StepEntry | Checkpoint]:
@@ -88,7 +93,7 @@ def _report_no_steps(document: Document, problems: Problems) -> None:
 
 def _check_checkpoints(checkpoints: Sequence[Checkpoint], problems: Problems) -> None:
     seen_at: dict[str, Location] = {}
-    for name, _, where in checkpoints:
+    for name, _, where, _ in checkpoints:
         if name in seen_at:
             message, hint = f"two checkpoints are named `{name}`", f"first at {seen_at[name]}"
             problems.add("defined-twice", where, message, hint, len(name))
@@ -116,7 +121,7 @@ class _EntryReader:
         (name,) = forms.values()
         if step.checkpoint is not None:
             self._check_checkpoint_keys(step, name)
-            return Checkpoint(str(name), position, name.where)
+            return Checkpoint(str(name), position, name.where, step.expects or ())
         links: tuple[Step, ...] = (step,)
         if step.use is not None:
             use = None if self._workload is None else self._workload_name(step.use, self._workload)
@@ -145,7 +150,7 @@ class _EntryReader:
         self._problems.add("step-form", where, "a step has one of `use`, `name` and `checkpoint`", hint)
 
     def _check_checkpoint_keys(self, step: Step, name: Text) -> None:
-        for attribute in sorted({*step.model_fields_set, *(step.model_extra or {})} - {"checkpoint"}):
+        for attribute in sorted({*step.model_fields_set, *(step.model_extra or {})} - {"checkpoint", "expects"}):
             key = attribute.rstrip("_")
             message, where = f"a checkpoint takes no `{key}`", step.key_location(key, name.where)
             self._problems.add("unknown-key", where, message, "it is a place between steps", len(key))
@@ -280,7 +285,7 @@ def _warmup(entry: StepEntry, problems: Problems) -> Text | None:
 
 def _warming_step(step: StepEntry, duration: Text) -> StepEntry:
     """Make the same step, not measured: the measured one after it finds what it has done, and nothing else."""
-    link = Step.model_validate({DURATION: duration, "measured": Text("false", duration.where)})
+    link = Step.model_validate({DURATION: duration, "measured": Text("false", duration.where), "expects": ()})
     name, base = f"{step.name}.{WARMUP}", f"{step.base}.{WARMUP}"
     return replace(step, name=name, base=base, table_name=f"{step.table_name}.{WARMUP}", links=(*step.links, link))
 

@@ -183,6 +183,8 @@ class Step(Model):
     warmup: Duration | None = None
     measured: bool | None = None
     mutates: bool | None = None
+    # assertions over its figures; of a checkpoint, over those of the step before it
+    expects: Annotated[tuple[Label, ...] | None, accepts(tuple[Label, ...] | Label | None)] = None
     params: FreeMap = {}
     options: Options = ()
     _nodes: Map | None = PrivateAttr(None)

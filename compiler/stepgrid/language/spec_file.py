@@ -245,7 +245,8 @@ def _step(node: Node) -> Node:
     if isinstance(node, Text):
         return _under("use", node)
     # a variable of a live grid is a list; a map is a search
-    return _apply(node, {"options": _list, "for": _all(lambda v: _list(v) if isinstance(v, Text) else v)})
+    variables = _all(lambda v: _list(v) if isinstance(v, Text) else v)
+    return _apply(node, {"options": _list, "expects": _list, "for": variables})
 
 
 def _axis(name: str, axis: Node, sweep: Map) -> Node:

@@ -154,6 +154,8 @@ class CellStep:
     measured: bool
     step: str = ""  # the name without what `times` and `for` add
     variables: Mapping[str, str] = field(default_factory=dict)  # of a live grid
+    expects: tuple[str, ...] = ()  # expressions that its figures must fulfil
+    checkpoint_expects: tuple[str, ...] = ()  # likewise, for all that starts from the checkpoint after it
 
 
 @dataclass(frozen=True, slots=True)

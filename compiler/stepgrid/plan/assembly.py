@@ -169,7 +169,7 @@ def _assemble(
     _check_identical_points(expansion, cells, problems)
     axes = _axes(expansion, cells)
     _check_profiled_steps(document, cells, problems)
-    steps = (draft.steps for draft in tree.drafts.values())
+    steps = {node: draft.steps for node, draft in tree.drafts.items()}
     # the report is about more cells than those of a narrowed plan
     report = report_check.compile_report(document, axes, cells, steps, Problems() if is_narrowed else problems)
     plan = Plan(

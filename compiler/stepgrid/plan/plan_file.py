@@ -144,7 +144,10 @@ def _read_cells(folder: Path) -> list[PlannedCell]:
     for line in (folder / CELLS).read_bytes().splitlines() if (folder / CELLS).is_file() else ():
         start, _, text = line.partition(b',"steps":[')  # labels and variables are texts, so none of them looks like it
         if (steps := steps_by_text.get(text)) is None:
-            steps = steps_by_text[text] = tuple(CellStep(**step) for step in json.loads(b"[" + text[:-1]))
+            raw_steps = json.loads(b"[" + text[:-1])
+            texts = ({name: tuple(step.get(name, ())) for name in _EXPECTATIONS} for step in raw_steps)
+            steps = tuple(CellStep(**{**step, **lists}) for step, lists in zip(raw_steps, texts, strict=True))
+            steps_by_text[text] = steps
         raw = json.loads(start + b"}")
         repeats = tuple(Repeat(repeat["load"], repeat["run"], tuple(repeat["stages"])) for repeat in raw["repeats"])
         cells.append(PlannedCell(raw["id"], raw["labels"], raw["build"], steps, repeats))
@@ -268,10 +271,16 @@ def _line(node: str, encoded: str) -> str:
     return f'{{"id":{quoted(node)},{encoded[1:]}\n'
 
 
+_EXPECTATIONS = ("expects", "checkpoint_expects")  # likewise of the steps of a cell
+
+
 def _cell_lines(cells: Iterable[PlannedCell]) -> Iterator[str]:
     encoded: dict[int, str] = {}  # cells share their steps
     for cell in cells:
-        steps = encoded.get(id(cell.steps)) or encoded.setdefault(id(cell.steps), encode(cell.steps))
+        if (steps := encoded.get(id(cell.steps))) is None:
+            values = (fields(step).items() for step in cell.steps)
+            usual = [{name: value for name, value in step if value or name not in _EXPECTATIONS} for step in values]
+            steps = encoded[id(cell.steps)] = encode(usual)
         repeats = ",".join([f'{{"load":{r.load},"run":{r.run},"stages":{_ids(r.stages)}}}' for r in cell.repeats])
         yield (
             f'{{"id":{quoted(cell.id)},"build":{quoted(cell.build)},"labels":{flat(cell.labels)},'

@@ -11,12 +11,13 @@ from typing import Any, TypeAlias
 from stepgrid.errors import StepgridError
 from stepgrid.expand.scope import Label
 from stepgrid.language.expressions import ExpressionError, find_nodes
-from stepgrid.language.models import Claim, Table
+from stepgrid.language.models import Claim, Step, Table
 from stepgrid.language.problems import Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, key_location
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD, Axis, Json, PlannedCell, PlannedStep, Report
+from stepgrid.plan import expectations
 from stepgrid.plugins.layout import STEP
 from stepgrid.plugins.registry import DRIVERS, LAYOUTS
 
@@ -30,15 +31,19 @@ def compile_report(
     document: Document,
     axes: Sequence[Axis],
     cells: Sequence[PlannedCell],
-    stages: Iterable[Sequence[PlannedStep]],
+    steps: Mapping[str, Sequence[PlannedStep]],
     problems: Problems,
 ) -> Report:
-    """Check what a spec says of its report, and write it as a plan has it. `stages`: their steps."""
+    """Check what a spec says of its report, and write it as a plan has it. `steps`: by stage."""
     spec = document.spec
     _check_labels("report.base", spec.report.base, {axis.name: set(axis.labels) for axis in axes}, problems)
-    step_lists = [*stages]
-    if spec.report.tables or spec.claims or spec.report.metric:
-        _check(document, _planned_names(document, axes, cells, step_lists), problems)
+    step_lists = steps.values()
+    expects = expectations.of_cells(cells)
+    if spec.report.tables or spec.claims or spec.report.metric or expects:
+        names = _planned_names(document, axes, cells, step_lists)
+        _check(document, names, problems)
+        expectations.check_names(expects, names.measured, names.exact, problems)
+        expectations.check_values(cells, steps, names.measured, problems)
     base = {axis: str(label) for axis, label in spec.report.base.items()}
     claims: list[Mapping[str, Json]] = []
     for claim in spec.claims:
@@ -65,6 +70,8 @@ def check_declared(document: Document, problems: Problems) -> None:
         names = _declared_names(document)
         _check_labels("report.base", document.spec.report.base, names.exact, problems)
         _check(document, names, problems)
+        expects = [text for step in _declared_steps(document) for text in step.expects or ()]
+        expectations.check_names(expects, names.measured, names.exact, problems)
 
 
 def _plain(entry: Table | Claim) -> Mapping[str, Json]:
@@ -89,6 +96,14 @@ class _Names:
     figures: set[str]
     seconds: Mapping[str, float]  # of measured steps: how long one lasts at most; inf where it does not say
     all: set[str]  # what a table may show, and so call something else
+
+    @property
+    def measured(self) -> set[str]:
+        """Select the figures by which results have them: published columns are other names of the same."""
+        from stepgrid.plugins.metrics import METRICS
+
+        columns = {column for metric in METRICS.values() for column in metric.legacy.values()} - METRICS.keys()
+        return self.figures if isinstance(self.figures, _Anything) else self.figures - columns
 
 
 class _Anything(set[str]):
@@ -127,9 +142,7 @@ def _planned_names(
 
 def _declared_names(document: Document) -> _Names:
     """Collect names as the spec declares them, for a spec whose other faults leave no cells."""
-    libraries = (document.spec, *(source.library for source in document.includes))
-    workloads = [workload for library in libraries for workload in library.define.workloads.values()]
-    steps = [*(document.spec.steps or ()), *(step for workload in workloads for step in workload)]
+    steps = _declared_steps(document)
     step_names = {str(name) for step in steps for name in (step.use, step.name, step.as_) if name is not None}
     if any(step.for_ or step.times or step.warmup for step in steps):  # names are made of theirs
         step_names = _Anything()
@@ -147,6 +160,12 @@ def _declared_names(document: Document) -> _Names:
     variables = {name: _Anything() for step in steps for name in step.for_ or ()}
     exact = {**axes, **variables, BUILD: _Anything(), STEP: step_names}
     return _Names(exact, exact, figures, {}, _Anything())
+
+
+def _declared_steps(document: Document) -> list[Step]:
+    libraries = (document.spec, *(source.library for source in document.includes))
+    workloads = [workload for library in libraries for workload in library.define.workloads.values()]
+    return [*(document.spec.steps or ()), *(step for workload in workloads for step in workload)]
 
 
 def _metrics() -> Iterator[str]:

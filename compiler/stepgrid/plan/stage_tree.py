@@ -192,7 +192,17 @@ class StageTree:
         heads = tuple([tuple([step.head for step in segment.steps]) for segment in segments])
         if heads not in self._steps:
             self._steps[heads] = tuple(
-                CellStep(head.name, head.kind, stage, index, head.measured, head.step, head.variables)
+                CellStep(
+                    head.name,
+                    head.kind,
+                    stage,
+                    index,
+                    head.measured,
+                    head.step,
+                    head.variables,
+                    head.expects,
+                    segments[stage].expects if index + 1 == len(segment) else (),
+                )
                 for stage, segment in enumerate(heads)
                 for index, head in enumerate(segment)
             )

@@ -17,6 +17,7 @@ from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.model.plan import BUILD, Header, Report, stage_label
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted, duration, figure, percent, rate, seconds
+from stepgrid.plan.expectations import EXPECTS
 from stepgrid.plan.identity import DESCRIBED
 from stepgrid.plugins.driver import Waiting
 from stepgrid.plugins.hit_rate import EXPECTED, FOUND, WARNING
@@ -68,7 +69,8 @@ class Notes:
 def doubts(
     header: Header, setup: Setup, tables: Tables, sections: Sequence[Section], comparisons: Sequence[Comparison]
 ) -> Iterator[Doubt]:
-    """List all doubts of a report, those of the plan and the builds first."""
+    """List all doubts of a report: violated expectations first, then those of the plan and the builds."""
+    yield from _violated(tables.runs)
     if setup.scale:
         host = _host_of_scale(setup.hardware)
         text = (
@@ -169,6 +171,17 @@ def _brief(text: str) -> str:
 
 
 # Runs and results
+
+
+def _violated(runs: Sequence[Run]) -> Iterator[Doubt]:
+    """Tell the steps whose figures are void, with the first values that violate each expectation."""
+    reasons = ((run, run.reason) for run in runs if run.same_as is None and run.reason and EXPECTS in run.reason)
+    groups = group(((run.step, reason.rpartition("`")[0]), (run, reason)) for run, reason in reasons)
+    for (step, _), members in groups.items():
+        count = len([run for run in runs if run.step == step and run.same_as is None])
+        names = _named(run.build for run, _ in members)
+        text = f"{step} of {names}: {members[0][1]}; void in {len(members)} of {counted(count, 'run')}"
+        yield Doubt("expects", f"{step}: expectation violated", text)
 
 
 def _of_runs(runs: Sequence[Run], builds: Iterable[Build]) -> Iterator[Doubt]:
@@ -448,7 +461,9 @@ class Coverage:
 
     @property
     def incomplete(self) -> int:
-        return self.total - self.counts[Status.DONE] - self.counts[Status.UNSUPPORTED]
+        """Count runs that another run of the spec would measure: not those whose figures are void."""
+        void = sum(trouble.runs for trouble in self.troubles if EXPECTS in trouble.reason)
+        return self.total - self.counts[Status.DONE] - self.counts[Status.UNSUPPORTED] - void
 
     @property
     def total(self) -> int:

@@ -25,6 +25,7 @@ from stepgrid.collect.step_figures import ENGINE
 from stepgrid.model import units
 from stepgrid.model.figures import LATENCY_CLASSES, LATENCY_LIMITS
 from stepgrid.model.result_schema import axis_columns
+from stepgrid.model.status import Status
 from stepgrid.plugins.collector import FUNCTIONS
 from stepgrid.summarize.statistics.time_series import Relative, Steadiness, relative, relatives, steadiness
 
@@ -143,7 +144,8 @@ def join_series(first: Series, second: Series, rename: Callable[[Place], Place])
 
 def read_series(folder: Path) -> Series:
     """Read the series of a folder of tables."""
-    source = table_source(folder, "series")
+    void = f"SELECT stage, position FROM {table_source(folder, 'steps')} WHERE status = '{Status.FAILED}'"
+    source = f"{table_source(folder, 'series')} ANTI JOIN ({void}) USING (stage, position)"
     with parquet.connect() as connection:
         order = "GROUP BY stage, position ORDER BY stage, position"
         counts = connection.execute(f"SELECT stage, position, count(*) FROM {source} {order}").fetchall()
