@@ -170,7 +170,7 @@ class StageTree:
             for node, key in self._chain(segments, root, repeat.load, repeat.run) if not repeat.run else ():
                 steps = tuple([_under_profiler(step, profile, names) for step in key[2].steps])
                 if node not in self.profiles and steps != key[2].steps:
-                    observed = (*key[:2], Segment(steps, key[2].seed_keys), *key[3:])
+                    observed = (*key[:2], Segment(steps, key[2].seed_keys, key[2].expects), *key[3:])
                     stage = self.profiles[node] = self._identify(observed)
                     self._add_draft(stage, observed, labels, (repeat.load, 0))
                     self.drafts[stage].is_profile = True
