@@ -63,7 +63,9 @@ params: {{extra: 0}}
 sweep:
   checksums: {{from: loaded, points: {{once: {{params: {{extra: 0}}}}, always: {{params: {{extra: {EXTRA:g}}}}}}}}}
 repeat: 3
-report: {{base: {{checksums: once}}}}
+report:
+  base: {{checksums: once}}
+  tables: [functions, {{layout: counters, counters: ["events.*"]}}]
 """
 
 
@@ -77,7 +79,7 @@ def test_the_planted_function_has_its_name_and_its_cost(lab: Lab) -> None:
     lab.write(SPEC)
     assert lab.run().returncode == 0
     measured = _results(lab.folder)
-    lab.write(f"{SPEC}profile: {{where: changed, for: 30s, every: 31s}}\n")
+    lab.write(f"{SPEC}profile: {{where: changed, for: 30s, every: 31s, groups: [[page-faults, task-clock]]}}\n")
     profiled = lab.run()
     assert profiled.returncode == 0, profiled.stderr
     assert "profile: the steps that differ run again under a profiler\n6 stages more" in profiled.stderr
@@ -90,6 +92,11 @@ def test_the_planted_function_has_its_name_and_its_cost(lab: Lab) -> None:
     assert first[3]["value"] == pytest.approx(EXTRA, rel=0.2)
     for column in (1, 2):
         assert total[column]["value"] == pytest.approx(measured_cpu[column]["value"], rel=0.05)
+    counted = lab.execute(lab.argv("report", "spec.yaml", "--table", "counters", "--format", "json"))
+    assert [row[0]["text"] for row in json.loads(counted.stdout)[0]["rows"]] == [
+        "events.task-clock",
+        "events.page-faults",
+    ]
 
 
 def _results(folder: Path) -> dict[str, bytes]:

@@ -16,7 +16,7 @@ from stepgrid.model.figures import LIVE_ROWS, START_FIGURES, TREE_LEVELS
 from stepgrid.model.metrics import SERVER_CPU, Metric
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.result_schema import LEVEL_STATES
-from stepgrid.plugins.collector import FUNCTIONS, RECORDED, CountingCollector
+from stepgrid.plugins.collector import EVENT, FUNCTIONS, RECORDED, CountingCollector
 from stepgrid.plugins.registry import COLLECTORS
 
 Row = Mapping[str, Any]
@@ -113,6 +113,7 @@ def _levels(before: Row, after: Row) -> Iterator[Row]:
 
 COLLECTED = "collectors"  # folder of a step
 UNSAMPLED = "[no sample]"  # the row of such CPU
+EVENTS = "events"  # the source of events per operation, as a profile pass counted them
 PROFILE = "profile"  # the source of microseconds of CPU per operation, by function
 COST = "they cost some of its speed"
 
@@ -140,6 +141,8 @@ def profile_counts(counts: Iterable[Count], metrics: Mapping[str, float]) -> Ite
     times = {name: count for source, name, count in counts if source == FUNCTIONS}
     recorded, cpu = times.pop(RECORDED, 0.0), metrics.get(SERVER_CPU, metrics.get("cpu_us_per_op"))
     if recorded and cpu is not None:
+        events = {name: times.pop(name) for name in [*times] if name.startswith(EVENT)}
+        yield from ((EVENTS, name.removeprefix(EVENT), rate * cpu) for name, rate in events.items())
         times[UNSAMPLED] = recorded - math.fsum(times.values())
         yield from ((PROFILE, name, time / recorded * cpu) for name, time in times.items())
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.collectors.flame import Stack, draw_difference, draw_graph
-from stepgrid.collectors.perf_stat import is_attached
+from stepgrid.collectors.perf_stat import is_attached, read_events
 from stepgrid.host import sysfs
 from stepgrid.host.files import read_json, write_json
 from stepgrid.host.sampling import ProcessGroup
-from stepgrid.plugins.collector import RECORDED, Recording, Target, pid_list
+from stepgrid.plugins.collector import EVENT, RECORDED, Recording, Target, pid_list
 
 _FREQUENCY = 99  # not a round number: nothing that runs by the clock is always, or never, met
 _LENGTH = "for"
@@ -30,6 +30,7 @@ _HELPER = (sys.executable, "-m", "stepgrid.collectors.perf_record")
 _PERIOD = 0.005  # seconds between two looks whether perf is attached
 _TRIES = 20
 _DATA, _FOLDED, _GRAPH, _WINDOWS = "perf.data", "stacks.txt", "flamegraph.svg", "windows.json"
+_EVENTS = "events.json"
 
 
 class PerfRecord:
@@ -43,7 +44,8 @@ class PerfRecord:
         if _LENGTH not in settings:
             return _perf_words(tool, settings, target.pids, target.folder / _DATA)
         words = [str(settings.get(name, usual)) for name, usual in _USUAL.items()]
-        return [*_HELPER, tool, *words, str(os.getpgid(target.pids[0])), str(target.folder)]
+        groups = map(str, settings.get("groups", ()))
+        return [*_HELPER, tool, *words, str(os.getpgid(target.pids[0])), str(target.folder), *groups]
 
     def attached(self, pid: int) -> bool:
         """Wait for nothing where windows are recorded: each finds the threads of its time."""
@@ -60,7 +62,7 @@ class PerfRecord:
         times = {RECORDED: math.fsum(float(window["cpu"]) for window in windows) * 1e6} if windows else {}
         for stack, microseconds in _stack_times(folder, settings).items():
             times[stack[-1]] = times.get(stack[-1], 0.0) + microseconds
-        return times
+        return times | _event_rates(folder, windows)
 
     def compared(self, arm: Sequence[Recording], base: Sequence[Recording], title: str) -> str:
         return draw_difference(_times_per_operation(arm), _times_per_operation(base), title)
@@ -89,7 +91,7 @@ def _perf_words(tool: str, settings: Mapping[str, Any], pids: Sequence[int], out
 
 def record_windows(argv: Sequence[str]) -> None:
     """Record one window after the other until SIGINT, and how much CPU the processes took meanwhile."""
-    tool, rate, unwinding, length, period, after, leader, folder = argv
+    tool, rate, unwinding, length, period, after, leader, folder, *groups = argv
     settings, windows = {"frequency": rate, "call_graph": unwinding}, list[dict[str, float]]()
     group = ProcessGroup(int(leader))
     with suppress(KeyboardInterrupt):
@@ -97,7 +99,12 @@ def record_windows(argv: Sequence[str]) -> None:
         while True:
             output = Path(folder) / f"{_DATA}.{len(windows)}"
             words = [*_perf_words(tool, settings, group.members(), output), "-k", "CLOCK_MONOTONIC"]
+            events = groups[len(windows) % len(groups)] if groups else ""
+            counting = [tool, "stat", "-j", "-o", f"{folder}/{_EVENTS}.{len(windows)}", "-e", events]
+            counter = subprocess.Popen([*counting, "-p", pid_list(group.members())]) if groups else None
             window = _record_window(words, group, float(length))
+            if counter is not None:
+                _interrupt(counter)
             if window is None:  # the step ended while perf was starting
                 output.unlink(missing_ok=True)
                 return
@@ -130,6 +137,26 @@ def _record_window(words: Sequence[str], group: ProcessGroup, length: float) -> 
     if status not in (0, -signal.SIGINT):
         sys.exit(status)
     return {"began": began, "ended": ended, "cpu": after - before, "is_last": is_ending} if began < ended else None
+
+
+def _interrupt(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait()
+    except KeyboardInterrupt:
+        process.wait()
+        raise
+
+
+def _event_rates(folder: Path, windows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Divide how often each event was counted by the CPU of the windows that counted it; others are missing."""
+    counts: dict[str, float] = {}
+    microseconds: dict[str, float] = {}
+    for number, window in enumerate(windows):
+        for event, count in read_events(folder / f"{_EVENTS}.{number}").items():
+            counts[event] = counts.get(event, 0.0) + count
+            microseconds[event] = microseconds.get(event, 0.0) + window["cpu"] * 1e6
+    return {f"{EVENT}{event}": count / microseconds[event] for event, count in counts.items() if microseconds[event]}
 
 
 def _clock_and_cpu(group: ProcessGroup) -> tuple[float, float]:

@@ -53,12 +53,7 @@ class PerfStat:
 
     def parse(self, folder: Path) -> Mapping[str, float]:
         """Read the events without another modifier (cycles:k); one that was never counted has no value."""
-        values: dict[str, float] = {}
-        with suppress(OSError):
-            for line in (folder / FILE).read_text(encoding="utf-8", errors="replace").splitlines():
-                with suppress(ValueError, KeyError, TypeError):
-                    record = json.loads(line)
-                    values[str(record["event"])] = float(record["counter-value"])
+        values = read_events(folder / FILE)
         figures = {name: values[event] for event, name in {**METRICS, **USER}.items() if event in values}
         for mode in ("perf_", "perf_user_"):
             instructions, cycles = figures.get(f"{mode}instructions"), figures.get(f"{mode}cycles")
@@ -68,6 +63,17 @@ class PerfStat:
 
     def metrics(self) -> MetricSet:
         return MetricSet({"Collectors": _DEFINITIONS})
+
+
+def read_events(path: Path) -> dict[str, float]:
+    """Read the counts of perf stat by event; of one that this processor does not count there is none."""
+    values: dict[str, float] = {}
+    with suppress(OSError):
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            with suppress(ValueError, KeyError, TypeError):
+                record = json.loads(line)
+                values[str(record["event"])] = float(record["counter-value"])
+    return values
 
 
 def is_attached(pid: int) -> bool:

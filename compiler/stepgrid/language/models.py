@@ -368,6 +368,7 @@ class Profile(Model):
     period: Duration = Field(default=60.0, alias="every", gt=0)  # from the start of one window to that of the next
     frequency: Count = 499  # samples a second
     call_graph: Literal["fp", "dwarf", "lbr"] | None = None
+    groups: tuple[tuple[Label, ...], ...] = ()  # of events that are counted, one group in each window
 
 
 Filter = dict[str, Label | tuple[Label, ...]]  # axis (or `step`) -> a label, or any of several

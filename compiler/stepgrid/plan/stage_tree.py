@@ -308,7 +308,9 @@ def _under_profiler(step: ResolvedStep, profile: Profile, names: Collection[str]
     windows: dict[str, Json] = {"for": profile.length, "every": max(profile.period, profile.length), "after": after}
     rate: dict[str, Json] = {"frequency": profile.frequency}
     unwinding: dict[str, Json] = {"call_graph": profile.call_graph} if profile.call_graph else {}
-    collector: dict[str, Json] = {"name": "profile", "collector": FUNCTIONS, **windows, **rate, **unwinding}
+    events: list[Json] = [",".join(map(str, group)) for group in profile.groups]
+    counting: dict[str, Json] = {"groups": events} if events else {}
+    collector: dict[str, Json] = {"name": "profile", "collector": FUNCTIONS, **windows, **rate, **unwinding, **counting}
     return replace(step, setup=step.setup.observed(collector))
 
 

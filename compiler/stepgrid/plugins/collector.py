@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 RECORDED = "[recorded]"  # among counts by function: microseconds of CPU of the windows that were recorded
+EVENT = "[event] "  # likewise: how often an event happened in each microsecond of CPU
 FUNCTIONS = "perf_record"  # the collector that counts microseconds of CPU by function, and the source of its counts
 
 
