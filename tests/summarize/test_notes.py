@@ -54,6 +54,15 @@ def point(arm: str, **figures: Sequence[float]) -> Point:
     )
 
 
+def test_violated_expectations_come_first() -> None:
+    reason = "expects `found_pct > 99` is violated: found_pct is 50"
+    void = replace(made.run("x", 0, 9.0), metrics={}, status="failed", reason=reason)
+    first, second = told(runs=[void, made.run("x", 1, 9.0)], planned=["a.yaml:1:1: something"])
+    assert first.text == f"{void.step} of {void.build}: {reason}; void in 1 of 2 runs"
+    assert second.brief == "something"
+    assert coverage([void]).incomplete == 0
+
+
 def test_a_report_without_doubts_has_none() -> None:
     assert told([section("read", point("x", seconds=[60.0]))]) == []
 

@@ -181,7 +181,7 @@ def _violated(runs: Sequence[Run]) -> Iterator[Doubt]:
         count = len([run for run in runs if run.step == step and run.same_as is None])
         names = _named(run.build for run, _ in members)
         text = f"{step} of {names}: {members[0][1]}; void in {len(members)} of {counted(count, 'run')}"
-        yield Doubt("expects", f"{step}: expectation violated", text)
+        yield Doubt(f"{step}: expectation violated", text)
 
 
 def _of_runs(runs: Sequence[Run], builds: Iterable[Build]) -> Iterator[Doubt]:
