@@ -204,4 +204,31 @@ CASES: dict[str, Said] = {
         BASE + SWEEP + "claims: [{claim: c, expect: \"qps(cache='lru'\"}]\n",
         [("13:29", "expression", "`qps(cache='lru'` is not an expression: unexpected '}', expected ')'", "")],
     ),
+    "expectations of figures, settings and options that there are not": (
+        "title: t\n"
+        "builds: {rocksdb: {engine: rocksdb, version: 9.10.0, source: {system: db_bench}}}\n"
+        "steps:\n"
+        "  - {name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true, keys: 1M, expects: found_pc > 99}\n"
+        "  - {checkpoint: loaded, expects: [params.kys > 3, keys_written, rows >]}\n"
+        "  - {name: readww, kind: db_bench, benchmarks: [readwhilewriting], keys: 1M, options: {cache_size: 8MiB},\n"
+        "     duration: 300s, expects: [database_bytes > 3 * options.cach_size, rows == 20M]}\n"
+        "repeat: 3\n",
+        [
+            ("4:92", "undefined-name", "expects: there is no figure `found_pc`", "did you mean `found_pct`?"),
+            (
+                "5:36",
+                "undefined-name",
+                "expects: `params.kys` is not defined in step `fillseq`",
+                "did you mean `keys`?",
+            ),
+            ("5:52", "expression", "`keys_written` is neither true nor false", "for example `found_pct > 99`"),
+            ("5:66", "expression", "`rows >` is not an expression: it ends too early", ""),
+            (
+                "7:32",
+                "undefined-name",
+                "expects: `options.cach_size` is not defined in step `readww`",
+                "did you mean `cache_size`?",
+            ),
+        ],
+    ),
 }
