@@ -12,7 +12,7 @@ from stepgrid.store.store import Store
 from stepgrid.workflow.host_plan import ALL_WARNINGS, spec_name, warnings_once_a_day
 
 TEXT = "a.yaml:1:1: warning[no-repeats]: 2 cells\n   1 | title\n\na.yaml:2:1: warning[step-short]: 1 s"
-AGAIN = "a.yaml: 2 warnings, shown before today; --all-warnings shows them again"
+AGAIN = "a.yaml: 2 warnings, already shown today; --all-warnings shows them again"
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_plan_and_its_option(store: Store, capsys: pytest.CaptureFixture[str]) -
         assert main(["plan", "a.yaml", *more]) == 0
         said.append(capsys.readouterr().err)
     assert said[0].startswith("a.yaml:1:1: warning[no-repeats]: ")
-    assert said[1] == "a.yaml: 1 warning, shown before today; --all-warnings shows them again\n"
+    assert said[1] == "a.yaml: 1 warning, already shown today; --all-warnings shows them again\n"
     assert said[2] == said[0]
     assert main(["check", "a.yaml"]) == 0
     assert capsys.readouterr().err == said[0]

@@ -83,13 +83,13 @@ def make_leaf(comparison: Comparison, points: Mapping[Figure, Point], evidence: 
         point = points[figure]
         if point.status != Status.DONE:
             return Leaf(comparison, (), f"{_call(figure)}: {point.status}")
-        if not point.values(own_name(figure.metric)):
+        if not point.values(own_name(figure.metric, point)):
             return Leaf(comparison, (), f"{_call(figure)}: {point.step} has no such figure")
     means = {
         # Runs of a load are averaged as for ratios, where they have logarithms.
         figure: {
             load: math.exp(fmean(map(math.log, runs))) if min(runs) > 0 else fmean(runs)
-            for load, runs in points[figure].values(own_name(figure.metric)).items()
+            for load, runs in points[figure].values(own_name(figure.metric, points[figure])).items()
         }
         for figure in wanted
     }
@@ -114,9 +114,9 @@ def ordered(comparison: Comparison) -> Comparison:
     return comparison
 
 
-def own_name(metric: str) -> str:
-    """Translate a published name to the one of stepgrid."""
-    return metrics.metric_name(metric) or metric
+def own_name(metric: str, point: Point) -> str:
+    """Translate a published name to the one of stepgrid, unless the step has a figure of that very name."""
+    return metric if point.values(metric) else metrics.metric_name(metric) or metric
 
 
 def _with_noise(
@@ -124,14 +124,16 @@ def _with_noise(
 ) -> Leaf:
     """Add the highest floor of any two of its points, and the interval of their ratio; one point has none."""
     pairs = list(permutations({point.places: point for point in points.values()}.values(), 2))
-    names = {own_name(figure.metric) for figure in points}
+    names = {own_name(figure.metric, point) for figure, point in points.items()}
     floors = {name: [evidence.floor(name, *pair) for pair in pairs] for name in {*names, QPS}}
     highest = {name: max((floor for floor in row if floor is not None), default=None) for name, row in floors.items()}
     load_floor = max((floor for floor in highest.values() if floor is not None), default=None)
     scaled = _scaled(bare.comparison, points, loads) if len(names) == 1 else None
     interval = None
     if scaled and len(pairs) == 2:
-        interval = evidence.interval(own_name(scaled.over.metric), points[scaled.over], points[scaled.under])
+        interval = evidence.interval(
+            own_name(scaled.over.metric, points[scaled.over]), points[scaled.over], points[scaled.under]
+        )
     return replace(
         bare,
         floor=highest[next(iter(names))] if len(names) == 1 else None,
@@ -142,7 +144,7 @@ def _with_noise(
         idle=tuple(
             f"{_call(figure)}: {point.idleness}"
             for figure, point in points.items()
-            if own_name(figure.metric) == QPS and point.idle_loads
+            if own_name(figure.metric, point) == QPS and point.idle_loads
         ),
     )
 

@@ -11,6 +11,7 @@ from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD, Axis, Header, load_counts
 from stepgrid.model.table import Table
 from stepgrid.plan.actions import arms, choose_base
+from stepgrid.plugins.metrics import metric_name
 from stepgrid.summarize import claim_judgement, report_tables
 from stepgrid.summarize.claims import Claim, judge_claims
 from stepgrid.summarize.comparisons import (
@@ -192,7 +193,8 @@ def _metrics(header: Header, tables: Tables) -> list[ComparedMetric]:
     measured = {name for run in tables.runs if run.measured for name in run.metrics}
     declared = [name for name in header.report.declared if name in measured]
     claimed = [name for claim in header.report.claims for name in _METRIC_CALL.findall(str(claim["expect"]))]
-    leading = header.report.metric or (QPS if QPS in measured or not declared else declared[0])
+    chosen = header.report.metric or (QPS if QPS in measured or not declared else declared[0])
+    leading, *claimed = (name if name in measured else metric_name(name) or name for name in (chosen, *claimed))
     other_metrics = [
         name for name in (QPS, *declared, *claimed) if name in measured and (name == QPS or name in tables.better)
     ]

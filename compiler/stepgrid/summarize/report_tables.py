@@ -355,7 +355,9 @@ class Arrangement:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        names = tuple(metrics.metric_name(name) or name for name in self.request.get("metrics", ()))
+        measured = {name for point in self.points for run in point.runs for name in run.metrics}
+        requested = self.request.get("metrics", ())
+        names = tuple(name if name in measured else metrics.metric_name(name) or name for name in requested)
         has_defaults = self.layout.own_metrics and "counters" not in self.request
         return names or (self.layout.metrics if has_defaults else ())
 

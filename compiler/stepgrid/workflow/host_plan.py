@@ -217,7 +217,7 @@ def warnings_once_a_day(store: Store, spec: str, text: str, is_noted: bool = Tru
     note = {"day": date.today().isoformat(), "warnings": digest(text.encode())}
     key = digest(os.path.abspath(spec).encode())[:20]  # noqa: PTH100 - an import less
     if files.read_json(store.shown_warnings(key)) == note:
-        return f"{spec}: {counted(count, 'warning')}, shown before today; --all-warnings shows them again"
+        return f"{spec}: {counted(count, 'warning')}, already shown today; --all-warnings shows them again"
     if is_noted and store.root.is_dir():
         with suppress(OSError):  # a store that cannot be written
             write_note(store.shown_warnings(key), note)

@@ -24,7 +24,7 @@ ONE_LOAD = "one load"  # a single load that says nothing else
 VERDICTS = (FASTER, SLOWER, BETTER, WORSE, MORE, LESS, SAME, DIFFERENT, INCONCLUSIVE)
 UNDECIDED = (DIFFERENT, INCONCLUSIVE)
 DIFFERENCES = (FASTER, SLOWER, BETTER, WORSE, MORE, LESS)
-ARROWS = {FASTER: "▲", BETTER: "▲", MORE: "▲", SLOWER: "▼", WORSE: "▼", LESS: "▼", SAME: "="}
+ARROWS = {FASTER: "▲", BETTER: "▲", MORE: "↑", SLOWER: "▼", WORSE: "▼", LESS: "↓", SAME: "="}
 
 MEANING = {
     FASTER: "the whole interval lies above the smallest effect",
