@@ -93,3 +93,15 @@ def test_a_compiled_folder_is_what_git_would_keep(lab: Lab) -> None:
     assert to_do(lab) == "nothing"
     (lab.folder / "bench" / "a.c").write_text("int x;")  # not added yet, and a part of it
     assert to_do(lab) == "build: 3; measure: 3 stages"
+
+
+def test_a_declared_metric_with_the_name_of_a_published_column_is_claimed_and_tabulated(lab: Lab) -> None:
+    """The insert benchmark calls a rate `p99`."""
+    spec = SPEC.replace("qps: {pattern: 'QPS (\\d+)'}", "p99: {pattern: 'QPS (\\d+)', better: lower}")
+    spec = spec.replace("a.sh, b.sh, c.sh", "a.sh, b.sh").replace("allow:", "repeat: 3\nallow:")
+    claim = "p99(build='script-b.sh') < 3 * p99(build='script-a.sh')"
+    table = "{title: mine, rows: build, metrics: [p99]}"
+    lab.write(f'{spec}report: {{tables: [{table}]}}\nclaims: [{{claim: less than thrice, expect: "{claim}"}}]\n')
+    write_script(lab, "b.sh", SCRIPT.replace("70", "630"))
+    assert "claims       1: ✘ 1 fails\n" in execute(lab, "run", "spec.yaml")
+    assert "  script-b.sh  630\n" in execute(lab, "report", "spec.yaml", "--table", "mine")
