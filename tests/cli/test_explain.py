@@ -164,6 +164,24 @@ allow: {step-short: a test}
     assert places(capsys.readouterr().out)["duration"] == "a.yaml:6:70"
 
 
+def test_what_an_action_does_not_use_has_its_default(folder: Path, capsys: Capture) -> None:
+    (folder / "a.yaml").write_text("""\
+title: t
+builds: {postgres: {engine: postgres, version: 18, source: {system: postgres}}}
+steps:
+  - {name: load, kind: pgbench, action: init, client: postgres}
+  - {name: run, kind: pgbench, scripts: tpcb-like, client: postgres}
+params: {scale: 1, clients: 2, duration: 1s}
+allow: {step-short: a test}
+""")
+    assert main(["explain", "a.yaml", "build=postgres", "--step", "load"]) == 0
+    out = capsys.readouterr().out
+    assert "  clients             1 " in out
+    assert (places(out)["scale"], places(out)["clients"]) == ("a.yaml:6:17", "default of pgbench")
+    assert main(["explain", "a.yaml", "build=postgres", "--step", "run"]) == 0
+    assert places(capsys.readouterr().out)["clients"] == "a.yaml:6:29"
+
+
 def places(told: str) -> dict[str, str]:
     """Of the settings."""
     lines = told.partition("  settings\n")[2].partition("  options\n")[0].splitlines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -49,6 +50,8 @@ def store(tmp_path: Path) -> Store:
     )
     store.plan("d1").parent.mkdir(parents=True)
     plans.write(plan, store.plan("d1"))
+    store.build("b-1").mkdir(parents=True)
+    (store.build("b-1") / "build.json").write_text("{}")
     return store
 
 
@@ -85,6 +88,11 @@ def a_run(store: Store, began: timedelta = timedelta(minutes=-1)) -> Iterator[No
 
 def test_before_anything_the_declared_seconds_are_all_there_is(store: Store) -> None:
     assert at(store) == "[0/5 done] ETA ~2m20s"
+
+
+def test_a_build_that_is_not_made_takes_its_time_first(store: Store) -> None:
+    shutil.rmtree(store.build("b-1"))
+    assert at(store) == "[0/5 done] ETA ~2m20s after the build"
 
 
 def test_the_stage_that_runs_is_not_missing_but_its_time_is_ahead(store: Store) -> None:
@@ -144,6 +152,7 @@ def test_a_failed_load_blocks_its_stages_and_a_failed_build_everything(store: St
         assert at(store) == "[0/5 done] 1 failed, 4 blocked"
         finish(store, LOAD, 1.0)
         assert at(store) == "[1/5 done] ETA ~40s"
+        shutil.rmtree(store.build("b-1"))
         fail(store, "b-1")
         assert at(store) == "[1/5 done] 4 blocked"
 

@@ -199,7 +199,11 @@ def test_a_metric_that_is_better_when_lower(report: Report) -> None:
 
 
 def made(
-    root: Path, rates: Mapping[str, Sequence[float]], builds: Sequence[str] = (NEW,), strict: str | None = None
+    root: Path,
+    rates: Mapping[str, Sequence[float]],
+    builds: Sequence[str] = (NEW,),
+    strict: str | None = None,
+    is_overwrite_steady: bool = False,
 ) -> Report:
     """Two steps with the same rates of each cache, or of each build, by load."""
     caches = tuple(rates) if len(builds) == 1 else ("lru",)
@@ -214,7 +218,8 @@ def made(
             experiment.add_load(build, load)
             for cache in caches:
                 rate = rates[cache if len(builds) == 1 else build][load]
-                experiment.add(build, cache, "1", load, {"readww": rate, "overwrite": rate})
+                overwrites = 1000.0 if is_overwrite_steady else rate
+                experiment.add(build, cache, "1", load, {"readww": rate, "overwrite": overwrites})
     return scenario.report(experiment)
 
 
@@ -250,6 +255,12 @@ def test_answer_and_advice(
     report = made(tmp_path, rates)
     assert [answer.text for answer in findings(report)] == texts
     assert sentences.advice(report) == advice
+
+
+def test_one_undecided_point_is_named_as_one(tmp_path: Path) -> None:
+    rates = {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]}
+    report = made(tmp_path, rates, is_overwrite_steady=True)
+    assert sentences.advice(report) == ["34 loads, longer steps or a quieter host would show 3 % here."]
 
 
 def test_builds_that_get_no_verdict_are_no_noise(tmp_path: Path) -> None:

@@ -233,11 +233,12 @@ def _list_lines(entries: Sequence[_Entry], title: str) -> Iterator[str]:
 
 
 def _entry_lines(entry: _Entry) -> Iterator[str]:
-    from stepgrid.summarize.comparisons.builds import quality_rows
+    from stepgrid.summarize.comparisons.builds import quality_rows, version_text
 
     build, record = entry.build, entry.build.record
+    version = version_text(entry.version, record.get("route"))
     disk = "" if build.bytes is None else size(build.bytes)
-    status = ", ".join(part for part in (build.status, f"{entry.engine} {entry.version}".strip(), disk) if part)
+    status = ", ".join(part for part in (build.status, f"{entry.engine} {version}".strip(), disk) if part)
     width = text_width(sys.stdout, WIDTH)
     yield from wrap(status, f"{', '.join(entry.names)}: ", " " * 4, width)
     rows = {

@@ -91,6 +91,9 @@ def expand(
     used_builds = builds.resolve_sources(used, names.of_build, document.path, problems)
     client_builds = builds.resolve_sources(clients.builds, names.of_build, document.path, problems)
     unknown.report(problems)
+    if sound and only is None and document.scale is None:
+        segments = (segment for cell in cells for segment in cell.segments)
+        checks.warn_overridden_params(unknown.only_settings, step_entries, segments, problems)
     for cell in cells:
         checks.check_running_server(document, cell.choice, cell.segments, problems)
     if sound:

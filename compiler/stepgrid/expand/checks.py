@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from stepgrid.expand.axes import Axis, Choice, Point
@@ -22,6 +23,7 @@ from stepgrid.language.spec_file import Document, definition_location
 from stepgrid.language.yaml import Map, Node, Seq, Text, node_location
 from stepgrid.model.plan import SERVICE, runs_already
 from stepgrid.model.search import SEARCH
+from stepgrid.model.units import counted
 from stepgrid.plugins.driver import PID_PLACEHOLDER, PLACEHOLDERS
 from stepgrid.plugins.registry import COLLECTORS, driver
 
@@ -135,6 +137,7 @@ class UnknownParams(NamedTuple):
     params: Sequence[tuple[str, Location]] = ()
     names: frozenset[str] = frozenset()  # of params that something takes
     undefined: Mapping[str, int] = {}  # params that expressions take and nothing gives -> how many expressions
+    only_settings: Sequence[tuple[str, Location]] = ()  # params that no expression takes
 
     @property
     def intended_settings(self) -> frozenset[str]:
@@ -178,9 +181,44 @@ def find_unknown_params(
     settings = {name for step in steps for name in driver(step.kind).settings_model().model_fields} | {STORAGE_ENGINE}
     params = list(_params(spec, axes, default))
     defined = settings | {name for name, _ in params}
-    names = frozenset(settings | {name for name, _ in uses})
+    mentioned = {name for name, _ in uses}
+    names = frozenset(settings | mentioned)
     undefined = Counter(name for name, _ in uses if name not in defined)
-    return UnknownParams([(name, where) for name, where in params if name not in names], names, undefined)
+    only_settings = [(name, where) for name, where in params if name in settings - mentioned]
+    unknown = [(name, where) for name, where in params if name not in names]
+    return UnknownParams(unknown, names, undefined, only_settings)
+
+
+def warn_overridden_params(
+    params: Iterable[tuple[str, Location]],
+    entries: Iterable[StepEntry],
+    segments: Iterable[Segment],
+    problems: Problems,
+) -> None:
+    """Warn of params that every step that takes them sets itself, so that they change nothing."""
+    entry_by_name = {entry.name: entry for entry in entries}
+    steps = [step for segment in dict.fromkeys(segments) for step in segment.steps]
+    for name, where in params:
+        locations = {step.head.name: at[name] for step in steps if name in (at := step.settings.values.at)}
+        if locations and all(_sets_always(entry_by_name[step], name) for step in locations):
+            step, location = next((step, Location.read(text)) for step, text in locations.items())
+            message = f"the param `{name}` reaches no step: `{step}` sets its own "
+            message += f"({PurePath(location.file).name}:{location.line})"
+            if len(locations) > 1:
+                message += f", as in {counted(len(locations) - 1, 'other step')}"
+            hint = "a step's own setting wins: change it there"
+            if location.file != where.file:  # a library's
+                hint = f"a step's own setting wins; in `steps`: `{{use: {step}, {name}: …}}`"
+            problems.warn("param-overridden", where, message, hint, len(name))
+
+
+def _sets_always(entry: StepEntry, name: str) -> bool:
+    for link in entry.links:
+        for node in (link.params.get(name), (link.model_extra or {}).get(name)):
+            parts = node if isinstance(node, Seq) else [node]
+            if node is not None and not any(isinstance(part, Map) and "when" in part for part in parts):
+                return True
+    return False
 
 
 def _params(spec: Spec, axes: Sequence[Axis], default: Location) -> Iterator[tuple[str, Location]]:

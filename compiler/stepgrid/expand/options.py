@@ -322,6 +322,8 @@ class StepSettings:
         model = self._validate(values)
         if model is None or any(value is FAULTY for value, _ in values.values()):
             return None
+        for name in values.keys() - model.model_fields_set:  # what an action does not use has its default
+            locations.pop(name, None)
         complete = PlacedValues(model.model_dump(mode="json"), locations)
         return Settings(
             complete, *_identity_texts(entry.kind, model), plugin.seed_key(complete), plugin.estimate(complete)

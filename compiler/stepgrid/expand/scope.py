@@ -209,11 +209,14 @@ class Scope:
         return entry if policy is None else entry._replace(unsupported=str(policy))
 
     def _conditional(self, node: Map, several: bool) -> Any:
-        for key in node.keys() - CONDITIONAL:
+        setting_names = [key for key in node if key not in CONDITIONAL]
+        for key in setting_names if "value" in node else ():
             hint = "a value is plain, or `{when: …, value: …}`"
             self.problems.add("unknown-key", node.at[key], f"`{key}` is not a key of a value", hint, len(key))
         if "value" not in node:
             hint = "add `value: …`; a step, a set or a point may have a `when` of its own"
+            if setting_names:
+                hint = f"put the rest under `value:`: `{{when: …, value: {{{setting_names[0]}: …}}}}`"
             self.problems.add("missing-key", node.where, "this has a condition, but no value", hint)
         policy = node.get("when_unsupported")
         if policy is not None and policy != "drop":

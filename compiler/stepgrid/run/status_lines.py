@@ -99,6 +99,9 @@ def eta_text(status: PlanStatus, with_end: bool = False) -> str:
         return _wait_text(status, status.wait_began, with_end)
     text = time_left(status.eta)
     end = end_text(status.now, status.eta) if with_end and status.eta.seconds else ""
+    builds = status.nodes_with(Status.MISSING, Status.RUNNING, Status.WAITING, kind="build")
+    if builds and status.eta.seconds:  # how long they take is unknown
+        text, end = f"{text} after the build{'s' if len(builds) > 1 else ''}", ""
     if status.waited < MENTIONED_WAIT:
         return text + end
     return f"{text} of measuring{end}; waited {duration(status.waited)} for another run"

@@ -135,15 +135,17 @@ def _wide_intervals(report: Report) -> list[Interval]:
 
 
 def _loads_advice(report: Report) -> str:
-    if not _wide_intervals(report):
+    wide = _wide_intervals(report)
+    if not wide:
         return "Undecided ratios are within the noise floor of this experiment: a quieter host would tell."
-    wanted, difference = loads_wanted(report), percent(DIFFERENCE)
+    wanted, difference = needed_loads(wide), percent(DIFFERENCE)
+    points = "here" if len(wide) == 1 else "at half of the undecided points"
     if wanted is not None and wanted <= report.setup.loads[1]:
-        return f"These loads show {difference} at half of the undecided points; smaller differences need more loads."
+        return f"These loads show {difference} {points}; smaller differences need more loads."
     if wanted is None or wanted > PATIENCE:
         loads = f"Over {MOST_LOADS}" if wanted is None else wanted
-        return f"{loads} loads, longer steps or a quieter host would show {difference} at half of the undecided points."
-    return f"`repeat: {wanted}` would show {difference} at half of the undecided points."
+        return f"{loads} loads, longer steps or a quieter host would show {difference} {points}."
+    return f"`repeat: {wanted}` would show {difference} {points}."
 
 
 def legend(report: Report) -> str:

@@ -164,7 +164,8 @@ def test_sql_of_ones_own_is_part_of_the_identity() -> None:
     ("values", "message"),
     [
         ({"scripts": "select-onyl"}, "there is no script `select-onyl` (did you mean `select-only`; a file of your own "
-                                     "ends in .sql, a text is `sql`)"),
+                                     "ends in .sql, a text is `NAME: {sql: …}`)"),
+        ({"scripts": "SELECT 1;"}, "a text needs a name: write `scripts: {NAME: {sql: …}}`"),
         ({"scripts": {"a/x.sql": 1, "b/x.sql": 1}}, "`b/x.sql` and `a/x.sql` would be one name in the figures: call "
                                                     "one otherwise"),
         ({"scripts": {}}, "at least one script is needed"),

@@ -47,6 +47,19 @@ CASES: dict[str, Said] = {
             )
         ],
     ),
+    "a param that a step sets itself": (
+        BASE.replace("keys: 1k", "keys: 1k, threads: 2")
+        .replace("fresh: true}", "fresh: true, threads: 1}")
+        .replace("[readwhilewriting]", "[readwhilewriting], threads: 2"),
+        [
+            (
+                "8:20",
+                "warning param-overridden",
+                "the param `threads` reaches no step: `fillseq` sets its own (a.yaml:5), as in 1 other step",
+                "a step's own setting wins: change it there",
+            )
+        ],
+    ),
     "a lint that there is not": (
         BASE + "allow: {step-shrt: a try}\n",
         [("9:9", "warning allow-unknown", "there is no lint `step-shrt`", "did you mean `step-short`?")],

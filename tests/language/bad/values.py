@@ -130,6 +130,17 @@ CASES: dict[str, Said] = {
             ),
         ],
     ),
+    "a condition beside the value's own keys": (
+        BASE.replace("1s", '1s, threads: [{when: "true", pattern: x, required: true}]'),
+        [
+            (
+                "8:44",
+                "missing-key",
+                "this has a condition, but no value",
+                "put the rest under `value:`: `{when: …, value: {pattern: …}}`",
+            ),
+        ],
+    ),
     "a benchmark with a slip": (
         BASE.replace("iti", "it"),
         [

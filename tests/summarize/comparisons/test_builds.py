@@ -59,6 +59,13 @@ def test_titles_and_origins() -> None:
     assert Build("b", "script", "1.0", "path", [{"name": "bench", "version": ""}]).origin == "path, bench"
 
 
+@pytest.mark.parametrize(("route", "version"), [("requirements", ""), ("path", "unknown")])
+def test_an_unknown_version_is_left_out_where_libraries_follow(route: str, version: str) -> None:
+    record = {"route": route, "version": "unknown"}
+    (build,) = builds({"b-e": record}, _point(None).runs, [Axis("build", ("mariadb",))]).values()
+    assert build.version == version
+
+
 def test_qualities_in_words() -> None:
     one = {"route": "system", "sha256": {"db_bench": "ab" * 32}, "assertions": None, "compressions": []}
     other = {"route": "system", "sha256": {"db_bench": "cd" * 32}, "assertions": True, "compressions": ["lz4"]}

@@ -62,7 +62,11 @@ def _check_scripts(scripts: dict[str, Script] | None) -> dict[str, Script] | Non
     names: dict[str, str] = {}
     for name, script in (scripts or {}).items():
         if script.sql is None and name not in BUILTIN and PurePath(name).suffix != ".sql":
-            message = "there is no script `{name}` ({hint}; a file of your own ends in .sql, a text is `sql`)"
+            if " " in name.strip():
+                raise PydanticCustomError("sql_text", "a text needs a name: write `scripts: {NAME: {sql: …}}`")
+            message = (
+                "there is no script `{name}` ({hint}; a file of your own ends in .sql, a text is `NAME: {sql: …}`)"
+            )
             hint = nearest(name, BUILTIN).rstrip("?")
             raise PydanticCustomError("unknown_script", message, {"name": name, "hint": hint})
         other = names.setdefault(short_name(name), name)
@@ -84,7 +88,9 @@ class Settings(ActionSettings):
         BeforeValidator(_write_out),
         AfterValidator(_check_scripts),
         Nested(),
-        Field(description="tpcb-like, simple-update, select-only or FILE.sql; or a map of several to their weights"),
+        Field(
+            description="tpcb-like, simple-update, select-only, FILE.sql or NAME: {sql: TEXT}; several to their weights"
+        ),
     ] = None
     scale: Annotated[Count | None, COUNT, Field(description="100,000 accounts each; `:scale` in SQL of your own")] = (
         None

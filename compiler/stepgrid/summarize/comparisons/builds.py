@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
+from stepgrid.language.sources import REQUIREMENTS
 from stepgrid.model.plan import BUILD, Axis
 from stepgrid.plan.difference import CHECKSUM_DIGITS
 from stepgrid.summarize.data.points import Point, group
@@ -120,7 +121,7 @@ def _build(node: str, record: Mapping[str, str], names: Sequence[str], is_client
     return Build(
         node,
         ", ".join(names) or record.get("name", node),  # the record has the name of the spec that made it
-        record.get("version"),
+        version_text(record.get("version"), record.get("route")),
         record.get("route"),
         parsed("artifacts", []),
         warnings,
@@ -129,6 +130,11 @@ def _build(node: str, record: Mapping[str, str], names: Sequence[str], is_client
         [PurePosixPath(patch["path"]).name for patch in recipe.get("patches", ())],
         ", ".join(sorted(sanitizers)) or "none",
     )
+
+
+def version_text(version: str | None, route: str | None) -> str:
+    """Leave out an unknown version where libraries with theirs follow."""
+    return "" if version is None or (version == NOT_RECORDED and route == REQUIREMENTS) else version
 
 
 # Which builds get a verdict against each other
