@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from tests.integration import servers
 from tests.integration.conftest import BUILD, Lab
@@ -94,6 +95,7 @@ def test_keys_that_are_not_loaded_a_cache_that_holds_all_and_a_log_without_syncs
     assert re.search(r"read with care \(\d+\)\n-+\n  readrandom of rocksdb: expects `", summary)
 
 
+@pytest.mark.nightly
 def test_half_of_the_rows_and_an_index_that_is_not_there(server_builds: Path, tmp_path: Path) -> None:
     lab = Lab(tmp_path)
     (tmp_path / "outputs").mkdir()

@@ -17,7 +17,8 @@ from tests.docs.pages import DOCS, blocks, write_files
 from tests.integration.conftest import Lab
 from tests.needs import require
 
-NIGHTLY = {"own-lua", "own-package", "own-sql"}  # servers that are unpacked, crates that are compiled, for minutes
+# Servers that are unpacked, crates that are compiled, for minutes; what other tests hold with the same engines.
+NIGHTLY = {"own-build", "own-collector", "own-lua", "own-package", "own-server", "own-sql", "own-table"}
 PAGES = sorted(DOCS.glob("how-to/own-*.md"))
 NEEDS = {
     "debian": "apt", "library/": "apt", "cargo:": "cargo", "npm:": "npm", "go:": "go",

@@ -74,6 +74,7 @@ def included() -> list[Path]:
     return [ROOT / "specs" / "library" / f"{name}.yaml" for name in ("postgres", "pgbench")]
 
 
+@pytest.mark.nightly
 def test_the_page_about_sql_of_ones_own(lab: Lab) -> None:
     """Its spec, at a smaller size: p99 is what is compared and claimed; statements have latencies by number."""
     write_files(DOCS / "how-to" / "own-sql.md", lab.folder)
