@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from glob import glob
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,10 @@ def explain_forcing(words: Sequence[str], config: Mapping[str, Any]) -> str:
 
 def mark_folder(folder: Path) -> None:
     """Remove temporary folders of runs that were killed, and mark this one's."""
-    for mark in Path(tempfile.gettempdir()).glob(f"snakemake*/{OWNER}*"):
+    parent = Path(tempfile.gettempdir())
+    # Unlike Path.glob it survives folders that vanish meanwhile.
+    for name in glob(f"snakemake*/{OWNER}*", root_dir=parent):  # noqa: PTH207
+        mark = parent / name
         process = mark.name.removeprefix(OWNER)
         with suppress(FileNotFoundError):  # of a run that ends just now
             if mark.lstat().st_uid == os.getuid() and files.has_dead_owner(process):
