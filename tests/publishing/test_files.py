@@ -44,7 +44,7 @@ def test_issue_templates_are_forms(name: str) -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
 
 
 TEXT = (ROOT / "Containerfile").read_text(encoding="utf-8")
