@@ -13,7 +13,7 @@ from stepgrid.cli.commands import COMMANDS, command_parser, description
 INTRODUCTION = """# Options of every command
 
 For those who look an option up. Made by `python -m scripts.commands_page > docs/commands.md`; a test keeps it so.
-[Commands](cli.md) says what the commands do, print and return; `stepgrid COMMAND -h` says the same
+[Commands](cli.md) has their effects, outputs and exit statuses; `stepgrid COMMAND -h` says the same
 as this page."""
 
 

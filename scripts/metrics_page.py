@@ -21,7 +21,7 @@ def _lines() -> Iterator[str]:
     yield ""
     yield "A figure that an output does not hold is missing, never 0. B, KiB, MiB and GiB are powers of 1024."
     yield "A figure that needs samples within the step, one a second, is absent where less than 2 s were measured:"
-    yield "CPU is then what the kernel counted in the whole step."
+    yield "CPU is then the kernel's count of the whole step."
     yield "*Published* is the column of published tables that holds the same figure, by layout."
     for title, metrics in SECTIONS.items():
         yield from (

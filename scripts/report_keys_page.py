@@ -15,7 +15,7 @@ INTRODUCTION = """# Keys of a report as JSON
 
 For those who read `stepgrid report SPEC --format json` by a program. Made by
 `python -m scripts.report_keys_page > docs/report_keys.md`; a test keeps it so. `stepgrid schema report` prints the JSON
-Schema that says the same; [results](results.md) says what the words mean.
+Schema that says the same; [results](results.md) explains the words.
 
 | key | of | what it is |
 |---|---|---|"""
