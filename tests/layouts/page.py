@@ -15,7 +15,8 @@ For those who choose the form of a published table. A reference.
 
 Made by `python -m tests.layouts.page > docs/layouts.md`; a test keeps it so.
 
-What `report.tables` may name as `layout`: the line of a spec, and the table that it makes, as text. Rows, columns and blocks
+What `report.tables` may name as `layout`: the line of a spec, and the table that it makes, as text. Rows, columns
+and blocks
 are the layout's own unless the table names others; the rules of their figures are in [results.md](results.md). A name
 alone is a table as well: `tables: [stalls, iostat]`; `window: 5m` makes it one of each step's last five minutes."""
 
