@@ -32,6 +32,7 @@ def folder(tmp_path):
             "device": "md2",
             "devices": {"md2": _device(0, 0, 0), "nvme0n1": _device(7, 7, 7)},
             "process": {"rss": 10, "read_bytes": 1},
+            "energy": {"joules": 3.0},
         },
         {
             "monotonic": 11.0,
@@ -61,6 +62,7 @@ def folder(tmp_path):
             "device": "md2",
             "devices": {"md2": _device(110, 4096, 60, 400), "nvme0n1": _device(9, 9, 9)},
             "process": {"read_bytes": 4},
+            "energy": {"joules": 11.0},
         },
     ]
     lines = "".join(json.dumps(sample) + "\n" for sample in samples)
@@ -82,6 +84,8 @@ def test_figures(folder):
             "context_switches_per_s": 2000.0,
             "context_switches_per_op": 8.0,
             "host_cpu_us_per_op": 4000.0,
+            "energy_uj_per_op": 8000.0,
+            "power_watts": 2.0,
             "reads_per_op": 0.11,
             "read_kb_per_op": 4096 / 2 / 1000,
             "writes_per_op": 0.0,

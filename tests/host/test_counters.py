@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host import counters, sysfs
-from stepgrid.host.counters import Sensors
+from stepgrid.host.counters import EnergyMeter, Sensors
 
 
 @pytest.fixture
@@ -54,6 +54,20 @@ def test_the_hottest_of_the_processors_counts_and_no_other_part(root: Path) -> N
     _write(root, sys__class__hwmon__hwmon3__name="k10temp", sys__class__hwmon__hwmon3__temp1_input="62500")
     _write(root, sys__class__hwmon__hwmon4__name="nvme", sys__class__hwmon__hwmon4__temp1_input="80000")
     assert Sensors().read() == {"celsius": 62.5}
+
+
+def test_energy_is_that_of_the_packages_and_goes_on_where_a_counter_begins_again(root: Path) -> None:
+    assert EnergyMeter().read() == {}
+    zones = {"intel-rapl:0": "package-0", "intel-rapl:1": "package-1", "intel-rapl:0:0": "core", "intel-rapl:2": "psys"}
+    for zone, name in zones.items():
+        folder = f"sys__class__powercap__{zone}"
+        _write(root, **{f"{folder}__name": name, f"{folder}__max_energy_range_uj": "9999999"})
+        _write(root, **{f"{folder}__energy_uj": "9000000"})
+    meter = EnergyMeter()
+    _write(root, **{"sys__class__powercap__intel-rapl:0__energy_uj": "9500000"})
+    assert meter.read() == {"joules": 0.5}
+    _write(root, **{"sys__class__powercap__intel-rapl:1__energy_uj": "1000000"})
+    assert meter.read() == {"joules": 2.5}
 
 
 def test_what_the_host_does_not_offer_has_no_key(root: Path) -> None:

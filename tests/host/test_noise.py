@@ -40,6 +40,12 @@ def test_settings_of_a_server_as_it_comes(root):
         "thp": (WARNING, "always"),
         "smt": (OK, "on"),
         "aslr": (WARNING, "0"),
+        "numa balancing": (WARNING, "on"),
+        "ksm": (WARNING, "on"),
+        "timer migration": (WARNING, "on"),
+        "soft watchdog": (WARNING, "on"),
+        "idle states": (WARNING, "deep ones are on"),
+        "irqs": (WARNING, "0-3, 3"),
     }
     assert [each.mend for each in found.values()] == [
         f"echo performance | sudo tee /{CPU}/cpu*/cpufreq/scaling_governor",
@@ -47,6 +53,12 @@ def test_settings_of_a_server_as_it_comes(root):
         "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
         "",
         "sudo sysctl kernel.randomize_va_space=2",
+        "sudo sysctl kernel.numa_balancing=0",
+        "echo 0 | sudo tee /sys/kernel/mm/ksm/run",
+        "sudo sysctl kernel.timer_migration=0",
+        "sudo sysctl kernel.soft_watchdog=0",
+        "sudo cpupower idle-set -D 10",
+        "for f in /proc/irq/*/smp_affinity_list; do echo 0-1 | sudo tee $f; done",
     ]
 
 
@@ -59,7 +71,7 @@ def test_what_cannot_be_read_is_unknown_and_never_fine(root):
         *activity.activity_findings(activity.observe(0.01, ["md2"]), 2, ["md2"]),
     ]
     assert {each.name for each in everything if each.severity != UNKNOWN} == set()
-    assert len(everything) == 22
+    assert len(everything) == 29
 
 
 def _between(first, last, **host):
@@ -171,11 +183,12 @@ def test_what_may_start_by_itself(root):
     make(root, {"etc/cron.daily/man-db": "", "etc/cron.d/.placeholder": ""})
     alone = [Process(9, 1, "bash", 0.0)]
     assert {each.severity for each in timer_findings(alone)} == {OK}
-    running = [Process(1, 0, "systemd", 0.0), Process(10, 1, "cron", 0.0)]
+    running = [Process(pid, 0, name, 0.0) for pid, name in enumerate(("systemd", "cron", "irqbalance"), 1)]
     found = list(timer_findings(running))
     assert [(each.text, each.mend) for each in found] == [
         ("may start: apt-daily.timer", "sudo systemctl stop apt-daily.timer"),
         ("may start: cron.daily/man-db", "sudo systemctl stop cron"),
+        ("moves interrupts between processors every 10 s", "sudo systemctl stop irqbalance"),
     ]
 
 

@@ -21,11 +21,30 @@ BEFORE = {
     "no_turbo": "0",
     "control": "on",
     "enabled": "[always] madvise never",
+    "run": "1",
+    **dict.fromkeys(("numa_balancing", "timer_migration", "soft_watchdog"), "1"),
+    **{f"state{n} disable": "0" for n in (1, 2, 3)},
+    "30 smp_affinity_list": "0",
+    "31 smp_affinity_list": "0-3",
+    "32 smp_affinity_list": "3",
     "randomize_va_space": "0",
     "boot_id": "6f1a",
 }
-MEANWHILE = {**BEFORE, "scaling_governor": "performance", "no_turbo": "1", "enabled": "madvise"}
+MEANWHILE = {
+    **BEFORE,
+    "scaling_governor": "performance",
+    "no_turbo": "1",
+    "enabled": "madvise",
+    **dict.fromkeys(("run", "numa_balancing", "timer_migration", "soft_watchdog"), "0"),
+    "state3 disable": "1",
+    "31 smp_affinity_list": "0-1",
+    "32 smp_affinity_list": "0-1",
+}
 AFTER = {**BEFORE, "enabled": "always"}  # as it was written; a kernel would show the choice again
+KERNEL_SWITCHES = (
+    "sys/kernel/mm/ksm/run",
+    *(f"proc/sys/kernel/{name}" for name in ("numa_balancing", "timer_migration", "soft_watchdog")),
+)
 SCRIPT = Path(__file__).parents[1] / "run" / "machine.py"
 
 
@@ -52,6 +71,12 @@ def test_set_while_it_measures_and_put_back(root, lock):
             "governor": {"before": ["powersave"], "after": "performance", "files": 4},
             "turbo": {"before": ["0"], "after": "1", "files": 1},
             "thp": {"before": ["always"], "after": "madvise", "files": 1},
+            "numa balancing": {"before": ["1"], "after": "0", "files": 1},
+            "ksm": {"before": ["1"], "after": "0", "files": 1},
+            "timer migration": {"before": ["1"], "after": "0", "files": 1},
+            "soft watchdog": {"before": ["1"], "after": "0", "files": 1},
+            "idle states": {"before": ["0"], "after": "1", "files": 1},
+            "irqs": {"before": ["0-3", "3"], "after": "0-1", "files": 2},
         }
     }
 
@@ -65,6 +90,8 @@ def test_put_back_when_it_is_stopped(root, lock):
 def test_what_is_as_it_should_be_is_left_alone(root, lock):
     make(root, dict.fromkeys((f"{CPU}/cpu{n}/cpufreq/scaling_governor" for n in range(4)), "performance"))
     make(root, {f"{CPU}/intel_pstate/no_turbo": "1", "sys/kernel/mm/transparent_hugepage/enabled": "always [never]"})
+    make(root, dict.fromkeys(KERNEL_SWITCHES, "0"))
+    make(root, {f"{CPU}/cpu0/cpuidle/state3/disable": "1", f"{CPU}/isolated": ""})
     with fixed(lock) as done:
         assert not tuning.has_record(lock)
     assert done.to_json() == {"set": {}}
@@ -91,7 +118,7 @@ def test_a_kernel_that_does_not_take_it(root, lock, monkeypatch):
     monkeypatch.setattr(sysfs, "write", write)
     with fixed(lock) as done:
         pass
-    assert set(done.to_json()["set"]) == {"thp"}
+    assert set(done.to_json()["set"]).isdisjoint({"governor", "turbo"})
     governor = f"governor: /{CPU}/cpu0/cpufreq/scaling_governor: it says ondemand after performance was written"
     assert done.refused[0] == governor
     assert done.refused[4] == f"turbo: /{CPU}/cpufreq/boost: Operation not permitted"
@@ -115,12 +142,12 @@ def killed(root, lock):
 @pytest.mark.parametrize("shared", [True, False])
 def test_who_gets_the_lock_next_puts_it_back(root, lock, killed, capsys, shared):
     record = json.loads(tuning.record_path(lock).read_text())
-    assert (record["pid"], record["boot"], len(record["before"])) == (killed, "6f1a", 6)
+    assert (record["pid"], record["boot"], len(record["before"])) == (killed, "6f1a", 13)
     with host_lock(shared=shared):
         assert settings(root) == AFTER
     assert not tuning.has_record(lock)
     said = capsys.readouterr().err
-    assert said.startswith("settings of a run that was killed are put back: 6 files, such as /sys/kernel/mm/")
+    assert said.startswith("settings of a run that was killed are put back: 13 files, such as /proc/irq/32/")
 
 
 def test_the_next_fix_starts_from_what_the_host_had(root, lock, killed):

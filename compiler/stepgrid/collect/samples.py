@@ -46,6 +46,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "process": ("user", "system", "rss", "read_bytes", "write_bytes"),
     "server": ("user", "system", "rss", "read_bytes", "write_bytes"),
     "sensors": ("mhz", "celsius", "throttles"),
+    "energy": ("joules",),
     DEVICE: tuple(name for name in counters.DEVICE if name not in ("in_flight", "discard_merges")),
 }
 _KEYS = [*((name,) for name in PLAIN), *((section, name) for section in SECTIONS for name in SECTIONS[section])]
@@ -117,6 +118,7 @@ COUNTED: Mapping[str, Counter] = {
     "interrupts_per_s": Counter(("interrupts",)),
     "host_read_mb_per_s": Counter(("paging", "read"), BYTE_MB),
     "host_write_mb_per_s": Counter(("paging", "written"), BYTE_MB),
+    "power_watts": Counter(("energy", "joules")),
     "swap_in_mb_per_s": Counter(("paging", "swapped_in"), BYTE_MB),
     "swap_out_mb_per_s": Counter(("paging", "swapped_out"), BYTE_MB),
     "device_reads_per_s": Counter((DEVICE, "reads")),
@@ -145,6 +147,7 @@ RATIOS: Mapping[str, Ratio] = {  # over a step: means of those of the intervals
 }
 PER_OPERATION: Mapping[str, Counter] = {  # over a step, by operation of its benchmark
     "context_switches_per_op": Counter(("switches",)),
+    "energy_uj_per_op": Counter(("energy", "joules"), 1e6),
     "reads_per_op": Counter((DEVICE, "reads")),
     "read_kb_per_op": Counter((DEVICE, "read_sectors"), SECTOR_KB),
     "writes_per_op": Counter((DEVICE, "writes")),

@@ -138,3 +138,30 @@ def _readable(paths: Iterable[str]) -> list[str]:
 
 def _numbers(paths: Iterable[str]) -> list[int]:
     return [value for path in paths if (value := sysfs.number(path)) is not None]
+
+
+# Energy of the processors (RAPL): each package has a counter that begins again every some minutes.
+
+POWERCAP = "sys/class/powercap"
+
+
+class EnergyMeter:
+    """Energy of all packages since the first reading; nothing where they are not there, or root's alone."""
+
+    def __init__(self) -> None:
+        folders = [f"{POWERCAP}/{zone}" for zone in sysfs.names(POWERCAP) if re.fullmatch(r"intel-rapl:\d+", zone)]
+        packages = [folder for folder in folders if (sysfs.text(f"{folder}/name") or "").startswith("package")]
+        self._last = {
+            folder: value for folder in packages if (value := sysfs.number(f"{folder}/energy_uj")) is not None
+        }
+        self._ranges = {folder: (sysfs.number(f"{folder}/max_energy_range_uj") or 0) + 1 for folder in self._last}
+        self._joules = 0.0
+
+    def read(self) -> dict[str, float]:
+        for folder, before in self._last.items():
+            after = sysfs.number(f"{folder}/energy_uj")
+            if after is None:
+                return {}
+            self._joules += ((after - before) % self._ranges[folder]) / 1e6
+            self._last[folder] = after
+        return {"joules": round(self._joules, 6)} if self._last else {}

@@ -187,10 +187,14 @@ CRONTABS = ("etc/cron.hourly", "etc/cron.daily", "etc/cron.weekly", "etc/cron.mo
 def timer_findings(processes: Collection[Process]) -> Iterator[Finding]:
     running = {process.name for process in processes}
     if not running:
-        yield from (unknown("timers"), unknown("cron"))
+        yield from map(unknown, ("timers", "cron", "irqbalance"))
         return
     yield _timers("systemd" in running)
     yield _cron(bool(running & {*CRON}))
+    steers, expected = "irqbalance" in running, "does not run"
+    text = "moves interrupts between processors every 10 s" if steers else expected
+    mend = "sudo systemctl stop irqbalance" if steers else ""
+    yield Finding("irqbalance", WARNING if steers else OK, text, steers, expected, mend)
 
 
 def _timers(by_systemd: bool) -> Finding:

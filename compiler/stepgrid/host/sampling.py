@@ -71,10 +71,11 @@ class Sampler:
         sensors = [ThrottledSensor("process", group.sample), ThrottledSensor("open files", self.open_files.look)]
         if self._server is not None:
             sensors.append(ThrottledSensor("server", ProcessGroup(self._server).sample))
-        processors = counters.Sensors()
+        processors, energy = counters.Sensors(), counters.EnergyMeter()
         if self._data:
             database_size = partial(tree_size, self._data)
             sensors.append(ThrottledSensor("database_bytes", database_size, SLOW_PERIOD, 500, time.monotonic))
+        sensors.append(ThrottledSensor("energy", energy.read))
         return [*sensors, ThrottledSensor("sensors", processors.read, SLOW_PERIOD)]
 
     def _loop(self, sensors: list[ThrottledSensor], file: TextIO) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,10 +24,6 @@ from stepgrid.host.files import sync
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
 from stepgrid.model.site import Site
 
-GOVERNORS = (f"{CPUS}/cpufreq/policy*/scaling_governor", f"{CPUS}/cpu[0-9]*/cpufreq/scaling_governor")
-NO_TURBO, BOOST = f"{CPUS}/intel_pstate/no_turbo", f"{CPUS}/cpufreq/boost"
-THP = "sys/kernel/mm/transparent_hugepage/enabled"
-ASLR, SMT = "proc/sys/kernel/randomize_va_space", f"{CPUS}/smt/control"
 BOOT = "proc/sys/kernel/random/boot_id"  # a new start puts everything back
 RECORD_SUFFIX = ".noise.json"
 
@@ -123,74 +120,107 @@ def _write(file: str, value: str) -> str:
     return ""
 
 
-# The settings: how they are, how they should be, why.
+# The settings: how they are, how they should be. docs/noise.md says why.
+
+# from a value, or a path and its value, to what the file should hold; "": this file does not matter
+Rule = Mapping[str, str] | Callable[[str, str], str]
+
+SWITCH = {"0": "off", "1": "on"}
+NO_SENSOR = "this host does not say (a virtual machine's host decides)"
+DEEP = 10  # µs to wake up from a C-state: C1 and C1E take less
+
+
+class Knob(NamedTuple):
+    """A setting of the kernel, in one file or in one for each processor, state or interrupt."""
+
+    name: str
+    files: Mapping[str, Rule]  # by pattern; the first one that matches counts
+    expected: str
+    mend: str = ""  # the command
+    values: str = "[01]"  # that may be put back
+    words: Mapping[str, str] = SWITCH
+    fine: str = ""  # in place of the words, where nothing is missing
+    unknown: str = "this host does not say"
+    is_fixed: bool = True  # by `noise: fix`
+
+
+def _performance(path: str, value: str) -> str:
+    offered = sysfs.text(path.replace("scaling_", "scaling_available_") + "s")
+    return "performance" if "performance" in (offered or "performance").split() else ""
+
+
+def _shallow(path: str, value: str) -> str:
+    latency = sysfs.number(path.replace("/disable", "/latency"))
+    return "1" if latency is not None and latency > DEEP else value
+
+
+def _beside_isolated(_: str, value: str) -> str:
+    """Steer an interrupt away from processors that the kernel isolates for what is measured."""
+    from stepgrid.host.processes.launch import format_processors, parse_processors
+
+    isolated, online = (parse_processors(sysfs.text(f"{CPUS}/{name}") or "") for name in ("isolated", "online"))
+    processors = parse_processors(value)
+    return format_processors(processors - isolated or online - isolated) if processors & isolated else value
+
+
+KERNEL = "proc/sys/kernel"
+OFF = {"1": "0"}
+KNOBS = (
+    Knob("governor", {f"{CPUS}/cpufreq/policy*/scaling_governor": _performance,
+                      f"{CPUS}/cpu[0-9]*/cpufreq/scaling_governor": _performance}, "performance",
+         f"echo performance | sudo tee /{CPUS}/cpu*/cpufreq/scaling_governor", r"\w+", unknown=NO_SENSOR),
+    Knob("turbo", {f"{CPUS}/intel_pstate/no_turbo": {"0": "1"}, f"{CPUS}/cpufreq/boost": OFF}, "off",
+         "echo {wanted} | sudo tee /{path}", words=dict.fromkeys("01", "on"), fine="off", unknown=NO_SENSOR),
+    Knob("thp", {"sys/kernel/mm/transparent_hugepage/enabled": {"always": "madvise"}}, "madvise or never",
+         "echo {wanted} | sudo tee /{path}", r"\w+"),
+    Knob("smt", {f"{CPUS}/smt/control": {}}, "as the spec says", is_fixed=False),  # a part of the spec's hardware
+    # layouts that differ are noise, which repeats show; one layout for all is a bias, which they hide
+    Knob("aslr", {f"{KERNEL}/randomize_va_space": {"0": "2", "1": "2"}}, "2: each run has another layout",
+         "sudo sysctl kernel.randomize_va_space=2", words={}, is_fixed=False),
+    Knob("numa balancing", {f"{KERNEL}/numa_balancing": {"1": "0", "2": "0", "3": "0"}}, "off",
+         "sudo sysctl kernel.numa_balancing=0", "[0-3]", words={"0": "off"} | dict.fromkeys("123", "on")),
+    Knob("ksm", {"sys/kernel/mm/ksm/run": OFF}, "off", "echo 0 | sudo tee /{path}", "[0-2]"),
+    Knob("timer migration", {f"{KERNEL}/timer_migration": OFF}, "off", "sudo sysctl kernel.timer_migration=0"),
+    Knob("soft watchdog", {f"{KERNEL}/soft_watchdog": OFF}, "off", "sudo sysctl kernel.soft_watchdog=0"),
+    Knob("idle states", {f"{CPUS}/cpu[0-9]*/cpuidle/state[1-9]*/disable": _shallow}, f"none deeper than {DEEP} µs",
+         f"sudo cpupower idle-set -D {DEEP}", words={"0": "deep ones are on"},
+         fine=f"none deeper than {DEEP} µs", unknown=NO_SENSOR),
+    Knob("irqs", {"proc/irq/[0-9]*/smp_affinity_list": _beside_isolated}, "none on isolated processors",
+         "for f in /proc/irq/*/smp_affinity_list; do echo {wanted} | sudo tee $f; done", "[0-9,-]+", words={},
+         fine="none on isolated processors"),
+)  # fmt: skip
 
 
 def missing_changes() -> list[SettingChange]:
     """List what would have to be written, and is not as it should be."""
-    changes = [*_governors(), *_turbos()]
-    if before := sysfs.chosen(THP):
-        changes.append(SettingChange("thp", THP, before, "madvise" if before == "always" else before))
+    changes = [change for knob in KNOBS if knob.is_fixed for change in _read_knob(knob)]
     return [change for change in changes if change.before != change.wanted]
 
 
-def _governors() -> Iterator[SettingChange]:
-    paths = next((paths for pattern in GOVERNORS if (paths := sysfs.matching(pattern))), [])
-    for path in paths:
-        before, offered = sysfs.text(path), sysfs.text(path.replace("scaling_", "scaling_available_") + "s")
-        if before and "performance" in (offered or "performance").split():
-            yield SettingChange("governor", path, before, "performance")
-
-
-def _turbos() -> Iterator[SettingChange]:
-    for path, off in ((NO_TURBO, "1"), (BOOST, "0")):
-        if (before := sysfs.text(path)) in ("0", "1"):
-            yield SettingChange("turbo", path, str(before), off)
+def _read_knob(knob: Knob) -> list[SettingChange]:
+    """List the files of a setting; `wanted` is what a file holds already where that is right."""
+    changes: list[SettingChange] = []
+    for pattern, rule in knob.files.items():
+        for path in () if changes else sysfs.matching(pattern):
+            value = sysfs.chosen(path) or ""
+            wanted = rule(path, value) if callable(rule) else rule.get(value, value)
+            changes += [SettingChange(knob.name, path, value, wanted)] if value and wanted else []
+    return changes
 
 
 def setting_findings() -> Iterator[Finding]:
-    yield from (_governor(), _turbo(), _thp(), _smt(), _aslr())
+    return map(_setting_finding, KNOBS)
 
 
-def _governor() -> Finding:
-    governors, expected = sorted({change.before for change in _governors()}), "performance"
-    if not governors:
-        return unknown("governor", "this host does not say (a virtual machine's host decides)", expected)
-    fine = governors == [expected]
-    mend = "" if fine else f"echo performance | sudo tee /{CPUS}/cpu*/cpufreq/scaling_governor"
-    return Finding("governor", OK if fine else WARNING, ", ".join(governors), governors, expected, mend)
-
-
-def _turbo() -> Finding:
-    switches = list(_turbos())
-    if not switches:
-        return unknown("turbo", "this host does not say (a virtual machine's host decides)", "off")
-    on = [change for change in switches if change.before != change.wanted]
-    mend = f"echo {on[0].wanted} | sudo tee /{on[0].path}" if on else ""
-    return Finding("turbo", WARNING if on else OK, "on" if on else "off", bool(on), "off", mend)
-
-
-def _thp() -> Finding:
-    choice, expected = sysfs.chosen(THP), "madvise or never"
-    if choice is None:
-        return unknown("thp", expected=expected)
-    mend = f"echo madvise | sudo tee /{THP}" if choice == "always" else ""
-    return Finding("thp", WARNING if mend else OK, choice, choice, expected, mend)
-
-
-def _smt() -> Finding:
-    """SMT is a matter of the hardware that the spec describes, which is compared before a run."""
-    state = sysfs.text(SMT)
-    return Finding("smt", OK, state, state, "as the spec says") if state else unknown("smt")
-
-
-def _aslr() -> Finding:
-    """Layouts that differ are noise, which repeats show; one layout for all is a bias, which they hide."""
-    value, expected = sysfs.number(ASLR), "2: each run has another layout"
-    if value is None:
-        return unknown("aslr", expected=expected)
-    mend = "" if value == 2 else "sudo sysctl kernel.randomize_va_space=2"
-    return Finding("aslr", WARNING if mend else OK, str(value), value, expected, mend)
+def _setting_finding(knob: Knob) -> Finding:
+    changes = _read_knob(knob)
+    if not changes:
+        return unknown(knob.name, knob.unknown, knob.expected)
+    missing = [change for change in changes if change.before != change.wanted]
+    values = sorted({knob.words.get(change.before, change.before) for change in missing or changes})
+    text = ", ".join(values) if missing or not knob.fine else knob.fine
+    mend = knob.mend.format(path=missing[0].path, wanted=missing[0].wanted) if missing else ""
+    return Finding(knob.name, WARNING if missing else OK, text, values, knob.expected, mend)
 
 
 # The record of what has to be put back.
@@ -235,13 +265,17 @@ def _recorded_values(lock: Path) -> Mapping[str, str]:
     before = record.get("before")
     if record.get("boot") != sysfs.text(BOOT) or not isinstance(before, dict):
         return {}
-    is_valid: dict[str, Callable[[str], bool]] = dict.fromkeys((NO_TURBO, BOOST), lambda value: value in ("0", "1"))
-    for path in (THP, *(path for pattern in GOVERNORS for path in sysfs.matching(pattern))):
-        is_valid[path] = str.isidentifier
+    patterns = {
+        path: knob.values
+        for knob in KNOBS
+        if knob.is_fixed
+        for pattern in knob.files
+        for path in sysfs.matching(pattern)
+    }
     return {
         file: value
         for file, value in before.items()
-        if file in is_valid and isinstance(value, str) and is_valid[file](value)
+        if file in patterns and isinstance(value, str) and re.fullmatch(patterns[file], value)
     }
 
 

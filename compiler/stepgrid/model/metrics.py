@@ -290,6 +290,9 @@ PER_OPERATION = (
     Metric("host_cpu_us_per_op", "us/operation", "lower",
            "User and system time of the whole host / operations, by vmstat's percentages. The published cpu/o is "
            "percentages of an unnamed number of cores instead.", MEASURED),
+    Metric("energy_uj_per_op", "uJ/operation", "lower",
+           "Energy of the processors (RAPL, all packages, idle ones too) / operations; absent likewise, and where the "
+           "host has no RAPL or only root may read it.", MEASURED),
     Metric("reads_per_op", "requests/operation", "lower",
            "Reads that the database's device completed / operations; absent where cpu_us_per_op is.", MEASURED),
     Metric("read_kb_per_op", "KiB/operation", "lower", "What the device read / operations; absent likewise.", MEASURED),
@@ -389,6 +392,8 @@ MEMORY = (
     Metric("swap_in_mb_per_s", "MiB/s", "lower", "What came back from swap (si of vmstat).", MEASURED),
     Metric("swap_out_mb_per_s", "MiB/s", "lower", "What went to swap (so of vmstat).", MEASURED),
     Metric("cpu_mhz", "MHz", None, "Frequency of the processors, the mean of all, every 5 seconds.", SAMPLES),
+    Metric("power_watts", "W", "lower",
+           "Power of the processors (RAPL, all packages); absent where energy_uj_per_op is.", MEASURED),
     Metric("cpu_celsius_max", "degrees Celsius", "lower",
            "Highest temperature of the processors, as looked at every 5 seconds.", STEP),
     Metric("cpu_celsius", "degrees Celsius", "lower", "Temperature of the hottest processor; per second only.", STEP),

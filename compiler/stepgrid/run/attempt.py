@@ -139,6 +139,9 @@ class Attempt:
         self.note(host={**facts.facts(data, device), "hardware": hardware})
         return hardware
 
+    def note_speed(self, speed: Mapping[str, float]) -> None:
+        self.note(host={**self._record["host"], **speed})
+
     def end_wait(self) -> None:
         """Note that the host is ours now."""
         self._waited = time.monotonic() - self._began

@@ -18,6 +18,7 @@ from stepgrid.host.locks import host_lock, host_lock_path, locked
 from stepgrid.host.noise import quiet
 from stepgrid.host.page_cache import set_up
 from stepgrid.host.processes.signals import Interrupted
+from stepgrid.host.speed import host_speed
 from stepgrid.model.status import BrokenRecord, Result, Status
 from stepgrid.run import options
 from stepgrid.run.attempt import Attempt, Job, close_abandoned
@@ -165,6 +166,8 @@ def _quiet(attempt: Attempt, data: Path) -> Iterator[Mapping[str, Any]]:
 
     measured = any(step.measured for step in job.stage.steps)
     with quiet(job.store.data, site, host_lock_path(), measured, job.first) as noise:
+        if noise:  # with the settings that the steps will have
+            attempt.note_speed(host_speed(job.store.data, host_lock_path()))
         yield noise
 
 

@@ -20,6 +20,7 @@ from stepgrid.host.files import FICLONE
 from stepgrid.host.host_check import OK, STOPS, WARNING, Finding, unknown
 from stepgrid.host.noise import look
 from stepgrid.host.processes import cgroup, launch
+from stepgrid.host.speed import SPEEDS, recorded_speed
 from stepgrid.language.sources import REQUIREMENTS, source_parts
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
 from stepgrid.model.site import Site
@@ -68,7 +69,7 @@ def sections(store: Store, site: Site, plan: Plan | None = None) -> Iterator[Sec
     if plan:
         yield Section("for this spec", tuple(_plan_findings(plan, store, site)))
     yield Section("where things go", tuple(folder_findings(store)))
-    yield Section("what the system allows", tuple(system_findings()))
+    yield Section("what the system allows", (*system_findings(), _speed(store)))
     yield Section("programs", tuple(_program_findings(site, needed)))
     noise = look(store.data, site.device, locks.host_lock_path())
     yield Section(f"noise, over {activity.look_seconds():g} s", tuple(noise.findings))
@@ -272,6 +273,15 @@ def system_findings() -> Iterator[Finding]:
         yield Finding("supervision", WARNING, text, False, "a cgroup", mend)
     yield _perf_counters()
     yield _clock()
+
+
+def _speed(store: Store) -> Finding:
+    """Show the figures that go with the results of today; doctor itself disturbs nobody with a measurement."""
+    speed = recorded_speed(store.data, locks.host_lock_path())
+    if not speed:
+        return unknown("speed", "not measured today; the next measured stage does it")
+    texts = [f"{word} {speed[name]:g} {unit}" for name, (word, unit) in SPEEDS.items() if name in speed]
+    return Finding("speed", OK, ", ".join(texts), speed)
 
 
 def _memory_limits() -> Finding:

@@ -66,6 +66,9 @@ def test_where_hardware_is_compared_there_is_a_mark_alone() -> None:
     variants = hosts(*names, machines={"s-x-0-0": "h-big", "s-y-0-0": "h-small"})
     for found in (variants, hosts(*names, across_hosts=True)):
         assert (found.refusal(ARM, BASE), marks(found)) == (None, ("another host",))
+    speeds = {"fsync_us": "95.0", "memory_gib_per_s": "24.1"}, {"fsync_us": "410.0", "clock_mhz": "3400"}
+    both = [{**name, **speed} for name, speed in zip(names, speeds, strict=True)]
+    assert marks(hosts(*both, across_hosts=True)) == ("another host", "fsync 410 / 95 µs")
     same = hosts(*names, machines={"s-x-0-0": "h-big", "s-y-0-0": "h-big"})
     assert same.refusal(ARM, BASE) == "measured on different hosts"
 

@@ -17,6 +17,7 @@ from typing import Any
 from stepgrid.collect.series import NOT_STEADY
 from stepgrid.collect.step_figures import TARGET
 from stepgrid.host.facts import pseudonym
+from stepgrid.host.speed import SPEEDS
 from stepgrid.model import figures, units
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.model.units import counted, duration, percent
@@ -72,9 +73,17 @@ class Conditions:
             return
         if self._compares_hosts(point, base) and self._host_differences(point, base):
             yield "another host"
+            yield from self._speeds(point, base)
         for name, word in SETTINGS.items():
             if difference := self._difference(base.runs, point.runs, name):
                 yield f"{word} {difference}"
+
+    def _speeds(self, point: Point, base: Point) -> Iterator[str]:
+        """Yield `fsync 95 / 410 µs`, the base's first: medians of the runs, each measured on the day of its run."""
+        for name, (word, unit_name) in SPEEDS.items():
+            sides = [[float(value) for value in self._values(side.runs, name)] for side in (base, point)]
+            if all(sides):
+                yield f"{word} {' / '.join(f'{median(side):.4g}' for side in sides)} {unit_name}"
 
     def _host_differences(self, point: Point, base: Point) -> list[str]:
         """List the facts that differ. A host is a block: each load may have a host of its own."""
@@ -110,7 +119,7 @@ class Conditions:
         distinct: dict[tuple[str | None, ...], Mapping[str, str]] = {}
         by_result = {}
         for subject, facts in self.tables.facts.get("host", {}).items():
-            key = tuple(map(facts.get, (_HOST, "hardware", *SETTINGS)))
+            key = tuple(map(facts.get, (_HOST, "hardware", *SETTINGS, *SPEEDS)))
             if key not in distinct:
                 hardware = json.loads(facts.get("hardware", "{}"))
                 names = {_HOST: pseudonym(facts[_HOST])} if _HOST in facts else {}  # exported results have it so

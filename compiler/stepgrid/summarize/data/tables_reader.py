@@ -183,6 +183,7 @@ Shares = Mapping[str, Sequence[float]]  # operation, "" of all -> per cent in ea
 _WINDOW_SLACK = 1.5  # seconds: the last second of a step is seldom whole
 _PER_OPERATION = {  # rate by second -> metric per operation, and the factor between them
     "context_switches_per_s": ("context_switches_per_op", 1.0),
+    "power_watts": ("energy_uj_per_op", 1e6),
     "process_cores": ("cpu_us_per_op", 1e6),
 }
 
