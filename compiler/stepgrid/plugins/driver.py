@@ -277,6 +277,15 @@ class Placeholders(Protocol):
 
 
 @runtime_checkable
+class PrintedFigures(Protocol):
+    """A kind whose program prints figures on lines of their own, for readers without regular expressions."""
+
+    def printed_figures(self, settings: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+        """Map metrics to the texts that stand before their number, in their order; an empty first one: anywhere."""
+        ...
+
+
+@runtime_checkable
 class StandaloneOutput(Protocol):
     """A kind whose output can be read without the step that made it: `stepgrid parse KIND FILE`."""
 

@@ -247,6 +247,15 @@ class ClientEnvironment(Protocol):
 
 
 @runtime_checkable
+class RoleMaker(Protocol):
+    """A server engine whose role and database stepgrid's own connection makes."""
+
+    def make_role(self, home: ServerHome) -> Command:
+        """Make both by the engine's programs alone, in a new database."""
+        ...
+
+
+@runtime_checkable
 class DelayedCounters(Protocol):
     """A server engine whose sessions report what they did some time after they did it."""
 

@@ -58,6 +58,13 @@ class AnyCommand(PackageRunner):
 
         return read_sample(folder, settings)
 
+    def printed_figures(self, settings: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+        from stepgrid.drivers.command.selectors import texts_before_number
+
+        patterns = {name: metric["pattern"] for name, metric in settings["metrics"].items() if not metric["file"]}
+        texts = {name: texts_before_number(pattern) for name, pattern in patterns.items() if pattern}
+        return {name: parts for name, parts in texts.items() if parts}
+
     def own_metrics(self, settings: Mapping[str, Any]) -> Mapping[str, Metric]:
         from stepgrid.drivers.command.parser import own_metrics
 

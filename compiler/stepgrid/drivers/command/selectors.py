@@ -54,6 +54,28 @@ def matches(pattern: str, text: str) -> list[str]:
     return values
 
 
+_TOKEN = re.compile(
+    r"""(?P<any>(?:\\[sSdDwW]|\[[^\]]+\]|\.| )[*+]\??)|\\(?P<escaped>[^\w])|(?P<plain>[^\\()\[\]{}.*+?|^$])"""
+)
+
+
+def texts_before_number(pattern: str) -> tuple[str, ...]:
+    """Split what stands before the group of a simple pattern at what may vary; empty where it is not simple."""
+    is_first, texts = pattern.startswith("^"), [""]
+    position = int(is_first)
+    while not pattern.startswith("(", position):
+        match = _TOKEN.match(pattern, position)
+        if match is None:
+            return ()
+        if match["any"] is None:
+            texts[-1] += match["escaped"] or match["plain"]
+        elif texts[-1]:
+            texts.append("")
+        position = match.end()
+    texts = texts if texts[-1] or is_first else texts[:-1]  # blanks before a number are skipped in any case
+    return tuple(texts if is_first else ["", *texts] if texts else ())
+
+
 def parts(path: str) -> tuple[Part, ...]:
     if not path.startswith("$"):
         raise PathError("it begins with $")

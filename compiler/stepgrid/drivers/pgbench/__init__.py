@@ -76,6 +76,9 @@ class Pgbench(ParserMetrics, PackageRunner):
         error = _ERROR.search(tail(folder / "stderr", _END_SHOWN))
         return f"pgbench failed: {error[1]}" if error else None
 
+    def printed_figures(self, settings: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+        return {"transactions_per_s": ("tps =",)} if settings["action"] == "run" else {}
+
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
         return series(tail(folder / "stderr", _END_SHOWN))
 

@@ -61,6 +61,10 @@ class Sysbench(ParserMetrics, PackageRunner):
 
         return printed(path)
 
+    def printed_figures(self, settings: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
+        is_load = settings["lua"] == workload.LOAD
+        return {} if is_load else {"qps": ("", "queries:", "("), "transactions_per_s": ("", "transactions:", "(")}
+
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
         from stepgrid.drivers import client_report
 

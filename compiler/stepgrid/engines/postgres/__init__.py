@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import shlex
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -148,6 +149,16 @@ class Postgres:
             "--encoding=UTF8",
         )
         return (Command(argv),)
+
+    def make_role(self, home: ServerHome) -> Command:
+        access, file = home.access, "role.sql"
+        role = f"CREATE ROLE {access.user} SUPERUSER LOGIN PASSWORD '{access.password}'"
+        statements = "SET password_encryption = 'scram-sha-256'", role, f"CREATE DATABASE {access.database}"
+        words = (*self.serve(home).argv[:1], "--single", *self.serve(home).argv[1:], "postgres")
+        argv = " ".join(shlex.quote(word) for word in words)
+        return Command(
+            ("sh", "-c", f"exec {argv} < {file}"), files={file: "".join(f"{line};\n" for line in statements)}
+        )
 
     def prepare(self, home: ServerHome) -> Sequence[Command]:
         return ()  # the first connection sets the password

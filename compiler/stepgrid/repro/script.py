@@ -1,0 +1,345 @@
+"""The folder that is handed over: repro.sh, which needs sh and the engine's programs, its files, and a README."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from stepgrid.host import files
+from stepgrid.model.plan import SERVICE, Command, PlannedStage, PlannedStep, runs_already
+from stepgrid.model.units import counted, duration
+from stepgrid.plugins.driver import Context, absolute_inputs
+from stepgrid.plugins.registry import driver, server_engine
+from stepgrid.plugins.server import Access, RoleMaker, ServerEngine, ServerHome, templates
+from stepgrid.repro.finding import CPU, OPERATIONS, Arm, Finding, ReproError, printed_figures
+from stepgrid.run.attempt import InstalledBuild
+from stepgrid.run.server_process import storage_engine
+
+SCRIPT, README, WORK, BIN = "repro.sh", "README.md", "work", "bin"
+ROUNDS = 6  # of both arms: all six on one side of 1 by chance happens once in 32 times
+PLACES = 100_000  # a ratio of 1, as the shell counts
+_ROOT = "/STEPGRID"  # begins a path that stands for a variable of the script
+_VARIABLE = re.compile(rf"{_ROOT}/(\w+)")
+_PLAIN = re.compile(r"[\w@%+=:,./-]+")
+_WIDTH = 118
+_PASSWORD = "repro"  # of a server that only its owner can reach
+
+
+@dataclass(frozen=True, slots=True)
+class Repro:
+    """A script, as values."""
+
+    finding: Finding
+    arms: tuple[Arm, Arm]
+    rounds: int
+    seconds: float  # of all rounds, estimated or as measured
+    reductions: tuple[str, ...] = ()  # steps, options and sizes of the spec that it does without
+
+    @property
+    def commands(self) -> int:
+        return len(self.arms[1].steps)
+
+
+@dataclass(slots=True)
+class Folder:
+    """Files of a folder before they are written."""
+
+    texts: dict[str, str] = field(default_factory=dict)  # path in the folder -> text
+    copies: dict[str, Path] = field(default_factory=dict)
+    programs: dict[str, tuple[str, ...]] = field(default_factory=dict)  # variable -> words that start a program
+    socket: str | None = None  # of a server
+
+    def write(self, path: Path) -> None:
+        """Replace a folder that an earlier call wrote; its parts are these alone."""
+        for name in (WORK, *{name.split("/")[0] for name in (*self.texts, *self.copies)}):
+            shutil.rmtree(path / name, ignore_errors=True)
+        files.make_folder(path / WORK)
+        for name, text in self.texts.items():
+            files.make_folder((path / name).parent)
+            files.write_text(path / name, text)
+            if text.startswith("#!"):
+                (path / name).chmod(0o755)
+        for name, source in self.copies.items():
+            files.make_folder((path / name).parent)
+            copy = shutil.copytree if source.is_dir() else shutil.copy2
+            copy(source, path / name)
+
+
+def write(repro: Repro, path: Path) -> None:
+    render(repro).write(path)
+
+
+def render(repro: Repro) -> Folder:
+    folder, finding = Folder(), repro.finding
+    bodies = [_ArmWriter(arm, repro.arms, folder).text() for arm in repro.arms]
+    is_cpu, ratio = finding.metric.name == CPU, finding.interval.ratio
+    texts = printed_figures(repro.arms[1].steps[-1])[OPERATIONS if is_cpu else finding.metric.name]
+    environment = templates("repro")
+    folder.texts[SCRIPT] = environment.get_template(f"{SCRIPT}.j2").render(
+        head="\n".join(f"# {line}".rstrip() for line in _head(repro, folder)),
+        programs="\n".join(_program_lines(repro, folder, bodies)),
+        rounds=repro.rounds,
+        arms="\n\n".join(bodies),
+        glob="*".join(f'"{_escape(text)}"' if text else "" for text in texts),
+        cpu=is_cpu,
+        server=folder.socket is not None,
+        socket=folder.socket,
+        places=PLACES,
+        metric=finding.metric.title,
+        expected=finding.expected,
+        half=round(math.sqrt(ratio) * PLACES),
+        sign="-lt" if ratio < 1 else "-gt",
+    )
+    folder.texts[README] = environment.get_template(f"{README}.j2").render(
+        repro=repro,
+        finding=finding,
+        variables=list(folder.programs)[:2],
+        length=f"about {duration(repro.seconds)}",
+        differences=list(_differences(repro)),
+        omissions=list(_omissions(repro)),
+        rounds=repro.rounds,
+        script=SCRIPT,
+    )
+    return folder
+
+
+def _head(repro: Repro, folder: Folder) -> Iterator[str]:
+    finding = repro.finding
+    yield f"{finding.title}: {finding.step}, written by `stepgrid repro` from {finding.spec}"
+    yield ""
+    for arm in repro.arms:
+        yield f"{arm.letter}: {arm.name}, {arm.build}"
+    verdict = f", {finding.verdict}" if finding.verdict else ""
+    yield f"{finding.metric.title} of B / A: {finding.expected}{verdict}, in {counted(finding.interval.loads, 'load')}"
+    yield ""
+    tools = "" if folder.socket is None else ", cat chmod env id mkdir rm sleep, and an ordinary user"
+    yield f"Needs sh and {'the program' if len(folder.programs) == 1 else 'the programs'} below{tools}."
+    yield f"  sh {SCRIPT}                  {counted(repro.rounds, 'round')} of both arms by turns"
+    yield f"  ROUNDS=12 WORK=/mnt sh {SCRIPT}"
+    yield "Exit status: 0 reproduced, 1 not reproduced, 2 a command failed."
+
+
+def _program_lines(repro: Repro, folder: Folder, bodies: Sequence[str]) -> Iterator[str]:
+    """Set each program that is used; one that both arms share is set once."""
+    used = [name for name in folder.programs if any(f"${{{name}}}" in body for body in bodies)]
+    for name in used:
+        words = folder.programs[name]
+        first = next((other for other in used if folder.programs[other] == words), name)
+        default = f"${first}" if first != name else words[0] if len(words) == 1 else f"$HERE/{BIN}/{name}"
+        yield f"{name}=${{{name}:-{default}}}"
+        if first == name and len(words) > 1:
+            path, command = shlex.quote(words[0]), " ".join(map(shlex.quote, words))
+            fallback = f'[ -x {path} ] || exec {Path(words[-1]).name} "$@"\n'
+            folder.texts[f"{BIN}/{name}"] = f'#!/bin/sh\n{fallback}exec {command} "$@"\n'
+        elif first == name:
+            yield f'[ -x "${name}" ] || {name}=$(command -v {shlex.quote(Path(words[0]).name)}) || {name}=missing'
+
+
+def _differences(repro: Repro) -> Iterator[str]:
+    base, arm = repro.arms
+    if base.build != arm.build:
+        yield f"the build: {base.build} / {arm.build}"
+    steps: dict[str, list[str]] = {}
+    for one, other in zip(base.steps, arm.steps, strict=False):
+        before, after = (
+            {**step.settings, **{name: option.value for name, option in step.options.items()}} for step in (one, other)
+        )
+        for name in dict.fromkeys([*before, *after]):
+            if before.get(name) != after.get(name):
+                text = f"`{name}`: {before.get(name, 'unset')} / {after.get(name, 'unset')}"
+                steps.setdefault(text, []).append(other.name)
+    yield from (f"{text}, in {', '.join(names)}" for text, names in steps.items())
+
+
+def _omissions(repro: Repro) -> Iterator[str]:
+    for name in repro.arms[1].waits:
+        yield f"`{name}`: stepgrid waited until engine and device were idle"
+    setups = [step.setup for step in repro.arms[1].steps]
+    if any(setup.get("start") for setup in setups):
+        yield "the state of the page cache at the start of a step"
+    if any(setup.get("probes") for setup in setups):
+        yield "probes, whose statements ran before and after steps"
+    for name in dict.fromkeys(
+        name for step in repro.arms[1].steps for name in _launch(step) if name not in ("cpus", "env")
+    ):
+        yield f"`launch: {name}`"
+
+
+# Commands of an arm, as functions of the script
+
+
+@dataclass(slots=True)
+class _ArmWriter:
+    arm: Arm
+    arms: tuple[Arm, Arm]
+    folder: Folder
+    lines: list[str] = field(default_factory=list)
+    documents: dict[str, str] = field(default_factory=dict)  # that the script has written so far
+
+    def text(self) -> str:
+        number = 0
+        for position, stage in enumerate(self.arm.stages):
+            home = self._begin_server(stage, is_first=position == 0)
+            for step in stage.steps:
+                number += 1
+                name = f"{number}-{re.sub(r'[^A-Za-z0-9_.-]', '_', step.name)}"
+                self._add_step(stage, step, name, home)
+            if home:
+                self.lines.append(f"stop {server_of(stage, self.arm).stop.name.removeprefix('SIG')}")
+        body = "\n".join(f"    {line}" for line in self.lines)
+        return f"run_{self.arm.letter}() {{ # {self.arm.name}\n{body}\n}}"
+
+    def _add_step(self, stage: PlannedStage, step: PlannedStep, name: str, home: ServerHome | None) -> None:
+        inputs = {word: self._copy(path) for word, path in absolute_inputs(step.setup).items()}
+        client = self.arm.builds[step.client] if step.client else None
+        context = Context(
+            programs=self._programs(stage, step),
+            version=self.arm.builds[stage.build].version,
+            data=Path(f"{_ROOT}/DATA"),
+            folder=Path(f"{_ROOT}/HERE/steps/{name}"),
+            seed=step.seed,
+            server=home.access if home else None,
+            client_version=client.version if client else None,
+            inputs=inputs,
+        )
+        options = {option: choice.value for option, choice in step.options.items()}
+        try:
+            command = driver(step.kind).command(step.settings, options, context)  # type: ignore[attr-defined]
+        except (LookupError, ValueError, AttributeError) as error:
+            raise ReproError(f"step `{step.name}`: no command of a `{step.kind}` can be handed over: {error}") from None
+        if "stepgrid" in " ".join(command.argv[:3]).replace(_ROOT, ""):
+            raise ReproError(f"step `{step.name}`: a `{step.kind}` is run by stepgrid itself, not by a program")
+        self.folder.texts[f"steps/{name}/.keep"] = ""
+        self._add_files({**step.files, **command.files}, f"steps/{name}", command.secrets)
+        self.lines += self._call(f"run {name}", _launched(command, _launch(step)))
+
+    def _programs(self, stage: PlannedStage, step: PlannedStep | None = None) -> dict[str, tuple[str, ...]]:
+        builds = [(stage.build, self.arm.letter)]
+        if step and step.client:
+            is_common = all(step.client in arm.builds for arm in self.arms)
+            builds.append((step.client, "" if is_common else self.arm.letter))
+        words: dict[str, tuple[str, ...]] = {}
+        for build, letter in builds:
+            programs = self.arm.builds[build].programs
+            for name, prefix in programs.items():
+                is_only = len(programs) == 1 and build == stage.build
+                variable = letter if is_only else "_".join(filter(None, (letter, re.sub(r"\W", "_", name).upper())))
+                words[name] = (f"{_ROOT}/{variable}",)
+                self.folder.programs[variable] = tuple(prefix)
+        return words
+
+    def _copy(self, path: str) -> str:
+        name = f"inputs/{Path(path).name}"
+        if self.folder.copies.setdefault(name, Path(path)) != Path(path):
+            raise ReproError(f"two files are named {Path(path).name}: {self.folder.copies[name]} and {path}")
+        return f"{_ROOT}/HERE/{name}"
+
+    def _add_files(self, texts: Mapping[str, str], folder: str, anew: Sequence[str] = ()) -> None:
+        """Put files beside the script; those with its paths, or that their program removes, are written by it."""
+        for name, text in texts.items():
+            if _ROOT not in text and name not in anew:
+                self.folder.texts[f"{folder}/{name}"] = text
+                continue
+            path = _word(f"{_ROOT}/HERE/{folder}/{name}")
+            if name not in anew and self.documents.get(path) == text:
+                continue
+            self.documents[path] = text
+            document = _VARIABLE.sub(r"${\1}", re.sub(r"([\\$`])", r"\\\1", text)).rstrip()
+            self.lines.append(f"write {path} <<END\n{document}\nEND")
+
+    def _call(self, function: str, command: Command) -> Iterator[str]:
+        environment = [f"{name}={value}" for name, value in command.env.items()]
+        words = [function, *map(_word, (*(["env", *environment] if environment else []), *command.argv))]
+        line, indent = words[0], "    "
+        for word in words[1:]:
+            if len(line) + len(word) > _WIDTH - 10:
+                yield f"{line} \\"
+                line = indent
+            line = f"{line} {word}" if line != indent else f"{indent}{word}"
+        yield line
+
+    # its server
+
+    def _begin_server(self, stage: PlannedStage, is_first: bool) -> ServerHome | None:
+        build = self.arm.builds[stage.build]
+        if SERVICE in stage.steps[0].setup or runs_already(build.record.get("source") or {}):
+            raise ReproError(f"{stage.title}: a script starts no server that the spec declares, or that ran before")
+        if server_engine(str(build.record["engine"])) is None:
+            return None
+        server, home = server_of(stage, self.arm), self._home(stage, build)
+        self.folder.socket = server.socket
+        folder = f"server/{self.arm.letter}"
+        options = {name: option.value for name, option in stage.steps[0].options.items()}
+        try:
+            self._add_files(server.configuration(home, options), folder)
+            commands = [*(server.initialize(home) if is_first else ()), *server.prepare(home)]
+            if is_first and isinstance(server, RoleMaker):
+                commands.append(server.make_role(home))
+            for command in commands:
+                self._add_files(command.files, folder)
+                self.lines += self._call("prepare", command)
+            command = server.serve(home)
+        except LookupError as error:
+            raise ReproError(f"{stage.title}: the server cannot be set up: {error}") from None
+        self._add_files(command.files, folder)
+        self.lines += self._call("start", _launched(command, _launch(stage.steps[0])))
+        return home
+
+    def _home(self, stage: PlannedStage, build: InstalledBuild) -> ServerHome:
+        server, folder = server_of(stage, self.arm), Path(f"{_ROOT}/HERE/server/{self.arm.letter}")
+        sockets = Path(f"{_ROOT}/SOCKETS")
+        access = Access(
+            engine=str(build.record["engine"]),
+            sockets=sockets,
+            socket=sockets / server.socket,
+            port=server.port,
+            user=server.user,
+            password=_PASSWORD,
+            database=server.database,
+            storage_engine=storage_engine(str(build.record["engine"]), stage),
+        )
+        facts = build.record.get("facts") or {}
+        tables = facts.get("system tables")
+        folders = {"system tables": self.arm.folder / str(tables)} if tables else {}
+        programs = self._programs(stage)
+        scratch = Path(f"{_ROOT}/WORK/scratch")
+        data = Path(f"{_ROOT}/DATA")
+        return ServerHome(programs, build.version, data, folder, access, scratch, folders, account=f"{_ROOT}/ACCOUNT")
+
+
+def server_of(stage: PlannedStage, arm: Arm) -> ServerEngine:
+    server = server_engine(str(arm.builds[stage.build].record["engine"]))
+    assert server is not None
+    return server
+
+
+def _launch(step: PlannedStep) -> Mapping[str, Any]:
+    return cast(Mapping[str, Any], step.setup.get("launch") or {})
+
+
+def _launched(command: Command, launch: Mapping[str, Any]) -> Command:
+    """Add what a script can do of `launch:`."""
+    prefix = ("taskset", "-c", str(launch["cpus"])) if launch.get("cpus") else ()
+    env = {**command.env, **{name: str(value) for name, value in (launch.get("env") or {}).items()}}
+    return Command((*prefix, *command.argv), env)
+
+
+# Words of the shell
+
+
+def _word(text: str) -> str:
+    """Quote a word, with variables in place of their paths."""
+    if _ROOT not in text:
+        return text if _PLAIN.fullmatch(text) else shlex.quote(text)
+    text = _VARIABLE.sub(r"${\1}", _escape(text))
+    return f'"{text}"'
+
+
+def _escape(text: str) -> str:
+    return re.sub(r'([\\$`"])', r"\\\1", text)
