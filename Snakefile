@@ -1,7 +1,7 @@
 # snakemake --config spec=specs/quickstart.yaml [scale=NAME] [site=FILE]       (stepgrid run SPEC is the same in one line)
 import sys
 
-sys.path.insert(0, f"{workflow.basedir}/compiler")
+sys.path.insert(0, f"{workflow.current_basedir}/compiler")
 
 from stepgrid.host.processes import signals
 from stepgrid.host.terminal_output import folded, open_streams
@@ -32,9 +32,13 @@ except Fault as fault:
     print(folded(str(fault), sys.stderr), file=sys.stderr)
     sys.exit(fault.status)
 
-PYTHON, PLAN = sys.executable, work.plan.digest
-REVISION = f"STEPGRID_REVISION={revision()}"  # of the code that makes the summary, as this run found it
-QUIETLY = "trap '' INT;"  # Ctrl-C reaches the jobs too, but what ends them is the SIGTERM of our hooks: no traceback
+JOB = {
+    "python": sys.executable,
+    "plan": work.plan.digest,
+    "revision": revision(),  # of the code that makes the summary, as this run found it
+    "quietly": "trap '' INT;",  # Ctrl-C reaches the jobs too, but what ends them is the SIGTERM of our hooks: no traceback
+}
+SOFTWARE = f"{workflow.current_basedir}/workflow/envs/stepgrid.yaml"  # for --software-deployment-method conda
 hooks = Hooks(work, request)
 if not workflow.remote_exec and (sentence := explain_forcing(sys.argv, request)):
     print(folded(sentence, sys.stderr), file=sys.stderr)

@@ -4,7 +4,14 @@ rule collect:
     output:
         work.tables,
         work.stamps[0],
+    log:
+        f"{work.marks}/log/collect",
+    params:
+        **JOB,
+    conda:
+        SOFTWARE
     message:
         "collect the tables"
     shell:
-        "{QUIETLY} {REVISION} exec {PYTHON:q} -m stepgrid.pipeline collect {PLAN}"
+        "{params.quietly} STEPGRID_REVISION={params.revision} exec {params.python:q} -m stepgrid.pipeline collect {params.plan}"
+        " 2> >(tee {log:q} >&2)"

@@ -6,7 +6,10 @@ rule run:
     log:
         f"{work.marks}/log/{{stage}}",
     params:
+        **JOB,
         id=lambda wildcards: work.names[wildcards.stage],
+    conda:
+        SOFTWARE
     message:
         "measure {wildcards.stage}"
     threads: workflow.cores  # a measured stage has the host to itself
@@ -14,5 +17,5 @@ rule run:
         **jobs.of_stages,
     priority: lambda wildcards: -work.rank(work.names[wildcards.stage])
     shell:
-        "{QUIETLY} STEPGRID_PARENT=$PPID STEPGRID_MARK={output:q} STEPGRID_LOG={log:q}"
-        " exec {PYTHON:q} -m stepgrid.pipeline run-stage {PLAN} {params.id}"
+        "{params.quietly} STEPGRID_PARENT=$PPID STEPGRID_MARK={output:q} STEPGRID_LOG={log:q}"
+        " exec {params.python:q} -m stepgrid.pipeline run-stage {params.plan} {params.id}"

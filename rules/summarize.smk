@@ -6,7 +6,14 @@ rule summarize:
         text=report(work.text, category="Results", labels={"results": "summary"}),
         page=report(work.page, category="Results", labels={"results": "page with charts"}),
         stamp=work.stamps[1],
+    log:
+        f"{work.marks}/log/summarize",
+    params:
+        **JOB,
+    conda:
+        SOFTWARE
     message:
         "summarize"
     shell:
-        "{QUIETLY} {REVISION} exec {PYTHON:q} -m stepgrid.pipeline summarize {PLAN}"
+        "{params.quietly} STEPGRID_REVISION={params.revision} exec {params.python:q} -m stepgrid.pipeline summarize {params.plan}"
+        " 2> >(tee {log:q} >&2)"

@@ -10,3 +10,4 @@ __version__ = "0.1.0"
 PACKAGE = Path(__file__).absolute().parent
 DATA = PACKAGE / "data" if (PACKAGE / "data").is_dir() else PACKAGE.parents[1]
 SNAKEFILE, SPECS, TEMPLATES, PROFILES = DATA / "Snakefile", DATA / "specs", DATA / "templates", DATA / "profiles"
+MODULE = DATA / "workflow" / "Snakefile"  # of other workflows

@@ -32,6 +32,38 @@ SMALLER = {
     "repeat: 3": "repeat: 1",
 }
 
+LOOP = """
+title: "a loop in two lengths"
+builds: {shell: {engine: program, source: {system: sh}}}
+steps: [{name: loop, kind: command, argv: ["{program:sh}", -c, "sleep {{ params.pause }}"]}]
+sweep: {pause: [0.06, 0.07]}
+"""
+WORKFLOW = """
+configfile: "config.yaml"
+
+
+rule all:
+    input:
+        "answer.txt",
+
+
+module stepgrid:
+    snakefile: "MODULE"
+    config: config
+
+
+use rule * from stepgrid as bench_*
+
+
+rule answer:
+    input:
+        rules.bench_stepgrid.output.figures,
+    output:
+        "answer.txt",
+    shell:
+        "python -c 'import json; print(json.load(open(\\"{input}\\"))[\\"title\\"])' > {output}"
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
@@ -45,16 +77,19 @@ class Elsewhere:
 
     def shell(self, command: str) -> subprocess.CompletedProcess[str]:
         path = f"{self.bin}:{os.defpath}"
-        env = {"PATH": path, "HOME": str(self.folder), "LANG": "C.UTF-8", "COLUMNS": "200"} | _of_registries()
+        env = {"PATH": path, "HOME": str(self.folder / "work"), "LANG": "C.UTF-8", "COLUMNS": "200"} | _of_this_host(
+            self.folder
+        )
         return subprocess.run(
             ["bash", "-c", command], cwd=self.folder / "work", env=env, stdin=subprocess.DEVNULL, capture_output=True,
             text=True, timeout=LONG, **_as_nobody(),
         )  # fmt: skip
 
 
-def _of_registries() -> dict[str, str]:
-    """How this machine reaches them."""
-    return {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy") or "APT" in name}
+def _of_this_host(folder: Path) -> dict[str, str]:
+    """How it reaches registries, and a host lock that no other test waits for."""
+    reach = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy") or "APT" in name}
+    return reach | {"STEPGRID_HOST_LOCK": str(folder / "work" / "host.lock"), "STEPGRID_LOOK": "0"}
 
 
 def _as_nobody() -> dict[str, Any]:
@@ -141,3 +176,27 @@ def test_the_four_commands_in_an_empty_folder(elsewhere: Elsewhere) -> None:
     mended = elsewhere.shell(snakemake)
     assert mended.returncode == 0, mended.stderr
     assert len(sorted(outputs.glob("results/*/*"))) == 3
+
+
+def test_a_module_of_another_workflow_runs_a_spec(elsewhere: Elsewhere) -> None:
+    work = elsewhere.folder / "work" / "module"
+    assert elsewhere.shell("mkdir module").returncode == 0
+    (work / "bench.yaml").write_text(LOOP)
+    (work / "config.yaml").write_text("samples: a.tsv\nstepgrid: {spec: bench.yaml, set: [repeat=2]}\n")
+    module = elsewhere.shell("stepgrid snakefile --module").stdout.strip()
+    (work / "Snakefile").write_text(WORKFLOW.replace("MODULE", module))
+    snakemake = "cd module && snakemake --cores all --quiet rules"
+    first = elsewhere.shell(snakemake)
+    assert first.returncode == 0, first.stderr
+    assert (work / "answer.txt").read_text() == "a loop in two lengths\n"
+    assert "</html>" in (work / "results" / "bench" / "index.html").read_text()
+    assert len([*work.glob("outputs/results/*/*")]) == 4
+    assert "Nothing to be done" in elsewhere.shell("cd module && snakemake --cores all").stderr
+    (work / "config.yaml").write_text("stepgrid: {spec: bench.yaml, set: [repeat=3]}\n")
+    assert elsewhere.shell(snakemake).returncode == 0
+    assert len([*work.glob("outputs/results/*/*")]) == 6
+    (work / "config.yaml").write_text("stepgrid: {spec: bench.yaml, scal: smoke}\n")
+    wrong = elsewhere.shell(snakemake)
+    assert wrong.returncode == 1
+    assert "there is no key `scal`: did you mean `scale`?" in wrong.stderr
+    assert "Traceback" not in wrong.stderr

@@ -47,6 +47,19 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
 
 
+def test_the_rules_of_the_snakemake_workflow_catalogue() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").lower()
+    assert "snakemake" in readme
+    assert "workflow" in readme
+    assert (ROOT / "workflow" / "Snakefile").is_file()
+    assert [*(ROOT / "rules").glob("*.smk")]
+    assert (ROOT / "config" / "README.md").is_file()
+    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text(encoding="utf-8"))["usage"]
+    assert usage.keys() == {"mandatory-flags", "software-stack-deployment"}
+    assert usage["mandatory-flags"].keys() == {"desc", "flags"}
+    assert usage["software-stack-deployment"]["report"] is True
+
+
 TEXT = (ROOT / "Containerfile").read_text(encoding="utf-8")
 INSTRUCTIONS = re.findall(r"^([A-Z]+) ((?:.*\\\n)*.*)$", TEXT, re.MULTILINE)
 

@@ -129,8 +129,13 @@ def test_a_module_of_another_workflow_is_refused(checkout: Any) -> None:
     ended = checkout.snakemake("-n")
     assert ended.returncode == 2
     assert ended.stderr.splitlines()[-1] == (
-        "stepgrid's Snakefile cannot be a module; in your workflow, a rule with `stepgrid run SPEC` runs it"
+        "this Snakefile cannot be a module: use `workflow/Snakefile`, which `stepgrid snakefile --module` prints"
     )
+
+
+def test_the_linter_of_snakemake_finds_nothing(checkout: Any) -> None:
+    ended = checkout.snakemake("--lint")
+    assert (ended.returncode, ended.stdout) == (0, "")
 
 
 def test_a_section_of_a_shared_config_starts_what_it_names(checkout: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from stepgrid.cli.failures import CommandError
 from stepgrid.errors import FINE
 from stepgrid.language.problems import nearest
-from stepgrid.package import SNAKEFILE, SPECS, TEMPLATES
+from stepgrid.package import MODULE, SNAKEFILE, SPECS, TEMPLATES
 from stepgrid.plugins.registry import ENGINES
 
 SCHEMA_NAME = "spec.schema.json"
@@ -123,11 +123,11 @@ def _completions(library: Path) -> dict[str, list[str]]:
 
 
 def add_snakefile_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add none."""
+    parser.add_argument("--module", action="store_true", help="the one for `module:` in your workflow")
 
 
-def run_snakefile(_: argparse.Namespace) -> int:
-    print(SNAKEFILE)
+def run_snakefile(args: argparse.Namespace) -> int:
+    print(MODULE if args.module else SNAKEFILE)
     return FINE
 
 

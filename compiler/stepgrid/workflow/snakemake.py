@@ -11,13 +11,13 @@ from contextlib import contextmanager, suppress
 from glob import glob
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepgrid.errors import USAGE
 from stepgrid.host import files
 from stepgrid.package import SNAKEFILE
 from stepgrid.store.stage_requests import name_user
-from stepgrid.workflow.run_request import Fault
+from stepgrid.workflow.run_request import Fault, own_section, plan_request, requested_plan, site_in_use, use_words
 
 LOGGER = "stepgrid"
 OWNER = ".stepgrid."  # begins the name of a file in Snakemake's temporary folder; the process that uses it ends it
@@ -77,8 +77,40 @@ def _snakefile() -> Path:
 def refuse_module(workflow: Any) -> None:
     """Refuse to be a module of another workflow: of its handlers Snakemake calls none, so the run has no lock."""
     if not workflow.modifier.is_main_snakefile():
-        message = "stepgrid's Snakefile cannot be a module; in your workflow, a rule with `stepgrid run SPEC` runs it"
+        message = (
+            "this Snakefile cannot be a module: use `workflow/Snakefile`, which `stepgrid snakefile --module` prints"
+        )
         raise Fault(message, USAGE)
+
+
+class ModuleRule(NamedTuple):
+    """A spec as one rule of another workflow."""
+
+    spec: str
+    name: str
+    words: str
+    until: str
+    plan: str
+
+
+def module_rule(config: Mapping[str, Any]) -> ModuleRule:
+    """Compile the spec that the config of a module names; a wrong one ends the workflow."""
+    from snakemake.exceptions import WorkflowError
+
+    try:
+        section = own_section(config)
+        use_words(section)
+        request = plan_request(section)
+        plan = requested_plan(request, site_in_use(), is_stored=False)
+    except Fault as fault:
+        raise WorkflowError(str(fault)) from None
+    options = {"--scale": request.scale, "--only": request.only, "--site": section.get("site")}
+    words = [word for option, value in options.items() if value is not None for word in (option, str(value))]
+    sets = [word for text in request.sets for word in ("--set", text)]
+    until = shlex.join(["--until", str(section["until"])]) if section.get("until") else ""
+    return ModuleRule(
+        request.spec, Path(request.spec).stem, shlex.join([request.spec, *words, *sets]), until, plan.digest
+    )
 
 
 def explain_forcing(words: Sequence[str], config: Mapping[str, Any]) -> str:
