@@ -43,6 +43,25 @@ def test_issue_templates_are_forms(name: str) -> None:
     assert all(part["type"] == "textarea" and part["attributes"]["label"] for part in form["body"])
 
 
+@pytest.mark.parametrize(
+    "path", [*sorted((ROOT / ".github/workflows").glob("*.yml")), ROOT / "action.yml"], ids=lambda p: p.stem
+)
+def test_actions_are_pinned_and_permissions_are_those_of_each_job(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert re.findall(r"uses: (?!\S+@[0-9a-f]{40}  # v[\d.]+$).*", text, re.MULTILINE) == []
+    if path.name != "action.yml":
+        workflow = yaml.safe_load(text)
+        assert workflow["permissions"] == {}
+        assert all(job["permissions"] and job["timeout-minutes"] for job in workflow["jobs"].values())
+        assert text.count("actions/checkout@") == text.count("persist-credentials: false")
+
+
+def test_the_citation_is_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors", "license", "abstract"} <= citation.keys()
+    assert citation["version"] == __version__
+
+
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
 
