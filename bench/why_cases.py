@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LIBRARY = Path(__file__).resolve().parents[1] / "specs/library"
-PRELOAD = Path(__file__).with_name("why_preload.c")
+PRELOAD, PATCH = (Path(__file__).with_name(name) for name in ("why_preload.c", "why_slow.patch"))
 CGROUP = Path("/sys/fs/cgroup/blkio/stepgrid-why")
 READS = 300  # of the limited device, a second
 DISK = 1500 * 1024 * 1024
@@ -30,14 +30,34 @@ options:
     max_bytes_for_level_base: 16MiB
     {options}
 workload: db_bench.sequence
-steps: [fillseq, flush, {{checkpoint: loaded}}, readrandom]
+steps: [fillseq, flush, {{checkpoint: loaded}}, {step}]
 params: {{keys: 200k, duration: {seconds}s, threads: {threads}}}
 sweep:
   {axis}
 repeat: {loads}
 report: {{base: {{{base}}}}}
 allow: {{{allow}}}
-{more}"""
+"""
+SLOW, EXTRA = "_bt_verify_slowly", 5.0  # what the patch adds, and its microseconds of each point read
+PATCHED = """\
+title: {title}
+include: [{library}/sysbench.yaml]
+hardware: here
+builds:
+  postgres: {{engine: postgres, version: 15, source: {{debian-source: postgresql-15, suite: bookworm, patched: false}}}}
+  slow: {{extends: postgres, patches: [why_slow.patch]}}
+options: [{{{options}}}]
+params: {{tables: 1, rows: 50000, threads: {threads}}}
+steps:
+  - {{name: load, kind: sysbench, lua: load, measured: false, mutates: true}}
+  - {{checkpoint: loaded}}
+  - {{name: {step}, kind: sysbench, lua: point_query, duration: {seconds}s}}
+sweep: {{{axis}}}
+repeat: {loads}
+profile: {{where: changed, for: {seconds}s}}
+report: {{base: {{{base}}}, tables: [functions]}}
+allow: {{step-short: a bench of the tool, mixed-quality: a bench of the tool}}
+"""
 
 
 ALLOWED = ("step-short", "read-only-step", "mixed-quality", "clients-over-cores", "cache-shards-tiny", "direct-io-half")
@@ -55,14 +75,14 @@ class Case:
     options: str
     threads: int = 1
     builds: str = BUILD
-    more: str = ""
+    step: str = "readrandom"
+    text: str = SPEC
 
     def spec(self, loads: int, seconds: int) -> str:
-        words = {
-            name: getattr(self, name) for name in ("title", "axis", "base", "options", "threads", "builds", "more")
-        }
+        names = ("title", "axis", "base", "options", "threads", "builds", "step")
+        words = {name: getattr(self, name) for name in names}
         allow = ", ".join(f"{code}: a bench of the tool" for code in ALLOWED)
-        return SPEC.format(library=LIBRARY, allow=allow, loads=loads, seconds=seconds, **words)
+        return self.text.format(library=LIBRARY, allow=allow, loads=loads, seconds=seconds, **words)
 
 
 def _arms(*arms: str, start: str = "loaded") -> str:
@@ -70,7 +90,8 @@ def _arms(*arms: str, start: str = "loaded") -> str:
 
 
 def cases(folder: Path) -> list[Case]:
-    """`folder`: where the preloaded library is made, and the fork."""
+    """`folder`: where the preloaded library is made, and the fork, and where the patch is copied to."""
+    shutil.copy(PATCH, folder)
     preload = folder / "why.so"
     return [
         Case(
@@ -111,13 +132,23 @@ def cases(folder: Path) -> list[Case]:
             "cache_size: 8MiB\n    cache_numshardbits: 2\n    use_direct_reads: true\n    compression_type: none",
         ),
         Case(
-            "slowdown",
+            "fsync",
+            "fsync on each commit",
+            r"device writes|each write of the device waits",
+            _arms("lazy: {params: {sync: false}}", "synced: {params: {sync: true}}"),
+            "arm: lazy",
+            "cache_size: 64MiB\n    sync: '{{ params.sync }}'",
+            step="{name: overwrite, kind: db_bench, benchmarks: [overwrite], mutates: true}",
+        ),
+        Case(
+            "patch",
             "a function that a patch made slower",
-            r"CPU .* per operation",
-            _arms("usual: {}", f'slow: {{launch: {{env: {{LD_PRELOAD: {preload}, WHY_BURN: "20000"}}}}}}'),
-            "arm: usual",
-            "cache_size: 256MiB\n    compression_type: none",
-            more="collectors: [{collector: perf_record, frequency: 499, steps: readrandom}]\n" if _has("perf") else "",
+            r"^patch why_slow",
+            "build: [postgres, slow]",
+            "build: postgres",
+            "engine: postgres, options: {shared_buffers: 128MB, synchronous_commit: off}",
+            step="point-query",
+            text=PATCHED,
         ),
     ]
 

@@ -13,7 +13,7 @@ from bench import why_cases
 from stepgrid.cli import main
 from tests.needs import needs
 
-NAMES = ("contention", "default", "cache", "device", "slowdown")
+NAMES = ("contention", "default", "cache", "device", "fsync", "patch")
 PROGRAM = """\
 #!/bin/sh
 case "$1" in

@@ -54,10 +54,34 @@ rocksdb:low 0 29403/29661 13148.649502: cpu-clock:ppp:
 
 
 def test_samples_are_counted_by_stack() -> None:
-    assert perf_record.count_stacks(SCRIPT.splitlines(keepends=True)) == {
+    assert perf_record.count_stacks(SCRIPT.splitlines(keepends=True), {29403: False}) == {
         ("db_bench", "sysmalloc", "handle_mm_fault"): 2,
         ("db_bench", "[unknown]", "[db_bench]", "rocksdb::DB::Open(rocksdb::Options const&, char: int)"): 1,
         ("rocksdb:low 0", "sysmalloc"): 1,
+    }
+
+
+OTHERS = """\
+swapper     0/0         0.000000: PERF_RECORD_FORK(29403:29403):(1:1)
+postmaster 29403/29403 13148.624700: PERF_RECORD_FORK(30000:30000):(29403:29403)
+postgres 30000/30000 13148.624710: PERF_RECORD_COMM: postgres:30000/30000
+postgres 30000/30000 13148.624750: cpu-clock:I:
+\t           96c98 ExecScan (/usr/bin/postgres)
+
+rustc 77/77 13148.624790: cpu-clock:I:
+\t           96c98 parse (/usr/bin/rustc)
+
+sysbench 88/89 13148.624800: cpu-clock:I:
+\t           96c98 lj_vm (/usr/bin/sysbench)
+
+"""
+
+
+def test_other_processes_do_not_count_and_a_client_is_one_function() -> None:
+    """Samples of all processors hold those of the whole host."""
+    assert perf_record.count_stacks(OTHERS.splitlines(keepends=True), {29403: False, 88: True}) == {
+        ("postgres", "ExecScan"): 1,
+        ("sysbench", "[client]"): 1,
     }
 
 
@@ -66,7 +90,7 @@ def test_a_line_for_each_stack() -> None:
 
 
 def test_nothing_was_recorded() -> None:
-    assert perf_record.count_stacks([]) == {}
+    assert perf_record.count_stacks([], {29403: False}) == {}
 
 
 def test_a_text_is_read_back() -> None:
@@ -88,8 +112,16 @@ def test_windows_stand_for_the_whole_step() -> None:
     assert list(counts.profile_counts(recorded[:2], {"cpu_us_per_op": 10.0})) == []
 
 
+@pytest.mark.parametrize(("names", "cpu"), [(("burn",), 6.0), (("burn", "[client]"), 8.0)])
+def test_a_profile_is_of_what_was_sampled(names: tuple[str, ...], cpu: float) -> None:
+    """The client beside a server has no sample where perf follows the server alone."""
+    recorded = [("perf_record", "[recorded]", 100.0), *(("perf_record", name, 50.0) for name in names)]
+    shares = counts.profile_counts(recorded, {"cpu_us_per_op": 8.0, "server_cpu_us_per_op": 6.0})
+    assert sum(time for _, _, time in shares) == pytest.approx(cpu)
+
+
 def test_only_samples_of_windows_count() -> None:
     window = {"began": 13148.63, "ended": 13148.64}
-    assert list(perf_record.count_stacks(SCRIPT.splitlines(keepends=True), [window])) == []
+    assert list(perf_record.count_stacks(SCRIPT.splitlines(keepends=True), {29403: False}, [window])) == []
     window = {"began": 13148.62, "ended": 13148.6248}
-    assert sum(perf_record.count_stacks(SCRIPT.splitlines(keepends=True), [window]).values()) == 1
+    assert sum(perf_record.count_stacks(SCRIPT.splitlines(keepends=True), {29403: False}, [window]).values()) == 1

@@ -104,10 +104,10 @@ for each in many: each.join()
 
 @pytest.mark.parametrize(
     ("kind", "server", "waits"),
-    [("perf_record", None, True), ("perf_stat", None, True), ("pidstat", None, False), ("perf_record", 4711, False)],
+    [("perf_record", None, True), ("perf_stat", None, True), ("pidstat", None, False), ("perf_record", 4711, True)],
 )
 def test_for_whom_a_program_waits(kind, server, waits):
-    """A server runs before its step does."""
+    """A client, too: perf takes a while to start, and what its server does meanwhile would have no sample."""
     asked = [{"name": "own", "command": ["true"]}, {"name": "x", "collector": kind}]
     assert ActiveCollectors(asked, None, None, server, print).attach is waits
 

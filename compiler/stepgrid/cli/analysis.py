@@ -21,11 +21,11 @@ from stepgrid.cli.spec_arguments import (
     select_cell,
     select_cells,
 )
+from stepgrid.collect.counts import profiled_cpu
 from stepgrid.collect.step_figures import StepFigures
 from stepgrid.errors import FAILED, FINE, USAGE
 from stepgrid.host import files
 from stepgrid.language.problems import nearest
-from stepgrid.model.metrics import SERVER_CPU
 from stepgrid.model.plan import Plan, PlannedCell, Report
 from stepgrid.model.table import NOTHING, Table
 from stepgrid.plan.actions import arms
@@ -164,8 +164,8 @@ def _recordings(store: Store, plan: Plan, cell: PlannedCell, step_name: str, col
 
 def _recorded_operations(figures: StepFigures) -> float | None:
     """Count the operations of a recording; of a profile's windows those that took as much CPU as they."""
-    recorded = next((count for _, name, count in figures.counts if name == RECORDED), None)
-    cpu = figures.metrics.get(SERVER_CPU, figures.metrics.get("cpu_us_per_op"))
+    times = {name: count for _, name, count in figures.counts}
+    recorded, cpu = times.get(RECORDED), profiled_cpu(times, figures.metrics)
     return recorded / cpu if recorded is not None and cpu else figures.metrics.get("operations")
 
 

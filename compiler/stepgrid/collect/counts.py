@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,7 +16,7 @@ from stepgrid.model.figures import LIVE_ROWS, START_FIGURES, TREE_LEVELS
 from stepgrid.model.metrics import SERVER_CPU, Metric
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.result_schema import LEVEL_STATES
-from stepgrid.plugins.collector import EVENT, FUNCTIONS, RECORDED, CountingCollector
+from stepgrid.plugins.collector import CLIENT, EVENT, FUNCTIONS, RECORDED, CountingCollector
 from stepgrid.plugins.registry import COLLECTORS
 
 Row = Mapping[str, Any]
@@ -135,16 +135,20 @@ def collector_counts(step: Path) -> Iterator[Count]:
 
 
 def profile_counts(counts: Iterable[Count], metrics: Mapping[str, float]) -> Iterator[Count]:
-    """Convert the windows of a profile to microseconds of CPU per operation, by the CPU of the whole step.
-
-    perf does not sample the switch between two tasks, which is much of what a server does."""
+    """Convert the windows of a profile to microseconds of CPU per operation, by the CPU of the whole step."""
     times = {name: count for source, name, count in counts if source == FUNCTIONS}
-    recorded, cpu = times.pop(RECORDED, 0.0), metrics.get(SERVER_CPU, metrics.get("cpu_us_per_op"))
+    recorded, cpu = times.pop(RECORDED, 0.0), profiled_cpu(times, metrics)
     if recorded and cpu is not None:
         events = {name: times.pop(name) for name in [*times] if name.startswith(EVENT)}
         yield from ((EVENTS, name.removeprefix(EVENT), rate * cpu) for name, rate in events.items())
         times[UNSAMPLED] = recorded - math.fsum(times.values())
         yield from ((PROFILE, name, time / recorded * cpu) for name, time in times.items())
+
+
+def profiled_cpu(names: Container[str], metrics: Mapping[str, float]) -> float | None:
+    """Return microseconds per operation of the processes that were sampled: beside a server its client may be."""
+    cpu = metrics.get("cpu_us_per_op")
+    return cpu if CLIENT in names else metrics.get(SERVER_CPU, cpu)
 
 
 def collector_warnings(step: Path) -> Iterator[str]:

@@ -424,11 +424,12 @@ def measured_part(samples: Sequence[Row], window: Window | None, record: Mapping
         return Part(samples, False, is_sparse=True)
     seconds = record.get("seconds")
     ends = window if window is not None else (0.0, float(seconds)) if isinstance(seconds, int | float) else None
-    moments, delay = [sample[_TIME] for sample in samples], _delay(samples[0], record)
+    moments = [sample[_TIME] for sample in samples]
+    start = moments[0] - _delay(samples[0], record) + float(record.get("waited", 0.0))
     length = moments[-1] - moments[0] if ends is None else ends[1] - ends[0]
     if ends is None or length < LEAST - SLIGHT:
         return Part(samples, False, is_sparse=length < LEAST - SLIGHT)
-    begin, end = (min(max(moments[0] + edge - delay, moments[0]), moments[-1]) for edge in ends)
+    begin, end = (min(max(start + edge, moments[0]), moments[-1]) for edge in ends)
     if not end > begin:
         return Part(samples, False)
     is_partial = window is not None and moments[-1] - moments[0] - (end - begin) > SLIGHT

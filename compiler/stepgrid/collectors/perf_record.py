@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from stepgrid.collectors.perf_stat import is_attached, read_events
 from stepgrid.host import sysfs
 from stepgrid.host.files import read_json, write_json
 from stepgrid.host.sampling import ProcessGroup
-from stepgrid.plugins.collector import EVENT, RECORDED, Recording, Target, pid_list
+from stepgrid.plugins.collector import CLIENT, COMMAND, EVENT, RECORDED, Recording, Target, pid_list
 
 _FREQUENCY = 99  # not a round number: nothing that runs by the clock is always, or never, met
 _LENGTH = "for"
@@ -31,6 +32,7 @@ _PERIOD = 0.005  # seconds between two looks whether perf is attached
 _TRIES = 20
 _DATA, _FOLDED, _GRAPH, _WINDOWS = "perf.data", "stacks.txt", "flamegraph.svg", "windows.json"
 _EVENTS = "events.json"
+_EVERY_ID = ["0", "0", "4294967295"]  # proc/self/uid_map where root is the host's
 
 
 class PerfRecord:
@@ -44,8 +46,11 @@ class PerfRecord:
         if _LENGTH not in settings:
             return _perf_words(tool, settings, target.pids, target.folder / _DATA)
         words = [str(settings.get(name, usual)) for name, usual in _USUAL.items()]
+        leaders = [os.getpgid(target.pids[0])]
+        if target.client is not None and _may_sample_processors():
+            leaders.append(target.client)
         groups = map(str, settings.get("groups", ()))
-        return [*_HELPER, tool, *words, str(os.getpgid(target.pids[0])), str(target.folder), *groups]
+        return [*_HELPER, tool, *words, pid_list(leaders), str(target.folder), *groups]
 
     def attached(self, pid: int) -> bool:
         """Wait for nothing where windows are recorded: each finds the threads of its time."""
@@ -70,12 +75,15 @@ class PerfRecord:
     def script(self, tool: str, folder: Path) -> Sequence[str]:
         """Leave out inlined functions: to find them takes minutes in a large binary."""
         files = map(str, sorted(folder.glob(f"{_DATA}*")))
-        command = 'for file; do "$0" script -i "$file" --no-inline -F comm,pid,tid,time,event,ip,sym,dso || exit; done'
+        fields = "comm,pid,tid,time,event,ip,sym,dso"
+        command = f'for file; do "$0" script -i "$file" --no-inline --show-task-events -F {fields} || exit; done'
         return ["sh", "-c", command, tool, *files]
 
     def draw(self, output: Path, folder: Path) -> str | None:
+        command, windows = read_json(folder / COMMAND), read_json(folder / _WINDOWS)
+        is_client = dict.fromkeys([*command.get("pids", ()), *windows.get("pids", ())], False)
         with output.open(encoding="utf-8", errors="replace") as lines:
-            counts = count_stacks(lines, read_json(folder / _WINDOWS).get("windows", ()))
+            counts = count_stacks(lines, is_client | {command.get("client"): True}, windows.get("windows", ()))
         if not counts:
             return "perf took no sample: the step was too short, or waited all the time"
         (folder / _FOLDED).write_text(write_stacks(counts), encoding="utf-8")
@@ -86,48 +94,57 @@ class PerfRecord:
 def _perf_words(tool: str, settings: Mapping[str, Any], pids: Sequence[int], output: Path) -> list[str]:
     rate, unwinding = str(settings.get("frequency", _FREQUENCY)), str(settings.get("call_graph", "fp"))
     words = ["-F", rate, "--call-graph", unwinding, "--no-buildid-cache", "-o", str(output)]
-    return [tool, "record", *words, "-p", pid_list(pids)]
+    # the clock of a task stands still while the kernel switches to it; that of a processor does not
+    target = ["-a", "-e", "cpu-clock:I"] if _may_sample_processors() else ["-p", pid_list(pids)]
+    return [tool, "record", *words, *target]
+
+
+def _may_sample_processors() -> bool:
+    is_root = os.geteuid() == 0 and (sysfs.text("proc/self/uid_map") or "").split() == _EVERY_ID
+    return is_root or (sysfs.number("proc/sys/kernel/perf_event_paranoid") or 0) <= 0
 
 
 def record_windows(argv: Sequence[str]) -> None:
     """Record one window after the other until SIGINT, and how much CPU the processes took meanwhile."""
-    tool, rate, unwinding, length, period, after, leader, folder, *groups = argv
+    tool, rate, unwinding, length, period, after, leaders, folder, *groups = argv
     settings, windows = {"frequency": rate, "call_graph": unwinding}, list[dict[str, float]]()
-    group = ProcessGroup(int(leader))
+    processes, members = [ProcessGroup(int(leader)) for leader in leaders.split(",")], set[int]()
     with suppress(KeyboardInterrupt):
         time.sleep(float(after))
         while True:
             output = Path(folder) / f"{_DATA}.{len(windows)}"
-            words = [*_perf_words(tool, settings, group.members(), output), "-k", "CLOCK_MONOTONIC"]
+            pids = processes[0].members()
+            members.update(pids)
+            words = [*_perf_words(tool, settings, pids, output), "-k", "CLOCK_MONOTONIC"]
             events = groups[len(windows) % len(groups)] if groups else ""
             counting = [tool, "stat", "-j", "-o", f"{folder}/{_EVENTS}.{len(windows)}", "-e", events]
-            counter = subprocess.Popen([*counting, "-p", pid_list(group.members())]) if groups else None
-            window = _record_window(words, group, float(length))
+            counter = subprocess.Popen([*counting, "-p", pid_list(pids)]) if groups else None
+            window = _record_window(words, processes, float(length))
             if counter is not None:
                 _interrupt(counter)
             if window is None:  # the step ended while perf was starting
                 output.unlink(missing_ok=True)
                 return
             windows.append(window)
-            write_json(Path(folder) / _WINDOWS, {"windows": windows}, durable=False)
+            write_json(Path(folder) / _WINDOWS, {"windows": windows, "pids": sorted(members)}, durable=False)
             if window["is_last"]:
                 return
             time.sleep(max(0.0, window["began"] + float(period) - time.monotonic()))
 
 
-def _record_window(words: Sequence[str], group: ProcessGroup, length: float) -> dict[str, float] | None:
+def _record_window(words: Sequence[str], processes: Sequence[ProcessGroup], length: float) -> dict[str, float] | None:
     """Count CPU only while perf looks on: to attach takes a while. SIGINT at the end of the step reaches perf, too."""
     process = subprocess.Popen(words)
     began, before, is_ending = math.inf, 0.0, False
     try:
         while process.poll() is None and not is_attached(process.pid):
             time.sleep(_PERIOD)
-        began, before = _clock_and_cpu(group)
+        began, before = _clock_and_cpu(processes)
         with suppress(subprocess.TimeoutExpired):
             process.wait(length)
     except KeyboardInterrupt:
         is_ending = True
-    ended, after = _clock_and_cpu(group)
+    ended, after = _clock_and_cpu(processes)
     if not is_ending:
         process.send_signal(signal.SIGINT)
     try:
@@ -159,13 +176,13 @@ def _event_rates(folder: Path, windows: Sequence[Mapping[str, float]]) -> dict[s
     return {f"{EVENT}{event}": count / microseconds[event] for event, count in counts.items() if microseconds[event]}
 
 
-def _clock_and_cpu(group: ProcessGroup) -> tuple[float, float]:
+def _clock_and_cpu(processes: Sequence[ProcessGroup]) -> tuple[float, float]:
     """Read both at one moment: on a busy host a process may wait in between."""
     for _ in range(_TRIES):
-        began, sample = time.monotonic(), group.sample()
+        began, samples = time.monotonic(), [group.sample() for group in processes]
         if time.monotonic() - began < _PERIOD:
             break
-    return began, sample.get("user", 0.0) + sample.get("system", 0.0)
+    return began, math.fsum(sample.get(kind, 0.0) for sample in samples for kind in ("user", "system"))
 
 
 def _stack_times(folder: Path, settings: Mapping[str, Any]) -> Mapping[Stack, float]:
@@ -190,14 +207,17 @@ def _times_per_operation(recordings: Sequence[Recording]) -> Mapping[Stack, floa
 
 _UNKNOWN = "[unknown]"
 _FRAME = re.compile(r"\s+[0-9a-f]+ (?P<symbol>.*?)(?:\+0x[0-9a-f]+)? \((?P<object>.*)\)$")
-_HEAD = re.compile(r"(?P<program>\S.*?)\s+\d+/\d+\s+(?P<second>[\d.]+):")
+_FORK = re.compile(r"PERF_RECORD_FORK\((?P<child>\d+):\d+\):\((?P<parent>\d+):\d+\)")
+_HEAD = re.compile(r"(?P<program>\S.*?)\s+(?P<process>\d+)/\d+\s+(?P<second>[\d.]+):(?! PERF_RECORD_)")
 
 
-def count_stacks(lines: Iterable[str], windows: Sequence[Mapping[str, float]] = ()) -> Counter[Stack]:
-    """Count all samples, or those of windows."""
+def count_stacks(
+    lines: Iterable[str], is_client: Mapping[int, bool], windows: Sequence[Mapping[str, float]] = ()
+) -> Counter[Stack]:
+    """Count samples of processes, by pid, and of their descendants: all, or those of windows."""
     return Counter(
         stack
-        for second, stack in _samples(lines)
+        for second, stack in _samples(lines, dict(is_client))
         if not windows or any(window["began"] <= second <= window["ended"] for window in windows)
     )
 
@@ -217,10 +237,10 @@ def read_stacks(text: str) -> Counter[Stack]:
     return counts
 
 
-def _samples(lines: Iterable[str]) -> Iterator[tuple[float, Stack]]:
+def _samples(lines: Iterable[str], is_client: dict[int, bool]) -> Iterator[tuple[float, Stack]]:
     """Split at empty lines; frames stand innermost first. A function without a name is known by its file."""
-    second, program, frames = 0.0, "", list[str]()
-    for line in lines:
+    second, program, process, frames = 0.0, "", 0, list[str]()
+    for line in chain(lines, [""]):
         line = line.rstrip("\n")
         if frame := _FRAME.match(line):
             name = frame["symbol"]
@@ -229,13 +249,15 @@ def _samples(lines: Iterable[str]) -> Iterator[tuple[float, Stack]]:
             name = name.replace(";", ":")
             if name != _UNKNOWN or frames[-1:] != [_UNKNOWN]:  # a chain that was lost goes on like that for long
                 frames.append(name)
-        elif head := _HEAD.match(line):
-            second, program = float(head["second"]), head["program"].replace(";", ":")
-        elif not line.strip() and program:
-            yield second, (program, *reversed(frames))
+        elif (fork := _FORK.search(line)) and int(fork["parent"]) in is_client:
+            is_client.setdefault(int(fork["child"]), is_client[int(fork["parent"])])
+        elif (head := _HEAD.match(line)) and int(head["process"]) in is_client:
+            second, process = float(head["second"]), int(head["process"])
+            program = head["program"].replace(";", ":")
+        elif not line.strip():
+            if program:
+                yield second, (program, *([CLIENT] if is_client[process] else reversed(frames)))
             program, frames = "", []
-    if program:
-        yield second, (program, *reversed(frames))
 
 
 COLLECTOR = PerfRecord()

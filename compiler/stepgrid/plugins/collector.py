@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 RECORDED = "[recorded]"  # among counts by function: microseconds of CPU of the windows that were recorded
 EVENT = "[event] "  # likewise: how often an event happened in each microsecond of CPU
+CLIENT = "[client]"  # likewise: microseconds of CPU of a server's client
+COMMAND = "command.json"  # of a collector's folder: its command, the target's pids and client
 FUNCTIONS = "perf_record"  # the collector that counts microseconds of CPU by function, and the source of its counts
 
 
@@ -16,6 +18,7 @@ class Target(NamedTuple):
 
     pids: tuple[int, ...]  # the engine's processes: the server's, else those of the step itself
     folder: Path
+    client: int | None = None  # the step's program beside a server
 
 
 class Collector(Protocol):

@@ -19,7 +19,7 @@ DEFAULT_LAYOUT = "figures"  # the layout of a table that names none
 
 # Rows of CPU by function that are no function
 OTHER_ROW, UNRESOLVED_ROW = "other functions", "unresolved"
-CLIENT_ROW, SUM_ROW, MEASURED_ROW = "client, not profiled", "sum", "measured CPU"
+CLIENT_ROW, SUM_ROW, MEASURED_ROW = "client", "sum", "measured CPU"
 
 
 class FunctionTime(NamedTuple):

@@ -22,7 +22,7 @@ from stepgrid.host.sampling import ProcessGroup
 from stepgrid.model.plan import Command
 from stepgrid.model.site import Site
 from stepgrid.plugins import driver
-from stepgrid.plugins.collector import AttachingCollector, Collector, DrawingCollector, Target
+from stepgrid.plugins.collector import COMMAND, AttachingCollector, Collector, DrawingCollector, Target
 from stepgrid.plugins.driver import Context, command_words
 from stepgrid.plugins.registry import COLLECTORS
 from stepgrid.plugins.server import counter_differences
@@ -64,14 +64,14 @@ class ActiveCollectors:
 
     @property
     def attach(self) -> bool:
-        """Tell whether the step's program must wait: who follows threads misses those that began before it."""
-        return self.server is None and any(isinstance(_kind(entry), AttachingCollector) for entry in self.declarations)
+        """Tell whether the step's program must wait for collectors that observe all of it."""
+        return any(isinstance(_kind(entry), AttachingCollector) for entry in self.declarations)
 
     def start(self, pid: int) -> None:
         """Start them beside the step's program."""
-        engine = pid if self.server is None else self.server
+        engine, client = (pid, None) if self.server is None else (self.server, pid)
         for declaration in self.declarations:
-            self._start(declaration, engine)
+            self._start(declaration, engine, client)
 
     def start_and_attach(self, pid: int) -> None:
         began = time.monotonic()
@@ -101,20 +101,21 @@ class ActiveCollectors:
             with suppress(ChildProcessError):  # stopped while it was being fetched
                 supervision.reap(collector.process)
 
-    def _start(self, declaration: Mapping[str, Any], engine: int) -> None:
+    def _start(self, declaration: Mapping[str, Any], engine: int, client: int | None) -> None:
         folder = self.context.folder / COLLECTORS_FOLDER / str(declaration["name"])
         if not is_real(folder):  # the step's program began before: the step fails when it has ended
             return
         folder.mkdir(parents=True)
         env, kind = environment({}), _kind(declaration)
+        target = Target(tuple(sorted(ProcessGroup(engine).members())) or (engine,), folder, client)
         try:
             if kind is not None:
-                target = Target(tuple(sorted(ProcessGroup(engine).members())) or (engine,), folder)
                 words = kind.argv(self.site.tool(kind.tool), declaration, target)
             else:
                 context = self.context._replace(folder=folder)
                 words = command_words(declaration["command"], {}, context, {"pid": str(engine)})
-            write_json(folder / "command.json", {"argv": list(words), "environment": env}, durable=False)
+            record = {"argv": list(words), "environment": env, "pids": target.pids, "client": client}
+            write_json(folder / COMMAND, record, durable=False)
             process = supervision.spawn(Program(words, env, folder))
         except LookupError as error:
             note(folder, declaration, str(error.args[0]))

@@ -221,7 +221,7 @@ class Step:
                 argv = replace(plan, gate=plan.gate or collectors.attach).argv
                 program = Program(argv, env, self.folder, cage=cage)
                 process = supervise(program, deadline, started, collectors.ending(sampler.stop), companion)
-                return replace(process, seconds=process.seconds - collectors.waited)
+                return replace(process, seconds=process.seconds - collectors.waited, waited=collectors.waited)
         except (MissingError, LaunchError) as error:
             raise StageError(str(error), self.planned.name) from None
         finally:
@@ -361,6 +361,7 @@ def describe(step: PlannedStep, end: StepEnd, dropped: Iterable[str], value: int
         "started": process.started,
         "ended": process.ended,
         "seconds": process.seconds,
+        "waited": process.waited,
         "user": process.user,
         "system": process.system,
         "max_rss": process.max_rss,

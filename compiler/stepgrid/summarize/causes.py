@@ -19,7 +19,7 @@ from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD
 from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
 from stepgrid.model.units import counted
-from stepgrid.plugins.collector import FUNCTIONS
+from stepgrid.plugins.collector import CLIENT, FUNCTIONS
 from stepgrid.summarize.comparisons.comparison import Case, Comparison
 from stepgrid.summarize.data.functions import Growth, function_times
 from stepgrid.summarize.data.points import Point, group
@@ -330,7 +330,7 @@ def counter_changes(growth: Growth, arm: Point, base: Point) -> list[str]:
 def _functions(growth: Growth, arm: Point, base: Point) -> Iterator[str]:
     """Yield those that changed in the direction of all CPU, the strongest first."""
     arms, bases = (_per_operation(growth, point, FUNCTIONS) for point in (arm, base))  # a missing one took none
-    names = sorted(arms.keys() | bases.keys()) if arms and bases else []
+    names = sorted((arms.keys() | bases.keys()) - {CLIENT}) if arms and bases else []
     changes = {name: Change(arms.get(name, 0.0), bases.get(name, 0.0)) for name in names}
     total = Change(*(sum(change[side] for change in changes.values()) for side in (0, 1)))
     sign = math.copysign(1.0, total.difference)

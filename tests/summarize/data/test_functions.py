@@ -99,13 +99,14 @@ def test_a_function_that_is_new_keeps_its_name() -> None:
     assert next(iter(rows(base, arm)[1])) == "db::Iter::Burn"
 
 
-def test_the_client_of_a_profiled_server_is_a_row() -> None:
+@pytest.mark.parametrize(("sampled", "client"), [({}, 2.0), ({"[client]": 1.9}, 1.9)])
+def test_the_client_of_a_profiled_server_is_a_row(sampled: dict[str, float], client: float) -> None:
     point = made.point(made.run("a", 0, 500.0, operations=1.0, cpu_us_per_op=7.0, client_cpu_us_per_op=2.0))
-    shown = function_rows([point], None, {point.places[0]: {"perf_record": {"Get": 5.0}}})[0]
+    shown = function_rows([point], None, {point.places[0]: {"perf_record": {"Get": 5.0, **sampled}}})[0]
     assert {name: time.microseconds for name, time in shown.items()} == {
         "Get": 5.0,
-        "client, not profiled": 2.0,
-        "sum": 7.0,
+        "client": client,
+        "sum": 5.0 + client,
         "measured CPU": 7.0,
     }
 

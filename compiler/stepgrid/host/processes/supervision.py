@@ -65,6 +65,7 @@ class ProcessEnd:
     deserted: bool = False  # what it works with ended first, and so it was stopped
     halted: bool = False  # overdue, and in state T: somebody had stopped it
     suspended: float = 0.0  # seconds in which the host was, which `seconds` does not have
+    waited: float = 0.0  # likewise seconds that the program waited for collectors, before it began
     out_of_memory: bool = False  # the kernel killed it, or a process that it started, for lack of memory
 
 

@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 
 from stepgrid.collect.counts import PROFILE
 from stepgrid.model import units
-from stepgrid.plugins.collector import FUNCTIONS
+from stepgrid.plugins.collector import CLIENT, FUNCTIONS
 from stepgrid.plugins.layout import (
     CLIENT_ROW,
     MEASURED_ROW,
@@ -137,7 +137,7 @@ def _largest(profiles: Sequence[Loads], base_at: int | None, top: int | None) ->
     """Choose functions by their change from the base, without one by their time; small ones if a number asks."""
     means = [_means(loads.values()) for loads in profiles]
     base = means[base_at] if base_at is not None and any(means[:base_at] + means[base_at + 1 :]) else {}
-    names = [name for name in dict.fromkeys(_names(means)) if not is_unresolved(name)]
+    names = [name for name in dict.fromkeys(_names(means)) if name != CLIENT and not is_unresolved(name)]
     change = {name: max(abs(times.get(name, 0.0) - base.get(name, 0.0)) for times in means if times) for name in names}
     ranked = sorted(names, key=lambda name: (-change[name], name))
     least = NOTABLE * max((math.fsum(times.values()) for times in means), default=0.0)
@@ -145,11 +145,14 @@ def _largest(profiles: Sequence[Loads], base_at: int | None, top: int | None) ->
 
 
 def _with_sums(times: Times, chosen: Sequence[str], point: Point, load: int) -> Times:
-    """Add what is in no row of its own, the client beside a profiled server, and the CPU that was measured."""
-    remainder = [time for name, time in times.items() if name not in chosen and not is_unresolved(name)]
+    """Add what is in no row of its own, the client of a server, and the CPU that was measured."""
+    client = times.get(CLIENT, _figure(point, "client_cpu_us_per_op", load))
+    remainder = [
+        time for name, time in times.items() if name not in chosen and name != CLIENT and not is_unresolved(name)
+    ]
     unresolved = [time for name, time in times.items() if is_unresolved(name)]
     rows = {**{name: times.get(name, 0.0) for name in chosen}, OTHER_ROW: math.fsum(remainder)}
-    rows |= {UNRESOLVED_ROW: math.fsum(unresolved), CLIENT_ROW: _figure(point, "client_cpu_us_per_op", load)}
+    rows |= {UNRESOLVED_ROW: math.fsum(unresolved), CLIENT_ROW: client}
     return {**rows, SUM_ROW: math.fsum(rows.values()), MEASURED_ROW: _figure(point, "cpu_us_per_op", load)}
 
 
@@ -200,7 +203,7 @@ def plain_name(symbol: str) -> str:
 
 def is_unresolved(name: str) -> bool:
     """Tell what has no symbol: it is known by its file."""
-    return name.startswith("[") and name.endswith("]")
+    return name.startswith("[") and name.endswith("]") and name != CLIENT
 
 
 def _folds(base: Times, arm: Times) -> dict[str, str]:
