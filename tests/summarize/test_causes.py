@@ -134,7 +134,7 @@ def test_causes_of_arms_have_a_range_over_their_points() -> None:
         ("half", halves),
         ("tenth", [(point("e", **tenth, cpu_us_per_op=55.4), point("f"))]),
     ]
-    found = causes_by_arm(arms)
+    found = causes_by_arm(arms, {})
     assert [(cause.arm, cause.text) for cause in found] == [
         ("half", "block cache misses 0.5 → 51 %"),
         ("half", "CPU 4\u20135 → 36\u201347 µs per operation"),

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from stepgrid.model.plan import PlannedStage
 from stepgrid.model.result_schema import LEVEL_STATES
 from stepgrid.plugins.collector import CLIENT, EVENT, FUNCTIONS, RECORDED, CountingCollector
 from stepgrid.plugins.registry import COLLECTORS
+from stepgrid.plugins.statements import PLANS_FILE
 
 Row = Mapping[str, Any]
 Count = tuple[str, str, float]  # who counted, name, growth
@@ -58,6 +60,14 @@ def server_figures(step: Path, operations: float | None) -> ServerFigures:
         if values := _matching(counters, patterns):
             metrics[metric] = sum(values) / (operations or 1.0)
     return ServerFigures(metrics, counters, after.get("objects", ()), tuple(_levels(before, after)), _start(before))
+
+
+def step_plans(step: Path) -> dict[str, str]:
+    """Read the query plan of each statement, and what it became while the step ran."""
+    record = read_json(step / STATISTICS / PLANS_FILE)
+    readings: list[Mapping[str, Row]] = [record.get(when) or {} for when in ("before", "after")]
+    plans = {name: [reading.get(name, {}).get("plan") for reading in readings] for name in chain(*readings)}
+    return {name: ", later ".join(dict.fromkeys(filter(None, texts))) for name, texts in plans.items() if any(texts)}
 
 
 def _numbers(statistics: Row, kind: str) -> dict[str, float]:

@@ -30,9 +30,10 @@ from stepgrid.model import result_schema
 from stepgrid.model.metrics import QPS, Metric
 from stepgrid.model.plan import CellStep, Option, Options, Plan, PlannedCell, PlannedStage, PlannedStep, Value
 from stepgrid.model.status import BrokenRecord, NodeStatus, Result, Status
-from stepgrid.plan.expectations import COUNTERS, ROWS, STATE, Fields, names_of_step, violation
+from stepgrid.plan.expectations import COUNTERS, INDEXES, ROWS, STATE, Fields, counted_figures, names_of_step, violation
 from stepgrid.plugins import hit_rate
 from stepgrid.plugins.metrics import METRICS, step_metrics
+from stepgrid.plugins.statements import used_indexes
 from stepgrid.store import builds, stage_requests
 from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, CATALOGUE_FILE, IMPORTED, RESULT_FILE
 from stepgrid.store.paths import RUN_LOCK as RUN
@@ -280,7 +281,14 @@ def _measured_names(figures: StepFigures) -> dict[str, Any]:
     rows = [row["rows"] for row in figures.sizes if not row.get("index_name") and "rows" in row]
     state = {name: value for name, value in figures.start.items() if name in STATE and name != ROWS}
     counters = {name: value for _, name, value in figures.counts}
-    return {**state, **({ROWS: sum(rows)} if rows else {}), **figures.metrics, COUNTERS: Fields(counters)}
+    return {
+        **state,
+        **({ROWS: sum(rows)} if rows else {}),
+        **counted_figures(counters),
+        **({INDEXES: used_indexes(figures.plans.values())} if figures.plans else {}),
+        **figures.metrics,
+        COUNTERS: Fields(counters),
+    }
 
 
 # Rows of the tables that do not grow with the results.

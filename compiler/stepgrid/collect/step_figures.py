@@ -27,6 +27,7 @@ from stepgrid.collect.counts import (
     probe_counts,
     probe_figures,
     server_figures,
+    step_plans,
 )
 from stepgrid.collect.samples import Row, Usage, read_samples, series
 from stepgrid.collect.series import series_figures, series_warnings, stall_figures
@@ -43,6 +44,7 @@ from stepgrid.model.figures import (
     rows,
 )
 from stepgrid.model.plan import PlannedStep
+from stepgrid.model.result_schema import QUERY_PLANS
 from stepgrid.model.search import SEARCH, AxisSearch, Trial, as_run
 from stepgrid.model.status import Result
 from stepgrid.plugins.driver import RateTargets
@@ -72,6 +74,7 @@ class StepFigures:
     histograms: Sequence[Buckets] = ()
     rates: Sequence[ClientRate] = ()
     start: Mapping[str, Any] = field(default_factory=dict)  # what it began with, by the names of model.step_start
+    plans: Mapping[str, str] = field(default_factory=dict)  # of its statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
         histograms=list(output.histograms),
         rates=list(output.rates),
         start=server.start,
+        plans=step_plans(folder) if STATISTICS in raw.files else {},
     )
 
 
@@ -383,6 +387,7 @@ def environment_rows(result: Result, steps: Sequence[StepFigures]) -> Iterator[E
         yield from fact_rows("command", position, {**_command(folder), **measured})
     for position, step in enumerate(steps):
         yield from fact_rows("facts", position, step.facts)
+        yield from fact_rows(QUERY_PLANS, position, step.plans)
         yield from fact_rows("step start", position, {"state": step.start} if step.start else {})
 
 

@@ -90,6 +90,8 @@ OBJECT_FIGURES: Mapping[str, str] = {
 
 # All tables.
 
+QUERY_PLANS = "query plan"  # scope of `environment`
+
 SCHEMA = 7
 SEPARATOR = "\x1e"  # between the warnings of a row of `figures`
 
@@ -267,7 +269,8 @@ MEANING: Mapping[str, Mapping[str, str]] = {
         "qps": "as in `steps`",
     },
     "environment": {
-        "scope": "plan, hardware, build, default (of an option), requested, host, image, facts or command (of a step)",
+        "scope": "plan, hardware, build, default (of an option), requested, host, image, or of a step: facts, "
+        "query plan, command",
         "subject": "digest of the plan, id of the build, stage/attempt, or stage/attempt/position",
         "name": "of the fact",
         "value": "text as it is, anything else as JSON",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from stepgrid.expand.scope import OPTIONS, PARAMS, Label
@@ -22,8 +23,22 @@ from stepgrid.model.plan import Json, PlannedCell, PlannedStep
 EXPECTS = "expects `"  # the beginning of each sentence about a violation
 ROWS = "rows"
 STATE = (ROWS, CACHE_BYTES, CACHED_BYTES)  # figures beside the metrics: see docs/how-to/check-a-benchmark.md
-MEMORY, HARDWARE, COUNTERS = "memory", "hardware", "counters"
-_NAMES = (*STATE, PARAMS, OPTIONS, MEMORY, HARDWARE, COUNTERS)
+MEMORY, HARDWARE, COUNTERS, INDEXES = "memory", "hardware", "counters", "indexes"
+HIT_PCT = "hit_pct"
+_POOL_READS = "Innodb_buffer_pool_reads"
+_HITS = (
+    "rocksdb.block.cache.hit", "[Rr]ocksdb_block_cache_hit", "pg_stat_database.blks_hit",
+    "Innodb_buffer_pool_read_requests",
+)  # fmt: skip
+_MISSES = ("rocksdb.block.cache.miss", "[Rr]ocksdb_block_cache_miss", "pg_stat_database.blks_read", _POOL_READS)
+_COUNTED: Mapping[str, tuple[str, ...]] = {  # figure -> what the engines call it
+    "fsyncs": (
+        "rocksdb.wal.synced", "[Rr]ocksdb_wal_synced", "Innodb_os_log_fsyncs", "pg_stat_wal.wal_sync",
+        "pg_stat_io.*.wal.normal.fsyncs",
+    ),
+    "commits": ("rocksdb.write.self", "rocksdb.write.other", "Handler_commit", "pg_stat_database.xact_commit"),
+}  # fmt: skip
+_NAMES = (*STATE, *_COUNTED, HIT_PCT, INDEXES, PARAMS, OPTIONS, MEMORY, HARDWARE, COUNTERS)
 _QUANTITY = re.compile(r""""[^"]*"|'[^']*'|(?<![\w.])\d[\d_]*(?:\.\d+)?[A-Za-z]+(?!\w)""")
 _SIZES = ("bytes", "_size", MEMORY)  # how names end whose values are shown in KiB, MiB …
 
@@ -57,6 +72,20 @@ def names_of_step(step: PlannedStep, labels: Mapping[str, str], machine: Mapping
     }
 
 
+def counted_figures(counters: Mapping[str, float]) -> dict[str, float]:
+    """Compute figures from the counters of whatever engine it was."""
+
+    def total(*patterns: str) -> float | None:
+        values = [value for name, value in counters.items() if any(fnmatchcase(name, pattern) for pattern in patterns)]
+        return sum(values) if values else None
+
+    figures = {name: total(*patterns) for name, patterns in _COUNTED.items()}
+    misses, hits = total(*_MISSES), (total(*_HITS) or 0.0) - (total(_POOL_READS) or 0.0)  # requests have misses, too
+    if misses is not None and hits + misses > 0:
+        figures[HIT_PCT] = 100 * hits / (hits + misses)
+    return {name: value for name, value in figures.items() if value is not None}
+
+
 def violation(expectation: str, names: Mapping[str, Any]) -> str:
     """Say what violates an expectation, or why it cannot be judged; empty where it holds."""
     try:
@@ -65,11 +94,14 @@ def violation(expectation: str, names: Mapping[str, Any]) -> str:
     except ExpressionError as error:
         reason = f"the run has no figure `{error.name}`" if error.name else str(error)
         return f"{EXPECTS}{expectation}` cannot be judged: {reason}"
-    values = "; ".join(
-        f"{path} is {units.size(value) if path.endswith(_SIZES) else units.figure(value)}"
-        for path, value in _named_values(expectation, names)
-    )
+    values = "; ".join(f"{path} is {_value_text(path, value)}" for path, value in _named_values(expectation, names))
     return f"{EXPECTS}{expectation}` is violated{': ' if values else ''}{values}"
+
+
+def _value_text(path: str, value: float | Sequence[str]) -> str:
+    if isinstance(value, Sequence):
+        return ", ".join(value) or "empty"
+    return units.size(value) if path.endswith(_SIZES) else units.figure(value)
 
 
 def _evaluate(expectation: str, names: Mapping[str, Any]) -> Any:
@@ -82,12 +114,12 @@ def _plain_number(match: re.Match[str]) -> str:
     return match[0] if number is None else repr(number)
 
 
-def _named_values(expectation: str, names: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+def _named_values(expectation: str, names: Mapping[str, Any]) -> Iterator[tuple[str, float | Sequence[str]]]:
     for path, name, key in _paths(expectation):
         value = names.get(name)
         if key and isinstance(value, Fields):
             value = value.get(key)
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(value, int | float | list) and not isinstance(value, bool):
             yield path, value
 
 
@@ -147,7 +179,8 @@ def check_values(
 
     `steps` by stage; every figure is taken for 1."""
     machine: dict[str, Json] = dict.fromkeys(Hardware.model_fields, 1)
-    measured = {**dict.fromkeys((*figures, *STATE, MEMORY), 1.0), COUNTERS: Fields(defaultdict(lambda: 1.0))}
+    numbers = dict.fromkeys((*figures, *STATE, *_COUNTED, HIT_PCT, MEMORY), 1.0)
+    measured = {**numbers, INDEXES: [""], COUNTERS: Fields(defaultdict(lambda: 1.0))}
     checked: set[tuple[str, int]] = set()
     for cell in cells:
         for cell_step in cell.steps:

@@ -7,9 +7,10 @@ import secrets
 import signal
 import socket
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from threading import Thread
@@ -40,6 +41,7 @@ from stepgrid.plugins.server import (
     LOCAL,
     Access,
     Connection,
+    DelayedCounters,
     Effective,
     IdleReading,
     ServerEngine,
@@ -49,6 +51,7 @@ from stepgrid.plugins.server import (
     StatisticsReader,
     StatisticsReaders,
 )
+from stepgrid.plugins.statements import PlanReader, plan_text
 from stepgrid.run.attempt import BEFORE, STATISTICS_FOLDER, Attempt, Job, attach, describe_failure, last_line
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server_process import (
@@ -385,7 +388,7 @@ class _NoConnection:
 # Statistics of a server before and after a step, outside what is measured, kept in the step's folder.
 # Nothing that is wrong with them fails a step: it is a warning with its figures.
 
-ALLOWED = 60.0  # seconds: a server that is halted never answers
+ALLOWED = 60.0  # seconds: a server that is halted never answers, and is left alone with a thread
 
 
 class _Statistics(NamedTuple):
@@ -408,14 +411,19 @@ def keep_statistics(engine: ServerEngine, server: ReachedServer, step: Path, whe
 
 
 def _read_statistics(engine: ServerEngine, server: ReachedServer, when: str) -> _Statistics:
-    """Read in a thread, which is left alone with a server that does not answer."""
     statistics = _Statistics({}, {}, {})
+    limit = _wait_for(partial(_ask, engine, server, when, statistics))
+    late = {"statistics": f"it did not answer within {limit:g} s"} if limit else {}
+    return _Statistics(dict(statistics.answers), {**statistics.refused, **late}, dict(statistics.lacking))
+
+
+def _wait_for(ask: Callable[[], None]) -> float:
+    """Ask in a thread; return the seconds after which it was given up, or 0."""
     limit = float(os.environ.get("STEPGRID_STATISTICS") or ALLOWED)
-    thread = Thread(target=_ask, args=(engine, server, when, statistics), daemon=True)
+    thread = Thread(target=ask, daemon=True)
     thread.start()
     thread.join(limit)
-    late = {"statistics": f"it did not answer within {limit:g} s"} if thread.is_alive() else {}
-    return _Statistics(dict(statistics.answers), {**statistics.refused, **late}, dict(statistics.lacking))
+    return limit if thread.is_alive() else 0.0
 
 
 def _ask(engine: ServerEngine, server: ReachedServer, when: str, statistics: _Statistics) -> None:
@@ -469,3 +477,30 @@ def _write_statistics(statistics: _Statistics, folder: Path, when: str, seconds:
     rows = {"objects": objects, **({"levels": [*chain(*levels)]} if levels else {})}
     record = {"seconds": round(seconds, 4), **numbers, **rows, "refused": {**statistics.refused, **statistics.lacking}}
     write_json(folder / f"{when}.json", record, durable=False)
+
+
+# Query plans of the statements of a step, before and after it, outside what its counters are of
+
+
+def read_plans(engine: ServerEngine, server: ReachedServer, statements: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Explain statements by name; one that the server refuses has its message instead."""
+    plans: dict[str, dict[str, str]] = {}
+    if isinstance(engine, PlanReader):
+        _wait_for(partial(_explain, engine, partial(engine.connect, server.access), statements, plans))
+    return dict(plans)
+
+
+def _explain(
+    engine: PlanReader,
+    connect: Callable[[], Connection],
+    statements: Mapping[str, str],
+    plans: dict[str, dict[str, str]],
+) -> None:
+    with suppress(Exception), closing(connect()) as connection:
+        for name, sql in statements.items():
+            try:
+                plans[name] = {"sql": sql, "plan": plan_text(engine.explain(connection, sql))}
+            except Exception as error:  # of each client its own
+                plans[name] = {"sql": sql, "refused": _client_message(error)}
+        if isinstance(engine, DelayedCounters):
+            engine.report_counters(connection)

@@ -38,6 +38,7 @@ from stepgrid.plugins.driver import Context, FailureExplainer, RefusedError, Run
 from stepgrid.plugins.engine import TreeReader
 from stepgrid.plugins.registry import engine, input_files, parse_step, require_runner, runner, server_engine
 from stepgrid.plugins.server import ClientEnvironment
+from stepgrid.plugins.statements import PLANS_FILE, ClientStatements, named_statements
 from stepgrid.run.attempt import (
     AFTER,
     BEFORE,
@@ -51,7 +52,7 @@ from stepgrid.run.attempt import (
 )
 from stepgrid.run.collectors import ActiveCollectors, ProbeReading, ProbeRunner, collecting
 from stepgrid.run.options import AcceptedOptions
-from stepgrid.run.server import keep_statistics
+from stepgrid.run.server import keep_statistics, read_plans
 from stepgrid.run.server_process import LAST_WORDS, ReachedServer, explain_refusal
 
 PACKAGE = Path(__file__).resolve().parents[2]  # of this program, with what it brings along
@@ -126,7 +127,8 @@ class Step:
         kind, launch = require_runner(self.planned.kind), dict[str, Any]()
         plan = self._write_command(kind)
         deadline = seconds_allowed(plan.command, kind.estimate(self.settings))
-        probes = self._run_probes(BEFORE)
+        probes, statements = self._run_probes(BEFORE), self._statements(kind)
+        plans = {BEFORE: self._read_plans(statements)}
         self._keep_statistics(BEFORE)
         files, began = database_files(self.data) if self._may_change_unsaid else None, time.time_ns()
         data = None if self.server and self.server.companion is None else self.data  # of one that ran before: elsewhere
@@ -139,6 +141,10 @@ class Step:
         keep_database_files(self.folder, self.data, plan.command.keep)
         if not process.exit:
             self._keep_statistics(AFTER)
+            if statements:
+                plans[AFTER] = self._read_plans(statements)
+                with suppress(OSError):  # figures stand without them
+                    write_json(self.folder / STATISTICS_FOLDER / PLANS_FILE, plans, durable=False)
         message = self._explain(kind, process, deadline, plan.command.keep)
         lost = self._lost_server(bool(message))
         if not (message or lost):
@@ -211,6 +217,16 @@ class Step:
                 if levels := embedded.levels(self.data):
                     (self.folder / STATISTICS_FOLDER).mkdir()
                     write_json(self.folder / STATISTICS_FOLDER / f"{BEFORE}.json", {"levels": levels}, durable=False)
+
+    def _statements(self, kind: Runner) -> Mapping[str, str]:
+        """Name the statements whose query plans are kept: those that are measured."""
+        if self.replay or self.server is None or not (self.planned.measured and isinstance(kind, ClientStatements)):
+            return {}
+        return named_statements(kind.statements(self.settings, self.planned.files, self.server.access.engine))
+
+    def _read_plans(self, statements: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
+        server = server_engine(self.server.access.engine) if self.server and statements else None
+        return read_plans(server, self.server, statements) if self.server and server else {}
 
     def _supervise(self, plan: LaunchPlan, deadline: float, sampler: Sampler, launch: dict[str, Any]) -> ProcessEnd:
         """Run the program to its end; `launch` gets how it was found to run."""

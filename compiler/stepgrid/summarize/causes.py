@@ -7,6 +7,7 @@ more context switches and more CPU.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -24,9 +25,10 @@ from stepgrid.summarize.comparisons.comparison import Case, Comparison
 from stepgrid.summarize.data.functions import Growth, function_times
 from stepgrid.summarize.data.points import Point, group
 from stepgrid.summarize.data.tables_reader import StepDetails
-from stepgrid.summarize.setup import Setup
+from stepgrid.summarize.setup import Facts, Setup
 
 MOST_CAUSES = 3
+MOST_TEXT = 100  # characters of a statement that are shown
 DASH = "\u2013"  # between the ends of a range
 MOST_DEFAULTS = 2  # defaults that are named: of more each alone is no cause
 NO_CAUSE = "no cause among CPU, device, context switches, misses and stalls"
@@ -107,12 +109,33 @@ def causes(arm: Point, base: Point) -> list[Cause]:
 
 
 def why(comparison: Comparison, case: Case, setup: Setup) -> list[str]:
-    """Explain a difference. Few changes of the builds come first: the figures follow from one default that changed."""
+    """Explain a difference. Plans, and few changes of the builds, come first: the figures follow from them."""
     changes = list(_build_changes(comparison, case, setup))
+    plans = plan_changes(setup.plans, case.point, case.base)
     texts = [cause.text for cause in causes(case.point, case.base)]
     if len(changes) <= MOST_DEFAULTS:
-        return [*changes, *texts]
-    return [*texts, f"{counted(len(changes), 'default')} of the builds differ"]
+        return [*plans, *changes, *texts]
+    return [*plans, *texts, f"{counted(len(changes), 'default')} of the builds differ"]
+
+
+def plan_changes(plans: Facts, arm: Point, base: Point) -> list[str]:
+    """Name statements whose query plans differ in all loads; one that changed between loads is named with both."""
+    arms, bases = (_plans(plans, point) for point in (arm, base))
+    changes = [
+        (statement, f"plan changed: {' or '.join(bases[statement])} → {' or '.join(arms[statement])}")
+        for statement in bases.keys() & arms.keys()
+        if set(bases[statement]) != set(arms[statement])
+    ]
+    several = len(bases) > 1
+    return [f"{text} in `{statement[:MOST_TEXT]}`" if several else text for statement, text in sorted(changes)]
+
+
+def _plans(plans: Facts, point: Point) -> dict[str, list[str]]:
+    """List the plans of each statement over the loads."""
+    by_statement = group(
+        pair for run in point.runs for pair in plans.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}).items()
+    )
+    return {statement: sorted(set(texts)) for statement, texts in by_statement.items()}
 
 
 def _build_changes(comparison: Comparison, case: Case, setup: Setup) -> Iterator[str]:
@@ -158,19 +181,21 @@ class ArmCause:
 
     arm: str
     name: str
-    unit: str
-    base: tuple[float, float]
-    values: tuple[float, float]
+    unit: str = ""
+    base: tuple[float, float] | None = None  # None: the name says all
+    values: tuple[float, float] = (0.0, 0.0)
 
     @property
     def text(self) -> str:
         """block cache misses 0.2 → 51 %"""
+        if self.base is None:
+            return self.name
         return f"{self.name} {_range(self.base)} → {_range(self.values)} {self.unit}"
 
 
-def causes_by_arm(arms: Iterable[tuple[str, Sequence[tuple[Point, Point]]]]) -> list[ArmCause]:
+def causes_by_arm(arms: Iterable[tuple[str, Sequence[tuple[Point, Point]]]], plans: Facts) -> list[ArmCause]:
     """List at most three causes of each arm, those that matter at most points first; pairs are of arm and base."""
-    return [cause for name, pairs in arms for cause in _arm_causes(name, pairs)]
+    return [cause for name, pairs in arms for cause in _arm_causes(name, pairs, plans)]
 
 
 def chain_text(causes: Sequence[ArmCause]) -> str:
@@ -179,13 +204,16 @@ def chain_text(causes: Sequence[ArmCause]) -> str:
     most = max(map(len, by_name.values()), default=0)
     texts = []
     for (name, unit), arms in by_name.items():
-        if len(arms) == most:
-            base = min(arm.base[0] for arm in arms), max(arm.base[1] for arm in arms)
+        if arms[0].base is None:
+            texts.append(name)
+        elif len(arms) == most:
+            bases = [arm.base for arm in arms if arm.base]
+            base = min(low for low, _ in bases), max(high for _, high in bases)
             texts.append(f"{name} {' → '.join(map(_range, (base, *(arm.values for arm in arms))))} {unit}")
     return "; ".join(texts[:MOST_CAUSES])
 
 
-def _arm_causes(arm: str, pairs: Sequence[tuple[Point, Point]]) -> list[ArmCause]:
+def _arm_causes(arm: str, pairs: Sequence[tuple[Point, Point]], plans: Facts) -> list[ArmCause]:
     by_name: dict[tuple[str, str], list[Cause]] = {}
     weights: dict[tuple[str, str], float] = {}
     for arm_point, base_point in pairs:
@@ -193,8 +221,9 @@ def _arm_causes(arm: str, pairs: Sequence[tuple[Point, Point]]) -> list[ArmCause
             key = cause.name, cause.unit
             by_name.setdefault(key, []).append(cause)
             weights[key] = weights.get(key, 0.0) + MOST_CAUSES - rank
-    arm_causes = []
-    for key in sorted(by_name, key=lambda key: -weights[key])[:MOST_CAUSES]:
+    changes = Counter(f"{point.step}: {text}" for point, base in pairs for text in plan_changes(plans, point, base))
+    arm_causes = [ArmCause(arm, text) for text, _ in changes.most_common(1)]
+    for key in sorted(by_name, key=lambda key: -weights[key])[: MOST_CAUSES - len(arm_causes)]:
         bases, values = ([cause.change[side] for cause in by_name[key]] for side in (1, 0))
         arm_causes.append(ArmCause(arm, *key, (min(bases), max(bases)), (min(values), max(values))))
     return arm_causes

@@ -9,6 +9,7 @@ from functools import partial
 
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD, Axis, Header, load_counts
+from stepgrid.model.result_schema import QUERY_PLANS
 from stepgrid.model.table import Table
 from stepgrid.plan.actions import arms, choose_base
 from stepgrid.plugins.metrics import metric_name
@@ -183,6 +184,7 @@ def _setup(header: Header, tables: Tables, measured: Tables) -> Setup:
         measured=measured_times(tables.runs),
         units=tables.units,
         defaults=defaults(measured, labels, base.get(BUILD)),
+        plans=tables.facts.get(QUERY_PLANS, {}),
     )
 
 

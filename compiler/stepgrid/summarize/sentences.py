@@ -73,7 +73,7 @@ def reasons(report: Report) -> dict[str, list[ArmCause]]:
                 if case.entry.kind == RATIO and case.entry.ratio:
                     cases[comparison.arm_name(case.arm)].append(case)
             pairs = ((arm, list(_explained(arm_cases))) for arm, arm_cases in cases.items())
-            causes[", ".join(comparison.layout.across)] = causes_by_arm(pairs)
+            causes[", ".join(comparison.layout.across)] = causes_by_arm(pairs, report.setup.plans)
     return {axis: arm_causes for axis, arm_causes in causes.items() if arm_causes}
 
 

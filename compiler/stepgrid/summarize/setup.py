@@ -7,7 +7,7 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -64,6 +64,7 @@ class Setup:
     settings: tuple[ArmSettings, ...] = ()  # of the arms, by axis
     common: tuple[tuple[str, str], ...] = ()  # builds, what all of their arms set
     steps: tuple[StepSettings, ...] = ()
+    plans: Facts = field(default_factory=dict)  # of statements, by run
 
     @property
     def metric(self) -> ComparedMetric:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,12 @@ ROWS_LOADED_PER_S = 25_000  # rows per second of one client: only for estimates
 INSERT_RATE = 5_000  # with secondary indexes
 INDEX_SECONDS = 60.0
 
+# of the queries by range: index, its columns, how its first is compared, a value from its middle
+_SHAPES = (
+    ("marketsegment", "productid,customerid,price", ">=", 5000),
+    ("registersegment", "cashregisterid,customerid,price", ">", 500),
+    ("pdc", "price,dateandtime,customerid", ">=", 250),
+)
 _PASSED = (
     "action", "rows_per_commit", "insert_rate", "deletes", "query", "rows_per_query", "indexes", "data_length_min",
     "data_length_max", "partitions", "table_options",
@@ -48,6 +54,19 @@ class InsertBenchmark(LuaClient):
         """Give the rows/s that all clients of a step are asked to insert."""
         rate, clients = settings.get("insert_rate"), settings.get("clients")
         return {} if rate is None or clients is None else {"target_inserts_per_s": float(rate * clients)}
+
+    def statements(self, settings: Mapping[str, Any], files: Mapping[str, str], engine: str) -> Sequence[str]:
+        """Give the queries: to plan deletes, PostgreSQL would clean up the oldest entries, whose cost is measured."""
+        if settings["action"] != "query":
+            return ()
+        if settings["query"] == "point":
+            ids = ", ".join(map(str, range(1, settings["rows_per_query"] + 1)))
+            return (f"SELECT transactionid,productid,data FROM pi1 WHERE transactionid IN ({ids})",)
+        return [
+            f"SELECT {columns} FROM pi1{'' if engine == 'postgres' else f' FORCE INDEX (pi1_{index})'} WHERE "
+            f"{columns.partition(',')[0]} {compared} {value} ORDER BY {columns} LIMIT {settings['rows_per_query']}"
+            for index, columns, compared, value in _SHAPES[: settings["indexes"]]
+        ]
 
     def threads(self, settings: Mapping[str, Any]) -> int:
         return 1 if settings["action"] == "check" else settings["clients"] * len(roles(settings))

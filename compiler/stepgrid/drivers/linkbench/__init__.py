@@ -18,6 +18,14 @@ NODES_LOADED_PER_S = 2_000  # nodes with their links, per second of one client: 
 CHECK_SECONDS = 60.0
 CLIENTS: Mapping[str, str] = {"load": "loaders", "request": "requesters"}  # action -> the setting; a check has one
 
+_LINK = "id1, id2, link_type, visibility, data, time, version"
+_STATEMENTS = (  # of the operations that read; LIMIT is that of the lists
+    "SELECT {link} FROM linktable{force} WHERE id1 = {id} AND link_type = 123456789 AND time >= 0 "
+    "AND time <= {forever} AND visibility = 1 ORDER BY time DESC LIMIT {limit} OFFSET 0",
+    "SELECT {link} FROM linktable WHERE id1 = {id} AND link_type = 123456789 AND id2 IN ({id})",
+    "SELECT count FROM counttable WHERE id = {id} AND link_type = 123456789",
+    "SELECT id, type, version, time, data FROM nodetable WHERE id = {id}",
+)
 _PASSED = ("link_types", "link_size", "node_size", "table_options")
 
 
@@ -64,6 +72,13 @@ class LinkBench(LuaClient):
             }
         engine = table_engine(access) or {"storage-engine": ""}
         return {**options, **engine, "anew": access.running and settings["action"] == "load"}
+
+    def statements(self, settings: Mapping[str, Any], files: Mapping[str, str], engine: str) -> Sequence[str]:
+        if settings["action"] != "request":
+            return ()
+        force = "" if engine == "postgres" else " FORCE INDEX (id1_type)"
+        values = {"link": _LINK, "force": force, "forever": 2**62, "limit": settings["lists"]["limit"]}
+        return [sql.format(**values, id=(settings["ids"] or 2) // 2) for sql in _STATEMENTS]
 
     def printed(self, path: Path) -> Sequence[PrintedStep]:
         from stepgrid.drivers.linkbench.parser import printed

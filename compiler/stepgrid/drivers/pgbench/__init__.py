@@ -19,13 +19,24 @@ if TYPE_CHECKING:
 
 CLIENT = "pgbench"
 BUILTIN: Mapping[str, int] = {"tpcb-like": 7, "simple-update": 5, "select-only": 1}  # script -> its SQL statements
+_ACCOUNT = "SELECT abalance FROM pgbench_accounts WHERE aid = :aid"
+_BALANCES = "UPDATE pgbench_{0}s SET {1}balance = {1}balance + :delta WHERE {1}id = :{1}id"
+_UPDATED = tuple(_BALANCES.format(table, table[0]) for table in ("account", "teller", "branche"))
+BUILTIN_SQL: Mapping[str, Sequence[str]] = {  # what has a plan
+    "tpcb-like": (*_UPDATED, _ACCOUNT),
+    "simple-update": (_UPDATED[0], _ACCOUNT),
+    "select-only": (_ACCOUNT,),
+}
 LOG = "transactions"  # of the names of its log's files: LOG.PID, and LOG.PID.THREAD of all threads but the first
+ACCOUNTS = 100_000  # of a scale
 SCALES_PER_S, TRANSACTIONS_PER_S = 1.5, 1000.0  # for estimates: of one client
 CLIENT_MOST_PER_S = 10_000  # transactions that a client may reach: only for the size of a log
 LOG_LINES = 4_000_000  # some 40 bytes each
 
 _PROGRESS = re.compile(r"^progress: (\d+\.\d+) s, (\d+\.\d+) tps", re.MULTILINE)
 _ERROR = re.compile(r"^pgbench\S*: (?:error|fatal): (.+)$", re.MULTILINE)  # a build may have it as pgbench.real
+_VARIABLE = re.compile(r"(?<!:):([A-Za-z_]\w*)")
+_META = re.compile(r"^\s*(?:\\|--).*$", re.MULTILINE)  # commands of pgbench, comments
 _END_SHOWN = 65_536  # bytes of stderr while a step runs: some minutes of progress
 
 
@@ -70,6 +81,15 @@ class Pgbench(ParserMetrics, PackageRunner):
         words = init_words(settings) if settings["action"] == "init" else run_words(settings, context.seed)
         argv = (*context.programs["pgbench"], *words)
         return Command(argv, connection(context.server), settings["duration"])
+
+    def statements(self, settings: Mapping[str, Any], files: Mapping[str, str], engine: str) -> Sequence[str]:
+        values = {name: str(value) for name, value in (settings["variables"] or {}).items()}
+        middle = str((settings["scale"] or 1) * ACCOUNTS // 2)
+        parts: list[str] = []
+        for name in settings["scripts"] or ():
+            script = BUILTIN_SQL.get(name) or _META.sub("", files[script_file(name)]).split(";")
+            parts += [part for part in script if part.strip()]
+        return [_VARIABLE.sub(lambda match: f"'{values.get(match[1], middle)}'", part) for part in parts]
 
     def complaint(self, folder: Path) -> str | None:
         """Find the first error: those behind it are its consequences."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stepgrid.model.plan import Command
@@ -26,6 +26,9 @@ class Sql(ParserMetrics, PackageRunner):
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         timeout = float(settings["timeout"])
         return driver.server_request(__name__, context, {"sql": list(settings["sql"]), "timeout": timeout}, timeout)
+
+    def statements(self, settings: Mapping[str, Any], files: Mapping[str, str], engine: str) -> Sequence[str]:
+        return tuple(settings["sql"])
 
 
 DRIVER: Runner = Sql()

@@ -50,6 +50,9 @@ class Sysbench(ParserMetrics, PackageRunner):
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         return workload.workload_command(settings, context)
 
+    def statements(self, settings: Mapping[str, Any], files: Mapping[str, str], engine: str) -> Sequence[str]:
+        return workload.workload_statements(settings, files)
+
     def complaint(self, folder: Path) -> str | None:
         from stepgrid.drivers.sysbench import output
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench import lua_client
 from stepgrid.package import TEMPLATES
+from stepgrid.plugins.statements import with_values
 
 if TYPE_CHECKING:
     from stepgrid.model.plan import Command
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 LOAD = "load"
 BATCH = 1000  # rows of a statement that loads
+UPDATED_ROWS = 10  # of a list (update_inlist.lua)
 FOLDER = TEMPLATES / "sysbench"
 MAIN = "main.lua"  # what runs a file of somebody's own, by own.lua
 AGAIN = "again.lua"  # what runs a load on a server that ran before
@@ -80,6 +82,38 @@ def _workload_options(settings: Mapping[str, Any], access: Access) -> dict[str, 
     if settings["lua"] == LOAD or is_own(settings["lua"]):
         options |= lua_client.table_engine(access)
     return {**options, **settings["arguments"]}
+
+
+# Statements of a workload, read from its Lua
+
+_SQL = re.compile(r"""(?:\{"(\w+)", )?(["'])((?:SELECT|UPDATE|DELETE|WITH)\b.*?)\2""", re.IGNORECASE | re.DOTALL)
+_TRANSACTION = re.compile(r'require\("transaction"\)\((.*)\)')
+
+
+def workload_statements(settings: Mapping[str, Any], files: Mapping[str, str]) -> list[str]:
+    """Read statements from the Lua that the step runs, about its first table, with values for parameters."""
+    if settings["lua"] == LOAD:
+        return []
+    text = files[PurePath(settings["lua"]).name if is_own(settings["lua"]) else script(settings["lua"])]
+    transaction = _TRANSACTION.search(text)
+    if transaction is None:
+        return [_with_values(sql, settings) for *_, sql in _SQL.findall(text)]
+    parts = re.findall(r'"(\w+)"', transaction[1])
+    statements = (
+        (part or ("points" if sql.startswith("SELECT") else "writes"), sql)
+        for part, _, sql in _SQL.findall(files["transaction.lua"])
+    )
+    return [_with_values(sql, settings) for part, sql in statements if part in parts]
+
+
+def _with_values(sql: str, settings: Mapping[str, Any]) -> str:
+    column = "k" if settings["index"] == "si" else "id"
+    marks = ", ".join("?" * (UPDATED_ROWS if settings["lua"] == "update_inlist" else settings["range"]))
+    sql = re.sub(r"(?<=\w)%[dsu]", "1", sql.replace("%%", "%")).replace("(%s)", f"({marks})")
+    for name in (column if settings["covered"] else f"{column}, c", column):
+        sql = sql.replace("%s", name, 1)
+    sql = re.sub(r"%[dsu]", "?", sql)
+    return with_values(f"{sql}{marks})" if sql.endswith("(") else sql, settings["rows"] // 2 or 1, settings["range"])
 
 
 def script(lua: str) -> str:

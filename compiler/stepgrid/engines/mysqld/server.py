@@ -86,6 +86,7 @@ class MysqldServing:
     connect = staticmethod(connect)
     effective = compared = staticmethod(connections.effective)
     counters = staticmethod(connections.counters)
+    explain = staticmethod(connections.explain)
     since = staticmethod(connections.since)
     looks = staticmethod(statistics.looks)
 

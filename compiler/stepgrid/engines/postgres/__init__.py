@@ -85,6 +85,7 @@ class Postgres:
     connect = staticmethod(connection.connect)
     effective = staticmethod(connection.effective)
     counters = staticmethod(connection.counters)
+    explain = staticmethod(connection.explain)
     report_counters = staticmethod(connection.report_counters)
     described = staticmethod(connection.described)
     since = staticmethod(connection.since)

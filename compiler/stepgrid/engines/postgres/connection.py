@@ -141,6 +141,14 @@ def counters(connection: Connection) -> Mapping[str, float]:
     return values
 
 
+def explain(connection: Connection, sql: str) -> list[str]:
+    """List the nodes, without what they filter and sort by."""
+    lines = [str(row["QUERY PLAN"]) for row in connection.query(f"EXPLAIN (COSTS OFF) {sql}")]
+    nodes = [lines[0], *(line.strip()[2:] for line in lines if line.strip().startswith("->"))]
+    scans = (node.strip().replace("Bitmap Index Scan on ", "Bitmap Index Scan using ") for node in nodes)
+    return [node for node in scans if "Bitmap Heap Scan" not in node]  # its indexes follow
+
+
 # Description of a server that ran before.
 
 _SETTINGS = (
