@@ -134,7 +134,7 @@ def test_causes_of_arms_have_a_range_over_their_points() -> None:
         ("half", halves),
         ("tenth", [(point("e", **tenth, cpu_us_per_op=55.4), point("f"))]),
     ]
-    found = causes_by_arm(arms, {})
+    found = causes_by_arm(arms, lambda arm, base: [])
     assert [(cause.arm, cause.text) for cause in found] == [
         ("half", "block cache misses 0.5 → 51 %"),
         ("half", "CPU 4\u20135 → 36\u201347 µs per operation"),
@@ -143,7 +143,15 @@ def test_causes_of_arms_have_a_range_over_their_points() -> None:
     ]
     assert chain_text(found) == "block cache misses 0.5 → 51 → 90 %; CPU 4\u20135 → 36\u201347 → 55 µs per operation"
     assert chain_text([*found, ArmCause("half", "device reads", "per operation", (1, 1), (2, 2))]) == chain_text(found)
-    assert chain_text(causes_by_arm([("none", [])])) == ""
+    assert chain_text(causes_by_arm([("none", [])], lambda arm, base: [])) == ""
+
+
+def test_a_changed_query_plan_is_the_first_cause_of_an_arm() -> None:
+    pairs = [(point("a", qps=10_000.0, avg_us=100.0, cpu_us_per_op=50.0), point("b"))]
+    found = causes_by_arm([("none", pairs)], lambda arm, base: ["plan changed: A → B"])
+    step = pairs[0][0].step
+    assert [cause.text for cause in found] == [f"{step}: plan changed: A → B", "CPU 5 → 50 µs per operation"]
+    assert chain_text(found) == f"{step}: plan changed: A → B; CPU 5 → 50 µs per operation"
 
 
 # Functions and counters of the engine

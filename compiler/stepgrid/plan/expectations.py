@@ -25,6 +25,7 @@ ROWS = "rows"
 STATE = (ROWS, CACHE_BYTES, CACHED_BYTES)  # figures beside the metrics: see docs/how-to/check-a-benchmark.md
 MEMORY, HARDWARE, COUNTERS, INDEXES = "memory", "hardware", "counters", "indexes"
 HIT_PCT = "hit_pct"
+_LOG_FSYNCS, _ALL_FSYNCS = "Innodb_os_log_fsyncs", "Innodb_data_fsyncs"  # MariaDB has no longer the former
 _POOL_READS = "Innodb_buffer_pool_reads"
 _HITS = (
     "rocksdb.block.cache.hit", "[Rr]ocksdb_block_cache_hit", "pg_stat_database.blks_hit",
@@ -33,7 +34,7 @@ _HITS = (
 _MISSES = ("rocksdb.block.cache.miss", "[Rr]ocksdb_block_cache_miss", "pg_stat_database.blks_read", _POOL_READS)
 _COUNTED: Mapping[str, tuple[str, ...]] = {  # figure -> what the engines call it
     "fsyncs": (
-        "rocksdb.wal.synced", "[Rr]ocksdb_wal_synced", "Innodb_os_log_fsyncs", "pg_stat_wal.wal_sync",
+        "rocksdb.wal.synced", "[Rr]ocksdb_wal_synced", _LOG_FSYNCS, _ALL_FSYNCS, "pg_stat_wal.wal_sync",
         "pg_stat_io.*.wal.normal.fsyncs",
     ),
     "commits": ("rocksdb.write.self", "rocksdb.write.other", "Handler_commit", "pg_stat_database.xact_commit"),
@@ -76,7 +77,8 @@ def counted_figures(counters: Mapping[str, float]) -> dict[str, float]:
     """Compute figures from the counters of whatever engine it was."""
 
     def total(*patterns: str) -> float | None:
-        values = [value for name, value in counters.items() if any(fnmatchcase(name, pattern) for pattern in patterns)]
+        matches = {name for pattern in patterns for name in counters if fnmatchcase(name, pattern)}
+        values = [counters[name] for name in matches - ({_ALL_FSYNCS} if _LOG_FSYNCS in matches else set())]
         return sum(values) if values else None
 
     figures = {name: total(*patterns) for name, patterns in _COUNTED.items()}
@@ -94,14 +96,8 @@ def violation(expectation: str, names: Mapping[str, Any]) -> str:
     except ExpressionError as error:
         reason = f"the run has no figure `{error.name}`" if error.name else str(error)
         return f"{EXPECTS}{expectation}` cannot be judged: {reason}"
-    values = "; ".join(f"{path} is {_value_text(path, value)}" for path, value in _named_values(expectation, names))
+    values = "; ".join(f"{path} is {text}" for path, text in _named_values(expectation, names))
     return f"{EXPECTS}{expectation}` is violated{': ' if values else ''}{values}"
-
-
-def _value_text(path: str, value: float | Sequence[str]) -> str:
-    if isinstance(value, Sequence):
-        return ", ".join(value) or "empty"
-    return units.size(value) if path.endswith(_SIZES) else units.figure(value)
 
 
 def _evaluate(expectation: str, names: Mapping[str, Any]) -> Any:
@@ -114,13 +110,15 @@ def _plain_number(match: re.Match[str]) -> str:
     return match[0] if number is None else repr(number)
 
 
-def _named_values(expectation: str, names: Mapping[str, Any]) -> Iterator[tuple[str, float | Sequence[str]]]:
+def _named_values(expectation: str, names: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for path, name, key in _paths(expectation):
         value = names.get(name)
         if key and isinstance(value, Fields):
             value = value.get(key)
-        if isinstance(value, int | float | list) and not isinstance(value, bool):
-            yield path, value
+        if isinstance(value, list):
+            yield path, ", ".join(value) or "empty"
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield path, units.size(value) if path.endswith(_SIZES) else units.figure(value)
 
 
 def _paths(expectation: str) -> list[tuple[str, str, str]]:

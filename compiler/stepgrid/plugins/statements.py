@@ -13,7 +13,7 @@ from stepgrid.plugins.server import Connection
 
 PLANS_FILE = "plans.json"  # beside the statistics of a step
 MOST = 20  # statements of a step
-_LONGEST = 300  # characters of a name
+_LONGEST_NAME = 300  # characters of a name
 _VERBS = ("select", "with", "update", "delete")
 _BETWEEN = re.compile(r"BETWEEN \? AND \?", re.IGNORECASE)
 _LITERAL = re.compile(r"'[^']*'|\b\d+(?:\.\d+)?\b")
@@ -45,13 +45,9 @@ def named_statements(statements: Iterable[str]) -> dict[str, str]:
     for sql in statements:
         # of several in one text, EXPLAIN would be of the first, and the server would run the others
         if sql.split(maxsplit=1)[0].lower() in _VERBS and ";" not in sql.strip().rstrip("; "):
-            named.setdefault(_name(sql), sql)
+            name = _LIST.sub("?, …", _LITERAL.sub("?", " ".join(sql.split()).rstrip("; ")))
+            named.setdefault(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…", sql)
     return dict([*named.items()][:MOST])
-
-
-def _name(sql: str) -> str:
-    text = _LIST.sub("?, …", _LITERAL.sub("?", " ".join(sql.split()).rstrip("; ")))
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def with_values(sql: str, first: int, span: int = 1) -> str:
@@ -66,7 +62,7 @@ def plan_text(nodes: Sequence[str]) -> str:
     by_form: dict[str, list[str]] = {}
     for node in nodes:
         by_form.setdefault(re.sub(r"\d+", "N", node), []).append(node)
-    return " / ".join(form if len({*alike}) > 1 else alike[0] for form, alike in by_form.items())
+    return " / ".join(form if len({*members}) > 1 else members[0] for form, members in by_form.items())
 
 
 def used_indexes(plans: Iterable[str]) -> list[str]:

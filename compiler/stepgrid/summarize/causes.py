@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from stepgrid.collect.step_figures import ENGINE
 from stepgrid.host.counters import KIB
@@ -109,18 +109,25 @@ def causes(arm: Point, base: Point) -> list[Cause]:
 
 
 def why(comparison: Comparison, case: Case, setup: Setup) -> list[str]:
-    """Explain a difference. Plans, and few changes of the builds, come first: the figures follow from them."""
+    """Explain a difference. Plans, and few changes of the builds, come first: the figures follow from them.
+
+    A changed plan is told of any ratio."""
+    plans = plan_changes(setup, case.point, case.base)
+    if not case.entry.is_difference:
+        return plans
     changes = list(_build_changes(comparison, case, setup))
-    plans = plan_changes(setup.plans, case.point, case.base)
     texts = [cause.text for cause in causes(case.point, case.base)]
     if len(changes) <= MOST_DEFAULTS:
         return [*plans, *changes, *texts]
     return [*plans, *texts, f"{counted(len(changes), 'default')} of the builds differ"]
 
 
-def plan_changes(plans: Facts, arm: Point, base: Point) -> list[str]:
-    """Name statements whose query plans differ in all loads; one that changed between loads is named with both."""
-    arms, bases = (_plans(plans, point) for point in (arm, base))
+def plan_changes(setup: Setup, arm: Point, base: Point) -> list[str]:
+    """List statements whose query plans differ. Engines have words of their own for plans: only those of one do."""
+    engine, base_engine = (setup.engines.get(point.runs[0].build_id) for point in (arm, base))
+    if engine != base_engine:
+        return []
+    arms, bases = (_plans(setup.plans, point) for point in (arm, base))
     changes = [
         (statement, f"plan changed: {' or '.join(bases[statement])} → {' or '.join(arms[statement])}")
         for statement in bases.keys() & arms.keys()
@@ -151,7 +158,11 @@ def _build_changes(comparison: Comparison, case: Case, setup: Setup) -> Iterator
 
 def why_table(comparison: Comparison, setup: Setup, details: StepDetails, most: int | None = None) -> Table | None:
     """Tabulate differences, the largest first; the first ones have functions and counters of the engine, too."""
-    differences = [case for case in comparison.cases() if case.entry.is_difference and case.entry.ratio]
+    differences = [
+        case
+        for case in comparison.cases()
+        if case.entry.ratio and (case.entry.is_difference or plan_changes(setup, case.point, case.base))
+    ]
     differences.sort(key=lambda case: -abs(math.log(case.entry.ratio or 1.0)))
     if not differences:
         return None
@@ -193,9 +204,14 @@ class ArmCause:
         return f"{self.name} {_range(self.base)} → {_range(self.values)} {self.unit}"
 
 
-def causes_by_arm(arms: Iterable[tuple[str, Sequence[tuple[Point, Point]]]], plans: Facts) -> list[ArmCause]:
+PlanChanges: TypeAlias = Callable[[Point, Point], Sequence[str]]
+
+
+def causes_by_arm(
+    arms: Iterable[tuple[str, Sequence[tuple[Point, Point]]]], plan_changes: PlanChanges
+) -> list[ArmCause]:
     """List at most three causes of each arm, those that matter at most points first; pairs are of arm and base."""
-    return [cause for name, pairs in arms for cause in _arm_causes(name, pairs, plans)]
+    return [cause for name, pairs in arms for cause in _arm_causes(name, pairs, plan_changes)]
 
 
 def chain_text(causes: Sequence[ArmCause]) -> str:
@@ -213,7 +229,7 @@ def chain_text(causes: Sequence[ArmCause]) -> str:
     return "; ".join(texts[:MOST_CAUSES])
 
 
-def _arm_causes(arm: str, pairs: Sequence[tuple[Point, Point]], plans: Facts) -> list[ArmCause]:
+def _arm_causes(arm: str, pairs: Sequence[tuple[Point, Point]], plan_changes: PlanChanges) -> list[ArmCause]:
     by_name: dict[tuple[str, str], list[Cause]] = {}
     weights: dict[tuple[str, str], float] = {}
     for arm_point, base_point in pairs:
@@ -221,7 +237,7 @@ def _arm_causes(arm: str, pairs: Sequence[tuple[Point, Point]], plans: Facts) ->
             key = cause.name, cause.unit
             by_name.setdefault(key, []).append(cause)
             weights[key] = weights.get(key, 0.0) + MOST_CAUSES - rank
-    changes = Counter(f"{point.step}: {text}" for point, base in pairs for text in plan_changes(plans, point, base))
+    changes = Counter(f"{point.step}: {text}" for point, base in pairs for text in plan_changes(point, base))
     arm_causes = [ArmCause(arm, text) for text, _ in changes.most_common(1)]
     for key in sorted(by_name, key=lambda key: -weights[key])[: MOST_CAUSES - len(arm_causes)]:
         bases, values = ([cause.change[side] for cause in by_name[key]] for side in (1, 0))

@@ -185,6 +185,7 @@ def _setup(header: Header, tables: Tables, measured: Tables) -> Setup:
         units=tables.units,
         defaults=defaults(measured, labels, base.get(BUILD)),
         plans=tables.facts.get(QUERY_PLANS, {}),
+        engines={build: facts.get("engine", "") for build, facts in tables.facts.get("build", {}).items()},
     )
 
 

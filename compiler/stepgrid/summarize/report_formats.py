@@ -201,7 +201,7 @@ def _ratio(report: Report, comparison: Comparison, case: Case) -> Mapping[str, A
         "notes": list(entry.doubts),
         "not_comparable": entry.refusal,
         "as_shipped": entry.as_shipped,
-        "why": why(comparison, case, report.setup) if entry.is_difference else [],
+        "why": why(comparison, case, report.setup),
     }
 
 

@@ -9,7 +9,7 @@ import math
 import re
 import shlex
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from statistics import median
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from stepgrid.model import units
 from stepgrid.model.plan import MOST_LOADS, is_imported
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
-from stepgrid.summarize.causes import DASH, ArmCause, causes_by_arm, chain_text
+from stepgrid.summarize.causes import DASH, ArmCause, causes_by_arm, chain_text, plan_changes
 from stepgrid.summarize.claim_judgement import UNDECIDED
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import RATIO, Case, Comparison
@@ -73,7 +73,7 @@ def reasons(report: Report) -> dict[str, list[ArmCause]]:
                 if case.entry.kind == RATIO and case.entry.ratio:
                     cases[comparison.arm_name(case.arm)].append(case)
             pairs = ((arm, list(_explained(arm_cases))) for arm, arm_cases in cases.items())
-            causes[", ".join(comparison.layout.across)] = causes_by_arm(pairs, report.setup.plans)
+            causes[", ".join(comparison.layout.across)] = causes_by_arm(pairs, partial(plan_changes, report.setup))
     return {axis: arm_causes for axis, arm_causes in causes.items() if arm_causes}
 
 

@@ -65,6 +65,7 @@ class Setup:
     common: tuple[tuple[str, str], ...] = ()  # builds, what all of their arms set
     steps: tuple[StepSettings, ...] = ()
     plans: Facts = field(default_factory=dict)  # of statements, by run
+    engines: Mapping[str, str] = field(default_factory=dict)  # by build
 
     @property
     def metric(self) -> ComparedMetric:

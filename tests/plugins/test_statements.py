@@ -1,0 +1,59 @@
+"""Statements of shipped clients as they are explained, and the texts that their plans are compared by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stepgrid.drivers.sysbench.settings import WORKLOADS
+from stepgrid.plugins.registry import require_runner
+from stepgrid.plugins.statements import ClientStatements, named_statements, plan_text, used_indexes
+
+
+def statements(kind: str, files: dict[str, str] | None = None, engine: str = "postgres", **settings: Any) -> list[str]:
+    runner = require_runner(kind)
+    assert isinstance(runner, ClientStatements)
+    complete = runner.settings_model().model_validate(settings).model_dump()
+    if kind == "sysbench" and files is None:
+        files = dict(runner.files(complete, lambda name: ""))  # type: ignore[attr-defined]
+    return list(runner.statements(complete, files or {}, engine))
+
+
+@pytest.mark.parametrize("lua", sorted(WORKLOADS.keys() - {"load", "insert"}))
+def test_each_workload_of_sysbench_has_whole_statements(lua: str) -> None:
+    texts = statements("sysbench", lua=lua, rows=1000, duration=1)
+    assert texts
+    assert not [text for text in texts if "%" in text or "?" in text or text.count("(") != text.count(")")]
+
+
+def test_statements_of_a_workload_have_the_columns_and_values_of_its_settings() -> None:
+    settings = {"lua": "range", "index": "si", "covered": False, "range": 10, "rows": 1000, "duration": 1}
+    assert statements("sysbench", **settings) == ["SELECT k, c FROM sbtest1 WHERE k BETWEEN '500' AND '510'"]
+    own = {"mine.lua": """con:query("SELECT c FROM t%d WHERE id = %d"):x('DELETE FROM a')"""}
+    assert statements("sysbench", own, lua="mine.lua", rows=100, duration=1) == [
+        "SELECT c FROM t1 WHERE id = '50'", "DELETE FROM a",
+    ]  # fmt: skip
+
+
+def test_scripts_of_pgbench_have_values_for_variables() -> None:
+    files = {"mine.sql": "\\set id random(1, 9)\nBEGIN;\nSELECT x::int FROM t WHERE a = :id AND b = :b;\nEND;"}
+    texts = statements("pgbench", files, scripts={"mine.sql": 1}, variables={"b": 7}, duration=1)
+    assert list(named_statements(texts)) == ["SELECT x::int FROM t WHERE a = ? AND b = ?"]
+    assert "a = '50000' AND b = '7'" in texts[1]
+
+
+def test_only_what_has_a_plan_is_named_and_never_several_statements_in_one() -> None:
+    texts = [
+        "create table t (a int)",
+        "select 1; drop table t",
+        "SELECT a\n FROM t WHERE a IN (1, 2,3);",
+        "delete from t",
+    ]
+    assert list(named_statements(texts)) == ["SELECT a FROM t WHERE a IN (?, …)", "delete from t"]
+
+
+def test_partitions_of_a_plan_are_one_and_indexes_are_found_in_it() -> None:
+    nodes = ["Append", "Index Scan using t_p1_k on t_p1", "Index Scan using t_p2_k on t_p2"]
+    assert plan_text(nodes) == "Append / Index Scan using t_pN_k on t_pN"
+    assert used_indexes(["index_merge using a,b on t (Using union(a,b))", "ALL on t"]) == ["a", "b"]
