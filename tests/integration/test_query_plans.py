@@ -34,7 +34,7 @@ sweep:
     points:
       k: {{}}
       none: {{params: {{prepare: "drop index k_1{{{{ '' if engine == 'postgres' else ' on sbtest1' }}}}"}}}}
-repeat: 3
+repeat: 2
 report: {{base: {{index: k}}}}
 """
 PLANS = {
