@@ -13,7 +13,7 @@ import pytest
 
 from stepgrid.drivers.sysbench import Sysbench
 from stepgrid.drivers.sysbench.parser import parse
-from stepgrid.drivers.sysbench.settings import WORKLOADS
+from stepgrid.drivers.sysbench.settings import CLASSIC, WORKLOADS
 from tests.integration.sysbench import ROWS, TABLES, Bench, bench, without_password
 
 EVENTS = 4
@@ -144,6 +144,12 @@ def test_what_writes(loaded: Bench, lua: str, given: Given, statements: tuple[st
     for sql in {_shape(sql): sql for sql in seen if "WHERE" in sql}.values():
         if "BETWEEN" not in sql:
             assert loaded.plan(sql).index is not None
+
+
+@pytest.mark.parametrize("lua", CLASSIC)
+def test_a_classic_by_its_name(loaded: Bench, lua: str) -> None:
+    expected = next(statements for name, _, statements in READS + CHANGES if name == CLASSIC[lua])
+    assert [_shape(sql) for sql in loaded.watched(lua, events=EVENTS)] == [*expected] * EVENTS
 
 
 def _count(loaded: Bench) -> int:

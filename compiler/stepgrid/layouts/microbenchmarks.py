@@ -127,7 +127,7 @@ def group_of(name: str) -> str:
         return _WRITES
     if "point" in name:
         return _POINTS
-    if name.startswith("read-only"):
+    if re.match("read-only|oltp_read_only", name):
         return _AGGREGATING
     return _RANGES if re.search("range|scan", _RANGE_ENDING.sub("", name)) else _OTHERS
 

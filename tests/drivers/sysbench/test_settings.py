@@ -42,6 +42,12 @@ def test_what_it_refuses(refused: Callable[..., Any], change: dict[str, Any], sa
     assert refused("sysbench", {**QUERY, **change}) == [said]
 
 
+def test_a_classic_name_is_one_of_ours(kept: Callable[..., Any]) -> None:
+    classic = {**QUERY, "lua": "oltp_point_select"}
+    assert kept("sysbench", classic) == {**QUERY, "distribution": "special"}
+    assert kept("sysbench", {**classic, "distribution": "uniform"}) == kept("sysbench", QUERY)
+
+
 def test_events_do_instead_of_a_duration(kept: Callable[..., Any]) -> None:
     given = {"lua": "scan", "rows": 10, "events": 8}
     assert kept("sysbench", given) == given

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from stepgrid.drivers.sysbench.lua_client import CLIENT, MOST
@@ -43,6 +43,19 @@ WORKLOADS: Mapping[str, ActionFields] = MappingProxyType(
 )
 
 
+# sysbench's own names; its ids are `special` where nothing is said
+CLASSIC: Mapping[str, str] = MappingProxyType(
+    {
+        "oltp_delete": "delete",
+        "oltp_insert": "insert",
+        "oltp_point_select": "point_query",
+        "oltp_read_only": "read_only",
+        "oltp_read_write": "read_write",
+        "oltp_update_index": "update_index",
+        "oltp_update_non_index": "update_nonindex",
+        "oltp_write_only": "write_only",
+    }
+)
 Limited = Annotated[Count, Field(le=MOST)]
 Argument = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 
@@ -54,7 +67,7 @@ def _check_workload(name: str) -> str:
     if name in WORKLOADS or is_own(name):
         return name
     message = "there is no such workload ({hint}; a file of your own ends in .lua)"
-    raise PydanticCustomError("unknown_workload", message, {"hint": nearest(name, WORKLOADS).rstrip("?")})
+    raise PydanticCustomError("unknown_workload", message, {"hint": nearest(name, (*WORKLOADS, *CLASSIC)).rstrip("?")})
 
 
 class Settings(ActionSettings):
@@ -88,6 +101,13 @@ class Settings(ActionSettings):
         Field(description="of a Lua file of your own: its options by name, declared there or not"),
     ] = Field(default_factory=dict)
     client: Annotated[str, Field(min_length=1, description="the build of sysbench that runs it, by its name")] = CLIENT
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename_classic(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or (workload := CLASSIC.get(str(values.get("lua")))) is None:
+            return values
+        return {"distribution": "special", **values, "lua": workload}
 
     @field_validator("duration")
     @classmethod
