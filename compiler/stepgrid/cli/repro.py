@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import math
 import sys
-import time
 from pathlib import Path
 
 from stepgrid.cli.failures import CommandError
@@ -53,14 +51,13 @@ def run_repro(args: argparse.Namespace) -> int:
         if not difference.is_difference:
             sentence = f"{difference.step}: {difference.expected} is no difference that a smaller script could show"
             raise CommandError(f"{sentence}: measure more loads, or leave `--shrink` out", FAILED)
-        repro = shrink.Shrinking(repro, folder, time.monotonic() + args.within, _say).run()
+        repro = shrink.Shrinking(repro, folder, args.within, _say).run()
         _say(f"run the script once more, {counted(repro.rounds, 'round')}")
         repro = shrink.confirm(repro, folder)
     script.write(repro, folder)
     ratio = f"{repro.finding.metric.title} {repro.finding.expected} {repro.finding.verdict}".rstrip()
     print(f"{folder / script.SCRIPT}: {counted(repro.commands, 'command')}, {duration(repro.seconds)}, {ratio}")
-    is_lost = math.log(repro.finding.interval.ratio) / math.log(difference.interval.ratio) < shrink.SHARE
-    if args.shrink and (is_lost or not repro.finding.is_difference):
+    if args.shrink and not shrink.is_shown(repro.finding.interval, difference.interval):
         raise CommandError("the last run does not show the difference again: give it more time by `--within`", FAILED)
     return FINE
 

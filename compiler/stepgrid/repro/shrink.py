@@ -12,8 +12,8 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Timer
@@ -111,14 +111,16 @@ class Shrinking:
 
     repro: Repro
     folder: Path  # attempts run beside it
-    until: float
+    within: float  # seconds, from when the host is ours
     say: Callable[[str], None]
     cut: Cut = field(default_factory=Cut)
     rounds: int = 0  # that decided the last attempt which held
+    until: float = 0.0
 
     def run(self) -> Repro:
         """Return the smallest script that still shows the difference."""
         with host_lock(shared=False):
+            self.until = time.monotonic() + self.within
             names = [step.name for step in self.repro.arms[1].steps[:-1]]
             self._remove("steps", names)
             self._divide_settings(CLIENTS, (math.inf,))
@@ -188,24 +190,29 @@ class Shrinking:
         interval = intervals([Sample(tuple(logs))], LOOKS.level)[0] if len(logs) in LOOKS.looks else None
         if interval is None:
             return None
-        first = math.log(self.repro.finding.interval.ratio)
-        word = verdict(interval.low, interval.high, SMALLEST_EFFECT)
-        if word not in UNDECIDED:
-            is_same = word == (FASTER if first > 0 else SLOWER)
-            return Trial(is_same and math.log(interval.ratio) / first >= SHARE, interval)
+        if verdict(interval.low, interval.high, SMALLEST_EFFECT) not in UNDECIDED:
+            return Trial(is_shown(interval, self.repro.finding.interval), interval)
         is_hopeless = chance_of_decision(interval, LOOKS.most, StoppingRule(SMALLEST_EFFECT)) < HOPELESS
         return Trial(False, interval) if is_hopeless or len(logs) >= LOOKS.most else None
 
     def _attempt(self, repro: Repro) -> Trial:
         logs: list[float] = []
         try:
-            for log in run_rounds(repro, self.folder, LOOKS.most, self.until):
-                logs.append(log)
-                if trial := self._judge(logs):
-                    return trial
+            with closing(run_rounds(repro, self.folder, LOOKS.most, self.until)) as rounds:
+                for log in rounds:
+                    logs.append(log)
+                    if trial := self._judge(logs):
+                        return trial
         except ReproError as error:
             return Trial(False, failure=str(error))
         return Trial(False, failure="the time was used up")
+
+
+def is_shown(interval: Interval, first: Interval) -> bool:
+    """Tell whether a difference is there for sure, and large enough."""
+    word = verdict(interval.low, interval.high, SMALLEST_EFFECT)
+    is_same = word == (FASTER if first.ratio > 1 else SLOWER)
+    return is_same and math.log(interval.ratio) / math.log(first.ratio) >= SHARE
 
 
 def confirm(repro: Repro, folder: Path) -> Repro:
@@ -220,7 +227,7 @@ def confirm(repro: Repro, folder: Path) -> Repro:
     return replace(repro, finding=finding, seconds=time.monotonic() - began)
 
 
-def run_rounds(repro: Repro, folder: Path, rounds: int, until: float) -> Iterator[float]:
+def run_rounds(repro: Repro, folder: Path, rounds: int, until: float) -> Generator[float]:
     """Run a script in a folder beside `folder`; yield the logarithm of each round's ratio until the time is over."""
     with ExitStack() as stack:
         folders = [
