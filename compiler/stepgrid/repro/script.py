@@ -6,6 +6,7 @@ import math
 import re
 import shlex
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any, cast
 from stepgrid.host import files
 from stepgrid.model.plan import SERVICE, Command, PlannedStage, PlannedStep, runs_already
 from stepgrid.model.units import counted, duration
-from stepgrid.plugins.driver import Context, absolute_inputs
+from stepgrid.plugins.driver import Context, RefusedError, absolute_inputs
 from stepgrid.plugins.registry import driver, server_engine
 from stepgrid.plugins.server import Access, RoleMaker, ServerEngine, ServerHome, templates
 from stepgrid.repro.finding import CPU, OPERATIONS, Arm, Finding, ReproError, printed_figures
@@ -131,14 +132,14 @@ def _program_lines(repro: Repro, folder: Folder, bodies: Sequence[str]) -> Itera
     for name in used:
         words = folder.programs[name]
         first = next((other for other in used if folder.programs[other] == words), name)
-        default = f"${first}" if first != name else words[0] if len(words) == 1 else f"$HERE/{BIN}/{name}"
-        yield f"{name}=${{{name}:-{default}}}"
+        path, program = shlex.quote(words[0]), Path(words[-1]).name
+        default = (
+            f"$HERE/{BIN}/{name}" if len(words) > 1 else f"$(command -v {path} || command -v {program} || echo {path})"
+        )
+        yield f"{name}=${{{name}:-{f'${first}' if first != name else default}}}"
         if first == name and len(words) > 1:
-            path, command = shlex.quote(words[0]), " ".join(map(shlex.quote, words))
-            fallback = f'[ -x {path} ] || exec {Path(words[-1]).name} "$@"\n'
-            folder.texts[f"{BIN}/{name}"] = f'#!/bin/sh\n{fallback}exec {command} "$@"\n'
-        elif first == name:
-            yield f'[ -x "${name}" ] || {name}=$(command -v {shlex.quote(Path(words[0]).name)}) || {name}=missing'
+            command = f'{" ".join(map(shlex.quote, words))} "$@"'
+            folder.texts[f"{BIN}/{name}"] = f'#!/bin/sh\n[ -x {path} ] || exec {program} "$@"\nexec {command}\n'
 
 
 def _differences(repro: Repro) -> Iterator[str]:
@@ -208,13 +209,7 @@ class _ArmWriter:
             client_version=client.version if client else None,
             inputs=inputs,
         )
-        options = {option: choice.value for option, choice in step.options.items()}
-        try:
-            command = driver(step.kind).command(step.settings, options, context)  # type: ignore[attr-defined]
-        except (LookupError, ValueError, AttributeError) as error:
-            raise ReproError(f"step `{step.name}`: no command of a `{step.kind}` can be handed over: {error}") from None
-        if "stepgrid" in " ".join(command.argv[:3]).replace(_ROOT, ""):
-            raise ReproError(f"step `{step.name}`: a `{step.kind}` is run by stepgrid itself, not by a program")
+        command = _command(step, context, is_first=step is self.arm.steps[0])
         self.folder.texts[f"steps/{name}/.keep"] = ""
         self._add_files({**step.files, **command.files}, f"steps/{name}", command.secrets)
         self.lines += self._call(f"run {name}", _launched(command, _launch(step)))
@@ -317,6 +312,21 @@ def server_of(stage: PlannedStage, arm: Arm) -> ServerEngine:
     server = server_engine(str(arm.builds[stage.build].record["engine"]))
     assert server is not None
     return server
+
+
+def _command(step: PlannedStep, context: Context, is_first: bool) -> Command:
+    """Make a command; a first one, which finds an empty folder, is refused if it needs a database."""
+    kind, options = driver(step.kind), {name: option.value for name, option in step.options.items()}
+    try:
+        if is_first:
+            with tempfile.TemporaryDirectory() as empty:
+                kind.command(step.settings, options, context._replace(data=Path(empty)))  # type: ignore[attr-defined]
+        command: Command = kind.command(step.settings, options, context)  # type: ignore[attr-defined]
+    except (LookupError, ValueError, AttributeError, RefusedError) as error:
+        raise ReproError(f"step `{step.name}`: no command of a `{step.kind}` can be made: {error}") from None
+    if "stepgrid" in " ".join(command.argv[:3]).replace(_ROOT, ""):
+        raise ReproError(f"step `{step.name}`: a `{step.kind}` is run by stepgrid itself, not by a program")
+    return command
 
 
 def _launch(step: PlannedStep) -> Mapping[str, Any]:
