@@ -33,7 +33,7 @@ NOT_YET = "This version checks and plans it; it does not run it yet."
 
 
 def page() -> str:
-    return "\n".join([INTRODUCTION, *_kinds(), *_engines(), *_sources()])
+    return "\n".join([INTRODUCTION, *_kinds(), *_engines(), *_renamings(), *_sources()])
 
 
 def _kinds() -> Iterator[str]:
@@ -127,6 +127,21 @@ def _engines() -> Iterator[str]:
     missing = [name for name in ENGINES.built_in() if not registry.is_runnable(name)]
     if missing:
         yield from ("", f"Checked and planned, not run yet: {', '.join(missing)}.")
+
+
+def _renamings() -> Iterator[str]:
+    yield from ("", "## Options by release", "")
+    yield "Write either name: a build gets [the one that its release has](language.md#options-by-release)."
+    yield "Where the value stays the same, the new name serves earlier releases, too."
+    yield ""
+    yield from _heading("engine", "until then", "since", "from then on")
+    for name in ENGINES.built_in():
+        for row in getattr(registry.engine(name), "renamings", ()):
+            old, new = row.change()
+            since = ".".join(map(str, row.since))
+            yield _row(
+                name, f"`{old}`".replace("|", "\\|"), since, f"`{new}`".replace("|", "\\|") if new else "left out"
+            )
 
 
 def _sources() -> Iterator[str]:

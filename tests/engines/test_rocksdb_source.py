@@ -12,8 +12,9 @@ from ruamel.yaml import YAML
 
 from stepgrid.drivers.db_bench.benchmarks import FIRST_RELEASES
 from stepgrid.drivers.db_bench.sequence_lints import DEFAULT_CHANGES
+from stepgrid.engines.rocksdb import RENAMINGS
 from stepgrid.engines.rocksdb import SINCE as OPTIONS_SINCE
-from stepgrid.plugins.engine import Release, release_numbers
+from stepgrid.plugins.engine import Release, Renaming, release_numbers
 
 CLONE = os.environ["STEPGRID_ROCKSDB_GIT"]
 SPECS = Path(__file__).resolve().parents[2] / "specs"
@@ -43,6 +44,19 @@ def test_the_first_release_that_has_it(name: str, first: Release, sources: dict[
     assert {number: number >= first for number in sources} == {
         number: re.search(stands(name), text) is not None for number, text in sources.items()
     }
+
+
+@pytest.mark.parametrize("row", RENAMINGS, ids=Renaming.describe)
+def test_where_an_option_changed_its_name(row: Renaming, sources: dict[Release, str]) -> None:
+    old, new = (
+        [number for number, text in sources.items() if re.search(rf"DEFINE_\w+\(\s*{name}\s*,", text)]
+        for name in (row.old, row.new)
+    )
+    first = min(other.since for other in RENAMINGS if other.old == row.old)
+    assert max(old) < first == min(number[:2] for number in sources if number > max(old))
+    assert not row.new or min(new)[:2] == first
+    text = sources[min(number for number in sources if number >= row.since)]
+    assert all(f'"{word}"' in text for word in row.words.values())
 
 
 @pytest.mark.parametrize("change", DEFAULT_CHANGES, ids=lambda change: change.option)

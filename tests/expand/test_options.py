@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from itertools import combinations
 
 import pytest
 
 from stepgrid.model.plan import Option, PlannedStep
-from tests.expand.samples import Compile
+from stepgrid.plugins.engine import renamings_of
+from stepgrid.plugins.registry import engine as load_engine
+from tests.expand.samples import Compile, Complaints
 
 # lowest first: the driver's or engine's default is below all of them
 OPTION_LAYERS = [
@@ -181,3 +184,107 @@ def test_an_option_set_inherits_the_condition_of_what_it_extends(compile_text: C
     assert options(compile_text, text, "9.10.0") == {}
     assert {name: o.value for name, o in options(compile_text, text, "7.8.3").items()} == {"a": 1, "b": 2}
     assert {name: o.value for name, o in options(compile_text, text, "6.11.4").items()} == {"a": 3, "b": 2}
+
+
+# Names across versions
+
+MYSQL, MARIADB, POSTGRES, ROCKSDB = "mysql", "mariadb", "postgres", "rocksdb"
+LOG = "innodb_log_file_size: 1GiB, innodb_log_files_in_group: 4"
+CAPACITY = {"innodb_redo_log_capacity": 4 << 30}
+
+
+def values(compile_text: Compile, engine: str, version: str, text: str, more: str = "") -> dict[str, object]:
+    build = f"{{{engine}: {{engine: {engine}, version: {version}, source: {{system: {engine}}}}}}}"
+    steps = 'steps: [{name: do, kind: command, argv: ["true"]}]'
+    plan = compile_text(f"title: t\nbuilds: {build}\n{steps}\noptions: [{{{text}}}]\n{more}\n")
+    return {name: option.value for name, option in plan.stages[0].steps[0].options.items()}
+
+
+@pytest.mark.parametrize(
+    ("engine", "before", "since", "text", "expected"),
+    [
+        (MYSQL, "8.0.29", "8.0.30", LOG, CAPACITY),
+        (MYSQL, "8.0.15", "9.7.4", "innodb_log_file_size: 2G", CAPACITY),
+        (MYSQL, "5.7.22", "8.0.31", "innodb_undo_logs: 64", {"innodb_rollback_segments": 64}),
+        (MYSQL, "5.6.2", "5.6.51", "innodb_stats_sample_pages: 9", {"innodb_stats_transient_sample_pages": 9}),
+        (MYSQL, "5.6.51", "5.7.22", "log_warnings: 2", {"log_error_verbosity": "3"}),
+        (MYSQL, "5.7.22", "8.0.31", "innodb_checksums: OFF", {"innodb_checksum_algorithm": "none"}),
+        (MYSQL, "5.7.22", "8.0.31", "expire_logs_days: 2", {"binlog_expire_logs_seconds": 172800}),
+        (MYSQL, "8.0.15", "8.0.31", "log_slave_updates: ON", {"log_replica_updates": "ON"}),
+        (MYSQL, "5.7.22", "8.0.31", "query_cache_size: 0, query_cache_type: 0", {}),
+        (MYSQL, "5.7.22", "8.0.15", "innodb_file_format: Barracuda", {}),
+        (MYSQL, "5.7.22", "8.0.15", "innodb_support_xa: OFF", {}),
+        (MARIADB, "10.4.1", "10.5.23", LOG, {"innodb_log_file_size": 4 << 30}),
+        (MARIADB, "10.4.1", "11.8.9", "innodb_log_file_size: 1GiB", {"innodb_log_file_size": 1 << 30}),
+        (MARIADB, "10.5.23", "10.11.18", "innodb_buffer_pool_instances: 4", {}),
+        (MARIADB, "10.5.23", "11.8.9", "innodb_page_cleaners: 4", {}),
+        (MARIADB, "10.11.18", "11.8.9", "innodb_change_buffering: all", {}),
+        (POSTGRES, "9.4.26", "12.22", "checkpoint_segments: 100", {"max_wal_size": "4800MB"}),
+        (POSTGRES, "12.22", "13.23", "wal_keep_segments: 4", {"wal_keep_size": "64MB"}),
+        (POSTGRES, "15.19", "16.14", "force_parallel_mode: on", {"debug_parallel_query": "on"}),
+        (POSTGRES, "17.12", "18.6", "ssl_ecdh_curve: X25519", {"ssl_groups": "X25519"}),
+        (POSTGRES, "9.6.24", "12.22", "min_parallel_relation_size: 8MB", {"min_parallel_table_scan_size": "8MB"}),
+        (POSTGRES, "12.22", "15.19", "stats_temp_directory: /tmp", {}),
+        (POSTGRES, "16.14", "17.12", "old_snapshot_threshold: 1h", {}),
+        (ROCKSDB, "6.29.5", "7.8.3", "use_clock_cache: true", {"cache_type": "hyper_clock_cache"}),
+        (ROCKSDB, "7.3.1", "7.6.0", "use_clock_cache: true", {"cache_type": "clock_cache"}),
+        (ROCKSDB, "8.5.4", "8.10.0", "use_tiered_volatile_cache: true", {"use_tiered_cache": True}),
+        (ROCKSDB, "6.29.5", "7.8.3", "soft_rate_limit: 2.0", {}),
+        (ROCKSDB, "6.11.4", "6.29.5", "mix_ave_kv_size: 512", {}),
+        (ROCKSDB, "9.11.2", "10.4.2", "max_write_buffer_number_to_maintain: 4", {}),
+    ],
+)
+def test_an_option_has_the_name_and_value_of_its_release(
+    compile_text: Compile, engine: str, before: str, since: str, text: str, expected: dict[str, object]
+) -> None:
+    names = [part.partition(":")[0] for part in text.split(", ")]
+    assert [*values(compile_text, engine, before, text)] == names
+    assert values(compile_text, engine, since, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("engine", "version", "new", "old"),
+    [
+        (MYSQL, "8.0.15", "log_replica_updates", "log_slave_updates"),
+        (POSTGRES, "15.19", "debug_parallel_query", "force_parallel_mode"),
+        (ROCKSDB, "8.5.4", "use_tiered_cache", "use_tiered_volatile_cache"),
+    ],
+)
+def test_a_new_name_serves_releases_before_it(
+    compile_text: Compile, engine: str, version: str, new: str, old: str
+) -> None:
+    assert values(compile_text, engine, version, f"{new}: 1") == {old: 1}
+    assert [*values(compile_text, MYSQL, "5.7.22", "innodb_rollback_segments: 64")] == ["innodb_rollback_segments"]
+
+
+@pytest.mark.parametrize("engine", [MYSQL, MARIADB, POSTGRES, ROCKSDB])
+def test_each_new_name_is_one_of_a_real_binary(engine: str) -> None:
+    """Checked-in catalogues are of binaries of these releases."""
+    plugin = load_engine(engine)
+    known = json.loads(plugin.known_options.read_text())["options"]
+    new = {row.new for row in plugin.renamings if row.new}
+    assert new <= known.keys()
+    assert len(renamings_of(plugin, "99")) >= 9
+
+
+def test_layers_are_those_of_the_new_name(compile_text: Compile) -> None:
+    sweep = "sweep: {log: {point: {options: {innodb_log_file_size: 3GiB}}}}"
+    lower = f"{LOG}, innodb_redo_log_capacity: 1GiB"
+    assert values(compile_text, MYSQL, "8.0.31", lower) == {"innodb_redo_log_capacity": 1 << 30}, "as it stands there"
+    assert values(compile_text, MYSQL, "8.0.31", lower, sweep) == {"innodb_redo_log_capacity": 12 << 30}
+    assert values(compile_text, MYSQL, "8.0.31", LOG, sweep.replace("file_size: 3GiB", "files_in_group: 2")) == {
+        "innodb_redo_log_capacity": 2 << 30
+    }
+    guarded = "innodb_log_file_size: [{when: \"version < '8.0.30'\", value: 1GiB}], innodb_redo_log_capacity: 7GiB"
+    assert values(compile_text, MYSQL, "8.0.31", guarded) == {"innodb_redo_log_capacity": 7 << 30}
+    looked_at = f"{LOG}, innodb_buffer_pool_size: '{{{{ options.innodb_log_file_size * 2 }}}}'"
+    assert values(compile_text, MYSQL, "8.0.31", looked_at) == {**CAPACITY, "innodb_buffer_pool_size": 2 << 30}
+
+
+def test_what_is_not_left_out_and_what_cannot_be_translated(compile_text: Compile, complaints: Complaints) -> None:
+    assert values(compile_text, MYSQL, "8.0.31", "expire_logs_days: 0") == {"binlog_expire_logs_seconds": 0}
+    sweep = "sweep: {cache: {option: query_cache_type, values: [0, 1]}}"
+    assert set(values(compile_text, MYSQL, "8.0.31", "", sweep)) == {"query_cache_type"}, "its cells are unsupported"
+    spec = "title: t\nbuilds: {m: {engine: mysql, version: 8.0.31, source: {system: mysqld}}}\n"
+    spec += 'steps: [{name: do, kind: command, argv: ["true"]}]\noptions: [{log_warnings: some}]\n'
+    assert "4:26: error[wrong-type]: `some` cannot be translated: `log_warnings=0|1|2`" in complaints(spec)

@@ -33,7 +33,10 @@ options:
   - {{engine: mariadb, when: "storage_engine == 'innodb'", options: {{innodb_io_capacity_max: 50}}}}
   - {{engine: [mariadb, mysql], when: "storage_engine == 'innodb'", options: {{innodb_buffer_pool_size: 64MiB}}}}
   - {{engine: mariadb, when: "storage_engine == 'rocksdb'", options: {{rocksdb_block_cache_size: 64MiB}}}}
-  - {{engine: postgres, options: {{shared_buffers: 64MB}}}}
+  - {{engine: postgres, options: {{shared_buffers: 64MB, checkpoint_segments: 10}}}}
+  - {{engine: [mariadb, mysql], when: "storage_engine == 'innodb'", options: {{innodb_log_file_size: 8MiB}}}}
+  - {{engine: [mariadb, mysql], options: {{innodb_log_files_in_group: 4}}}}    # names of earlier releases
+  - {{engine: mysql, options: {{expire_logs_days: 2, query_cache_type: 0}}}}
 steps:
   - name: load
     kind: sql
@@ -98,6 +101,9 @@ def test_load_checkpoint_and_read_on_every_server(lab: Lab) -> None:
         for server in sorted(said)
     ]
     assert sorted(_engines_of_the_table(lab)) == ["InnoDB", "InnoDB", "ROCKSDB"]
+    configurations = "".join(path.read_text() for path in lab.store.root.glob("results/*/*/server/*.c*nf*"))
+    for line in ("innodb_redo_log_capacity = 33554432", "innodb_log_file_size = 33554432", "max_wal_size = "):
+        assert line in configurations
     for result in lab.store.root.glob("results/*/*"):
         assert events(result)["server stopped"]["killed"] is False
         assert (result / "server" / "effective.json").is_file()

@@ -70,6 +70,7 @@ class ResolvedStep:
     options: Options
     setup: Setup
     texts: tuple[Mapping[str, str], ...] = field(repr=False)  # what identity has of the options, by name
+    renamed: tuple[Mapping[str, Location], ...] = field(default=(), repr=False)  # as its option parts have it
 
     def identity(self, client: str | None = None, generation: int = 0) -> str:
         """Write everything that decides what is run, but the seed: JSON with sorted keys.
@@ -216,7 +217,8 @@ class StepEvaluation:
         if settings is None:
             return None
         options = Options(part.options for part in parts)
-        return ResolvedStep(self._head, settings, options, setup, tuple([part.texts for part in parts]))
+        texts, renamed = tuple([part.texts for part in parts]), tuple([part.renamed for part in parts if part.renamed])
+        return ResolvedStep(self._head, settings, options, setup, texts, renamed)
 
     def _holds(self, choice: Choice) -> bool:
         entry, name, scope = self._entry, self._build.engine, self._scope(choice)

@@ -19,6 +19,7 @@ from stepgrid.expand.scope import (
     Dependencies,
     Entry,
     Name,
+    RenamedValue,
     Scope,
     mentioned_names,
     report_all,
@@ -32,7 +33,9 @@ from stepgrid.language.yaml import Map, Text, key_location, node_location, width
 from stepgrid.model import units
 from stepgrid.model.plan import CLIENT, FILES, REFUSE, Json, Option, encode, quoted
 from stepgrid.plugins.driver import Placeholders, unknown_placeholders
+from stepgrid.plugins.engine import Renaming, renamings_of
 from stepgrid.plugins.registry import ENGINES, client_engine, driver, input_files, reading_names
+from stepgrid.plugins.registry import engine as load_engine
 from stepgrid.plugins.settings import Quantity
 
 if TYPE_CHECKING:
@@ -52,13 +55,21 @@ class OptionSets:
         self._sets, self._problems = sets, problems
         self._requested: dict[str, Text] = {}
         self._used: set[str] = set()
-        self._flattened: dict[tuple[int, str, str], Entries] = {}
+        self._flattened: dict[tuple[int, str, str, str], Entries] = {}
 
-    def flatten(self, layers: tuple[Any, ...], engine: str, unsupported: str = REFUSE) -> Entries:
-        key = (id(layers), engine, unsupported)  # the spec holds these tuples: their ids stay theirs
+    def flatten(self, layers: tuple[Any, ...], build: Build, unsupported: str = REFUSE) -> Entries:
+        key = (
+            id(layers),
+            build.engine,
+            build.version,
+            unsupported,
+        )  # the spec holds these tuples: their ids stay theirs
         if key not in self._flattened:
+            rows = renamings_of(load_engine(build.engine), build.version)
             self._flattened[key] = tuple(
-                entry for layer in layers for entry in self._layer_entries(layer, engine, unsupported)
+                entry
+                for layer in layers
+                for entry in _rename(self._layer_entries(layer, build.engine, unsupported), rows)
             )
         return self._flattened[key]
 
@@ -126,6 +137,25 @@ class OptionSets:
         return Entry(node, where, when, unsupported if policy is None else str(policy))
 
 
+def _rename(entries: Sequence[tuple[str, Entry]], rows: Mapping[str, Renaming]) -> Entries:
+    """Add what a layer sets under names of other releases, below what it sets under those of the build's release."""
+    renamed, all_entries = list[tuple[str, Entry]](), list[tuple[str, Entry]]()
+    for name, entry in entries:
+        row = rows.get(name)
+        # what a binary may lack needs no row that leaves it out
+        if row is None or not (row.new or entry.unsupported == REFUSE):
+            all_entries.append((name, entry))
+            continue
+        new = row.old if name == row.new and name != row.old else row.new if name == row.old else ""
+        marked = entry._replace(renaming=row)
+        if new:
+            node = RenamedValue(entry.node, row, f"{OPTIONS}.{row.times[0]}" if row.times else "")
+            renamed.append((new, marked._replace(node=node)))
+        if new != name:  # expressions may still look at it
+            all_entries.append((name, marked))
+    return (*renamed, *all_entries)
+
+
 def _is_for(model: OptionSet, engine: str) -> bool:
     return model.engine is None or engine in _engines(model)
 
@@ -153,11 +183,11 @@ class StepLayers:
     """Layers of params and options of a step under one build, in their order: spec, build, points, the step itself."""
 
     def __init__(self, entry: StepEntry, build: Build, spec: Spec, sets: OptionSets, where: Location) -> None:
-        self._engine, self._sets, self._where = build.engine, sets, where
+        self._build, self._sets, self._where = build, sets, where
         flatten = sets.flatten
         self._params = [param_entries(params, where) for params in (spec.params, *build.params)]
-        self._options = [flatten(spec.options, build.engine), flatten(build.options, build.engine)]
-        self._step_options = flatten(entry.options, build.engine)
+        self._options = [flatten(spec.options, build), flatten(build.options, build)]
+        self._step_options = flatten(entry.options, build)
         self._base_params, self._base_options = stack_entries({}, self._params), stack_entries({}, self._options)
 
     def stacks(self, points: Sequence[Point]) -> tuple[dict[str, tuple[Entry, ...]], dict[str, tuple[Entry, ...]]]:
@@ -181,7 +211,7 @@ class StepLayers:
         return param_entries(point.params or {}, self._where)
 
     def _point_options(self, point: Point) -> Entries:
-        return self._sets.flatten(point.options, self._engine, point.unsupported)
+        return self._sets.flatten(point.options, self._build, point.unsupported)
 
 
 # Options: those that depend on the same axes are resolved together
@@ -192,18 +222,26 @@ LOOSE = "loose_"  # mysqld takes any option with it, and dashes as well
 class OptionPart(NamedTuple):
     options: Mapping[str, Option]
     texts: Mapping[str, str]  # what identity has of each
+    renamed: Mapping[str, Location] = {}  # what was done to names that the build's release does not have
 
 
 def resolve_options(names: Iterable[str], reserved: Mapping[str, str], scope: Scope, problems: Problems) -> OptionPart:
     """Resolve some options of a step; `reserved` are those that the engine or the driver sets itself."""
-    pairs = report_all(names, lambda name: (name, _resolve_option(name, reserved, scope, problems)))
+    renamed: dict[str, Location] = {}
+    pairs = report_all(names, lambda name: (name, _resolve_option(name, reserved, scope, problems, renamed)))
     options: dict[str, Option] = {name: option for name, option in pairs if option is not None}
-    return OptionPart(options, {name: f"{quoted(name)}:{option_text(option)}" for name, option in options.items()})
+    texts = {name: f"{quoted(name)}:{option_text(option)}" for name, option in options.items()}
+    return OptionPart(options, texts, renamed)
 
 
-def _resolve_option(name: str, reserved: Mapping[str, str], scope: Scope, problems: Problems) -> Option | None:
+def _resolve_option(
+    name: str, reserved: Mapping[str, str], scope: Scope, problems: Problems, renamed: dict[str, Location]
+) -> Option | None:
     value, entry = scope.look_up(OPTIONS, name)
     if value is UNSET or entry is None:
+        return None
+    if entry.renaming and not isinstance(entry.node, RenamedValue):
+        renamed.setdefault(entry.renaming.describe(), entry.where)
         return None
     plain_name = name if name in reserved else name.replace("-", "_").lower().removeprefix(LOOSE)
     if plain_name in reserved:

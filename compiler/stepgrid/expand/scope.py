@@ -15,6 +15,7 @@ from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.yaml import Map, Seq, Text, node_location, width
 from stepgrid.model import units
 from stepgrid.model.plan import REFUSE
+from stepgrid.plugins.engine import Renaming
 
 PARAMS, OPTIONS = "params", "options"
 STORAGE_ENGINE = "storage_engine"  # as a name of its own it is the param, or the engine's default
@@ -41,6 +42,45 @@ def is_value(value: Any) -> bool:
     return value is not NOTHING and value is not UNSET
 
 
+class RenamedValue(NamedTuple):
+    """A value under a name that the build's release does not have, to become one of the name that it has."""
+
+    node: Any
+    renaming: Renaming
+    mentioned: str  # the option that it is multiplied with, as an expression has it: it depends on that one, too
+
+    def resolve(self, scope: Scope, where: Location) -> Any:
+        value, row, factor = scope.value(self.node), self.renaming, self.renaming.factor
+        if not is_value(value) or row.is_plain:
+            return value
+        if row.times:
+            times = scope.look_up(OPTIONS, row.times[0])[0]
+            factor *= (_whole_number(times) or 0) if is_value(times) else row.times[1]
+        if factor == 1 and not row.words:
+            return value
+        new: Any = None
+        if row.words:
+            word = str(_native(value)).lower()
+            new = row.words.get({"on": "true", "off": "false"}.get(word, word))
+        elif factor and (number := _whole_number(value)) is not None:
+            new = f"{number * factor}{row.unit}" if row.unit else number * factor
+        if new is None:
+            message, hint = f"`{value}` cannot be translated: {row.describe()}", f"set `{row.new}` for these releases"
+            scope.problems.add("wrong-type", node_location(value, where), message, hint, width(value))
+            raise AlreadyReported(message)
+        return new
+
+
+def _native(value: Any) -> Any:
+    return scalars.option_value(value, value.quoted) if isinstance(value, Text) else value
+
+
+def _whole_number(value: Any) -> int | None:
+    """Read it also as servers take sizes: 10G."""
+    match = re.fullmatch(r"(\d+)([KMG]?)", str(_native(value)), re.IGNORECASE)
+    return int(match[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[match[2].upper()] if match else None
+
+
 class Entry(NamedTuple):
     """The value that one layer gives one option or param."""
 
@@ -48,6 +88,7 @@ class Entry(NamedTuple):
     where: Location
     when: tuple[Text, ...] = ()  # of the sets that it stands in
     unsupported: str = REFUSE
+    renaming: Renaming | None = None  # of an option that the build's release does not have by this name
 
 
 class Label(str):
@@ -193,18 +234,20 @@ class Scope:
     def _topmost(self, layers: Sequence[Entry]) -> tuple[Any, Entry | None]:
         for entry in reversed(layers):
             if all(self.holds(when) for when in entry.when):
-                value = self.value(entry.node)
+                node = entry.node
+                value = node.resolve(self, entry.where) if isinstance(node, RenamedValue) else self.value(node)
                 if value is not NOTHING:
                     return value, self._with_policy(entry)
         return UNSET, None
 
     def _with_policy(self, entry: Entry) -> Entry:
         """Take `when_unsupported` from the one of several values that holds."""
-        if not isinstance(entry.node, Seq):
+        node = entry.node.node if isinstance(entry.node, RenamedValue) else entry.node
+        if not isinstance(node, Seq):
             return entry
-        if not any(isinstance(item, Map) and "when_unsupported" in item for item in entry.node):
+        if not any(isinstance(item, Map) and "when_unsupported" in item for item in node):
             return entry
-        chosen = next((item for item in entry.node if self.value(item) is not NOTHING), None)
+        chosen = next((item for item in node if self.value(item) is not NOTHING), None)
         policy = chosen.get("when_unsupported") if isinstance(chosen, Map) else None
         return entry if policy is None else entry._replace(unsupported=str(policy))
 

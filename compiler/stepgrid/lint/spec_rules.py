@@ -13,7 +13,7 @@ from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Cell
 from stepgrid.expand.evaluation import ResolvedStep, Segment
 from stepgrid.language import lock_file
-from stepgrid.language.problems import Problems
+from stepgrid.language.problems import Location, Problems
 from stepgrid.language.sources import TREES, can_move, declared_libraries, source_key, source_kind, source_parts
 from stepgrid.lint.rule import Facts, Finding, Rule, Verdict, each_step
 from stepgrid.lint.subject import COUNTED, Subject
@@ -349,6 +349,23 @@ def _programs_of_others(build: Build, versions: Iterable[str]) -> Iterator[Findi
 
 
 _CORE_NAMES = ("step", "measured", *_COUNTS, "hardware.smt", "hardware.threads")
+
+
+def _renamed(subject: Subject) -> Iterator[Finding]:
+    """Tell what became of options under names of other releases, each once with the cells that it concerns."""
+    by_segment: dict[int, list[tuple[str, Location]]] = {}
+    cells_by_text: dict[str, tuple[Location, set[int]]] = {}
+    for position, cell in enumerate(subject.cells):
+        for segment in cell.segments:
+            if id(segment) not in by_segment:
+                parts = [part for step in segment.steps for part in step.renamed]
+                by_segment[id(segment)] = [pair for part in parts for pair in part.items()]
+            for text, where in by_segment[id(segment)]:
+                cells_by_text.setdefault(text, (where, set()))[1].add(position)
+    hint = "the build gets what its release has; `allow: {option-renamed: …}` silences this"
+    yield from (Finding(where, text, hint, cells) for text, (where, cells) in cells_by_text.items())
+
+
 RULES = (
     Rule("clients-over-cores", "more clients than the machine runs threads",
          each_step(_CORE_NAMES, _more_than_cores, ("hardware.cores",))),
@@ -356,6 +373,7 @@ RULES = (
          each_step(("step", "measured"), _short, ("step.duration",))),
     Rule("rows-few", "so few rows that a measured step ends within milliseconds",
          each_step(("step", "measured"), _few, (COUNTED,))),
+    Rule("option-renamed", "an option under the name that other releases have", _renamed),
     Rule("base-without-cell", "a base that no cell is at", _no_base),
     Rule("mixed-quality", "builds that get no verdict against each other", _mixed_quality),
     Rule("shared-programs", "a version that consists of the programs of others", _shared_programs),

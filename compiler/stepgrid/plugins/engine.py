@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # runs a program of the build with arguments and gives (stdout, stderr); never a shell
 Run: TypeAlias = Callable[[str, Sequence[str]], tuple[str, str]]
+Release: TypeAlias = tuple[int, ...]
 
 
 class OptionInfo(NamedTuple):
@@ -177,6 +178,54 @@ class TreeReader(Protocol):
         ...
 
 
+class Renaming(NamedTuple):
+    """An option that an engine has under another name since a release, or no more: a row of its table."""
+
+    old: str
+    since: Release
+    new: str = ""  # empty: releases have nothing in its place, and it is left out
+    factor: int = 1  # of its number
+    unit: str = ""  # behind that
+    times: tuple[str, int] | None = None  # another option that it is multiplied with, and the default of that
+    words: Mapping[str, str] = {}  # old value -> new one
+    had_both: bool = False  # releases before `since` know the new name as well
+
+    @property
+    def is_plain(self) -> bool:
+        """The value stays as it is."""
+        return bool(self.new) and self.factor == 1 and not (self.unit or self.times or self.words)
+
+    def describe(self) -> str:
+        """Write `innodb_log_file_size × innodb_log_files_in_group` → `innodb_redo_log_capacity` from 8.0.30."""
+        old, new = self.change()
+        return f"`{old}`{f' → `{new}`' if new else ': left out'} from {'.'.join(map(str, self.since))}"
+
+    def change(self) -> tuple[str, str]:
+        """Write both sides with their values, as far as these change."""
+        if self.words:
+            return f"{self.old}={'|'.join(self.words)}", f"{self.new}={'|'.join(self.words.values())}"
+        times = [*(self.times[:1] if self.times else ()), *([f"{self.factor}{self.unit}"] if self.factor != 1 else ())]
+        return " × ".join((self.old, *times)), self.new
+
+
+@runtime_checkable
+class Renamings(Protocol):
+    """An engine some of whose options have other names in later releases."""
+
+    renamings: Sequence[Renaming]  # of two rows for one option, the later one that holds counts
+
+
+def renamings_of(engine: object, version: str) -> Mapping[str, Renaming]:
+    """Map names that a release does not have to what it has; none where the version is unknown."""
+    release, by_name = release_numbers(version), dict[str, Renaming]()
+    for row in engine.renamings if isinstance(engine, Renamings) and release else ():
+        if release >= row.since:
+            by_name |= dict.fromkeys((row.old, *(row.times[:1] if row.times else ())), row)
+        elif row.is_plain and not row.had_both:
+            by_name[row.new] = row
+    return by_name
+
+
 class Built(Engine, EngineBuilder, Protocol):
     """Both halves: an engine that this version builds."""
 
@@ -188,8 +237,6 @@ def last_lines(text: str) -> str:
 
 
 # Capabilities, by a table of releases
-
-Release: TypeAlias = tuple[int, ...]
 
 
 def release_numbers(version: str) -> Release:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepgrid.engines.mysqld.server import MysqldServing
-from stepgrid.plugins.engine import Built, Release, release_capabilities
+from stepgrid.plugins.engine import Built, Release, Renaming, release_capabilities
 from stepgrid.plugins.server import ServerHome
 
 # the first release that can, from the release notes
@@ -20,10 +20,26 @@ _SINCE: Mapping[str, Release] = {
     "vector_type": (11, 7),
     "vector_index": (11, 7),
 }
+# the first release that has the new name, or not the old one, from the release notes
+RENAMINGS = (
+    Renaming("innodb_log_file_size", (10, 5, 2), "innodb_log_file_size", times=("innodb_log_files_in_group", 1)),
+    *(
+        Renaming(name, (10, 6))
+        for name in (
+            "innodb_buffer_pool_instances", "innodb_commit_concurrency", "innodb_concurrency_tickets",
+            "innodb_file_format", "innodb_large_prefix", "innodb_log_checksums", "innodb_log_compressed_pages",
+            "innodb_log_optimize_ddl", "innodb_page_cleaners", "innodb_thread_concurrency", "innodb_undo_logs",
+        )
+    ),
+    Renaming("innodb_change_buffering", (11, 0)),
+    Renaming("innodb_change_buffer_max_size", (11, 0)),
+    Renaming("innodb_defragment", (11, 1)),
+)  # fmt: skip
 
 
 class MariaDB(MysqldServing):
     name = "mariadb"
+    renamings = RENAMINGS
     program = "mariadbd"
     # MyRocks is a plugin, which names its options once it is loaded; where it is not, the rest is listed
     listing = ("--plugin-load-add=ha_rocksdb",)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepgrid.engines.mysqld.server import MysqldServing
-from stepgrid.plugins.engine import Built, Release, release_capabilities
+from stepgrid.plugins.engine import Built, Release, Renaming, release_capabilities
 from stepgrid.plugins.server import ServerHome
 
 # the first release that can, from the release notes
@@ -32,9 +32,31 @@ _SINCE: Mapping[str, Release] = {
     "vector_type": (9, 0),
 }
 
+# the first release that has the new name, or not the old one, from the release notes
+RENAMINGS = (
+    Renaming("innodb_stats_sample_pages", (5, 6, 3), "innodb_stats_transient_sample_pages"),
+    Renaming("log_warnings", (5, 7, 2), "log_error_verbosity", words={"0": "1", "1": "2", "2": "3"}),
+    Renaming("innodb_checksums", (8, 0), "innodb_checksum_algorithm", words={"true": "crc32", "false": "none"}),
+    Renaming("innodb_file_format", (8, 0)),
+    Renaming("innodb_large_prefix", (8, 0)),
+    Renaming("innodb_support_xa", (8, 0)),
+    Renaming("sync_frm", (8, 0)),
+    Renaming("expire_logs_days", (8, 0, 1), "binlog_expire_logs_seconds", 86400),
+    Renaming("innodb_undo_logs", (8, 0, 2), "innodb_rollback_segments", had_both=True),
+    Renaming("query_cache_size", (8, 0, 3)),
+    Renaming("query_cache_type", (8, 0, 3)),
+    Renaming("secure_auth", (8, 0, 3)),
+    Renaming("metadata_locks_hash_instances", (8, 0, 13)),
+    Renaming("innodb_undo_tablespaces", (8, 0, 14)),
+    Renaming("internal_tmp_disk_storage_engine", (8, 0, 16)),
+    Renaming("log_slave_updates", (8, 0, 26), "log_replica_updates"),
+    Renaming("innodb_log_file_size", (8, 0, 30), "innodb_redo_log_capacity", times=("innodb_log_files_in_group", 2)),
+)
+
 
 class MySQL(MysqldServing):
     name = "mysql"
+    renamings = RENAMINGS
     program = "mysqld"
     programs: tuple[str, ...] = ("mysqld",)
     repository = "https://github.com/mysql/mysql-server.git"

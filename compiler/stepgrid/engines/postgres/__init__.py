@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.engines.postgres import connection, options, statistics
 from stepgrid.model.plan import Command
-from stepgrid.plugins.engine import Built, Release, release_capabilities
+from stepgrid.plugins.engine import Built, Release, Renaming, release_capabilities
 from stepgrid.plugins.server import templates
 
 if TYPE_CHECKING:
@@ -42,6 +42,20 @@ _SINCE: Mapping[str, Release] = {
     "io_method": (18,),
     "index_skip_scan": (18,),
 }
+# the first release that has the new name, or not the old one, from the release notes
+RENAMINGS = (
+    Renaming("checkpoint_segments", (9, 5), "max_wal_size", 48, "MB"),
+    Renaming("min_parallel_relation_size", (10,), "min_parallel_table_scan_size"),
+    Renaming("replacement_sort_tuples", (11,)),
+    Renaming("wal_keep_segments", (13,), "wal_keep_size", 16, "MB"),
+    Renaming("operator_precedence_warning", (14,)),
+    Renaming("vacuum_cleanup_index_scale_factor", (14,)),
+    Renaming("stats_temp_directory", (15,)),
+    Renaming("force_parallel_mode", (16,), "debug_parallel_query"),
+    Renaming("vacuum_defer_cleanup_age", (16,)),
+    Renaming("old_snapshot_threshold", (17,)),
+    Renaming("ssl_ecdh_curve", (18,), "ssl_groups"),
+)
 # settings that change no database
 _READ_OPTIONS = (
     "shared_buffers", "huge_pages", "effective_cache_size", "work_mem", "hash_mem_multiplier", "temp_buffers",
@@ -70,6 +84,7 @@ class Postgres:
         **dict.fromkeys(("unix_socket_directories", "listen_addresses", "port"), ""),
     }
     read_options = _READ_OPTIONS
+    renamings = RENAMINGS
     identify = staticmethod(options.identify)
     catalogue = staticmethod(options.catalogue)
     value_fault = staticmethod(options.value_fault)

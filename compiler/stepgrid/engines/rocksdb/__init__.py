@@ -16,6 +16,7 @@ from stepgrid.plugins.engine import (
     IdentityError,
     OptionInfo,
     Release,
+    Renaming,
     Run,
     last_lines,
     range_fault,
@@ -52,6 +53,27 @@ SINCE: Mapping[str, Release] = {
     "waitforcompaction_universal": (8, 7),
 }
 
+# the first release that has the new name, or not the old one, from the same source
+RENAMINGS = (
+    Renaming("disable_data_sync", (5, 3)),
+    Renaming("mix_ave_kv_size", (6, 26)),
+    *(
+        Renaming(name, (7, 0))
+        for name in (
+            "base_background_compactions", "hard_rate_limit", "new_table_reader_for_compaction_inputs",
+            "rate_limit_delay_max_milliseconds", "soft_rate_limit",
+        )
+    ),
+    Renaming("use_block_based_filter", (7, 4)),
+    Renaming("use_clock_cache", (7, 4), "cache_type", words={"false": "lru_cache", "true": "clock_cache"}),
+    Renaming("use_clock_cache", (7, 7), "cache_type", words={"false": "lru_cache", "true": "hyper_clock_cache"}),
+    Renaming("use_tiered_volatile_cache", (8, 10), "use_tiered_cache"),
+    Renaming("check_flush_compaction_key_order", (9, 0)),
+    Renaming("compaction_fadvice", (9, 0)),
+    Renaming("random_access_max_buffer_size", (9, 11)),
+    Renaming("max_write_buffer_number_to_maintain", (10, 2)),
+)  # fmt: skip
+
 # gflags' own options, and those of tools that a shared library carries along: db_bench takes them and does nothing
 _OTHER_PROGRAMS = re.compile(r"/gflags\w*\.cc$|_analyzer\w*\.cc$|_parser\w*\.cc$")
 
@@ -86,6 +108,7 @@ class RocksDB:
     systems: tuple[str, ...] = ("make", "cmake")
     reserved: Mapping[str, str] = {}
     read_options = _READ_OPTIONS
+    renamings = RENAMINGS
     choices: Mapping[str, Sequence[str]] = {
         "compression_type": _COMPRESSION,
         "blob_compression_type": _COMPRESSION,
