@@ -26,6 +26,9 @@ CELLS = {  # full scale, smoke scale
     "2024-11-rocksdb-universal": (63, 9),
     "2025-01-vector-mariadb-pgvector": (47, 6),
     "2024-12-speedb": (25, 14),
+    "2025-11-sysbench-postgres": (26, 6),
+    "2025-12-sysbench-mysql": (8, 3),
+    "2026-06-insert-benchmark-postgres": (4, 3),
 }
 CLAIMS = {
     "2016-01-linkbench-disk-array": 5,
@@ -39,12 +42,16 @@ CLAIMS = {
     "2024-11-rocksdb-universal": 9,
     "2024-12-speedb": 22,
     "2025-01-vector-mariadb-pgvector": 2,
+    "2025-11-sysbench-postgres": 3,
+    "2025-12-sysbench-mysql": 2,
+    "2026-06-insert-benchmark-postgres": 4,
 }
 SMOKE_CLAIMS = {  # of others nothing can be told there
     "2016-01-linkbench-disk-array": 4,
     "2023-01-insert-benchmark-amd": 8,
     "2023-08-myrocks-gc-debt": 9,
     "2025-01-vector-mariadb-pgvector": 2,
+    "2025-12-sysbench-mysql": 1,
 }
 RELEASES = [
     "6.0.2",
@@ -103,6 +110,19 @@ BUILDS = {
     "2024-12-speedb": {"speedb.udd0", "speedb.udd1", "9.9hack"}
     | {f"rocksdb-{release}" for release in ["7.3.2", "7.10.2", "8.5.4", "8.6.7", "9.7.4", "9.9.3"]},
 }
+BUILDS |= {
+    "2025-11-sysbench-postgres": {"postgres-12.22"}
+    | {
+        f"postgres-{major}.{minor}"
+        for major, last in ((13, 23), (14, 20), (15, 15), (16, 11), (17, 7), (18, 1))
+        for minor in (last - 1, last)
+    },
+    "2025-12-sysbench-mysql": {
+        f"mysql-{release}" for release in ["5.6.51", "5.7.44", "8.0.43", "8.0.44", "8.4.6", "8.4.7", "9.4.0", "9.5.0"]
+    },
+    "2026-06-insert-benchmark-postgres": {"pg1710", "pg184", "pg19b1", "my848"},
+}
+MICROBENCHMARKS = {"2024-11-mysql-scan-regressions", "2025-11-sysbench-postgres", "2025-12-sysbench-mysql"}
 STEPS = {  # without the variables of a live grid
     "2016-01-linkbench-disk-array": ["load", "request.1", "request.2", "request.3", "request.4"],
     "2022-03-mixgraph": ["load", "drain", "mixgraph"],
@@ -114,6 +134,10 @@ STEPS = {  # without the variables of a live grid
     "2024-11-rocksdb-universal": [*LEGACY, "overwrite"],
     "2025-01-vector-mariadb-pgvector": ["load", "index", "search"],
     "2024-12-speedb": [*SEQUENCE, "overwrite"],
+    "2026-06-insert-benchmark-postgres": [
+        *("l.i0", "l.x", "l.i1", "l.i2", "settle"),
+        *("qr100.L1", "qp100.L2", "qr500.L3", "qp500.L4", "qr1000.L5", "qp1000.L6"),
+    ],
 }
 
 
@@ -125,7 +149,7 @@ def names(one: PlannedCell) -> list[str]:
 def test_every_post_is_looked_at() -> None:
     posts = {path.stem for path in (SPECS / "posts").glob("*.yaml")}
     assert posts == CELLS.keys() == BUILDS.keys() == CLAIMS.keys()
-    assert posts - STEPS.keys() == {"2024-11-mysql-scan-regressions"}
+    assert posts - STEPS.keys() == MICROBENCHMARKS
 
 
 def test_the_page_says_how_many_cells() -> None:
