@@ -120,7 +120,7 @@ def test_shrunk_to_the_cause(lab: Lab) -> None:
         "repro: without sync: 0.90 [0.89, 0.91] after 3 rounds: taken away",
         "repro: without log: 1.00 [0.99, 1.01] after 3 rounds: needed",
         "repro: without pages: 0.90 [0.89, 0.91] after 3 rounds: taken away",
-        "repro: run the script once more, 6 rounds",
+        "repro: once more: 0.900 [0.898, 0.902] after 6 rounds",
     ]
     script = (lab.folder / "small" / "repro.sh").read_text()
     assert 'run 1-read "${B}" read --index=slow --log=debug\n' in script

@@ -52,8 +52,6 @@ def run_repro(args: argparse.Namespace) -> int:
             sentence = f"{difference.step}: {difference.expected} is no difference that a smaller script could show"
             raise CommandError(f"{sentence}: measure more loads, or leave `--shrink` out", FAILED)
         repro = shrink.Shrinking(repro, folder, args.within, _say).run()
-        _say(f"run the script once more, {counted(repro.rounds, 'round')}")
-        repro = shrink.confirm(repro, folder)
     script.write(repro, folder)
     ratio = f"{repro.finding.metric.title} {repro.finding.expected} {repro.finding.verdict}".rstrip()
     print(f"{folder / script.SCRIPT}: {counted(repro.commands, 'command')}, {duration(repro.seconds)}, {ratio}")

@@ -113,12 +113,15 @@ class Shrinking:
     folder: Path  # attempts run beside it
     within: float  # seconds, from when the host is ours
     say: Callable[[str], None]
-    cut: Cut = field(default_factory=Cut)
-    rounds: int = 0  # that decided the last attempt which held
+    cuts: list[tuple[Cut, int]] = field(default_factory=lambda: [(Cut(), ROUNDS)])  # that held, in so many rounds
     until: float = 0.0
 
+    @property
+    def cut(self) -> Cut:
+        return self.cuts[-1][0]
+
     def run(self) -> Repro:
-        """Return the smallest script that still shows the difference."""
+        """Return the smallest script that shows the difference again, with the ratio of these rounds."""
         with host_lock(shared=False):
             self.until = time.monotonic() + self.within
             names = [step.name for step in self.repro.arms[1].steps[:-1]]
@@ -127,7 +130,11 @@ class Shrinking:
             self._divide_settings(self._settings("count"), FACTORS)
             self._divide_settings(self._settings("duration"), FACTORS)
             self._remove("options", self._common_options())
-        return replace(self.cut.apply(self.repro), rounds=max(ROUNDS, self.rounds))
+            while True:
+                repro = self._confirm()
+                if is_shown(repro.finding.interval, self.repro.finding.interval) or len(self.cuts) == 1:
+                    return repro
+                self.cuts.pop()  # of many attempts one may have held by chance
 
     def _remove(self, part: str, items: Sequence[str]) -> None:
         """Take items away: all, then halves, quarters and so on of those that are still there."""
@@ -182,7 +189,7 @@ class Shrinking:
         trial = self._attempt(cut.apply(self.repro))
         self.say(f"{title}: {trial.text}: {'taken away' if trial.holds else 'needed'}")
         if trial.holds and trial.interval:
-            self.cut, self.rounds = cut, trial.interval.loads
+            self.cuts.append((cut, max(ROUNDS, trial.interval.loads)))
         return trial.holds
 
     def _judge(self, logs: Sequence[float]) -> Trial | None:
@@ -207,24 +214,23 @@ class Shrinking:
             return Trial(False, failure=str(error))
         return Trial(False, failure="the time was used up")
 
+    def _confirm(self) -> Repro:
+        """Run all rounds of the smallest script once more: its ratio is free of the luck by which it was chosen."""
+        cut, rounds = self.cuts[-1]
+        repro, began = cut.apply(self.repro), time.monotonic()
+        interval = intervals([Sample(tuple(run_rounds(repro, self.folder, rounds, math.inf)))])[0]
+        assert interval is not None
+        self.say(f"once more: {ratio_text(interval.ratio, interval)} after {counted(rounds, 'round')}")
+        word = verdict_of(interval, SMALLEST_EFFECT, repro.finding.metric)
+        finding = replace(repro.finding, interval=interval, verdict=word)
+        return replace(repro, finding=finding, rounds=rounds, seconds=time.monotonic() - began)
+
 
 def is_shown(interval: Interval, first: Interval) -> bool:
     """Tell whether a difference is there for sure, and large enough."""
     word = verdict(interval.low, interval.high, SMALLEST_EFFECT)
     is_same = word == (FASTER if first.ratio > 1 else SLOWER)
     return is_same and math.log(interval.ratio) / math.log(first.ratio) >= SHARE
-
-
-def confirm(repro: Repro, folder: Path) -> Repro:
-    """Run all rounds of a script once: their ratio is what it is expected to show."""
-    began = time.monotonic()
-    with host_lock(shared=False):
-        logs = list(run_rounds(repro, folder, repro.rounds, math.inf))
-    interval = intervals([Sample(tuple(logs))])[0]
-    assert interval is not None
-    word = verdict_of(interval, SMALLEST_EFFECT, repro.finding.metric)
-    finding = replace(repro.finding, interval=interval, verdict=word)
-    return replace(repro, finding=finding, seconds=time.monotonic() - began)
 
 
 def run_rounds(repro: Repro, folder: Path, rounds: int, until: float) -> Generator[float]:
