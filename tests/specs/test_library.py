@@ -14,6 +14,7 @@ HOST = {"cpu": "a", "cores": 2, "memory": 2**33, "storage": {"filesystem": "ext4
 PARAMS = {  # what each family of workloads is given
     "db_bench": "keys: 1k, threads: 2, duration: 10s",
     "insert_benchmark": "rows: 1k, more_rows: 1k, clients: 2, deletes: true, duration: 10s",
+    "kv_bench": "keys: 1k, threads: 2, seconds: 1, durability: sync",
     "linkbench": "ids: 1k, clients: 2, duration: 10s",
     "pgbench": "scale: 1, clients: 2, duration: 10s",
     "sysbench": "tables: 2, rows: 1k, threads: 2, read_time: 1s, write_time: 1s",
@@ -86,6 +87,8 @@ def test_every_workload_resolves(tmp_path: Path, name: str) -> None:
     engine = {"db_bench": "rocksdb", "vector": "mariadb", "pgbench": "postgres"}.get(kind, "mysql")
     options = "options: [leveled, c4r16, byrx]" if engine == "rocksdb" else ""
     made = builds(engine).replace("5.18.4", "6.0.2")  # which is the first with mixgraph
+    if kind == "kv_bench":
+        made = "builds: {a: {extends: kv_bench.redb}}"
     plan = planned(tmp_path, made, options, f"workload: {name}", f"params: {{{PARAMS[kind]}}}")
     assert plan.stages
     assert all(stage.steps for stage in plan.stages)

@@ -61,3 +61,10 @@ def test_the_options_of_mariadb_are_its_own() -> None:
     given = set(re.findall(r"\b((?:innodb|mhnsw|binlog|log|sync|max|performance|eq)_\w+):", text))
     assert len(given) > 20
     assert given <= known
+
+
+def test_the_lock_names_one_public_registry() -> None:
+    lock = (SPECS / "programs/kv_bench/Cargo.lock").read_text(encoding="utf-8")
+    sources = {line for line in lock.splitlines() if line.startswith("source")}
+    assert sources == {'source = "registry+https://github.com/rust-lang/crates.io-index"'}
+    assert lock.count("checksum = ") == lock.count("source = ")

@@ -27,6 +27,8 @@ SHORTEST = 60.0  # seconds
 SHORTEST_WORK = 0.05  # seconds of a step that rows end, on a small machine
 _COUNTS = ("step.threads", "step.clients", "step.requesters")
 Load: TypeAlias = tuple[Segment, ...]  # that a cell begins with
+_WAL_OPTIONS = ("sync", "disable_wal")  # of db_bench
+_DURABILITY_HINT = "one class for all builds: `durability` of a command, `sync` and `disable_wal` of db_bench"
 _WORTH = 3600.0  # seconds that a missing checkpoint costs
 
 
@@ -80,6 +82,30 @@ def _refused(noun: str, builds: Sequence[Build], is_strict: bool) -> Iterator[Fi
         message = f"{noun} may get no verdict against each other: {listed}"
         hint = "one route and the same flags for all; or `allow: {mixed-quality: REASON}` compares them as shipped"
         yield Finding(second.where, message, hint, width=len(second.family))
+
+
+def _mixed_durability(subject: Subject) -> Iterator[Finding]:
+    """Find steps that write, and promise more under one build than under another."""
+    classes = defaultdict[tuple[object, ...], dict[str, tuple[str, int]]](dict)
+    options = zip(subject.table.rows, *map(subject.table.column, _WAL_OPTIONS), strict=True)
+    for row, sync, disable_wal in options if compares_builds(subject) else ():
+        head, settings = row.step.head, row.step.settings.values
+        durability = settings.get("durability")
+        if head.kind == "db_bench":
+            facts = Facts({"sync": sync, "disable_wal": disable_wal})
+            synced = "group" if settings["threads"] > 1 else "sync"
+            durability = "none" if facts.is_on("disable_wal") else synced if facts.is_on("sync") else "os"
+        if durability and head.measured and head.mutates:
+            for position in subject.table.cells(row):
+                labels = {**subject.labels(position)}
+                build = labels.pop("build")
+                classes[head.name, *labels.items()].setdefault(durability, (build, position))
+    for (step, *_), builds in classes.items():
+        if len(builds) > 1:
+            listed = ", ".join(f"`{durability}` under {build}" for durability, (build, _) in builds.items())
+            message = f"step `{step}` writes with unequal durability: {listed}"
+            cells = {position for _, position in builds.values()}
+            yield Finding(subject.places.of_step(str(step), "durability"), message, _DURABILITY_HINT, cells)
 
 
 # flags that decide how fast the code is; the others say what is in it
@@ -376,6 +402,7 @@ RULES = (
     Rule("option-renamed", "an option under the name that other releases have", _renamed),
     Rule("base-without-cell", "a base that no cell is at", _no_base),
     Rule("mixed-quality", "builds that get no verdict against each other", _mixed_quality),
+    Rule("mixed-durability", "builds whose writes survive unlike failures", _mixed_durability, reads=_WAL_OPTIONS),
     Rule("shared-programs", "a version that consists of the programs of others", _shared_programs),
     Rule("no-repeats", "a comparison without repeated loads", _no_repeats),
     Rule("ref-open", "a ref that may be a branch, without a lock file", _open_refs),

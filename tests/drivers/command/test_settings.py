@@ -25,6 +25,11 @@ def _metric(**given: Any) -> dict[str, Any]:
         ),
         ({"argv": ["x", "a{options}"]}, "argv", "{options} stands for several words: give it as a word of its own"),
         ({"argv": ["x"], "duration": 0.0}, "duration", "Input should be greater than 0"),
+        (
+            {"argv": ["x"], "durabilities": "none sync", "durability": "os"},
+            "durability",
+            "expected none or sync, which the program can do",
+        ),
         ({"argv": ["x"], "shell": True}, "shell", "Extra inputs are not permitted"),
         (_metric(pattern=r"\d+"), "metrics", r"the pattern `\d+` has 0 groups; it needs one, around the number"),
         (_metric(pattern="(a)(b)"), "metrics", "the pattern `(a)(b)` has 2 groups; it needs one, around the number"),

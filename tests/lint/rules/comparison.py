@@ -29,7 +29,23 @@ GIT = 'git: "https://a.example/x.git", ref: v1'
 CRATE = "crate: librocksdb-sys, version: 0.17.3+10.4.2"
 MAVEN = 'maven: "org.rocksdb:rocksdbjni:9.10.0", tree: {crate: librocksdb-sys, version: 0.17.3+10.4.2}'
 
+WRITES = """\
+title: t
+builds:
+  r: {engine: rocksdb, version: 9.10.0, source: {system: db_bench}}
+  p: {engine: program, source: {path: bench}, flags: {programs: p}}
+steps:
+  - {name: load, kind: db_bench, benchmarks: [fillseq, waitforcompaction], fresh: true, duration: null, threads: 1, when: "engine == 'rocksdb'"}
+  - {name: w, kind: db_bench, benchmarks: [overwrite], mutates: true, options: {%s}, when: "engine == 'rocksdb'"}
+  - {name: w, kind: command, argv: ["{program:p}"], mutates: true, when: "engine == 'program'"}
+params: {keys: 1M, duration: 10m, durability: %s, threads: %s}
+repeat: 2
+"""
+
 FIRES = {
+    "mixed-durability": [
+        (WRITES % ("sync: false", "sync", 1), "step `w` writes with unequal durability: `os` under r, `sync` under p"),
+    ],
     "base-without-cell": [
         (spec(WHILE, rest=HOLED + "report: {base: {bits: 10, threads: 1}}\n"), "no cell is at the base, bits 10, threads 1: nothing can be compared with it"),
     ],
@@ -57,6 +73,13 @@ FIRES = {
 }  # fmt: skip
 
 QUIET = {
+    "mixed-durability": [
+        WRITES % ("sync: true", "sync", 1),
+        WRITES % ("sync: true", "group", 4),
+        WRITES % ("disable_wal: true", "none", 1),
+        WRITES.replace("mutates: true, ", "") % ("sync: false", "sync", 1),
+        WRITES % ("sync: false", "sync", 1) + "sweep: {value: {option: value_size, values: [8, 10], steps: [w]}}\nreport: {base: {value: 8}}\n",
+    ],
     "base-without-cell": [
         spec(WHILE, rest=GRID + "report: {base: {bits: 8}}\n"),
         spec(WHILE, rest=GRID),

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from stepgrid.drivers.command import selectors
@@ -123,6 +132,10 @@ class Series(Model):
     times: Annotated[Factor | None, Field(description="by which the rate is multiplied")] = None
 
 
+Durability = Literal["none", "os", "sync", "group"]
+_CLASSES = "none|os|sync|group"
+
+
 class Settings(Model):
     argv: Annotated[
         tuple[Word, ...],
@@ -145,3 +158,23 @@ class Settings(Model):
     duration: Annotated[
         Seconds | None, DURATION, Field(description="how long it runs, where that is known: for the deadline")
     ] = None
+    durabilities: Annotated[
+        str | None,
+        Field(pattern=f"^({_CLASSES})( ({_CLASSES}))*$", description="all that its `durability` can be: none os sync"),
+    ] = None
+    durability: Annotated[
+        Durability | None,
+        Field(
+            description="a write that has returned is lost with its process (none), or survives it (os), "
+            "or a power cut too: each by a sync of its own (sync), or several by one (group)"
+        ),
+    ] = None
+
+    @field_validator("durability")
+    @classmethod
+    def _require_class(cls, value: str | None, info: ValidationInfo) -> str | None:
+        classes = (info.data.get("durabilities") or "").split()
+        if value and classes and value not in classes:
+            context = {"classes": " or ".join(classes)}
+            raise PydanticCustomError("durability", "expected {classes}, which the program can do", context)
+        return value
