@@ -18,6 +18,11 @@ type Result<T> = std::result::Result<T, Box<dyn Error>>;
 const TABLE: redb::TableDefinition<&[u8], &[u8]> = redb::TableDefinition::new("kv");
 
 fn main() -> Result<()> {
+    // in a thread of its own, as that of a program that does more: a process of one thread has cheaper locks
+    std::thread::spawn(|| run().map_err(|error| error.to_string())).join().unwrap().map_err(Into::into)
+}
+
+fn run() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [engine, benchmark, folder, keys, seed] = words.as_slice() else { return Err("five words are needed".into()) };
     let (keys, seed): (u64, u64) = (keys.parse()?, seed.parse()?);

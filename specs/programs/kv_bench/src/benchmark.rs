@@ -179,9 +179,10 @@ impl<S: Store> Run<'_, S> {
         };
         let mut batch: Vec<(Key, &[u8])> = Vec::with_capacity(settings.batch_size);
         let is_timed = settings.duration.is_some() && benchmark.choice != Choice::Sequential;
+        let only = benchmark.percent.iter().position(|percent| *percent == 100);
         let (mut number, mut last) = (0, ticks());
         while (is_timed || number < settings.num) && !self.is_over.load(Relaxed) {
-            let operation = benchmark.operation(&mut random);
+            let operation = only.unwrap_or_else(|| benchmark.operation(&mut random));
             let mut operations = 1;
             match operation {
                 READ => {
