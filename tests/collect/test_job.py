@@ -142,7 +142,7 @@ def test_the_schema_is_in_every_file(experiment):
 
 
 ALL = (
-    *("steps", "series", "samples", "rates", "latencies", "histograms", "counters", "levels", "sizes"),
+    *("steps", "series", "samples", "rates", "latencies", "histograms", "counters", "levels", "sizes", "events"),
     *("history", "environment", "metrics"),
 )
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from stepgrid.collect.series import series_figures, series_warnings
+from stepgrid.collect.series import dips, series_figures, series_warnings
 from stepgrid.plugins.metrics import METRICS
 
 
@@ -27,6 +27,11 @@ def test_the_p99_is_what_ninety_nine_in_a_hundred_reach():
 def test_too_little_to_tell(rates):
     assert series_figures(points(rates)) == {}
     assert list(series_warnings(points(rates))) == []
+
+
+def test_slow_seconds_that_follow_each_other_are_one_dip():
+    assert dips(points([100, 40, 30, 100, 100, 49, 100])) == [(1.0, 3.0), (5.0, 6.0)]
+    assert dips(points([100, 50, 100])) == dips([]) == []
 
 
 def test_the_steady_part():

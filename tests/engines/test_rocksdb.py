@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Callable, Sequence
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from stepgrid.engines import rocksdb
 from stepgrid.engines.rocksdb import tree_levels
-from stepgrid.plugins.engine import IdentityError, OptionInfo, Run
+from stepgrid.plugins.engine import EngineEvent, IdentityError, OptionInfo, Run
 from stepgrid.plugins.registry import engine
 
 ROCKSDB = engine("rocksdb")
@@ -328,3 +329,36 @@ def test_edits_of_any_length_and_a_last_one_that_was_cut(
     many = [row("default", "L1", len(keys), len(keys) * 100)] if keys else []
     lost = manifest[: len(manifest) - min(cut, 20)]
     assert tree_levels(made(tmp_path_factory.mktemp("db"), lost)) == [*whole, *many]
+
+
+# The log of RocksDB 9.10.0, without what is left out here; its lines are of a host that is 5.5 hours ahead
+STAMP = "2026/11/26-11:01:08."
+LOG = f"""\
+{STAMP}836070 139 EVENT_LOG_v1 {{"time_micros": 1795671068836000, "job": 3, "event": "flush_started", \
+"num_memtables": 1, "flush_reason": "Write Buffer Full"}}
+{STAMP}880000 139 EVENT_LOG_v1 {{"time_micros": 1795671068880000, "job": 3, "event": "table_file_creation"}}
+{STAMP}910519 164 [WARN] [db/column_family.cc:982] [default] Stopping writes because we have 2 immutable memtables \
+(waiting for flush), max_write_buffer_number is set to 2
+{STAMP}920000 138 EVENT_LOG_v1 {{"time_micros": 1795671068920000, "job": 6, "event": "compaction_started", \
+"compaction_reason": "LevelL0FilesNum", "files_L0": [73, 72]}}
+{STAMP}943500 139 [WARN] [db/column_family.cc:1040] [default] Stalling writes because we have 6 level-0 files rate 83886
+{STAMP}943800 139 (Original Log Time {STAMP}942998) EVENT_LOG_v1 {{"time_micros": 1795671068942981, "job": 3, \
+"event": "flush_finished", "output_compression": "NoCompression"}}
+{STAMP}960000 139 [db/column_family.cc:1079] [default] Increasing compaction threads because we have 3 level-0 files
+{STAMP}970000 139 EVENT_LOG_v1 {{"time_micros": 17956710
+"""
+
+
+def test_events_of_a_log() -> None:
+    found = [(round(event.began - 1795671068, 4), round(event.seconds, 4), *event[2:]) for event in _log_events(LOG)]
+    assert found == [
+        (0.836, 0.107, "flush", "Write Buffer Full"),
+        (0.9105, 0.0325, "write stop", "we have 2 immutable memtables (waiting for flush), max_write_buffer_number is "
+         "set to 2"),
+        (0.9435, 0.0165, "write slowdown", "we have 6 level-0 files"),
+        (0.92, math.inf, "compaction", "LevelL0FilesNum"),
+    ]  # fmt: skip
+
+
+def _log_events(text: str) -> Sequence[EngineEvent]:
+    return [*rocksdb.log_events(text.splitlines(keepends=True))]

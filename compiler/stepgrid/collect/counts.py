@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
@@ -17,12 +18,21 @@ from stepgrid.model.figures import LIVE_ROWS, START_FIGURES, TREE_LEVELS
 from stepgrid.model.metrics import SERVER_CPU, Metric
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.result_schema import LEVEL_STATES
-from stepgrid.plugins.collector import CLIENT, EVENT, FUNCTIONS, RECORDED, CountingCollector
+from stepgrid.plugins.collector import (
+    CLIENT,
+    EVENT,
+    FUNCTIONS,
+    RECORDED,
+    AskingCollector,
+    Collector,
+    CountingCollector,
+)
 from stepgrid.plugins.registry import COLLECTORS
 from stepgrid.plugins.statements import PLANS_FILE
 
 Row = Mapping[str, Any]
 Count = tuple[str, str, float]  # who counted, name, growth
+Event = tuple[float, float, str, str, str]  # second, seconds, kind, name, source
 
 # A server's statistics, before and after the step; of an embedded engine, its files have those of before.
 
@@ -119,6 +129,25 @@ def _levels(before: Row, after: Row) -> Iterator[Row]:
             yield {**row, **work, **average}
 
 
+# Events of its engine, by the engine's log, and by a collector
+
+EVENT_FILE = "events.json"  # in the folder of statistics
+LOG, SAMPLED = "log", "sampled"  # sources of an event
+
+
+def step_events(step: Path, record: Row) -> Iterator[Event]:
+    """Yield second since the step's start, seconds, kind, name and source; `record`: step.json."""
+    events = [(*event, LOG) for event in read_json(step / STATISTICS / EVENT_FILE).get("events", ())]
+    for folder, collector in _collectors(step):
+        if isinstance(collector, AskingCollector):
+            events += [(*event, SAMPLED) for event in collector.events(folder)]
+    if events:
+        start = datetime.fromisoformat(record["started"]).timestamp()
+        for began, seconds, kind, name, source in events:
+            second, end = max(0.0, began - start), min(began + seconds - start, float(record["seconds"]))
+            yield second, max(0.0, end - second), kind, name, source
+
+
 # Collectors: tools that look on while the step runs.
 
 COLLECTED = "collectors"  # folder of a step
@@ -130,10 +159,15 @@ COST = "they cost some of its speed"
 
 def collector_figures(step: Path) -> dict[str, float]:
     figures: dict[str, float] = {}
+    for folder, collector in _collectors(step):
+        figures |= collector.parse(folder)
+    return figures
+
+
+def _collectors(step: Path) -> Iterator[tuple[Path, Collector]]:
     for folder, record in _collector_records(step):
         if (kind := record.get("collector")) in COLLECTORS.names():
-            figures |= COLLECTORS.get(str(kind)).parse(folder)
-    return figures
+            yield folder, COLLECTORS.get(str(kind))
 
 
 def collector_counts(step: Path) -> Iterator[Count]:

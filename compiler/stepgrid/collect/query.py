@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 NAMES = (
-    *("steps", "series", "samples", "rates", "latencies", "histograms", "counters", "levels", "sizes"),
+    *("steps", "series", "samples", "rates", "latencies", "histograms", "counters", "levels", "sizes", "events"),
     *("environment", "history", "metrics", "columns"),
 )
 _AGAIN = "`stepgrid report` makes them again"

@@ -6,13 +6,15 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
-from operator import attrgetter
+from itertools import accumulate, chain, groupby, pairwise
+from operator import attrgetter, itemgetter
 from statistics import NormalDist, fmean, median
 
 from stepgrid.model.figures import ClientRate
+from stepgrid.model.metrics import VARIATION
 
 Points = Sequence[tuple[float, float]]  # (second, operations per second)
+Span = tuple[float, float]  # seconds
 FEWEST = 5  # points: fewer say nothing
 NOT_STEADY = "no steady state"
 
@@ -35,8 +37,8 @@ def _variation(rates: Sequence[float]) -> dict[str, float]:
     count, mean, middle = len(rates), math.fsum(rates) / len(rates), median(rates)
     deviation = math.sqrt(math.fsum((rate - mean) ** 2 for rate in rates) / (count - 1))
     return {
-        "qps_variation_pct": 100 * deviation / mean,
-        "slow_seconds_pct": 100 * sum(rate < middle / 2 for rate in rates) / count,
+        VARIATION: 100 * deviation / mean,
+        "slow_seconds_pct": 100 * sum(rate < HALF * middle for rate in rates) / count,
         "stalled_seconds_pct": 100 * sum(rate < middle / 10 for rate in rates) / count,
         "worst_qps_p99": sorted(rates)[math.ceil(count / 100) - 1],
     }
@@ -51,6 +53,24 @@ def _steady_figures(points: Points) -> dict[str, float]:
         return change
     begin = points[state.start - 1][0] if state.start else 0.0  # the time of a point is the end of its interval
     return {**change, "steady_from_s": begin, "steady_qps": state.mean}
+
+
+# Dips: seconds below half of the median, those that follow each other as one.
+
+HALF = 0.5
+
+
+def slow_seconds(points: Points) -> list[tuple[Span, bool]]:
+    """Give each interval, and whether its rate is below half of the median; a point has the end of its interval."""
+    ends = [0.0, *(second for second, _ in points)]
+    least = HALF * median(rate for _, rate in points) if points else 0.0
+    return [(span, rate < least) for span, (_, rate) in zip(pairwise(ends), points, strict=True)]
+
+
+def dips(points: Points) -> list[Span]:
+    runs = groupby(slow_seconds(points), itemgetter(1))
+    spans = ([span for span, _ in members] for is_slow, members in runs if is_slow)
+    return [(members[0][0], members[-1][1]) for members in spans]
 
 
 # The steady part of a series.

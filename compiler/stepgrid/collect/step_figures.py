@@ -20,6 +20,7 @@ from stepgrid.collect.counts import (
     COLLECTED,
     STATISTICS,
     Count,
+    Event,
     ServerFigures,
     collector_counts,
     collector_figures,
@@ -27,6 +28,7 @@ from stepgrid.collect.counts import (
     probe_counts,
     probe_figures,
     server_figures,
+    step_events,
     step_plans,
 )
 from stepgrid.collect.samples import Row, Usage, read_samples, series
@@ -73,6 +75,7 @@ class StepFigures:
     sizes: Sequence[Mapping[str, float | str]] = ()  # of the server's tables and indexes
     histograms: Sequence[Buckets] = ()
     rates: Sequence[ClientRate] = ()
+    events: Sequence[Event] = ()  # rows of the table `events`
     start: Mapping[str, Any] = field(default_factory=dict)  # what it began with, by the names of model.step_start
     plans: Mapping[str, str] = field(default_factory=dict)  # of its statements
 
@@ -161,6 +164,7 @@ def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
         sizes=server.sizes,
         histograms=list(output.histograms),
         rates=list(output.rates),
+        events=[*step_events(folder, record)] if {STATISTICS, COLLECTED} & raw.files else [],
         start=server.start,
         plans=step_plans(folder) if STATISTICS in raw.files else {},
     )

@@ -193,6 +193,7 @@ class ResultTables:
         for part in step.histograms:
             tables["histograms"].add(point, {**part._asdict(), "operation": [part.operation or None] * len(part.least)})
         tables["counters"].add(point, _columns(("source", "name", "grown"), step.counts))
+        tables["events"].add(point, _columns(("second", "seconds", "kind", "name", "source"), step.events))
         for name, records in (("levels", step.levels), ("sizes", step.sizes)):
             columns = [column for column in GROWING[name] if column not in Point._fields]
             tables[name].add(point, {column: [record.get(column) for record in records] for column in columns})

@@ -35,6 +35,7 @@ def columns(pairs: str) -> Mapping[str, str]:
     return dict(pair.split("=") for pair in pairs.split())
 
 
+VARIATION = "qps_variation_pct"
 QPS = "qps"  # what is compared unless something else is asked for
 CLIENT_CPU, SERVER_CPU = "client_cpu_us_per_op", "server_cpu_us_per_op"
 
@@ -102,7 +103,7 @@ ANSWERS = (
 )  # fmt: skip
 
 VARIANCE = (
-    Metric("qps_variation_pct", "%", "lower",
+    Metric(VARIATION, "%", "lower",
            "Standard deviation of the seconds' QPS, of their mean: the coefficient of variation.", SERIES),
     Metric("slow_seconds_pct", "%", "lower", "Share of the seconds with less than half of the median QPS.", SERIES),
     Metric("stalled_seconds_pct", "%", "lower",

@@ -92,7 +92,7 @@ OBJECT_FIGURES: Mapping[str, str] = {
 
 QUERY_PLANS = "query plan"  # scope of `environment`
 
-SCHEMA = 7
+SCHEMA = 8
 SEPARATOR = "\x1e"  # between the warnings of a row of `figures`
 
 _STEP = {
@@ -142,6 +142,11 @@ SAMPLES = {**_POINT, "second": "DOUBLE"}  # and the figures of collect.samples
 COUNTERS = {**_POINT, "source": "VARCHAR", "name": "VARCHAR", "grown": "DOUBLE"}
 LEVEL = {**_POINT, **dict.fromkeys(("family", "level", "priority"), "VARCHAR"), **dict.fromkeys(LEVELS, "DOUBLE")}
 HISTOGRAMS = {**_POINT, "operation": "VARCHAR", **dict.fromkeys(("least", "most", "operations"), "DOUBLE")}
+EVENTS = {
+    **_POINT,
+    **dict.fromkeys(("second", "seconds"), "DOUBLE"),
+    **dict.fromkeys(("kind", "name", "source"), "VARCHAR"),
+}
 SIZES = {**_POINT, **dict.fromkeys(OBJECT, "VARCHAR"), **dict.fromkeys(OBJECT_FIGURES, "DOUBLE")}
 ENVIRONMENT = {"scope": "VARCHAR", "subject": "VARCHAR", "name": "VARCHAR", "value": "VARCHAR"}
 METRICS = {
@@ -157,6 +162,7 @@ PARTS = {  # what grows result by result; `attempts` is a part of `environment`
     "counters": COUNTERS,
     "levels": LEVEL,
     "sizes": SIZES,
+    "events": EVENTS,
     "attempts": ENVIRONMENT,
 }
 COLUMNS = dict.fromkeys(("table_name", "column_name", "type", "unit", "meaning"), "VARCHAR")
@@ -258,6 +264,14 @@ MEANING: Mapping[str, Mapping[str, str]] = {
     },
     "levels": {**_KEY, **LEVEL_KEYS, **{name: column.meaning for name, column in LEVELS.items()}},
     "sizes": {**_KEY, **OBJECT, **OBJECT_FIGURES},
+    "events": {
+        **_KEY,
+        "second": "since the step's start, when it began",
+        "seconds": "that it took; 0: a moment",
+        "kind": "flush, compaction, write stop, checkpoint, autovacuum …",
+        "name": "its cause, or the table that it was of",
+        "source": "log: of the engine; sampled: a state that a collector met, as exact as its interval",
+    },
     "history": {
         **_KEY,
         "kind": "the driver that ran the step",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from stepgrid.plugins.engine import EngineEvent
 
 RECORDED = "[recorded]"  # among counts by function: microseconds of CPU of the windows that were recorded
 EVENT = "[event] "  # likewise: how often an event happened in each microsecond of CPU
@@ -53,6 +56,15 @@ class CountingCollector(Protocol):
     """A collector that counts by names that no metric has."""
 
     def counted(self, folder: Path, settings: Mapping[str, Any]) -> Mapping[str, float]: ...
+
+
+@runtime_checkable
+class AskingCollector(Protocol):
+    """A collector that asks the engine's server: a program of ours, whose request says how the server is reached."""
+
+    module: str
+
+    def events(self, folder: Path) -> Iterable[EngineEvent]: ...
 
 
 @runtime_checkable

@@ -226,6 +226,24 @@ def renamings_of(engine: object, version: str) -> Mapping[str, Renaming]:
     return by_name
 
 
+class EngineEvent(NamedTuple):
+    """Work that an engine does beside that of its clients, or a time in which it holds them up."""
+
+    began: float  # seconds since 1970
+    seconds: float  # 0: a moment; infinite: it was not over when the log ended
+    kind: str  # flush, compaction, checkpoint …
+    name: str = ""
+
+
+@runtime_checkable
+class EventLog(Protocol):
+    """An engine whose log has events."""
+
+    event_log: str  # path in the database; empty: what a server writes to stderr
+
+    def events(self, lines: Iterable[str]) -> Iterable[EngineEvent]: ...
+
+
 class Built(Engine, EngineBuilder, Protocol):
     """Both halves: an engine that this version builds."""
 

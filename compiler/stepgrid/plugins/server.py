@@ -277,6 +277,17 @@ class ServerTimeouts(Protocol):
 
 
 @runtime_checkable
+class StatefulEngine(Protocol):
+    """A server engine with states in which it holds its clients up, to catch up with its own work."""
+
+    def connect(self, access: Access) -> Connection: ...
+
+    def states(self, connection: Connection) -> Sequence[IdleReading]:
+        """Read what is normal at or below its least value; `what` is a kind of event."""
+        ...
+
+
+@runtime_checkable
 class ExternalServerEngine(Protocol):
     """A server engine of which one that already runs can be measured."""
 

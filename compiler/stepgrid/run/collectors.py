@@ -22,7 +22,14 @@ from stepgrid.host.sampling import ProcessGroup
 from stepgrid.model.plan import Command
 from stepgrid.model.site import Site
 from stepgrid.plugins import driver
-from stepgrid.plugins.collector import COMMAND, AttachingCollector, Collector, DrawingCollector, Target
+from stepgrid.plugins.collector import (
+    COMMAND,
+    AskingCollector,
+    AttachingCollector,
+    Collector,
+    DrawingCollector,
+    Target,
+)
 from stepgrid.plugins.driver import Context, command_words
 from stepgrid.plugins.registry import COLLECTORS
 from stepgrid.plugins.server import counter_differences
@@ -106,24 +113,32 @@ class ActiveCollectors:
         if not is_real(folder):  # the step's program began before: the step fails when it has ended
             return
         folder.mkdir(parents=True)
-        env, kind = environment({}), _kind(declaration)
         target = Target(tuple(sorted(ProcessGroup(engine).members())) or (engine,), folder, client)
         try:
-            if kind is not None:
-                words = kind.argv(self.site.tool(kind.tool), declaration, target)
-            else:
-                context = self.context._replace(folder=folder)
-                words = command_words(declaration["command"], {}, context, {"pid": str(engine)})
+            words, env = self._command(declaration, target, engine)
             record = {"argv": list(words), "environment": env, "pids": target.pids, "client": client}
             write_json(folder / COMMAND, record, durable=False)
             process = supervision.spawn(Program(words, env, folder))
-        except LookupError as error:
+        except (LookupError, ValueError) as error:
             note(folder, declaration, str(error.args[0]))
         except MissingError as error:
             note(folder, declaration, str(error))
         else:
             self.journal(str(declaration["name"]), process.pid)
             self._running.append(_Running(declaration, folder, process))
+
+    def _command(
+        self, declaration: Mapping[str, Any], target: Target, engine: int
+    ) -> tuple[Sequence[str], dict[str, str]]:
+        kind, context = _kind(declaration), self.context._replace(folder=target.folder)
+        asking: object = kind
+        if isinstance(asking, AskingCollector):
+            command = driver.server_request(asking.module, context, declaration)
+            attach(target.folder, command.files)
+            return command.argv, environment(command.env)
+        if kind is not None:
+            return kind.argv(self.site.tool(kind.tool), declaration, target), environment({})
+        return command_words(declaration["command"], {}, context, {"pid": str(engine)}), environment({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +159,7 @@ class _Running:
         status, _ = supervision.reap(self.process)
         if not is_real(self.folder):
             return
+        driver.forget_password(self.folder)
         warning = None if status in GOOD else f"it {describe_exit(status)}{last_line(self.folder)}"
         if overdue:
             warning = f"it did not end within {TO_END:g} s of SIGINT, and was killed"

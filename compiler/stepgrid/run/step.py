@@ -8,13 +8,15 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, cast
 
+from stepgrid.collect.counts import EVENT_FILE
 from stepgrid.host.disk import disk_full, is_disk_full, met_full_disk, read_only
 from stepgrid.host.failure import FOUND_NOTHING, StageError, end_of_log, explaining_log
-from stepgrid.host.files import modification_times, scan, write_json
+from stepgrid.host.files import modification_times, open_regular, scan, write_json
 from stepgrid.host.processes.cgroup import ControlGroup, caged
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch, plan_launch, unloaded_allocator
 from stepgrid.host.processes.signals import STARTED
@@ -35,7 +37,7 @@ from stepgrid.model.search import SEARCH, with_value
 from stepgrid.model.units import duration, exact_size
 from stepgrid.plugins import hit_rate
 from stepgrid.plugins.driver import Context, FailureExplainer, RefusedError, Runner, absolute_inputs, forget_password
-from stepgrid.plugins.engine import TreeReader
+from stepgrid.plugins.engine import EventLog, TreeReader
 from stepgrid.plugins.registry import engine, input_files, parse_step, require_runner, runner, server_engine
 from stepgrid.plugins.server import ClientEnvironment
 from stepgrid.plugins.statements import PLANS_FILE, ClientStatements, named_statements
@@ -145,6 +147,7 @@ class Step:
                 plans[AFTER] = self._read_plans(statements)
                 with suppress(OSError):  # figures stand without them
                     write_json(self.folder / STATISTICS_FOLDER / PLANS_FILE, plans, durable=False)
+            self._keep_events(process)
         message = self._explain(kind, process, deadline, plan.command.keep)
         lost = self._lost_server(bool(message))
         if not (message or lost):
@@ -227,6 +230,23 @@ class Step:
     def _read_plans(self, statements: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
         server = server_engine(self.server.access.engine) if self.server and statements else None
         return read_plans(server, self.server, statements) if self.server and server else {}
+
+    def _keep_events(self, process: ProcessEnd) -> None:
+        """Keep what the engine's log says of these seconds; where it cannot be read, there is nothing of it."""
+        logging: object = engine(self.server.access.engine if self.server else self.attempt.job.build.engine)
+        if self.replay or not isinstance(logging, EventLog):
+            return
+        name, server = logging.event_log, self.server
+        path = server.folder / "stderr" if server and not name else self.data / name
+        began, ended = (datetime.fromisoformat(text).timestamp() for text in (process.started, process.ended))
+        with suppress(OSError), os.fdopen(open_regular(path), encoding="utf-8", errors="replace") as log:
+            rows = [
+                event._replace(seconds=min(event.seconds, ended - event.began))
+                for event in logging.events(log)
+                if event.began < ended and event.began + event.seconds > began
+            ]
+            (self.folder / STATISTICS_FOLDER).mkdir(exist_ok=True)
+            write_json(self.folder / STATISTICS_FOLDER / EVENT_FILE, {"events": rows}, durable=False)
 
     def _supervise(self, plan: LaunchPlan, deadline: float, sampler: Sampler, launch: dict[str, Any]) -> ProcessEnd:
         """Run the program to its end; `launch` gets how it was found to run."""

@@ -41,6 +41,8 @@ from stepgrid.summarize.statistics.verdicts import (
     FASTER,
     INCONCLUSIVE,
     INDICATIVE,
+    LESS_EVEN,
+    MORE_EVEN,
     ONE_LOAD,
     SAME,
     SLOWER,
@@ -52,7 +54,7 @@ IDLE = "without work in a load"
 BUILD_NOUNS = "builds", "releases"  # the second where all are versions of one thing
 DOT = " · "
 SHARE_BELOW = 0.5  # a smaller ratio is a share of the base: 7 % of the QPS
-_KINDS = {FASTER: FASTER, BETTER: FASTER, SLOWER: SLOWER, WORSE: SLOWER}
+_KINDS = {**dict.fromkeys((FASTER, BETTER, MORE_EVEN), FASTER), **dict.fromkeys((SLOWER, WORSE, LESS_EVEN), SLOWER)}
 _BUILD_DIFFERENCES = {  # by the first word of what differs
     "suite": "packages of different Debian suites",
     "compiler": "different compilers",

@@ -55,7 +55,11 @@ KINDS = {
         "Over time",
         "Grey: single loads; bold: their median. Red ticks: stalls, seconds with less than a tenth of the median.",
     ),
-    "device": ("Device over time", "The first load of an arm; reads and writes of the whole device, also for others."),
+    "device": (
+        "Events and device over time",
+        "The first load of an arm. Below QPS: what the engine's log or a collector says when it happened; grey bands: "
+        "dips, seconds below half of the median QPS. Reads and writes are those of the whole device, also for others.",
+    ),
     "trade-offs": (
         "Trade-offs",
         "Medians of the loads; a line joins the points that no other one beats in both figures.",

@@ -8,11 +8,14 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
+from operator import itemgetter
 from statistics import median
 from typing import NamedTuple
 
+from stepgrid.collect.series import Points, Span, dips, slow_seconds
 from stepgrid.model import units
 from stepgrid.model.plan import MOST_LOADS, is_imported
 from stepgrid.model.units import counted, percent
@@ -21,8 +24,10 @@ from stepgrid.summarize.causes import DASH, ArmCause, causes_by_arm, chain_text,
 from stepgrid.summarize.claim_judgement import UNDECIDED
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import RATIO, Case, Comparison
+from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.conditions import OTHER_HOST
 from stepgrid.summarize.data.points import Point, group
+from stepgrid.summarize.data.tables_reader import Event
 from stepgrid.summarize.findings import DOT, ArmCase, arms
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import spec_words
@@ -93,6 +98,92 @@ def reasons_by_arm(report: Report, comparison: Comparison) -> dict[str, str]:
 def reason_line(report: Report) -> str:
     chains = {axis: chain_text(causes) for axis, causes in reasons(report).items()}
     return "".join(chains.values()) if len(chains) == 1 else DOT.join(map(": ".join, chains.items()))
+
+
+# Dips, and the events of the engine that they fall into
+
+MOST_KINDS, MOST_DIPPING = 3, 6  # kinds of events, and points of a step
+
+
+def dip_lines(report: Report, section: Section) -> list[str]:
+    """Write a line for each of the points that dip most, if the engine's events are known."""
+    series = report.data.series
+    slow = {
+        point.places: sum(series.steadiness[place].slow for place in point.places if place in series.steadiness)
+        for point in section.points
+    }
+    chosen = sorted(filter(lambda point: slow[point.places], section.points), key=lambda point: -slow[point.places])
+    places = [place for point in chosen[:MOST_DIPPING] for place in point.places if place in series]
+    events, lines = report.data.details.events(places), []
+    for point in chosen[:MOST_DIPPING]:
+        text = dip_text([(series[place], events[place]) for place in point.places if place in events])
+        lines += [": ".join(filter(None, (section.point_name(point), text)))] if text else []
+    return lines
+
+
+def dip_text(runs: Sequence[tuple[Points, Sequence[Event]]]) -> str:
+    """Count the dips that fall into each kind of event, if that takes more of their time than of all other time."""
+    total = sum(len(dips(points)) for points, _ in runs)
+    kinds = sorted({event.kind for _, events in runs for event in events})
+    if not total or not kinds:
+        return ""
+    meetings = [(kind, _meet(runs, kind)) for kind in kinds]
+    likely = [pair for pair in meetings if pair[1].share > pair[1].other_share]
+    ranked = sorted(likely, key=lambda pair: pair[1].other_share - pair[1].share)[:MOST_KINDS]
+    noun = f"{counted(total, 'dip')} below half of the median QPS"
+    if not ranked:
+        return f"{noun}; events of the engine take no more of {'their' if total > 1 else 'its'} time than of the other"
+    texts = [
+        f"into {_plural(kind)} ({100 * share:.0f} % of the dips' time, {100 * other_share:.0f} % of the rest)"
+        for kind, (_, share, other_share) in ranked
+    ]
+    counts = [
+        f"{ranked[0][1].dips} of {noun} fall{'s' if total == 1 else ''}",
+        *(str(pair[1].dips) for pair in ranked[1:]),
+    ]
+    return ", ".join(map(" ".join, zip(counts, texts, strict=True)))
+
+
+class _Meeting(NamedTuple):
+    """Dips that meet an event of a kind, and how much of their time, and of the other time, such events take."""
+
+    dips: int
+    share: float
+    other_share: float
+
+
+def _meet(runs: Sequence[tuple[Points, Sequence[Event]]], kind: str) -> _Meeting:
+    count, covered, lengths = 0, {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
+    for points, events in runs:
+        spans = _join((event.begin, event.end) for event in events if event.kind == kind)
+        count += sum(next(_overlaps(dip, spans), None) is not None for dip in dips(points))
+        for second, is_slow in slow_seconds(points):
+            covered[is_slow] += sum(_overlaps(second, spans))
+            lengths[is_slow] += second[1] - second[0]
+    return _Meeting(count, *(covered[is_slow] / (lengths[is_slow] or 1.0) for is_slow in (True, False)))
+
+
+def _join(spans: Iterable[Span]) -> list[Span]:
+    joined: list[Span] = []
+    for begin, end in sorted(spans):
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], end)
+        else:
+            joined.append((begin, end))
+    return joined
+
+
+def _overlaps(span: Span, others: Sequence[Span]) -> Iterator[float]:
+    """Yield the common seconds with each of the joined spans that it meets."""
+    begin, end = span
+    at = bisect_left(others, begin, key=itemgetter(1))
+    while at < len(others) and others[at][0] < end:
+        yield min(end, others[at][1]) - max(begin, others[at][0])
+        at += 1
+
+
+def _plural(kind: str) -> str:
+    return kind if kind.endswith("pressure") else f"{kind}{'es' if kind.endswith('sh') else 's'}"
 
 
 # Verdicts that a report lacks

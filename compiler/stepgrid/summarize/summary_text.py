@@ -239,6 +239,8 @@ def _stalls(report: Report, section: Section) -> Iterator[str]:
         if slow >= STALLED:
             name = section.point_name(point)
             yield f"  stalls: {name}: up to {percent(slow)} of the seconds below half the median"
+    for line in sentences.dip_lines(report, section):
+        yield from wrap(f"dips: {line}", INDENT, INDENT * 2, SENTENCES)
 
 
 # Setup
@@ -332,7 +334,10 @@ def _words(report: Report) -> Iterator[str]:
 
 MOST_LINES, MOST_ROWS = 18, 6
 _MARKS = {**ARROWS, verdicts.DIFFERENT: "≠", verdicts.INCONCLUSIVE: "?"}
-_STYLES = {verdicts.FASTER: "green", verdicts.BETTER: "green", verdicts.SLOWER: "red", verdicts.WORSE: "red"}
+_STYLES = {
+    **dict.fromkeys((verdicts.FASTER, verdicts.BETTER, verdicts.MORE_EVEN), "green"),
+    **dict.fromkeys((verdicts.SLOWER, verdicts.WORSE, verdicts.LESS_EVEN), "red"),
+}
 _MEANINGS = {
     "=": "the same within {effect}",
     "≠": "differs, perhaps by less than {effect}",

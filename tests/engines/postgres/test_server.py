@@ -15,7 +15,9 @@ ACCESS = Access("postgres", SOCKETS, SOCKETS / ".s.PGSQL.5432", 5432, "stepgrid"
 PROGRAMS = {"postgres": ("/b/ld.so", "/b/postgres"), "initdb": ("/b/initdb",)}
 HOME = ServerHome(PROGRAMS, "17.11", Path("/live/data"), Path("/attempt/server"), ACCESS)
 CONFIGURATION = """\
-# What the steps ask for; what is said twice holds as it is said last.
+# What the steps ask for; what is said twice holds as it is said last. The log says when there are events.
+log_checkpoints = 'on'
+log_autovacuum_min_duration = '100ms'
 shared_buffers = '64MB'
 jit = 'off'
 max_connections = '200'

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from stepgrid.engines.postgres import statistics
-from stepgrid.engines.postgres.statistics import bloat, looks, shared_buffers, tables
+from stepgrid.engines.postgres.statistics import bloat, log_events, looks, shared_buffers, tables
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import ObjectSize, ServerStatistics
 from tests.engines.postgres.test_server import ACCESS
@@ -181,3 +183,31 @@ def test_all_tables_are_vacuumed(release: int, options: str, monkeypatch: pytest
     tables = [{"name": "public.t"}, {"name": 's."T 1"'}]
     statistics.analyze(Told({"server_version_num": [{"release": release}], "pg_class": tables}), ACCESS)
     assert sorted(others.asked) == [f"VACUUM ({options}) public.t", f'VACUUM ({options}) s."T 1"']
+
+
+# PostgreSQL 17.11, and of the analysis PostgreSQL 12's line
+LOG = """\
+2026-11-26 05:43:59.501 GMT [10016] LOG:  checkpoints are occurring too frequently (7 seconds apart)
+2026-11-26 05:43:59.501 GMT [10016] HINT:  Consider increasing the configuration parameter "max_wal_size".
+2026-11-26 05:43:59.501 GMT [10016] LOG:  checkpoint starting: wal
+2026-11-26 05:44:02.648 GMT [10366] LOG:  automatic vacuum of table "stepgrid.public.sbtest1": index scans: 1
+\tpages: 0 removed, 1464 remain, 1464 scanned (100.00% of total)
+\tsystem usage: CPU: user: 0.06 s, system: 0.00 s, elapsed: 0.60 s
+2026-11-26 05:44:03.743 GMT [10381] LOG:  automatic analyze of table "d.public.t" system usage: CPU: user: 0.06 s, \
+system: 0.00 s, elapsed: 0.47 s
+2026-11-26 05:44:09.250 GMT [10016] LOG:  checkpoint complete: wrote 2 buffers (0.0%); 0 WAL file(s) added, 0 removed, \
+2 recycled; write=9.701 s, sync=0.022 s, total=9.749 s; sync files=9, longest=0.010 s, average=0.003 s
+2026-11-26 05:44:09.300 GMT [10016] LOG:  checkpoint starting: wal
+2026-11-26 05:44:09.300 CET [10016] LOG:  checkpoint starting: of another time zone
+"""
+
+
+def test_events_of_a_log() -> None:
+    start = datetime(2026, 11, 26, 5, 43, 59, tzinfo=UTC).timestamp()
+    found = [(round(event.began - start, 3), *event[1:]) for event in log_events(LOG.splitlines(keepends=True))]
+    assert found == [
+        (3.048, 0.6, "autovacuum", "public.sbtest1"),
+        (4.273, 0.47, "autoanalyze", "public.t"),
+        (0.501, 9.749, "checkpoint", "wal"),
+        (10.3, math.inf, "checkpoint", "wal"),
+    ]

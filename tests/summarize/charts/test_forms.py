@@ -103,18 +103,20 @@ def test_points_of_a_trade_off_are_named_where_there_is_room() -> None:
 def test_over_time_loads_are_thin_and_their_median_bold_with_stalls_and_a_target() -> None:
     loads = [[(float(second), rate) for second in range(1, 21)] for rate in (90.0, 100.0, 120.0)]
     lines = [TimeLine("a", loads), TimeLine("b", loads[:1])]
-    panel = Panel("QPS", lines, {"stalls": [5, 12]}, target=95.0)
+    panel = Panel("QPS", lines, {"stalls": [(5, 5), (12, 12)], "flush": [(2, 4), (3, 6)]}, [(4, 6)], 95.0)
     svg = forms.over_time("title", [panel], drawing.PageMarks())
     assert svg.count('class="load"') == 3
     assert svg.count('stroke-width="2.2"') == 2
     assert svg.count('class="stall"') == 2
+    assert len(re.findall(r'class="one" [^>]*stroke-width="9"', svg)) == 1, "events that overlap are one mark"
+    assert svg.count('class="band"') == 1
     assert svg.count("stroke-dasharray") == 1
-    assert {"QPS", "seconds", "stalls", "a", "b", "0", "20"} <= set(texts(svg))
+    assert {"QPS", "seconds", "stalls", "flush", "a", "b", "0", "20"} <= set(texts(svg))
 
 
 def test_long_runs_are_small_pictures() -> None:
     load = [(float(second), float(second % 2)) for second in range(1, 100_001)]
-    panel = Panel("QPS", [TimeLine("a", [load])], {"stalls": [second for second, _ in load]})
+    panel = Panel("QPS", [TimeLine("a", [load])], {"stalls": [(second, second) for second, _ in load]})
     svg = forms.over_time("title", [panel], drawing.PageMarks())
     assert svg.count('class="stall"') <= drawing.NARROW + 1
     assert len(svg) < 50_000

@@ -159,6 +159,7 @@ def test_a_shorter_latency_is_faster() -> None:
         (ComparedMetric("rows", "rows/s", "higher"), ("faster", "slower")),
         (ComparedMetric("recall", "1", "higher"), ("better", "worse")),
         (ComparedMetric("bytes", "B", "lower"), ("worse", "better")),
+        (ComparedMetric("qps_variation_pct", "%", "lower"), ("less even", "more even")),
         (ComparedMetric("keys", "", None), ("more", "less")),
     ],
 )

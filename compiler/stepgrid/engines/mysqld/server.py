@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from stepgrid.engines.mysqld import innodb, myrocks, options, statistics
 from stepgrid.engines.mysqld.connection import OWN_TABLES, connect
 from stepgrid.language.scalars import Version
 from stepgrid.model.plan import Command
-from stepgrid.plugins.engine import Identity, OptionInfo, Run
+from stepgrid.plugins.engine import EngineEvent, Identity, OptionInfo, Run
 from stepgrid.plugins.server import (
     Access,
     Connection,
@@ -89,6 +89,8 @@ class MysqldServing:
     explain = staticmethod(connections.explain)
     since = staticmethod(connections.since)
     looks = staticmethod(statistics.looks)
+    states = staticmethod(innodb.pressures)
+    event_log = "#rocksdb/LOG"  # of MyRocks; InnoDB logs no events
 
     def identify(self, run: Run) -> Identity:
         return options.identify(run, self.program)
@@ -98,6 +100,11 @@ class MysqldServing:
 
     def rules(self) -> Sequence[Rule]:
         return options.rules()
+
+    def events(self, lines: Iterable[str]) -> Iterable[EngineEvent]:
+        from stepgrid.engines.rocksdb import log_events
+
+        return log_events(lines)
 
     def recipes(self) -> Sequence[Recipe]:
         from stepgrid.engines.recipes.mysqld import MySQLdCMake

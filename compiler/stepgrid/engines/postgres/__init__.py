@@ -109,6 +109,8 @@ class Postgres:
     settle = staticmethod(statistics.settle)
     analyze = staticmethod(statistics.analyze)
     busy = staticmethod(statistics.busy)
+    event_log = ""
+    events = staticmethod(statistics.log_events)
 
     def capabilities(self, version: str) -> frozenset[str]:
         return release_capabilities(version, _SINCE)

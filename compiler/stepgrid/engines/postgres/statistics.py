@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from math import ceil
@@ -19,6 +22,7 @@ from stepgrid.model.figures import (
     TABLES_TO_VACUUM,
     VACUUMS,
 )
+from stepgrid.plugins.engine import EngineEvent
 from stepgrid.plugins.server import (
     Access,
     Connection,
@@ -203,6 +207,39 @@ def indexes(connection: Connection) -> ServerStatistics:
     rows = connection.query(_INDEXES)
     objects = [ObjectSize(row["schema"], row["table"], row["name"], bytes=float(row["bytes"])) for row in rows]
     return ServerStatistics(text=json_lines(rows), objects=objects)
+
+
+# Events by the log, whose lines have the time of the build's default: that of the world.
+
+_LOG = re.compile(r"(\S+ \S+) (?:GMT|UTC) \[\d+\] LOG:  (.*)")
+_STARTING = re.compile(r"checkpoint starting: (.*)")
+_COMPLETE = re.compile(r"checkpoint complete: .*\btotal=([\d.]+) s")
+_AUTOMATIC = re.compile(r'automatic (?:aggressive )?(vacuum|analyze)\b.* of table "([^"]*)"')
+_ELAPSED = re.compile(r"\belapsed: ([\d.]+) s")
+_KINDS = {"vacuum": "autovacuum", "analyze": "autoanalyze"}
+
+
+def log_events(lines: Iterable[str]) -> Iterator[EngineEvent]:
+    """Yield checkpoints with what started them, and what autovacuum did; that is logged when it ends."""
+    checkpoint: tuple[float, str] | None = None
+    work: tuple[float, str, str] | None = None
+    for line in lines:
+        if entry := _LOG.match(line):
+            end, text = datetime.fromisoformat(entry[1]).replace(tzinfo=UTC).timestamp(), entry[2]
+            if starting := _STARTING.match(text):
+                checkpoint = end, starting[1]
+            elif complete := _COMPLETE.match(text):
+                seconds = float(complete[1])
+                yield EngineEvent(end - seconds, seconds, "checkpoint", checkpoint[1] if checkpoint else "")
+                checkpoint = None
+            automatic = _AUTOMATIC.match(text)
+            work = (end, _KINDS[automatic[1]], automatic[2].partition(".")[2]) if automatic else None
+        if work and (elapsed := _ELAPSED.search(line)):  # it stands in a later line of the same entry
+            seconds = float(elapsed[1])
+            yield EngineEvent(work[0] - seconds, seconds, *work[1:])
+            work = None
+    if checkpoint:
+        yield EngineEvent(checkpoint[0], math.inf, "checkpoint", checkpoint[1])
 
 
 # Idleness: no checkpoint, no vacuum, no log behind.

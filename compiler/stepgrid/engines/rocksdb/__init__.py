@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.language.sources import PublishedLibrary
 from stepgrid.plugins.engine import (
     Built,
+    EngineEvent,
     Identity,
     IdentityError,
     OptionInfo,
@@ -126,6 +131,7 @@ class RocksDB:
     version_file = "include/rocksdb/version.h"
     booleans = ("true", "false", "t", "f", "yes", "no", "y", "n", "1", "0")
     counts_choices = False
+    event_log = "LOG"
     known_options = Path(__file__).with_name("known_options.json")
 
     def value_fault(self, info: Mapping[str, Any], text: str) -> str | None:
@@ -153,6 +159,9 @@ class RocksDB:
 
     def levels(self, database: Path) -> Sequence[Mapping[str, float | str]]:
         return tree_levels(database)
+
+    def events(self, lines: Iterable[str]) -> Iterable[EngineEvent]:
+        return log_events(lines)
 
     def version_in(self, text: str) -> str:
         from stepgrid.engines.recipes.rocksdb import version_in
@@ -407,6 +416,62 @@ def _records(manifest: bytes) -> Iterator[bytes]:
         parts = [*([] if kind in (_FULL, _FIRST) else parts), manifest[begin:offset]]
         if kind in (_FULL, _LAST):
             yield b"".join(parts)
+
+
+# Events by the log: jobs, and stalls of writers. Its lines have local time; the events among them, that of the world.
+
+_EVENT = re.compile(r"EVENT_LOG_v1 (\{.*\})")
+_JOB = re.compile(r"(flush|compaction)_(started|finished)")
+_STALL = re.compile(r"\] (Stopping|Stalling) writes because (.+?)(?: rate \d+)?\s*$")
+_STALLS = {"Stopping": "write stop", "Stalling": "write slowdown"}
+_ANY_STALL = "stall"  # as a key: there is one at a time
+_RELAXED = "] Increasing compaction threads because"  # and all writers are let through
+_ZONE = 900.0  # seconds: time zones differ by multiples of it
+
+
+class _Moment(NamedTuple):
+    """A line that begins something of a kind, or ends it."""
+
+    time: float
+    key: str  # which job, or any stall
+    kind: str = ""
+    cause: str = ""
+
+
+def log_events(lines: Iterable[str]) -> Iterator[EngineEvent]:
+    """Yield flushes, compactions and stalls of writers.
+
+    A stall is logged when it begins, and again while it goes on. A flush or a compaction that ends can end it.
+    """
+    running: dict[str, _Moment] = {}
+    for moment in sorted(_moments(lines)):
+        for key in (moment.key,) if moment.kind else (moment.key, _ANY_STALL):
+            if begin := running.pop(key, None):
+                yield EngineEvent(begin.time, moment.time - begin.time, begin.kind, begin.cause)
+        if moment.kind:
+            running[moment.key] = moment
+    yield from (EngineEvent(begin.time, math.inf, begin.kind, begin.cause) for begin in running.values())
+
+
+def _moments(lines: Iterable[str]) -> Iterator[_Moment]:
+    zone = 0.0
+    for line in lines:
+        with suppress(ValueError, KeyError, TypeError):  # a line that is cut off
+            if event := _EVENT.search(line) if "EVENT_LOG_v1" in line else None:
+                record = json.loads(event[1])
+                time, job = record["time_micros"] / 1e6, _JOB.fullmatch(record["event"])
+                zone = round((_stamp(line) - time) / _ZONE) * _ZONE
+                if job:
+                    kind, cause = (job[1], record.get(f"{job[1]}_reason", "")) if job[2] == "started" else ("", "")
+                    yield _Moment(time, f"{job[1]} {record['job']}", kind, cause)
+            elif stall := _STALL.search(line) if " writes because " in line else None:
+                yield _Moment(_stamp(line) - zone, _ANY_STALL, _STALLS[stall[1]], stall[2])
+            elif _RELAXED in line:
+                yield _Moment(_stamp(line) - zone, _ANY_STALL)
+
+
+def _stamp(line: str) -> float:
+    return datetime.strptime(line.partition(" ")[0], "%Y/%m/%d-%H:%M:%S.%f").replace(tzinfo=UTC).timestamp()
 
 
 ENGINE: Built = RocksDB()

@@ -6,12 +6,13 @@ Data in, SVG out: nothing of a report is known here.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from statistics import fmean, median
 from typing import NamedTuple
 
+from stepgrid.collect.series import Span
 from stepgrid.model import units
 from stepgrid.summarize.charts import drawing
 from stepgrid.summarize.charts.drawing import LINE, NARROW, Marks, Scale, Spot
@@ -337,6 +338,7 @@ COLUMNS = 4  # places of marks on lines
 TIME_POINTS = 160  # of a line; of longer runs means of several seconds are drawn
 SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400)
 Series = Sequence[tuple[float, float]]  # second, figure
+MARK_GAP, MARK_ROW, LEAST_MARK = 4.0, 13.0, 1.5  # pixels: above the marks, a row of them, and the shortest one
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,11 +351,12 @@ class TimeLine:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Arms over the same seconds; `events` are marks at its foot, by their name."""
+    """Arms over the same seconds; `events` are marks at its foot, by their name, `dips` bands down to the last."""
 
     figure: str
     lines: Sequence[TimeLine]
-    events: dict[str, Sequence[float]] = field(default_factory=dict)
+    events: Mapping[str, Sequence[Span]] = field(default_factory=dict)
+    dips: Sequence[Span] = ()
     target: float | None = None
     height: float = 150
     most: float | None = None  # the end of its scale, where several panels share it
@@ -363,7 +366,8 @@ def over_time(title: str, panels: Sequence[Panel], marks: Marks) -> str:
     """Draw panels below each other on one axis of time."""
     right = NARROW - 8
     seconds = max(load[-1][0] for panel in panels for line in panel.lines for load in line.loads if load)
-    time, top, parts = Scale(0.0, seconds, START, right), TOP, []
+    start = max(START, drawing.text_width(name for panel in panels for name in panel.events) + 4)
+    time, top, parts = Scale(0.0, seconds, start, right), TOP, []
     for panel in panels:
         drawn, top = _panel(panel, time, top, marks)
         parts += [*drawn]
@@ -391,13 +395,30 @@ def _panel(panel: Panel, time: Scale, top: float, marks: Marks) -> tuple[list[st
     if panel.target is not None:
         level = y.clamp(panel.target)
         parts.append(drawing.line((time.first, level), (time.last, level), "one", dashed=True))
-    for name, seconds in panel.events.items():
-        foot += 13
+    foot += MARK_GAP if panel.events else 0.0
+    for name, spans in panel.events.items():
+        foot += MARK_ROW
         kind = "stall" if name == "stalls" else "one"
-        pixels = sorted({round(time.clamp(second)) for second in seconds})
-        parts += [drawing.line((x, foot - 9), (x, foot), kind, 1.5) for x in pixels]
+        height = foot - 4.5
+        parts += [drawing.line((first, height), (last, height), kind, 9) for first, last in _pixels(spans, time)]
         parts.append(drawing.text((time.first - 4, foot), name, "end", "soft"))
-    return parts, foot + 26
+    bands = [
+        drawing.rectangle((first, top), (last - first, foot - top), "band") for first, last in _pixels(panel.dips, time)
+    ]
+    return bands + parts, foot + 26
+
+
+def _pixels(spans: Sequence[Span], time: Scale) -> list[Spot]:
+    """Place spans of seconds; those that would touch are one, as there may be thousands."""
+    joined: list[Spot] = []
+    for begin, end in sorted(spans):
+        first, last = time.clamp(begin), time.clamp(end)
+        last = max(last, first + LEAST_MARK)
+        if joined and first <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(last, joined[-1][1])
+        else:
+            joined.append((first, last))
+    return joined
 
 
 def _median_line(arm: str, mark: int, spots: Sequence[Spot]) -> str:
@@ -409,11 +430,11 @@ def _median_line(arm: str, mark: int, spots: Sequence[Spot]) -> str:
 
 
 def _means(load: Series, seconds: float) -> dict[float, float]:
-    """Return the mean of each piece of time, by its middle."""
+    """Return the mean of each piece of time, by its middle. A second is named by its end."""
     piece = max(1.0, seconds / TIME_POINTS)
     groups: dict[int, list[float]] = {}
     for second, value in load:
-        groups.setdefault(int(min(second, seconds - 1e-9) / piece), []).append(value)
+        groups.setdefault(max(0, math.ceil(second / piece) - 1), []).append(value)
     return {(number + 0.5) * piece: fmean(values) for number, values in groups.items()}
 
 

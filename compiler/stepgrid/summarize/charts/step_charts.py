@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
-from stepgrid.collect.series import mark_stalls
+from stepgrid.collect.series import Span, dips, mark_stalls
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD, Axis
 from stepgrid.model.units import number
@@ -19,8 +20,9 @@ from stepgrid.summarize.charts.forms import Axes, Line, LinePoint, Mark, Panel, 
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point, group
-from stepgrid.summarize.data.tables_reader import Place, Run
+from stepgrid.summarize.data.tables_reader import Event, Place, Run
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.sentences import dip_text
 
 MOST_ROWS = 24  # of a chart; of more those that differ most
 MOST_LINES, MOST_PANELS = 8, 24  # lines of a chart, and charts of a kind on a page
@@ -222,7 +224,7 @@ def over_time(report: Report, section: Section, marks: Marks) -> list[Chart]:
             for arranged in groups[name][:MOST_LINES]
         ]
         title = ", ".join(filter(None, (f"{section.step}: QPS over time", name)))
-        panel = Panel("QPS", lines, _events(line.loads[0] for line in lines))
+        panel = Panel("QPS", lines, _stalls(line.loads[0] for line in lines))
         charts.append(Chart(title, forms.over_time(title, [panel], marks), note=_series_note(report, section)))
     return charts
 
@@ -235,13 +237,17 @@ def _series_note(report: Report, section: Section) -> str:
     return next(filter(None, notes), "")
 
 
-def _events(series: Iterable[forms.Series]) -> dict[str, Sequence[float]]:
+def _stalls(series: Iterable[forms.Series]) -> dict[str, Sequence[Span]]:
     """Collect the stalls of each first load."""
     stalls: set[float] = set()
     for pairs in series:
         rates = [rate for _, rate in pairs]
         stalls |= {second for (second, _), stall in zip(pairs, mark_stalls(rates), strict=True) if stall}
-    return {"stalls": sorted(stalls)} if stalls else {}
+    return {"stalls": [(second, second) for second in sorted(stalls)]} if stalls else {}
+
+
+def _by_kind(events: Iterable[Event]) -> dict[str, list[Span]]:
+    return group((event.kind.removeprefix("write "), event[:2]) for event in sorted(events, key=attrgetter("kind")))
 
 
 def most_panels(report: Report) -> int:
@@ -275,22 +281,29 @@ def devices(report: Report, section: Section, marks: Marks) -> list[Chart]:
     """Draw QPS and stalls above what the device did in the same seconds, of the first load of some arms."""
     details = report.data.details
     chosen = _first_runs(report, section, lambda run: _is_long(report, run.place))
-    seconds_by_place = details.device_seconds([run.place for _, run in chosen])
+    places = [run.place for _, run in chosen]
+    seconds_by_place, events_by_place = details.device_seconds(places), details.events(places)
     charts = []
     for arranged, run in chosen:
-        device = seconds_by_place.get(run.place, [])
+        device, events = seconds_by_place.get(run.place, []), events_by_place.get(run.place, [])
         if len(device) >= FEWEST_SECONDS:
             qps, arm = report.data.series[run.place], arranged.arm
             read = TimeLine("read", [[(sample.second, sample.read) for sample in device]])
             written = TimeLine("written", [[(sample.second, sample.written) for sample in device]])
             busy = TimeLine("busy", [[(sample.second, sample.busy) for sample in device]])
             panels = [
-                Panel("QPS", [TimeLine(arm, [qps])], _events([qps]), height=80),
+                Panel(
+                    "QPS",
+                    [TimeLine(arm, [qps])],
+                    {**_stalls([qps]), **_by_kind(events)},
+                    dips(qps) if events else (),
+                    height=80,
+                ),
                 Panel("MiB/s", [read, written], height=60),
                 Panel("busy %", [busy], height=40, most=100.0),
             ]
-            title = f"{section.step}: QPS and the device over time, {arranged.name}"
-            charts.append(Chart(title, forms.over_time(title, panels, drawing.PageMarks(marks))))
+            title, note = f"{section.step}: QPS and the device over time, {arranged.name}", dip_text([(qps, events)])
+            charts.append(Chart(title, forms.over_time(title, panels, drawing.PageMarks(marks)), note=note))
     return charts
 
 
@@ -310,7 +323,9 @@ def client_rates(report: Report, section: Section) -> list[Chart]:
             target = None if total is None else total / len(clients)
             stalls = sorted({second for client in clients for second in client.stalls})
             lines = [TimeLine(f"client {client.client + 1}", [client.points]) for client in clients[:MOST_LINES]]
-            panel = Panel("", lines, {"stalls": stalls} if stalls else {}, target)
+            panel = Panel(
+                "", lines, {"stalls": [(second, second) for second in stalls]} if stalls else {}, target=target
+            )
             title = f"{section.step}: {noun} of each client, {arranged.name}"
             note = "Dashed: what each client was asked for." if target is not None else ""
             charts.append(Chart(title, forms.over_time(title, [panel], drawing.PageMarks()), note=note))

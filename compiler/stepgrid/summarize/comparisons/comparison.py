@@ -8,7 +8,7 @@ from statistics import median
 from typing import NamedTuple
 
 from stepgrid.model import units
-from stepgrid.model.metrics import QPS
+from stepgrid.model.metrics import QPS, VARIATION
 from stepgrid.model.plan import ALPHA
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, NOTHING, SAME, Basis, Cell, Column, Table
@@ -26,7 +26,9 @@ from stepgrid.summarize.statistics.verdicts import (
     DIFFERENCES,
     FASTER,
     LESS,
+    LESS_EVEN,
     MORE,
+    MORE_EVEN,
     SLOWER,
     VERDICTS,
     WORSE,
@@ -53,6 +55,8 @@ class ComparedMetric:
     @property
     def verdicts(self) -> tuple[str, str]:
         """Return the words for a ratio above 1 and below it."""
+        if self.name == VARIATION:
+            return LESS_EVEN, MORE_EVEN
         if self.better == "higher":
             return (FASTER, SLOWER) if self.is_rate or not self.unit else (BETTER, WORSE)
         if self.better == "lower":

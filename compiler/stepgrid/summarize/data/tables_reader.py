@@ -209,6 +209,14 @@ class ClientLine(NamedTuple):
         return [second for second, stall in zip(self.seconds, mark_stalls(self.rates), strict=True) if stall]
 
 
+class Event(NamedTuple):
+    """Work of an engine, or a state of it, in seconds since its client began to measure."""
+
+    begin: float
+    end: float
+    kind: str
+
+
 class DeviceSecond(NamedTuple):
     second: float  # since the client began to measure, at its end
     read: float  # MiB/s
@@ -266,12 +274,8 @@ class StepDetails:
 
     def device_seconds(self, keys: Collection[Place]) -> Mapping[Place, list[DeviceSecond]]:
         """Read the device's figures by second, without seconds in which one of them was not sampled."""
-        columns = {name for (name,) in self._read("SELECT column_name FROM (DESCRIBE FROM {steps})")}
-        # a step is sampled from its start, its client counts from when its database is open
-        is_timed = {"step_seconds", "uptime_seconds"} <= columns
-        opening = "coalesce(greatest(0, s.step_seconds - s.uptime_seconds), 0)" if is_timed else "0"
         sql = f"""
-            SELECT stage, position, c.second - {opening} AS second,
+            SELECT stage, position, c.second - {self._opening} AS second,
                 c.device_read_mb_per_s, c.device_write_mb_per_s, c.device_busy_pct
             FROM {{samples}} AS c JOIN {{steps}} AS s USING (stage, attempt, position) WHERE s.same_as IS NULL"""
         seconds: dict[Place, list[DeviceSecond]] = defaultdict(list)
@@ -279,6 +283,23 @@ class StepDetails:
             if None not in figures and figures[0] > 0:
                 seconds[stage, position].append(DeviceSecond(*figures))
         return seconds
+
+    def events(self, keys: Collection[Place]) -> Mapping[Place, list[Event]]:
+        sql = f"""
+            SELECT stage, position, c.second - {self._opening} AS begin, begin + c.seconds AS end_, c.kind
+            FROM {{events}} AS c JOIN {{steps}} AS s USING (stage, attempt, position)
+            WHERE s.same_as IS NULL AND end_ >= 0"""
+        events: dict[Place, list[Event]] = defaultdict(list)
+        for stage, position, *parts in self._read_places(sql, keys):
+            events[stage, position].append(Event(*parts))
+        return events
+
+    @cached_property
+    def _opening(self) -> str:
+        """Select the seconds until the database is open: a step is sampled from its start, its client counts later."""
+        columns = {name for (name,) in self._read("SELECT column_name FROM (DESCRIBE FROM {steps})")}
+        is_timed = {"step_seconds", "uptime_seconds"} <= columns
+        return "coalesce(greatest(0, s.step_seconds - s.uptime_seconds), 0)" if is_timed else "0"
 
     @cached_property
     def levels(self) -> Mapping[Place, Sequence[Row]]:

@@ -17,20 +17,29 @@ from stepgrid.summarize.statistics.confidence_intervals import Interval, special
 FASTER, SLOWER, SAME, INCONCLUSIVE = "faster", "slower", "same", "inconclusive"
 MORE, LESS = "more", "less"  # for a metric of which neither direction is better
 BETTER, WORSE = "better", "worse"  # for a metric that is neither a rate nor a time
+MORE_EVEN, LESS_EVEN = "more even", "less even"  # for the variation of QPS
 DIFFERENT = "different"  # surely, but perhaps by less than the smallest effect
 INDICATIVE = "indicative"  # a single load that differs by its time series: no verdict
 ONE_LOAD = "one load"  # a single load that says nothing else
 
-VERDICTS = (FASTER, SLOWER, BETTER, WORSE, MORE, LESS, SAME, DIFFERENT, INCONCLUSIVE)
+VERDICTS = (FASTER, SLOWER, BETTER, WORSE, MORE_EVEN, LESS_EVEN, MORE, LESS, SAME, DIFFERENT, INCONCLUSIVE)
 UNDECIDED = (DIFFERENT, INCONCLUSIVE)
-DIFFERENCES = (FASTER, SLOWER, BETTER, WORSE, MORE, LESS)
-ARROWS = {FASTER: "▲", BETTER: "▲", MORE: "↑", SLOWER: "▼", WORSE: "▼", LESS: "↓", SAME: "="}
+DIFFERENCES = (FASTER, SLOWER, BETTER, WORSE, MORE_EVEN, LESS_EVEN, MORE, LESS)
+ARROWS = {
+    **dict.fromkeys((FASTER, BETTER, MORE_EVEN), "▲"),
+    **dict.fromkeys((SLOWER, WORSE, LESS_EVEN), "▼"),
+    MORE: "↑",
+    LESS: "↓",
+    SAME: "=",
+}
 
 MEANING = {
     FASTER: "the whole interval lies above the smallest effect",
     SLOWER: "the whole interval lies below the smallest effect",
     BETTER: "as faster, for a metric that is neither a rate nor a time",
     WORSE: "as slower, for a metric that is neither a rate nor a time",
+    MORE_EVEN: "as faster, for the variation of QPS from second to second",
+    LESS_EVEN: "as slower, for the variation of QPS from second to second",
     MORE: "the whole interval lies above the smallest effect, for a metric without a better direction",
     LESS: "the whole interval lies below the smallest effect, for a metric without a better direction",
     SAME: "the whole interval lies within the smallest effect",
