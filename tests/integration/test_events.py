@@ -25,11 +25,7 @@ options:
 steps:
   - {{name: overwrite, kind: db_bench, benchmarks: [fillrandom, stats], fresh: true, threads: 1}}
 params: {{keys: 100M, duration: 12s}}
-sweep: {{buffers: {{option: max_write_buffer_number, values: [2, 4]}}}}
-repeat: 2
-report: {{base: {{buffers: 2}}, metric: qps_variation_pct}}
-claims: [{{claim: even, expect: "qps_variation_pct(buffers=4) < 100 * qps_variation_pct(buffers=2)"}}]
-allow: {{step-short: a test, l0-larger-than-l1: a test}}
+allow: {{no-repeats: a test, step-short: a test, load-cut: a test}}
 """
 _DELAYS = ("level0_slowdown", "slowdown for pending_compaction_bytes", "memtable_slowdown")
 _STOPS = ("level0_numfiles", "stop for pending_compaction_bytes", "memtable_compaction")
@@ -59,19 +55,18 @@ def test_flushes_compactions_and_stalls_of_rocksdb(lab: Lab) -> None:
     lab.write(ROCKSDB)
     done = lab.run()
     assert done.returncode == 0, done.stderr
-    for step in lab.store.root.glob("results/*/*/steps/0-overwrite"):
-        events = json.loads((step / "statistics" / "events.json").read_text())["events"]
-        counts = Counter(kind for _, _, kind, _ in events)
-        stalls = re.findall(r"^Stalls\(count\): (.*)", (step / "stdout").read_text(), re.MULTILINE)[-1]
-        for kind, names in (("write slowdown", _DELAYS), ("write stop", _STOPS)):
-            assert counts[kind] == sum(int(re.findall(rf"(\d+) {name}[, ]", stalls)[0]) for name in names)
-        assert counts["flush"] > 5
-        assert counts["compaction"] > 5
+    (step,) = lab.store.root.glob("results/*/*/steps/0-overwrite")
+    events = json.loads((step / "statistics" / "events.json").read_text())["events"]
+    counts = Counter(kind for _, _, kind, _ in events)
+    stalls = re.findall(r"^Stalls\(count\): (.*)", (step / "stdout").read_text(), re.MULTILINE)[-1]
+    for kind, names in (("write slowdown", _DELAYS), ("write stop", _STOPS)):
+        assert counts[kind] == sum(int(re.findall(rf"(\d+) {name}[, ]", stalls)[0]) for name in names)
+    assert counts["flush"] > 5
+    assert counts["compaction"] > 5
     (page,) = lab.store.root.glob("summary/*/index.html")
     text = page.read_text()
     drawn = text[text.index('<details id="device">') :]
     assert {"compaction", "flush"} <= {*re.findall(r">(\w+)</text>", drawn[: drawn.index("</details>")])}
-    assert "more even" in (page.parent / "summary.txt").read_text()
 
 
 @pytest.fixture

@@ -18,8 +18,6 @@ from stepgrid.plugins.engine import EngineEvent
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import StatefulEngine
 
-OUTPUT = "stdout"  # a line for each look
-
 
 class EngineState:
     tool = "python3"
@@ -52,7 +50,7 @@ class EngineState:
 
 def _looks(folder: Path) -> Iterator[tuple[float, Sequence[str]]]:
     with suppress(OSError):
-        for line in (folder / OUTPUT).read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in (folder / "stdout").read_text(encoding="utf-8", errors="replace").splitlines():
             with suppress(ValueError, KeyError, TypeError):  # a line that is cut off
                 look = json.loads(line)
                 yield (

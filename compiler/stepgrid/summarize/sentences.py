@@ -103,45 +103,39 @@ def reason_line(report: Report) -> str:
 # Dips, and the events of the engine that they fall into
 
 MOST_KINDS, MOST_DIPPING = 3, 6  # kinds of events, and points of a step
+EXCESS = 0.1  # of the time: events that take no more of the dips than so much beyond their usual share say nothing
 
 
 def dip_lines(report: Report, section: Section) -> list[str]:
     """Write a line for each of the points that dip most, if the engine's events are known."""
     series = report.data.series
-    slow = {
-        point.places: sum(series.steadiness[place].slow for place in point.places if place in series.steadiness)
-        for point in section.points
-    }
-    chosen = sorted(filter(lambda point: slow[point.places], section.points), key=lambda point: -slow[point.places])
-    places = [place for point in chosen[:MOST_DIPPING] for place in point.places if place in series]
-    events, lines = report.data.details.events(places), []
-    for point in chosen[:MOST_DIPPING]:
-        text = dip_text([(series[place], events[place]) for place in point.places if place in events])
+
+    def slow(point: Point) -> float:
+        return sum(series.steadiness[key].slow for key in point.places if key in series.steadiness)
+
+    chosen = sorted(filter(slow, section.points), key=slow, reverse=True)[:MOST_DIPPING]
+    events, lines = report.data.details.events([key for point in chosen for key in point.places]), list[str]()
+    for point in chosen:
+        text = dip_text([(series[key], events[key]) for key in point.places if key in events and key in series])
         lines += [": ".join(filter(None, (section.point_name(point), text)))] if text else []
     return lines
 
 
 def dip_text(runs: Sequence[tuple[Points, Sequence[Event]]]) -> str:
-    """Count the dips that fall into each kind of event, if that takes more of their time than of all other time."""
+    """Count the dips that fall into events of a kind, if these take clearly more of their time than of all other."""
     total = sum(len(dips(points)) for points, _ in runs)
     kinds = sorted({event.kind for _, events in runs for event in events})
     if not total or not kinds:
         return ""
-    meetings = [(kind, _meet(runs, kind)) for kind in kinds]
-    likely = [pair for pair in meetings if pair[1].share > pair[1].other_share]
-    ranked = sorted(likely, key=lambda pair: pair[1].other_share - pair[1].share)[:MOST_KINDS]
-    noun = f"{counted(total, 'dip')} below half of the median QPS"
-    if not ranked:
-        return f"{noun}; events of the engine take no more of {'their' if total > 1 else 'its'} time than of the other"
-    texts = [
-        f"into {_plural(kind)} ({100 * share:.0f} % of the dips' time, {100 * other_share:.0f} % of the rest)"
-        for kind, (_, share, other_share) in ranked
-    ]
-    counts = [
-        f"{ranked[0][1].dips} of {noun} fall{'s' if total == 1 else ''}",
-        *(str(pair[1].dips) for pair in ranked[1:]),
-    ]
-    return ", ".join(map(" ".join, zip(counts, texts, strict=True)))
+    meetings = {kind: _meet(runs, kind) for kind in kinds}
+    likely = [kind for kind in kinds if meetings[kind].excess >= EXCESS]
+    noun, texts = f"{counted(total, 'dip')} below half of the median QPS", list[str]()
+    for kind in sorted(likely, key=lambda kind: -meetings[kind].excess)[:MOST_KINDS]:
+        count, share, other_share = meetings[kind]
+        of_all = "" if texts else f"of {noun} fall{'s' if total == 1 else ''} "
+        shares = f"{100 * share:.0f} % of the dips' time, {100 * other_share:.0f} % of the rest"
+        texts.append(f"{count} {of_all}into {_plural(kind)} ({shares})")
+    return ", ".join(texts) or f"{noun}, in which no event of the engine takes clearly more time than else"
 
 
 class _Meeting(NamedTuple):
@@ -150,6 +144,10 @@ class _Meeting(NamedTuple):
     dips: int
     share: float
     other_share: float
+
+    @property
+    def excess(self) -> float:
+        return self.share - self.other_share
 
 
 def _meet(runs: Sequence[tuple[Points, Sequence[Event]]], kind: str) -> _Meeting:
@@ -173,12 +171,12 @@ def _join(spans: Iterable[Span]) -> list[Span]:
     return joined
 
 
-def _overlaps(span: Span, others: Sequence[Span]) -> Iterator[float]:
-    """Yield the common seconds with each of the joined spans that it meets."""
+def _overlaps(span: Span, joined: Sequence[Span]) -> Iterator[float]:
+    """Yield the seconds in common with each span that it meets."""
     begin, end = span
-    at = bisect_left(others, begin, key=itemgetter(1))
-    while at < len(others) and others[at][0] < end:
-        yield min(end, others[at][1]) - max(begin, others[at][0])
+    at = bisect_left(joined, begin, key=itemgetter(1))
+    while at < len(joined) and joined[at][0] < end:
+        yield min(end, joined[at][1]) - max(begin, joined[at][0])
         at += 1
 
 

@@ -20,7 +20,7 @@ from stepgrid.summarize.charts.forms import Axes, Line, LinePoint, Mark, Panel, 
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point, group
-from stepgrid.summarize.data.tables_reader import Event, Place, Run
+from stepgrid.summarize.data.tables_reader import DeviceSecond, Event, Place, Run
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.sentences import dip_text
 
@@ -278,33 +278,33 @@ def _first_runs(report: Report, section: Section, is_usable: Callable[[Run], boo
 
 
 def devices(report: Report, section: Section, marks: Marks) -> list[Chart]:
-    """Draw QPS and stalls above what the device did in the same seconds, of the first load of some arms."""
+    """Draw QPS above events of the engine and the device in the same seconds, of the first load of some arms."""
     details = report.data.details
     chosen = _first_runs(report, section, lambda run: _is_long(report, run.place))
-    places = [run.place for _, run in chosen]
-    seconds_by_place, events_by_place = details.device_seconds(places), details.events(places)
+    keys = [run.place for _, run in chosen]
+    seconds_by_place, events_by_place = details.device_seconds(keys), details.events(keys)
     charts = []
     for arranged, run in chosen:
         device, events = seconds_by_place.get(run.place, []), events_by_place.get(run.place, [])
-        if len(device) >= FEWEST_SECONDS:
-            qps, arm = report.data.series[run.place], arranged.arm
-            read = TimeLine("read", [[(sample.second, sample.read) for sample in device]])
-            written = TimeLine("written", [[(sample.second, sample.written) for sample in device]])
-            busy = TimeLine("busy", [[(sample.second, sample.busy) for sample in device]])
+        if len(device) >= FEWEST_SECONDS or events:
+            qps = report.data.series[run.place]
+            marks_below = {**_stalls([qps]), **_by_kind(events)}
             panels = [
-                Panel(
-                    "QPS",
-                    [TimeLine(arm, [qps])],
-                    {**_stalls([qps]), **_by_kind(events)},
-                    dips(qps) if events else (),
-                    height=80,
-                ),
-                Panel("MiB/s", [read, written], height=60),
-                Panel("busy %", [busy], height=40, most=100.0),
+                Panel("QPS", [TimeLine(arranged.arm, [qps])], marks_below, dips(qps) if events else (), height=80),
+                *_device_panels(device),
             ]
             title, note = f"{section.step}: QPS and the device over time, {arranged.name}", dip_text([(qps, events)])
             charts.append(Chart(title, forms.over_time(title, panels, drawing.PageMarks(marks)), note=note))
     return charts
+
+
+def _device_panels(device: Sequence[DeviceSecond]) -> list[Panel]:
+    if len(device) < FEWEST_SECONDS:
+        return []
+    read = TimeLine("read", [[(sample.second, sample.read) for sample in device]])
+    written = TimeLine("written", [[(sample.second, sample.written) for sample in device]])
+    busy = TimeLine("busy", [[(sample.second, sample.busy) for sample in device]])
+    return [Panel("MiB/s", [read, written], height=60), Panel("busy %", [busy], height=40, most=100.0)]
 
 
 def client_rates(report: Report, section: Section) -> list[Chart]:
