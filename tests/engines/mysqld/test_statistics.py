@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stepgrid.engines.mysql import MySQL
-from stepgrid.engines.mysqld import server
+from stepgrid.engines.mysqld import innodb, server
 from stepgrid.engines.mysqld.statistics import GAUGES, looks
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.plugins.server import Access, ObjectSize, ServerStatistics, split_gauges
@@ -433,3 +433,25 @@ def test_all_tables_are_analyzed(monkeypatch: pytest.MonkeyPatch) -> None:
         "ANALYZE NO_WRITE_TO_BINLOG TABLE `b`.`a b`",
         "ANALYZE NO_WRITE_TO_BINLOG TABLE `b`.`t`",
     ]
+
+
+def test_states_in_which_innodb_holds_clients_up() -> None:
+    pages = [("Innodb_buffer_pool_pages_dirty", 90), ("Innodb_buffer_pool_pages_total", 100)]
+    limit = {"SHOW GLOBAL VARIABLES": [{"Variable_name": "innodb_max_dirty_pages_pct", "Value": "90"}]}
+
+    def states(*values: tuple[str, int]) -> list[Any]:
+        rows = [{"Variable_name": name, "Value": str(value)} for name, value in (*pages, *values)]
+        metrics = [{"name": "trx_rseg_history_len", "value": 7}]
+        told = {"SHOW GLOBAL STATUS": rows, "innodb_metrics": metrics, **limit}
+        return [reading[:3] for reading in innodb.pressures(Told(told))]
+
+    rest = [("flush pressure", 90.0, 90.0), ("purge pressure", 7.0, 100_000.0)]
+    maria = states(("Innodb_checkpoint_age", 76), ("Innodb_checkpoint_max_age", 100))
+    assert maria == [("redo pressure", 76.0, 75.0), *rest]
+    mysql = states(
+        ("Innodb_redo_log_current_lsn", 190),
+        ("Innodb_redo_log_checkpoint_lsn", 100),
+        ("Innodb_redo_log_capacity_resized", 100),
+    )
+    assert mysql == [("redo pressure", 90.0, pytest.approx(63.75)), *rest]
+    assert states() == rest, "an older MySQL does not tell its log's"

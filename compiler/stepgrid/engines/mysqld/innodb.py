@@ -114,7 +114,7 @@ def idle_readings(connection: Connection) -> Sequence[IdleReading]:
 LOG_SHARE = 0.75  # of the redo log that may be in use; from seven eighths on InnoDB flushes whatever that takes
 USABLE = 0.85  # of MySQL's capacity, which has a reserve; MariaDB says what may be in use
 LONG_HISTORY = 100_000.0  # transactions to purge, of which each read of a changed row may meet some
-_DIRTY, _PAGES = "Innodb_buffer_pool_pages_dirty", "Innodb_buffer_pool_pages_total"
+_DIRTY, _TOTAL = "Innodb_buffer_pool_pages_dirty", "Innodb_buffer_pool_pages_total"
 _AGE, _MOST_AGE = "Innodb_checkpoint_age", "Innodb_checkpoint_max_age"  # MariaDB's
 _CAPACITY = "Innodb_redo_log_capacity_resized"  # MySQL's, from 8.0.30 on
 _POSITIONS = ("Innodb_redo_log_current_lsn", "Innodb_redo_log_checkpoint_lsn")
@@ -123,7 +123,7 @@ _MOST_DIRTY = "innodb_max_dirty_pages_pct"
 
 def pressures(connection: Connection) -> Sequence[IdleReading]:
     """Read the redo log that is in use, dirty pages and history list, as far as this release tells them."""
-    values = named_counters(connection, (_DIRTY, _PAGES, _AGE, _MOST_AGE, _CAPACITY, *_POSITIONS, _HISTORY))
+    values = named_counters(connection, (_DIRTY, _TOTAL, _AGE, _MOST_AGE, _CAPACITY, *_POSITIONS, _HISTORY))
     metrics = {str(row["name"]): float(row["value"]) for row in connection.query(_METRICS)}
     readings = []
     if _AGE in values and _MOST_AGE in values:
@@ -132,7 +132,7 @@ def pressures(connection: Connection) -> Sequence[IdleReading]:
         age = values[_POSITIONS[0]] - values[_POSITIONS[1]]
         readings.append(IdleReading("redo pressure", age, LOG_SHARE * USABLE * values[_CAPACITY], "B"))
     most = float(named_variables(connection, (_MOST_DIRTY,))[_MOST_DIRTY])
-    readings.append(IdleReading("flush pressure", values[_DIRTY], values[_PAGES] * most / 100, "pages"))
+    readings.append(IdleReading("flush pressure", values[_DIRTY], values[_TOTAL] * most / 100, "pages"))
     if (length := values.get(_HISTORY, metrics.get(_HISTORY_METRIC))) is not None:
         readings.append(IdleReading("purge pressure", length, LONG_HISTORY, "transactions"))
     return readings
