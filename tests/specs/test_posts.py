@@ -120,7 +120,7 @@ BUILDS |= {
     "2025-12-sysbench-mysql": {
         f"mysql-{release}" for release in ["5.6.51", "5.7.44", "8.0.43", "8.0.44", "8.4.6", "8.4.7", "9.4.0", "9.5.0"]
     },
-    "2026-06-insert-benchmark-postgres": {"pg1710", "pg184", "pg19b1", "my848"},
+    "2026-06-insert-benchmark-postgres": {"pg17", "pg18", "pg19", "mysql"},
 }
 MICROBENCHMARKS = {"2024-11-mysql-scan-regressions", "2025-11-sysbench-postgres", "2025-12-sysbench-mysql"}
 STEPS = {  # without the variables of a live grid
