@@ -51,17 +51,17 @@ def run_repro(args: argparse.Namespace) -> int:
         if not difference.is_difference:
             sentence = f"{difference.step}: {difference.expected} is no difference that a smaller script could show"
             raise CommandError(f"{sentence}: measure more loads, or leave `--shrink` out", FAILED)
-        repro = shrink.Shrinking(repro, folder, args.within, _say).run()
+
+        def say(text: str) -> None:
+            print(folded(f"repro: {text}", sys.stderr), file=sys.stderr, flush=True)
+
+        repro = shrink.Shrinking(repro, folder, args.within, say).run()
     script.write(repro, folder)
     ratio = f"{repro.finding.metric.title} {repro.finding.expected} {repro.finding.verdict}".rstrip()
     print(f"{folder / script.SCRIPT}: {counted(repro.commands, 'command')}, {duration(repro.seconds)}, {ratio}")
     if args.shrink and not shrink.is_shown(repro.finding.interval, difference.interval):
         raise CommandError("the last run does not show the difference again: give it more time by `--within`", FAILED)
     return FINE
-
-
-def _say(text: str) -> None:
-    print(folded(f"repro: {text}", sys.stderr), file=sys.stderr, flush=True)
 
 
 def _seconds(text: str) -> float:
