@@ -5,7 +5,7 @@ one load; both scripts get the same options and the same number of queries, and 
 made first, where they are not in --builds.
 
 With --insert it is the client of the insert benchmark, beside one in Python and the bare driver; with --linkbench
-that of LinkBench (bench/insert_client.py, bench/linkbench_client.py).
+that of LinkBench, with --tpcc that of tpcc (bench/insert_client.py, bench/linkbench_client.py, bench/tpcc_client.py).
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from bench import client_run, insert_client, linkbench_client  # noqa: E402  # the checkout's own
+from bench import client_run, insert_client, linkbench_client, tpcc_client  # noqa: E402  # the checkout's own
 from bench.ratios import ratio  # noqa: E402
 
 LIMIT = 1.05
+CLIENTS = {"insert": insert_client, "linkbench": linkbench_client, "tpcc": tpcc_client}
 
 
 class Cost(NamedTuple):
@@ -50,8 +51,8 @@ def main() -> int:
         folder = Path(name).resolve()
         folder.chmod(0o755)  # the server is nobody's
         builds = Path(asked.builds) if asked.builds else _made(folder, asked.server)
-        if asked.insert or asked.linkbench:
-            return (insert_client if asked.insert else linkbench_client).measure(builds, folder, asked)
+        if asked.client:
+            return asked.client.measure(builds, folder, asked)
         with client_run.loaded(builds, asked.server, folder, asked.rows) as place:
             pairs = [_pair(place, asked, index) for index in range(asked.pairs)]
     return _report(pairs, asked)
@@ -65,10 +66,13 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--server", choices=client_run.BUILDS, default="mariadb")
     parser.add_argument("--builds", help="outputs/builds that has the server and sysbench")
-    parser.add_argument("--insert", action="store_true", help="the client of the insert benchmark")
+    for name, module in CLIENTS.items():
+        parser.add_argument(
+            f"--{name}", dest="client", action="store_const", const=module, help=f"the client of {name}"
+        )
     parser.add_argument("--inserts", type=int, default=1_000_000, help="rows of each run, with --insert")
-    parser.add_argument("--linkbench", action="store_true", help="the client of LinkBench")
-    parser.add_argument("--seconds", type=int, default=20, help="of queries of each run, with --insert or --linkbench")
+    parser.add_argument("--growth", action="store_true", help="with --tpcc: its memory over 10 minutes instead")
+    parser.add_argument("--seconds", type=int, default=20, help="of queries of each run, with one of these clients")
     return parser.parse_args()
 
 

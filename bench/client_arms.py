@@ -10,7 +10,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,14 +70,29 @@ def python(lab: Lab, script: str, asked: Mapping[str, Any]) -> Cost:
     return _cost(json.loads((folder / "stdout").read_text(encoding="utf-8")))
 
 
-def bare(lab: Lab, driver: PackageRunner, statements: Sequence[str], own: Mapping[str, Any]) -> Cost:
-    """Reached as our client reaches the server, with its files beside; `own` are options of constant.lua."""
+@contextmanager
+def started(lab: Lab, driver: PackageRunner, settings: Mapping[str, Any]) -> Iterator[subprocess.Popen[bytes]]:
+    """A client of ours that runs meanwhile, and must end well."""
+    argv, env, folder = _driven(lab, driver, settings)
+    with (folder / "stdout").open("wb") as out:
+        client = subprocess.Popen(argv, cwd=folder, env=env, stdout=out, stderr=out)
+    try:
+        yield client
+        assert client.wait() == 0, (folder / "stdout").read_text(encoding="utf-8")
+    finally:
+        client.kill()
+
+
+def bare(
+    lab: Lab, driver: PackageRunner, statements: Sequence[str], own: Mapping[str, Any], script: str = "constant.lua"
+) -> Cost:
+    """Reached as our client reaches the server, with its files beside; `own` are options of the script."""
     driven, env, folder = _driven(lab, driver, {"action": "check"})
     reaching = [word for word in driven if re.match(r"--(db-driver|config-file|mysql|pgsql)", word)]
     attach(folder, {"statements": "\n".join(statements)})
     given = {"threads": 1, "events": 0, "time": 0, "statements": "statements", **own}
     words = [f"--{name}={value}" for name, value in given.items()]
-    _ran([*lab.sysbench, str(ROOT / "bench" / "constant.lua"), *reaching, *words, "run"], env, folder)
+    _ran([*lab.sysbench, str(ROOT / "bench" / script), *reaching, *words, "run"], env, folder)
     return _cost(json.loads((folder / "done.json").read_text(encoding="utf-8")))
 
 

@@ -74,4 +74,14 @@ function sender.timed(connection, postgres, role, send, what)
    count(role, seconds() - began)
 end
 
+-- The same of one operation of a client that has several.
+function sender.operation(connection, postgres, client, index, send, what)
+   local role, began = client.operations[index], seconds()
+   if role.began == 0 then role.began = began end
+   sender.timed(connection, postgres, role, send, what)
+   role.ended = seconds()
+   client.seconds[index] = client.seconds[index] + role.ended - began
+   role.count = role.count + 1
+end
+
 return sender

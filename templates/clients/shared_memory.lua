@@ -71,4 +71,15 @@ function shared.post(semaphore)
    C.sem_post(semaphore)
 end
 
+-- Waits until so many clients have `finished`; false when one has failed.
+function shared.all_have_finished(block, clients)
+   for number = 0, clients - 1 do
+      while block.clients[number].finished == 0 do
+         if block.run.failed ~= 0 then return false end
+         C.usleep(1000)
+      end
+   end
+   return true
+end
+
 return shared

@@ -4,38 +4,20 @@
 -- in any encoding; the share of random text is larger, so that a byte holds as much information.
 
 local ffi = require("ffi")
-local bit = require("bit")
-local random_stream = require("random_stream")
+local random_stream, random_letters = require("random_stream"), require("random_letters")
 local floor, exp, log, min = math.floor, math.exp, math.log, math.min
-local copy, band, rshift = ffi.copy, bit.band, bit.rshift
+local copy, write_letters = ffi.copy, random_letters.write
 
-local ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 local CHUNK, MOTIF = 128, 512
 local BITS = 6  -- of a letter
-local letters = ffi.new("char[64]", ALPHABET)
 local data = {
-   SPARE = 15,
+   SPARE = random_letters.SPARE,
    LINK = {random = 0.225 * log(69) / log(2) / BITS, most = 255},
    NODE = {random = 0.63 * log(171) / log(2) / BITS, most = 1024 * 1024},
 }
 
-local function five(at, word)
-   at[0], at[1], at[2] = letters[band(word, 63)], letters[band(rshift(word, 6), 63)], letters[band(rshift(word, 12), 63)]
-   at[3], at[4] = letters[band(rshift(word, 18), 63)], letters[band(rshift(word, 24), 63)]
-end
-
--- What it writes beyond the length, less than SPARE bytes, is written over by what follows.
-local function random_letters(at, length, stream)
-   for index = 0, length - 1, 15 do
-      local a, b, c = stream.words()
-      five(at + index, a)
-      five(at + index + 5, b)
-      five(at + index + 10, c)
-   end
-end
-
 local motif = ffi.new("char[?]", MOTIF + data.SPARE)
-random_letters(motif, MOTIF, random_stream(20160119, 0))
+write_letters(motif, MOTIF, random_stream(20160119, 0))
 
 -- A log-normal size, of that median.
 function data.size(median, kind, stream)
@@ -45,7 +27,7 @@ end
 
 local function write_chunk(at, length, kind, stream)
    if stream.uniform() < kind.random then
-      random_letters(at, length, stream)
+      write_letters(at, length, stream)
    else
       copy(at, motif + stream.below(MOTIF - length + 1), length)
    end

@@ -3,11 +3,10 @@
 -- What an id gets follows from the seed and the id: it is the same on every server, however many clients load.
 
 local ffi = require("ffi")
-local clock, sender = require("clock"), require("sender")
+local clock, sender, shared = require("clock"), require("sender"), require("shared_memory")
 local memory, schema, state, report, batch, data, random_stream, link_counts = require("client_memory"),
    require("schema"), require("graph_state"), require("client_report"), require("row_batch"), require("data_text"),
    require("random_stream"), require("link_counts")
-local C, floor = ffi.C, math.floor
 local opt = sysbench.opt
 local CHUNK = 1000  -- ids that a client loads before it takes others
 local FIRST_TYPE, NODE_TYPE, VISIBLE = 123456789, 2048, 1
@@ -86,24 +85,13 @@ local function load_rows(client)
    client.load.ended = clock.seconds()
 end
 
--- False when a client has failed.
-local function all_have_finished()
-   for client = 0, opt.clients - 1 do
-      while block.clients[client].finished == 0 do
-         if block.run.failed ~= 0 then return false end
-         C.usleep(1000)
-      end
-   end
-   return true
-end
-
 local INDEXED = '{"report": "indexed", "seconds": %.6f}\n'
 
 function loading.event()
    local client = block.clients[number]
    load_rows(client)
    client.finished = 1
-   if number == 0 and all_have_finished() then
+   if number == 0 and shared.all_have_finished(block, opt.clients) then
       local began = clock.seconds()
       schema.index(connection)
       report.write(INDEXED:format(clock.seconds() - began))

@@ -27,15 +27,9 @@ local function requests(connection, postgres, client, stream)
    local made, after = operations(connection, postgres, opt, block, client, request_ids(opt, block, stream), stream)
    local choose, seconds = request_mix(opt.mix, stream), clock.seconds
    local function act(part)
-      local role = client.operations[part.index]
       local send, what = made[part.name]()
-      local began = seconds()
-      if role.began == 0 then role.began = began end
-      sender.timed(connection, postgres, role, send, what)
+      sender.operation(connection, postgres, client, part.index, send, what)
       if after[part.name] then after[part.name]() end
-      role.ended = seconds()
-      client.seconds[part.index] = client.seconds[part.index] + role.ended - began
-      role.count = role.count + 1
    end
    return function()
       local ends = seconds() + opt.seconds

@@ -39,7 +39,15 @@ def test_what_is_nested_says_so() -> None:
     }
     linkbench = {f"linkbench.{name}" for name in ("mix", "popularity", "multiget", "lists")}
     pgbench = {"pgbench.scripts", "pgbench.variables"}
-    known = {"sysbench.arguments", *linkbench, *pgbench, "vector_search.dataset", "command.metrics", "command.series"}
+    known = {
+        "sysbench.arguments",
+        *linkbench,
+        *pgbench,
+        "tpcc.mix",
+        "vector_search.dataset",
+        "command.metrics",
+        "command.series",
+    }
     assert nested == known
 
 

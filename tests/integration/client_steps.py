@@ -7,10 +7,12 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from stepgrid.host.processes.supervision import environment
 from stepgrid.model.figures import Figures
@@ -83,3 +85,17 @@ def server_folder() -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder)
+
+
+def kill_server(folder: Path) -> None:
+    """By SIGKILL: the server of a folder and its children, and not its clients."""
+    found = [each for each in psutil.process_iter(["cmdline"]) if _serves(each.info["cmdline"] or [], str(folder))]
+    everyone = [*found, *(child for each in found for child in each.children(recursive=True))]
+    for process in everyone:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(everyone[len(found) :], LONG)  # PostgreSQL does not start beside one of them
+
+
+def _serves(words: list[str], folder: str) -> bool:
+    return any(folder in word for word in words) and not any(word.endswith(".lua") for word in words)

@@ -6,16 +6,14 @@ import os
 import re
 import signal
 import time
-from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import pytest
 
-from tests.integration.client_steps import server_folder
+from tests.integration.client_steps import kill_server, server_folder
 from tests.integration.insert_benchmark import ALL, checked, run, start
 from tests.integration.sysbench import Bench, bench
-from tests.waiting import LONG, until
+from tests.waiting import until
 
 UNFINISHED = "pi1: the step that wrote it last did not end"
 
@@ -55,7 +53,7 @@ def test_a_client_and_a_server_that_are_killed(server_builds: Path, kind: str) -
             until(lambda: first.number("SELECT max(transactionid) FROM pi1") > 5000)
             if first.postgres:
                 first.connection.query("CHECKPOINT")  # it commits before it writes
-            _kill(folder)
+            kill_server(folder)
             # sysbench looks for an SQLSTATE where PostgreSQL's library has none, and crashes: no result either way
             assert step.ended() == (-signal.SIGSEGV if first.postgres else 1)
             assert first.postgres or re.search("Lost connection|gone away", step.complaint or "")
@@ -64,21 +62,6 @@ def test_a_client_and_a_server_that_are_killed(server_builds: Path, kind: str) -
             assert refused.ended() == 1
             assert (refused.complaint or "").startswith(f"the insert benchmark failed: {UNFINISHED}: client 0 had 3000")
             _whole_batches(again)
-
-
-def _kill(folder: Path) -> None:
-    """The server of a folder, and its children."""
-    found = [each for each in psutil.process_iter(["cmdline"]) if _is_of(each, str(folder))]
-    everyone = [*found, *(child for each in found for child in each.children(recursive=True))]
-    for process in everyone:
-        with suppress(psutil.NoSuchProcess):
-            process.kill()
-    psutil.wait_procs(everyone[len(found) :], LONG)  # PostgreSQL does not start beside one of them
-
-
-def _is_of(process: psutil.Process, folder: str) -> bool:
-    words = process.info["cmdline"] or []
-    return any(folder in word for word in words) and "insert_benchmark.lua" not in words
 
 
 def _whole_batches(server: Bench) -> None:

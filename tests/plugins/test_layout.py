@@ -36,7 +36,9 @@ def test_a_layout_that_there_is_not() -> None:
         LAYOUTS.get("iostats")
 
 
-@pytest.mark.parametrize("kind", ["db_bench", "sysbench", "insert_benchmark", "linkbench", "vector_search", "command"])
+@pytest.mark.parametrize(
+    "kind", ["db_bench", "sysbench", "insert_benchmark", "linkbench", "tpcc", "vector_search", "command"]
+)
 def test_what_a_kind_shows_without_being_asked_is_a_layout(kind: str) -> None:
     assert default_tables(kind)
     assert set(default_tables(kind)) <= set(LAYOUTS.names())

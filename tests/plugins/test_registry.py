@@ -229,6 +229,15 @@ GIVEN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "mix": st.floats(0, 100).map(lambda share: {"addlink": share, "getnode": 100 - share}),
         **ENGINE,
     },
+    "tpcc": {
+        "action": st.sampled_from(["load", "run"]),
+        "warehouses": st.integers(1, 1000),
+        "duration": SECONDS,
+        "clients": COUNT,
+        "think": st.booleans(),
+        "mix": st.floats(0, 100).map(lambda share: {"new_order": share, "payment": 100 - share}),
+        **ENGINE,
+    },
     "vector_search": {
         "action": st.sampled_from(["load", "index", "search"]),
         "dataset": st.just("gist-960-euclidean")

@@ -18,6 +18,7 @@ PARAMS = {  # what each family of workloads is given
     "linkbench": "ids: 1k, clients: 2, duration: 10s",
     "pgbench": "scale: 1, clients: 2, duration: 10s",
     "sysbench": "tables: 2, rows: 1k, threads: 2, read_time: 1s, write_time: 1s",
+    "tpcc": "warehouses: 1, clients: 2, duration: 10s",
     "vector": "dataset: fashion-mnist-784-euclidean, m: 8, ef_construction: 32, clients: 2",
 }
 BUILDS = {  # engine -> builds, one for each of its storage engines; sets may need a late release

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
 
 from stepgrid.host.failure import tail
-from stepgrid.model.figures import Buckets, ClientRate, ParseError
+from stepgrid.model.figures import Buckets, ClientRate, Figures, ParseError
+from stepgrid.model.metrics import STEP, Metric
 from stepgrid.plugins import driver
 
 FILE = "report.jsonl"
@@ -24,6 +25,7 @@ MICROSECONDS = 1e6  # of a second
 PERCENTILES: Mapping[str, float] = {
     "p50_us": 50, "p75_us": 75, "p95_us": 95, "p99_us": 99, "p99_9_us": 99.9, "p99_99_us": 99.99,
 }  # fmt: skip
+LATENCIES = ("avg_us", "p50_us", "p95_us", "p99_us", "max_us")  # of each operation of a client of several
 STANDARD = ("operations", "seconds", "qps", "avg_us", "max_us", *PERCENTILES)  # metrics that all kinds share
 SHORTEST = 0.5  # seconds: the last interval of a step is a part of a second
 TAIL = 65_536  # bytes of the end of a report that is still written: a minute of a few clients
@@ -203,6 +205,70 @@ def latencies(lines: Sequence[Line]) -> dict[str, float]:
         "max_us": max(float(line["longest"]) for line in lines) * MICROSECONDS,
         **percentiles(bucket_counts(lines)),
     }
+
+
+# Clients of several operations: templates/clients/operation_lines.lua.
+
+
+def operation_metrics(name: str) -> Iterator[Metric]:
+    yield Metric(f"{name}_share_pct", "%", None, f"Share of the operations that were `{name}`.", STEP)
+    yield Metric(f"{name}_avg_us", "us", "lower", f"Mean latency of `{name}`.", STEP)
+    for percent in ("50", "95", "99"):
+        definition = f"{percent}th percentile of the latency of `{name}`."
+        yield Metric(f"{name}_p{percent}_us", "us", "lower", definition, STEP)
+    yield Metric(f"{name}_max_us", "us", "lower", f"Highest latency of `{name}`.", STEP)
+
+
+def operation_figures(report: Report, metrics: Mapping[str, float], warnings: Sequence[str] = ()) -> Figures:
+    groups = operation_roles(report)
+    return Figures(
+        {**metrics, "retries": float(sum(line["retries"] for lines in groups.values() for line in lines))},
+        {},
+        series(report.intervals),
+        warnings,
+        histograms=[histogram(operation, bucket_counts(lines)) for operation, lines in groups.items()],
+        rates=client_rates(report.intervals),
+    )
+
+
+def operation_latencies(report: Report) -> dict[str, float]:
+    """Give rate and latencies of all operations together, then the share and the latencies of each."""
+    groups = operation_roles(report)
+    roles = [line for lines in groups.values() for line in lines]
+    count, seconds = total_count(roles), span(roles)
+    metrics = {"operations": count, "seconds": seconds, "qps": count / seconds, **latencies(roles)}
+    for operation, lines in groups.items():
+        metrics[f"{operation}_share_pct"] = 100 * total_count(lines) / count
+        metrics |= {f"{operation}_{name}": value for name, value in latencies(lines).items() if name in LATENCIES}
+    return metrics
+
+
+def operation_load(report: Report) -> dict[str, float]:
+    """Give the rate of a load's rows, without its indexes.
+
+    The clock of the whole begins with a thread that another one may be ahead of.
+    """
+    roles = operation_roles(report)["load"]
+    rows, seconds = total_count(roles), span(roles)
+    index = float(sum(line["seconds"] for line in report.of("indexed")))
+    return {
+        "operations": rows,
+        "seconds": max(report.seconds, seconds + index),
+        "qps": rows / seconds,
+        "insert_seconds": seconds,
+        "index_seconds": index,
+    }
+
+
+def operation_roles(report: Report) -> dict[str, list[Line]]:
+    """Group the lines of clients by operation, without operations that no client has done."""
+    groups: dict[str, list[Line]] = {}
+    for line in report.of("role"):
+        if line["count"]:
+            groups.setdefault(line["operation"], []).append(line)
+    if not groups:
+        raise ParseError(f"{report.path.parent}: no client has done anything")
+    return groups
 
 
 class ReportFile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeAlias
@@ -30,6 +31,7 @@ Count: TypeAlias = Annotated[int, Field(ge=1, strict=True)]
 Flag: TypeAlias = Annotated[bool, Field(strict=True)]
 WholeSeconds: TypeAlias = Annotated[float, Field(ge=1, multiple_of=1, strict=True)]
 Seconds: TypeAlias = Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)]
+Percent: TypeAlias = Annotated[float, Field(ge=0, le=100)]
 Name: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]+$")]
 
 COUNT, SIZE, DURATION = Quantity("count"), Quantity("size"), Quantity("duration")
@@ -37,6 +39,16 @@ COUNT, SIZE, DURATION = Quantity("count"), Quantity("size"), Quantity("duration"
 
 # inside a map, where the language hands on the text
 InnerCount: TypeAlias = Annotated[int, quantity("count"), Field(ge=1, strict=True)]
+
+
+ROUNDING = 0.01  # published mixes of operations have up to 7 decimals
+
+
+def check_mix(mix: dict[Any, float]) -> dict[Any, float]:
+    total = math.fsum(mix.values())
+    if abs(total - 100) > ROUNDING:
+        raise PydanticCustomError("mix", "the mix sums to {total}, not to 100", {"total": f"{total:.7g}"})
+    return mix
 
 
 class Settings(BaseModel):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.sysbench.lua_client import FLOOR, LuaClient, table_engine
+from stepgrid.drivers.sysbench.lua_client import CHECK_SECONDS, FLOOR, LuaClient, table_engine
 from stepgrid.plugins.driver import CountedWork
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from stepgrid.plugins.server import Access
 
 NODES_LOADED_PER_S = 2_000  # nodes with their links, per second of one client: only for estimates
-CHECK_SECONDS = 60.0
 CLIENTS: Mapping[str, str] = {"load": "loaders", "request": "requesters"}  # action -> the setting; a check has one
 
 _LINK = "id1, id2, link_type, visibility, data, time, version"
@@ -39,7 +38,7 @@ class LinkBench(LuaClient):
     def estimate(self, settings: Mapping[str, Any]) -> float:
         if settings["action"] == "request":
             return float(settings["duration"])
-        if settings["action"] == "check":  # how many rows there are is not among its settings
+        if settings["action"] == "check":
             return CHECK_SECONDS
         work = self.counted_work(settings)
         return max(FLOOR, work.seconds) if work else FLOOR

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from stepgrid.drivers import client_report
-from stepgrid.drivers.client_report import Line, Report, latencies, span, total_count
+from stepgrid.drivers.client_report import (
+    Report,
+    operation_figures,
+    operation_latencies,
+    operation_load,
+    operation_metrics,
+)
 from stepgrid.drivers.sysbench.output import NUMBER, read
 from stepgrid.model.figures import Figures, ParseError, PrintedStep
 from stepgrid.model.metrics import STEP, Metric, MetricSet
@@ -19,17 +25,6 @@ OPERATIONS: Mapping[str, str] = {  # as the Java client prints them -> as settin
     "MULTIGET_LINK": "getlink", "GET_LINKS_LIST": "getlinklist", "GET_NODE": "getnode", "ADD_NODE": "addnode",
     "UPDATE_NODE": "updatenode", "DELETE_NODE": "deletenode",
 }  # fmt: skip
-LATENCIES = ("avg_us", "p50_us", "p95_us", "p99_us", "max_us")  # of each operation
-
-
-def _operation_metrics(name: str) -> Iterator[Metric]:
-    yield Metric(f"{name}_share_pct", "%", None, f"Share of the requests that were `{name}`.", STEP)
-    yield Metric(f"{name}_avg_us", "us", "lower", f"Mean latency of `{name}`.", STEP)
-    for percent in ("50", "95", "99"):
-        definition = f"{percent}th percentile of the latency of `{name}`."
-        yield Metric(f"{name}_p{percent}_us", "us", "lower", definition, STEP)
-    yield Metric(f"{name}_max_us", "us", "lower", f"Highest latency of `{name}`.", STEP)
-
 
 _GRAPH = (
     Metric("nodes_loaded", "rows", None, "Nodes that a load inserted.", STEP),
@@ -40,7 +35,7 @@ _GRAPH = (
     Metric("continued_lists", "queries", None, "Lists of links that continued an earlier one.", STEP),
 )  # fmt: skip
 METRICS = MetricSet(
-    {"LinkBench": (*_GRAPH, *(metric for name in OPERATIONS.values() for metric in _operation_metrics(name)))}
+    {"LinkBench": (*_GRAPH, *(metric for name in OPERATIONS.values() for metric in operation_metrics(name)))}
 )
 
 
@@ -48,64 +43,17 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     report = client_report.read_whole(folder / client_report.FILE)
     if settings["action"] == "check":
         return Figures({"seconds": report.seconds}, {})
-    roles = [line for line in report.of("role") if line["count"]]
-    if not roles:
-        raise ParseError(f"{folder}: no client has done anything")
-    lines_by_operation: dict[str, list[Line]] = {}
-    for line in roles:
-        lines_by_operation.setdefault(line["operation"], []).append(line)
     if settings["action"] == "load":
-        metrics = _load_metrics(report, roles)
-    else:
-        metrics = _request_metrics(report, roles, lines_by_operation)
-    return Figures(
-        {**metrics, "retries": float(sum(line["retries"] for line in roles))},
-        {},
-        client_report.series(report.intervals),
-        histograms=[
-            client_report.histogram(operation, client_report.bucket_counts(lines))
-            for operation, lines in lines_by_operation.items()
-        ],
-        rates=client_report.client_rates(report.intervals),
-    )
+        return operation_figures(report, _load_metrics(report))
+    lists = float(sum(line["history"] for line in report.of("graph")))
+    return operation_figures(report, {**operation_latencies(report), "continued_lists": lists})
 
 
-def _load_metrics(report: Report, roles: Sequence[Line]) -> dict[str, float]:
-    """Give the published rate of a load: that of its rows, nodes, links and counts, without the index.
-
-    The clock of the whole begins with a thread that another one may be ahead of.
-    """
-    rows, seconds = total_count(roles), span(roles)
-    index = float(sum(line["seconds"] for line in report.of("indexed")))
-    loaded = {name: float(sum(line[name] for line in report.of("graph"))) for name in ("nodes", "links", "counts")}
-    return {
-        "operations": rows,
-        "seconds": max(report.seconds, seconds + index),
-        "qps": rows / seconds,
-        "insert_seconds": seconds,
-        "index_seconds": index,
-        "indexed_links_per_s": loaded["links"] / index,
-        **{f"{name}_loaded": count for name, count in loaded.items()},
-    }
-
-
-def _request_metrics(
-    report: Report, roles: Sequence[Line], lines_by_operation: Mapping[str, Sequence[Line]]
-) -> dict[str, float]:
-    count, seconds = total_count(roles), span(roles)
-    metrics = {
-        "operations": count,
-        "seconds": seconds,
-        "qps": count / seconds,
-        **latencies(roles),
-        "continued_lists": float(sum(line["history"] for line in report.of("graph"))),
-    }
-    for operation, lines in lines_by_operation.items():
-        metrics[f"{operation}_share_pct"] = 100 * total_count(lines) / count
-        for name, value in latencies(lines).items():
-            if name in LATENCIES:
-                metrics[f"{operation}_{name}"] = value
-    return metrics
+def _load_metrics(report: Report) -> dict[str, float]:
+    load = operation_load(report)
+    rows = {name: float(sum(line[name] for line in report.of("graph"))) for name in ("nodes", "links", "counts")}
+    rate = rows["links"] / load["index_seconds"]
+    return {**load, "indexed_links_per_s": rate, **{f"{name}_loaded": count for name, count in rows.items()}}
 
 
 # Logs of the Java client: its phases, each with the latencies that precede its line.

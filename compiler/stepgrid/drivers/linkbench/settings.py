@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
 
 from stepgrid.drivers.sysbench.lua_client import CLIENT
 from stepgrid.plugins.settings import (
@@ -20,7 +18,9 @@ from stepgrid.plugins.settings import (
     Count,
     InnerCount,
     Nested,
+    Percent,
     WholeSeconds,
+    check_mix,
     uses,
 )
 from stepgrid.plugins.settings import Settings as Model
@@ -29,9 +29,7 @@ Operation = Literal[
     "addlink", "deletelink", "updatelink", "countlink", "getlink", "getlinklist", "getnode", "addnode", "updatenode",
     "deletenode",
 ]  # fmt: skip
-Percent = Annotated[float, Field(ge=0, le=100)]
 Exponent = Annotated[float, Field(ge=0, lt=1)]
-ROUNDING = 0.01  # the published mixes have 5 to 7 decimals
 
 # the published mix of the original
 MIX: Mapping[Operation, float] = MappingProxyType(
@@ -56,13 +54,6 @@ ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
         "check": uses(""),
     }
 )
-
-
-def _check_mix(mix: dict[Operation, float]) -> dict[Operation, float]:
-    total = math.fsum(mix.values())
-    if abs(total - 100) > ROUNDING:
-        raise PydanticCustomError("mix", "the mix sums to {total}, not to 100", {"total": f"{total:.7g}"})
-    return mix
 
 
 class Popularity(Model):
@@ -101,7 +92,7 @@ class Settings(ActionSettings):
     duration: Annotated[WholeSeconds | None, DURATION, Field(description="how long requests are sent")] = None
     mix: Annotated[
         dict[Operation, Percent],
-        AfterValidator(_check_mix),
+        AfterValidator(check_mix),
         Nested(),
         Field(description="percent of the requests by operation; one that is left out is not sent"),
     ] = Field(default_factory=lambda: dict(MIX))

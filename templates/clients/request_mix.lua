@@ -6,7 +6,7 @@ local floor = math.floor
 local function parts_of(text)
    local known, parts, total = {}, {}, 0
    for index, name in ipairs(memory.OPERATIONS) do known[name] = index - 1 end
-   for name, percent in text:gmatch("(%a+):([%d.e-]+)") do
+   for name, percent in text:gmatch("([%a_]+):([%d.e-]+)") do
       total = total + tonumber(percent)
       parts[#parts + 1] = {name = name, index = known[name], percent = tonumber(percent)}
    end

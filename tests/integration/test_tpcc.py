@@ -1,0 +1,131 @@
+"""tpcc on real servers: its tables, its statements, what the check finds, waiting times, conflicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.client_steps import server_folder
+from tests.integration.sysbench import Bench, bench
+from tests.integration.tpcc import SMALL, checked, run, start
+
+KINDS = ["mariadb-innodb", "postgres-heap"]
+AT_NIGHT = [pytest.param(kind, marks=pytest.mark.nightly) for kind in ("mariadb-rocksdb", "mysql-innodb")]
+TRANSACTIONS = ("new_order", "payment", "order_status", "delivery", "stock_level")
+
+
+@pytest.fixture(scope="module", params=[*KINDS, *AT_NIGHT])
+def server(server_builds: Path, request: pytest.FixtureRequest) -> Iterator[Bench]:
+    engine, storage = request.param.split("-")
+    with server_folder() as folder, bench(server_builds, engine, storage, folder) as found:
+        yield found
+
+
+@pytest.fixture
+def loaded(server: Bench) -> Bench:
+    run(server, "load", loaders=2, anew=True, **SMALL)
+    return server
+
+
+def test_the_tables_of_a_load(loaded: Bench) -> None:
+    """However many clients load, in the same rows."""
+    sums = "SELECT SUM(c_id * LENGTH(c_data)) FROM customer", "SELECT SUM(ol_i_id * ol_amount) FROM order_line"
+    before = [loaded.number(sql) for sql in sums]
+    step = run(loaded, "load", loaders=1, anew=True, **SMALL)
+    assert [loaded.number(sql) for sql in sums] == before
+    counts = {name: loaded.number(f"SELECT COUNT(*) FROM {name}") for name in
+              ("item", "warehouse", "stock", "district", "customer", "history", "orders", "new_order")}  # fmt: skip
+    assert counts == {"item": 200, "warehouse": 2, "stock": 400, "district": 20, "customer": 1200, "history": 1200,
+                      "orders": 1200, "new_order": 360}  # fmt: skip
+    lines = loaded.number("SELECT COUNT(*) FROM order_line")
+    assert step.figures.metrics["operations"] == sum(counts.values()) + lines
+    assert 0 < loaded.number("SELECT COUNT(*) FROM item WHERE i_data LIKE '%ORIGINAL%'") < 50
+    assert (
+        loaded.number("SELECT MIN(c) FROM (SELECT COUNT(DISTINCT c_last) AS c FROM customer GROUP BY c_d_id) a") == 60
+    )
+    assert checked(loaded) == {"report": "check", "conditions": 12, "orders": 1200}
+
+
+def test_transactions_leave_consistent_tables(loaded: Bench) -> None:
+    step = run(loaded, "run", clients=3, duration=2.0, **SMALL)
+    found = step.figures.metrics
+    assert checked(loaded)["orders"] - 1200 == pytest.approx(found["nopm"] * found["seconds"] / 60)
+    done = {line["operation"]: 0 for line in step.lines if line["report"] == "role"}
+    for line in (line for line in step.lines if line["report"] == "role"):
+        done[line["operation"]] += line["count"]
+    assert set(done) == set(TRANSACTIONS)
+    assert loaded.number("SELECT COUNT(*) FROM history") == 1200 + done["payment"]
+    delivered = loaded.number("SELECT SUM(c_delivery_cnt) FROM customer")
+    assert delivered == 10 * done["delivery"] - found["skipped_deliveries"]
+    assert found["new_order_p50_us"] <= found["new_order_p99_us"] <= found["new_order_max_us"] * 1.03
+    remarks = "SELECT COUNT(*) FROM customer WHERE c_data LIKE '_____c __d ______w __d ______w _______ %'"
+    assert loaded.number(remarks) > 0
+    assert loaded.number("SELECT COUNT(*) FROM history WHERE h_data LIKE '%    %'") > 0
+    assert loaded.number("SELECT COUNT(*) FROM order_line WHERE LENGTH(TRIM(ol_dist_info)) <> 24") == 0
+
+
+def test_a_hundredth_of_the_new_orders_is_rolled_back(loaded: Bench) -> None:
+    found = run(loaded, "run", duration=3.0, mix={"new_order": 100.0}, **SMALL).figures.metrics
+    share = found["rolled_back_orders"] / found["operations"]
+    assert share == pytest.approx(0.01, abs=4 * (0.01 / found["operations"]) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("number", "sql", "said"),
+    [
+        (1, "UPDATE warehouse SET w_ytd = w_ytd + 1 WHERE w_id = 2",
+         "warehouse 2: w_ytd is 6001.00, the sum of d_ytd 6000.00"),
+        (2, "UPDATE district SET d_next_o_id = 63 WHERE d_w_id = 1 AND d_id = 4",
+         "warehouse 1, district 4: d_next_o_id - 1 is 62, the newest order 60"),
+        (3, "DELETE FROM new_order WHERE no_w_id = 1 AND no_d_id = 4 AND no_o_id = 50",
+         "warehouse 1, district 4: new orders from 43 to 60, and there are 17"),
+        (4, "INSERT INTO order_line (ol_w_id, ol_d_id, ol_o_id, ol_number) VALUES (1, 4, 60, 99)",
+         "warehouse 1, district 4: the orders say"),
+        (5, "UPDATE orders SET o_carrier_id = 1 WHERE o_w_id = 1 AND o_d_id = 4 AND o_id = 60",
+         "warehouse 1, district 4, order 60: carrier 1, its new order 60"),
+        (8, "DELETE FROM history WHERE h_w_id = 2", "warehouse 2: w_ytd is 6000.00, the history has none"),
+        (10, "UPDATE customer SET c_balance = -9 WHERE c_w_id = 1 AND c_d_id = 4 AND c_id = 7",
+         "warehouse 1, district 4, customer 7: c_balance is -9.00, lines minus payments -10.00"),
+        (11, "UPDATE customer SET c_delivery_cnt = 1 WHERE c_w_id = 1 AND c_d_id = 4 AND c_id = 7",
+         "warehouse 1, district 4: 43 orders and new orders loaded and delivered, and there are 42"),
+        (12, "UPDATE customer SET c_ytd_payment = 9 WHERE c_w_id = 1 AND c_d_id = 4 AND c_id = 7",
+         "warehouse 1, district 4, customer 7: c_balance and c_ytd_payment are -1.00, delivered lines 0"),
+    ],
+)  # fmt: skip
+def test_each_condition_is_checked(loaded: Bench, number: int, sql: str, said: str) -> None:
+    loaded.connection.query(sql)
+    step = start(loaded, "check")
+    assert step.ended() == 1
+    assert (step.complaint or "").startswith(f"tpcc failed: condition {number}: {said}")
+
+
+def test_keying_and_thinking(loaded: Bench) -> None:
+    """A client that waits 2 s before an order status and some seconds after it does less than two in 4 s."""
+    step = run(loaded, "run", clients=2, duration=4.0, think=True, mix={"order_status": 100.0}, **SMALL)
+    assert 2 <= step.figures.metrics["operations"] <= 4
+    assert step.figures.metrics["seconds"] < 5
+
+
+def test_a_database_of_another_size(loaded: Bench) -> None:
+    for given, said in (
+        ({"warehouses": 3}, "the database has 2 warehouses: the step says 3"),
+        ({"items": 300}, "the database has 200 items: the step says 300"),
+        ({"customers": 90}, "the database has 60 customers: the step says 90"),
+    ):
+        sizes: dict[str, Any] = {**SMALL, **given}
+        step = start(loaded, "run", duration=1.0, **sizes)
+        assert (step.ended(), step.complaint) == (1, f"tpcc failed: {said}")
+
+
+def test_transactions_in_each_others_way(loaded: Bench) -> None:
+    """Deadlocks and serialization failures are made again, and counted; nothing of them is left."""
+    if loaded.postgres:
+        loaded.connection.query("ALTER DATABASE stepgrid SET default_transaction_isolation = 'repeatable read'")
+    step = run(loaded, "run", clients=6, duration=2.0, **SMALL)
+    if loaded.postgres:
+        loaded.connection.query("ALTER DATABASE stepgrid RESET default_transaction_isolation")
+        assert step.figures.metrics["retries"] > 0
+    checked(loaded)
