@@ -58,8 +58,8 @@ def test_what_was_before_the_first_sample_is_as_what_came_behind() -> None:
 
 def test_a_step_begins_when_its_program_has_waited_for_collectors() -> None:
     """What a server did in its last second was cut off, as long as its client had waited for perf."""
-    part = measured_part(samples(), None, {**RECORD, "seconds": 5.0, "waited": 1.2})
-    assert [part.samples[at][COLUMNS[("monotonic",)]] for at in (0, -1)] == pytest.approx([11.2, 16.2])
+    part = measured_part(samples(late=1.2), None, {**RECORD, "waited": 1.2})
+    assert [part.samples[at][COLUMNS[("monotonic",)]] for at in (0, -1)] == pytest.approx([10.0, 16.0])
     assert part.weight == pytest.approx(1.0)
 
 

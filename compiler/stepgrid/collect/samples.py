@@ -424,12 +424,11 @@ def measured_part(samples: Sequence[Row], window: Window | None, record: Mapping
         return Part(samples, False, is_sparse=True)
     seconds = record.get("seconds")
     ends = window if window is not None else (0.0, float(seconds)) if isinstance(seconds, int | float) else None
-    moments = [sample[_TIME] for sample in samples]
-    start = moments[0] - _delay(samples[0], record) + float(record.get("waited", 0.0))
+    moments, delay = [sample[_TIME] for sample in samples], _delay(samples[0], record)
     length = moments[-1] - moments[0] if ends is None else ends[1] - ends[0]
     if ends is None or length < LEAST - SLIGHT:
         return Part(samples, False, is_sparse=length < LEAST - SLIGHT)
-    begin, end = (min(max(start + edge, moments[0]), moments[-1]) for edge in ends)
+    begin, end = (min(max(moments[0] + edge - delay, moments[0]), moments[-1]) for edge in ends)
     if not end > begin:
         return Part(samples, False)
     is_partial = window is not None and moments[-1] - moments[0] - (end - begin) > SLIGHT
@@ -437,9 +436,10 @@ def measured_part(samples: Sequence[Row], window: Window | None, record: Mapping
 
 
 def _delay(first: Row, record: Mapping[str, Any]) -> float:
-    """Seconds from the step's start to its first sample."""
+    """Seconds from the step's start, when its program has waited for collectors, to its first sample."""
     try:
-        delay = first[COLUMNS["t",]] - datetime.fromisoformat(record["started"]).timestamp()
+        start = datetime.fromisoformat(record["started"]).timestamp() + record.get("waited", 0.0)
+        delay = first[COLUMNS["t",]] - start
     except (KeyError, TypeError, ValueError):
         return 0.0
     return delay if 0 < delay < LATEST else 0.0

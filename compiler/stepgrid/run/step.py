@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, cast
 
@@ -271,16 +270,21 @@ class Step:
     ) -> Watch:
         def started(pid: int) -> None:
             self.attempt.journal(STARTED, name=self.planned.name, pid=pid)  # its group: see survivors
-            sampler.start(pid)
-            first = partial(collectors.start_and_attach, pid) if collectors.attach else None
+
+            def attach() -> None:
+                collectors.start_and_attach(pid)
+                sampler.start(pid)  # at the moment when the program begins
+
+            if not collectors.attach:
+                sampler.start(pid)
             try:
-                launch.update(check_launch(pid, self.launch, first))
+                launch.update(check_launch(pid, self.launch, attach if collectors.attach else None))
             except LaunchError:
                 sampler.stop(pid)
                 raise
             if scope:
                 scope.follow(pid)
-            if first is None:
+            if not collectors.attach:
                 collectors.start(pid)
 
         return started
