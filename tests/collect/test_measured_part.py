@@ -71,6 +71,15 @@ def test_a_missing_counter_stays_missing() -> None:
     assert math.isnan(part.samples[-1][COLUMNS[("switches",)]])
 
 
+def test_a_sensor_that_is_read_seldom_is_interpolated_between_its_readings() -> None:
+    """The CPU of a server after its last reading within a step was lost, on a host where a look is dear."""
+    every = [[*row] for row in samples()]
+    for at in (2, 3, 5, 6):
+        every[at][COLUMNS[("switches",)]] = math.nan
+    part = measured_part([tuple(row) for row in every], (0.0, 5.4), RECORD)
+    assert part.samples[-1][COLUMNS[("switches",)]] == pytest.approx(5400.0)
+
+
 def test_per_operation_is_of_the_seconds_of_the_step(tmp_path: Path) -> None:
     """2.01 s, and samples of 2.13: what the host did in the last 0.12 s is none of the step's operations'."""
     made = [

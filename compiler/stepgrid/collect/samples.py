@@ -456,6 +456,14 @@ def _between(samples: Sequence[Row], moments: list[float], begin: float, end: fl
 
 
 def _edge(samples: Sequence[Row], moments: list[float], before: int, moment: float) -> Row:
+    """Interpolate, a sensor that is read seldom between its own readings."""
     share = (moment - moments[before]) / (moments[before + 1] - moments[before])
-    pairs = zip(samples[before], samples[before + 1], strict=True)
-    return tuple([old + share * (new - old) for old, new in pairs])
+    edge = [old + share * (new - old) for old, new in zip(samples[before], samples[before + 1], strict=True)]
+    for column in [at for at, value in enumerate(edge) if value != value]:
+        read = [at for at, sample in enumerate(samples) if sample[column] == sample[column]]
+        after = bisect_left(read, before + 1)
+        if 0 < after < len(read):
+            low, high = read[after - 1], read[after]
+            part = (moment - moments[low]) / (moments[high] - moments[low])
+            edge[column] = samples[low][column] + part * (samples[high][column] - samples[low][column])
+    return tuple(edge)
