@@ -121,7 +121,7 @@ def cases(folder: Path) -> list[Case]:
             r"block cache misses",
             _arms("large: {options: {cache_size: 256MiB}}", "small: {options: {cache_size: 2MiB}}"),
             "arm: large",
-            "compression_type: none\n    statistics: true",
+            "compression_type: zlib\n    statistics: true",
         ),
         Case(
             "device",

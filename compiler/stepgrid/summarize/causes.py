@@ -35,6 +35,7 @@ NO_CAUSE = "no cause among CPU, device, context switches, misses and stalls"
 LEAST = 1.1  # times more or less: a smaller change is no cause
 SHARE = 0.05  # of the time that an operation takes longer, or less long
 SWITCH = 5.0  # microseconds that a context switch costs, with the caches that it leaves cold
+SYNCED = 10.0  # times more writes of the device, and one for every tenth operation
 CONTENTION, MISSES = 1.5, 1.0  # times more context switches; percentage points more misses
 PRESSURE = 10.0  # percentage points of the time
 MAINLY = 0.5  # of that time: less is no cause
@@ -296,6 +297,7 @@ def _contention(pair: _Pair) -> Iterator[Cause]:
         return
     if rate is None or (rate.is_above(1.0) and rate.difference * switches.difference > 0):
         is_first = max(switches.times, 1 / switches.times) >= CONTENTION and abs(switches.difference) >= 0.1
+        is_first = is_first and not _is_synced(pair)
         yield Cause("context switches", switches, "per operation", SWITCH * switches.difference, is_first)
 
 
@@ -308,7 +310,14 @@ def _device(pair: _Pair) -> Iterator[Cause]:
             if await_ms.times > requests.times and await_ms.is_above(0.05):
                 yield Cause(f"each {word} of the device waits", await_ms, "ms", cost, is_wait=True)
             elif requests.is_above(0.001):
-                yield Cause(f"device {word}s", requests, "per operation", cost, is_wait=True)
+                is_first = word == "write" and _is_synced(pair)
+                yield Cause(f"device {word}s", requests, "per operation", cost, is_first, is_wait=True)
+
+
+def _is_synced(pair: _Pair) -> bool:
+    """Tell commits that wait for the device from those that do not: switches and CPU of the kernel follow from it."""
+    writes = pair.change("write", _own_requests)
+    return writes is not None and writes.is_above(0.1) and not 1 / SYNCED < writes.times < SYNCED
 
 
 def _own_requests(point: Point, word: str) -> float | None:
