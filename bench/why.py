@@ -39,10 +39,11 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="where it measures; what is there is not measured again")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        return measured((asked.keep or Path(folder)).resolve(), asked)
+        measured((asked.keep or Path(folder)).resolve(), asked)
+    return 0
 
 
-def measured(folder: Path, asked: argparse.Namespace) -> int:
+def measured(folder: Path, asked: argparse.Namespace) -> list[bool]:
     (folder / "outputs").mkdir(parents=True, exist_ok=True)
     every = why_cases.cases(folder)
     wanted = [each for each in every if not asked.cases or each.name in asked.cases]
@@ -52,7 +53,7 @@ def measured(folder: Path, asked: argparse.Namespace) -> int:
         why_cases.prepare(folder)
     right = [run(folder, each, asked) for each in wanted]
     print(f"the right cause first in {sum(right)} of {len(right)}")
-    return 0
+    return right
 
 
 def run(folder: Path, case: Case, asked: argparse.Namespace) -> bool:

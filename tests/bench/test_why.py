@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
-from bench import why_cases
+from bench import why, why_cases
 from stepgrid.cli import main
 from tests.needs import needs
 
@@ -45,6 +46,14 @@ def test_the_specs_are_fine(folder: Path, capsys: pytest.CaptureFixture[str]) ->
         assert all(re.match("options of .* are unchecked", line) for line in lines[1:]), lines
         assert lines[0].startswith(f"{case.name}.yaml: fine; 2 cells, ")
     assert tuple(case.name for case in why_cases.cases(folder)) == NAMES
+
+
+@pytest.mark.nightly
+@needs("apt", "cc", "perf")
+@pytest.mark.parametrize("case", ["default", "cache", "fsync", "patch"])
+def test_the_planted_cause_comes_first(tmp_path: Path, case: str) -> None:
+    """Real engines; `patch` compiles PostgreSQL, and its function has its name and its cost in a profile."""
+    assert why.measured(tmp_path, Namespace(cases=[case], loads=4, seconds=4)) == [True]
 
 
 @needs("cc")
