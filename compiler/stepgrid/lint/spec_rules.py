@@ -19,15 +19,15 @@ from stepgrid.lint.rule import Facts, Finding, Rule, Verdict, each_step
 from stepgrid.lint.subject import COUNTED, Subject
 from stepgrid.model.plan import CLIENT, SAME_QUALITY
 from stepgrid.model.units import counted, duration, size
-from stepgrid.plugins.driver import CountedWork
+from stepgrid.plugins.driver import CountedWork, WriteDurability
 from stepgrid.plugins.engine import DeclaredBuilds, Published, ReadOptions
-from stepgrid.plugins.registry import build_systems, engine
+from stepgrid.plugins.registry import build_systems, driver, engine
 
 SHORTEST = 60.0  # seconds
 SHORTEST_WORK = 0.05  # seconds of a step that rows end, on a small machine
 _COUNTS = ("step.threads", "step.clients", "step.requesters")
 Load: TypeAlias = tuple[Segment, ...]  # that a cell begins with
-_WAL_OPTIONS = ("sync", "disable_wal")  # of db_bench
+_WAL_OPTIONS = ("sync", "disable_wal")  # what a kind with `durability` may ask for
 _DURABILITY_HINT = "one class for all builds: `durability` of a command, `sync` and `disable_wal` of db_bench"
 _WORTH = 3600.0  # seconds that a missing checkpoint costs
 
@@ -91,10 +91,8 @@ def _mixed_durability(subject: Subject) -> Iterator[Finding]:
     for row, sync, disable_wal in options if compares_builds(subject) else ():
         head, settings = row.step.head, row.step.settings.values
         durability = settings.get("durability")
-        if head.kind == "db_bench":
-            facts = Facts({"sync": sync, "disable_wal": disable_wal})
-            synced = "group" if settings["threads"] > 1 else "sync"
-            durability = "none" if facts.is_on("disable_wal") else synced if facts.is_on("sync") else "os"
+        if isinstance(kind := driver(head.kind), WriteDurability):
+            durability = kind.durability(settings, Facts({"sync": sync, "disable_wal": disable_wal}).is_on)
         if durability and head.measured and head.mutates:
             for position in subject.table.cells(row):
                 labels = {**subject.labels(position)}

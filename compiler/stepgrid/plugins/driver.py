@@ -196,6 +196,15 @@ class HitRates(Protocol):
 
 
 @runtime_checkable
+class WriteDurability(Protocol):
+    """A kind whose engine's options decide which failures its writes survive."""
+
+    def durability(self, settings: Mapping[str, Any], is_on: Callable[[str], bool]) -> str:
+        """Return none, os, sync or group."""
+        ...
+
+
+@runtime_checkable
 class RateTargets(Protocol):
     """A kind whose steps may be asked for a rate."""
 

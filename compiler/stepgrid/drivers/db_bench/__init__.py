@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +80,11 @@ class DbBench(PackageRunner):
         from stepgrid.drivers.db_bench import keyspace
 
         return keyspace.hit_rates(steps)
+
+    def durability(self, settings: Mapping[str, Any], is_on: Callable[[str], bool]) -> str:
+        if is_on("disable_wal"):
+            return "none"
+        return ("group" if settings["threads"] > 1 else "sync") if is_on("sync") else "os"
 
     def facts(self, settings: Mapping[str, Any], build: DeclaredBuild) -> Mapping[str, Any]:
         from stepgrid.drivers.db_bench.step_lints import step_facts
