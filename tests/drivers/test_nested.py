@@ -98,6 +98,8 @@ def test_metrics() -> None:
         },
         "series": None,
         "files": [],
+        "durabilities": None,
+        "durability": None,
         "duration": None,
     }
     path = _node({"p99": {"json": "$.p['99.00']", "times": "0.001"}})
