@@ -86,6 +86,24 @@ def test_a_group_keeps_what_its_ended_members_used():
     assert "rss" not in group.sample()
 
 
+def test_a_group_goes_on_under_a_new_leader_with_what_the_last_one_used():
+    code = "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\ninput()"
+    first, second = (subprocess.Popen([sys.executable, "-c", code], process_group=0, stdin=-1) for _ in range(2))
+    group, least = ProcessGroup(first.pid), 0.25
+    try:
+        for leader in (first, second):
+            group.leader, end = leader.pid, time.monotonic() + 60
+            while _cpu(group.sample()) < least:
+                assert time.monotonic() < end
+                time.sleep(0.01)
+            leader.kill()
+            leader.wait()
+            least *= 2
+    finally:
+        first.kill()
+        second.kill()
+
+
 def _cpu(sample):
     return sample["user"] + sample["system"]
 

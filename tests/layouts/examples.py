@@ -289,6 +289,14 @@ EXAMPLES: Mapping[str, Example] = {
         "they cost. The page colours them.", "{layout: insert_benchmark}", _inserts()),
     "recall": Example(
         "Searches by recall, and the fastest with a recall that is asked for.", "{layout: recall}", _recall()),
+    "recovery": Example(
+        "How an engine comes back after steps of kind crash.", "{layout: recovery}",
+        _subjects("crash and recovery", {
+            "before=1s": {"first_answer_seconds": 0.31, "replay_seconds": 0.2, "replayed_bytes": 15139386.0,
+                          "replayed_records": 14568.0, "rows_checked": 14400.0, "rows_lost": 0.0},
+            "before=16s": {"first_answer_seconds": 2.7, "replay_seconds": 2.5, "replayed_bytes": 130249816.0,
+                           "replayed_records": 125334.0, "rows_checked": 125200.0, "rows_lost": 0.0}},
+            point="crash")),
     "probes": Example(
         "Seconds of a probe, by the step that it ran before or after.",
         "{layout: probes, metrics: [get_min]}", _probes()),

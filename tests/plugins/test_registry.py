@@ -255,6 +255,16 @@ GIVEN: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "analyze": st.booleans(),
         **ENGINE,
     },
+    "crash": {
+        "how": st.sampled_from(["kill", "stop"]),
+        "rate": COUNT,
+        "before": SECONDS,
+        "after": SECONDS,
+        "threads": COUNT,
+        "rows": COUNT,
+        "sql": st.just(["select {id}"]),
+        **ENGINE,
+    },
     "command": {
         "argv": st.lists(st.sampled_from(["ls", "{data}", "{seed}", "-l"]), min_size=1),
         "metrics": st.dictionaries(

@@ -27,7 +27,7 @@ class Sampler:
     """
 
     def __init__(self, path: Path, data: Path | None, device: str | None = None, server: int | None = None) -> None:
-        self._data, self._server = data, server
+        self._data, self._server = data, None if server is None else ProcessGroup(server)
         self._device = disk.device(data or path, device) if data or device else None
         self._devices = disk.members(self._device) if self._device else []
         self._over = threading.Event()
@@ -45,6 +45,11 @@ class Sampler:
         if self._file:
             self._thread = threading.Thread(target=self._run, args=(pid, self._file), daemon=True)
             self._thread.start()
+
+    def follow_server(self, pid: int) -> None:
+        """Go on with a server that was started again; what it used before is in its figures."""
+        if self._server:
+            self._server.leader = pid
 
     def stop(self, _pid: int) -> None:
         self._over.set()
@@ -70,7 +75,7 @@ class Sampler:
         self.open_files = OpenFiles(group)
         sensors = [ThrottledSensor("process", group.sample), ThrottledSensor("open files", self.open_files.look)]
         if self._server is not None:
-            sensors.append(ThrottledSensor("server", ProcessGroup(self._server).sample))
+            sensors.append(ThrottledSensor("server", self._server.sample))
         processors, energy = counters.Sensors(), counters.EnergyMeter()
         if self._data:
             database_size = partial(tree_size, self._data)
@@ -150,6 +155,7 @@ class ProcessGroup:
 
     def __init__(self, leader: int) -> None:
         self.leader = leader
+        self._last_leader = leader
         self._membership: dict[int, bool] = {}  # of every process of the host: read once per process
         self._last: dict[int, Mapping[str, float]] = {}
         self._parents: dict[int, int] = {}  # of the members
@@ -178,6 +184,8 @@ class ProcessGroup:
 
     def members(self) -> list[int]:
         pids = {int(name) for name in os.listdir("/proc") if name.isdecimal()}  # noqa: PTH208 - every second
+        if self._last_leader != self.leader:
+            self._last_leader, self._membership = self.leader, {}
         for pid in self._membership.keys() - pids:
             del self._membership[pid]
         new = {pid: fields for pid in pids - self._membership.keys() if (fields := _fields(pid))}

@@ -14,6 +14,17 @@ from stepgrid.plugins.metrics import unit
 _WIDEST_MARGIN = 10.0  # farther than that says nothing more
 _MARGIN = "±: the 95 % interval, its longer side; those of a step and base hold together"
 _LEGEND_ROOM = 70  # characters for the names of steps
+_RECOVERY = {  # metric -> its head
+    "first_answer_seconds": "answer",
+    "first_commit_seconds": "commit",
+    "regained_seconds": "90 % of rate",
+    "replay_seconds": "replay",
+    "replayed_bytes": "log replayed",
+    "replayed_records": "records",
+    "excess_latency_seconds": "waits",
+    "rows_checked": "checked",
+    "rows_lost": "lost",
+}
 _ERRORS = ("ignored_errors", "reconnects")
 
 
@@ -139,6 +150,11 @@ def error_tables(block: Block) -> list[Table]:
     return tables
 
 
+def recovery_tables(block: Block) -> list[Table]:
+    names = {name for spot in block.spots.values() for name in spot.values}
+    return figure_tables(replace(block, metrics=tuple(name for name in _RECOVERY if name in names), called=_RECOVERY))
+
+
 def probe_tables(block: Block) -> list[Table]:
     """Show the seconds of each probe: a row for each configuration, a column for each step that it ran beside."""
     tables = []
@@ -169,6 +185,7 @@ def base_row(names: Iterable[str], base: str | None) -> str | None:
 
 FIGURES = Layout("figures", figure_tables, (ARMS,), (), (STEP,), own_metrics=True)
 RELATIVE = Layout("relative QPS", relative_tables, (STEP,), (BASE,), (ARMS,), ("qps",), compares=True, own_metrics=True)
+RECOVERY = Layout("crash and recovery", recovery_tables, metrics=(*_RECOVERY,))
 ERRORS = Layout("errors and reconnects", error_tables, (STEP, RANGE), (ARMS,), (), _ERRORS)
 # a table that names no probe is of the published one
 PROBES = Layout("probes", probe_tables, (ARMS,), (STEP,), (), ("min_id_probe_seconds",), own_metrics=True)

@@ -140,6 +140,13 @@ class LiveWait(Protocol):
         ...
 
 
+@runtime_checkable
+class ServerRestarts(Protocol):
+    """A kind whose steps end the server of their stage, once: it is started again at once, on the same files."""
+
+    server_folder: str  # in the step's: `stderr` of the server since it was started again
+
+
 class DeclaredBuild(Protocol):
     """A build, as the spec declares it."""
 

@@ -17,7 +17,15 @@ from typing import Any, cast
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
 from stepgrid.host.files import write_json
 from stepgrid.host.processes import supervision
-from stepgrid.host.processes.supervision import MissingError, Program, Watch, describe_exit, environment, supervise
+from stepgrid.host.processes.supervision import (
+    Companion,
+    MissingError,
+    Program,
+    Watch,
+    describe_exit,
+    environment,
+    supervise,
+)
 from stepgrid.host.sampling import ProcessGroup
 from stepgrid.model.plan import Command
 from stepgrid.model.site import Site
@@ -281,7 +289,8 @@ class ProbeRunner:
         env = environment(command.env)
         write_json(folder / "command.json", {"argv": list(command.argv), "environment": env}, durable=False)
         attach(folder, command.files)
-        companion = self.server.companion if self.server else None
+        pid = self.server.companion if self.server else None
+        companion = None if pid is None else Companion(pid)
         try:
             ended = supervise(Program(command.argv, env, folder), self.deadline, companion=companion)
         except MissingError as error:

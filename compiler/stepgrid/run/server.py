@@ -6,6 +6,7 @@ import os
 import secrets
 import signal
 import socket
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
@@ -145,8 +146,6 @@ class _Service:
         with caged(launch.memory) as cage:
             server = self._start(launch, cage)
             try:
-                user = {} if self.user is None else {"user": self.user.name, "inside": self.user.inside}
-                self.attempt.journal(SERVER, pid=server.pid, **user)
                 self._wait_until_ready(server, launch.scoped)
                 yield server
                 self._stop(server)
@@ -191,16 +190,29 @@ class _Service:
         return env
 
     def _start(self, launch: LaunchPlan, cage: ControlGroup) -> Server:
-        folder = self.home.folder
-        env = self._write_command(launch.command, folder, launch.record)
-        child = supervision.spawn(Program(launch.argv, env, folder, self.user, cage))
-        return Server(self.home.access, folder, child, self.home.data, cage)
+        def spawn() -> subprocess.Popen[bytes]:
+            env = self._write_command(launch.command, self.home.folder, launch.record)
+            child = supervision.spawn(Program(launch.argv, env, self.home.folder, self.user, cage))
+            user = {} if self.user is None else {"user": self.user.name, "inside": self.user.inside}
+            self.attempt.journal(SERVER, pid=child.pid, **user)
+            return child
+
+        def start_again() -> subprocess.Popen[bytes]:
+            child = spawn()
+            self._open_gate(child.pid, cage if launch.scoped else None)
+            return child
+
+        return Server(self.home.access, self.home.folder, spawn(), self.home.data, cage, start_again)
+
+    def _open_gate(self, pid: int, scope: ControlGroup | None) -> Mapping[str, Any]:
+        launch = check_launch(pid, self.launch)
+        if scope:
+            scope.follow(pid)
+        return launch
 
     def _wait_until_ready(self, server: Server, scoped: bool) -> None:
         began = time.monotonic()
-        launch = check_launch(server.pid, self.launch)
-        if scoped:
-            server.cage.follow(server.pid)
+        launch = self._open_gate(server.pid, server.cage if scoped else None)
         try:
             connection = connect(self.engine, server)
         except StageError as failure:

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,6 +86,7 @@ class Server(ReachedServer):
     child: subprocess.Popen[bytes]
     data: Path
     cage: ControlGroup = field(default_factory=ControlGroup)
+    start: Callable[[], subprocess.Popen[bytes]] | None = None
 
     @property
     def pid(self) -> int:
@@ -126,6 +127,17 @@ class Server(ReachedServer):
         if crash.signal == signal.SIGKILL and self.cage.ran_out:
             message = f"{memory}: the kernel killed {crash.process} ({_MEMORY})"
         return self.complaint(f"{message}; all its clients were disconnected", step)
+
+    def restart(self) -> int:
+        """Start it again on the same files, now that it has ended; its output until then is kept under another name."""
+        assert self.start is not None
+        self.kill()
+        supervision.reap(self.child)  # PostgreSQL takes the process of its lock file for alive until then
+        count = len([*self.folder.glob("stderr.*")]) + 1
+        for name in ("stdout", "stderr"):
+            (self.folder / name).rename(self.folder / f"{name}.{count}")
+        self.child = self.start()
+        return self.pid
 
     def kill(self) -> None:
         """Kill it with its children, which may lead groups of their own."""

@@ -20,6 +20,7 @@ from stepgrid.host.processes.cgroup import ControlGroup, caged
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch, plan_launch, unloaded_allocator
 from stepgrid.host.processes.signals import STARTED
 from stepgrid.host.processes.supervision import (
+    Companion,
     MissingError,
     ProcessEnd,
     Program,
@@ -35,7 +36,15 @@ from stepgrid.model.plan import Command, PlannedStage, PlannedStep, input_paths
 from stepgrid.model.search import SEARCH, with_value
 from stepgrid.model.units import duration, exact_size
 from stepgrid.plugins import hit_rate
-from stepgrid.plugins.driver import Context, FailureExplainer, RefusedError, Runner, absolute_inputs, forget_password
+from stepgrid.plugins.driver import (
+    Context,
+    FailureExplainer,
+    RefusedError,
+    Runner,
+    ServerRestarts,
+    absolute_inputs,
+    forget_password,
+)
 from stepgrid.plugins.engine import EventLog, TreeReader
 from stepgrid.plugins.registry import engine, input_files, parse_step, require_runner, runner, server_engine
 from stepgrid.plugins.server import ClientEnvironment
@@ -54,7 +63,7 @@ from stepgrid.run.attempt import (
 from stepgrid.run.collectors import ActiveCollectors, ProbeReading, ProbeRunner, collecting
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server import keep_statistics, read_plans
-from stepgrid.run.server_process import LAST_WORDS, ReachedServer, explain_refusal
+from stepgrid.run.server_process import LAST_WORDS, ReachedServer, Server, explain_refusal
 
 PACKAGE = Path(__file__).resolve().parents[2]  # of this program, with what it brings along
 SHOWN_FILES = 3  # names of a sentence
@@ -130,7 +139,8 @@ class Step:
         deadline = seconds_allowed(plan.command, kind.estimate(self.settings))
         probes, statements = self._run_probes(BEFORE), self._statements(kind)
         plans = {BEFORE: self._read_plans(statements)}
-        self._keep_statistics(BEFORE)
+        if not isinstance(kind, ServerRestarts):  # counters begin anew with the server
+            self._keep_statistics(BEFORE)
         files, began = database_files(self.data) if self._may_change_unsaid else None, time.time_ns()
         data = None if self.server and self.server.companion is None else self.data  # of one that ran before: elsewhere
         # that of a server that ran before is not our own files'
@@ -140,6 +150,9 @@ class Step:
         process = self._supervise(plan, deadline, sampler, launch)
         self._refuse_planted(step_folder)
         keep_database_files(self.folder, self.data, plan.command.keep)
+        if self.server and isinstance(kind, ServerRestarts):
+            (self.folder / kind.server_folder).mkdir(exist_ok=True)
+            keep_database_files(self.folder / kind.server_folder, self.server.folder, ("stderr",))
         if not process.exit:
             self._keep_statistics(AFTER)
             if statements:
@@ -249,7 +262,7 @@ class Step:
 
     def _supervise(self, plan: LaunchPlan, deadline: float, sampler: Sampler, launch: dict[str, Any]) -> ProcessEnd:
         """Run the program to its end; `launch` gets how it was found to run."""
-        env, companion = environment(plan.command.env), self.server.companion if self.server else None
+        env, companion = environment(plan.command.env), self._companion(require_runner(self.planned.kind), sampler)
         try:
             with caged(plan.memory) as cage, self._collecting() as collectors:
                 started = self._watch_start(sampler, launch, collectors, cage if plan.scoped else None)
@@ -264,6 +277,20 @@ class Step:
             if is_real(self.folder):  # else nothing of ours is there
                 forget(self.folder, plan.command.secrets)
                 forget_password(self.folder)
+
+    def _companion(self, kind: Runner, sampler: Sampler) -> Companion | None:
+        server = self.server
+        if server is None or server.companion is None:
+            return None
+        if not (isinstance(server, Server) and isinstance(kind, ServerRestarts)):
+            return Companion(server.companion)
+
+        def restart() -> int:
+            pid = server.restart()
+            sampler.follow_server(pid)
+            return pid
+
+        return Companion(server.companion, restart)
 
     def _watch_start(
         self, sampler: Sampler, launch: dict[str, Any], collectors: ActiveCollectors, scope: ControlGroup | None

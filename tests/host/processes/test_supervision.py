@@ -26,7 +26,7 @@ from stepgrid.host.processes.launch import (
     parse_processors,
     plan_launch,
 )
-from stepgrid.host.processes.supervision import Program, User
+from stepgrid.host.processes.supervision import Companion, Program, User
 from stepgrid.model.plan import Command
 
 Start = Callable[[str], subprocess.Popen[bytes]]
@@ -54,6 +54,22 @@ def test_which_of_two_ended_first(start: Start) -> None:
     assert supervision.wait(sleeping.pid, 10.0, short.pid) == short.pid
     assert supervision.wait(short.pid, 10.0, sleeping.pid) == short.pid
     assert supervision.wait(sleeping.pid, 0.0) is None
+
+
+def test_a_companion_that_its_program_ends_is_started_again_once(start: Start, tmp_path: Path) -> None:
+    companions = [start("import time; time.sleep(60)")]
+
+    def restart() -> int:
+        assert supervision.exit_status(companions[-1].pid) == -signal.SIGKILL
+        companions.append(start("import os; os.close(1)"))  # ends at once
+        return companions[-1].pid
+
+    code = f"import os, time; os.kill({companions[0].pid}, 9); time.sleep(60)"
+    program = Program([sys.executable, "-c", code], dict(os.environ), tmp_path)
+    ended = supervision.supervise(program, 50.0, companion=Companion(companions[0].pid, restart))
+    assert len(companions) == 2
+    assert ended.deserted
+    assert ended.seconds < 40
 
 
 def test_how_it_ended_is_known_before_it_is_fetched(start: Start) -> None:

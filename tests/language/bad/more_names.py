@@ -102,13 +102,15 @@ CASES: dict[str, Said] = {
                 "5:12",
                 "wrong-kind",
                 "step `fillseq` is of kind db_bench, which does not run on postgres",
-                "on it: pgbench, sysbench, insert_benchmark, linkbench, tpcc, sql, quiesce, command, vector_search",
+                "on it: pgbench, sysbench, insert_benchmark, linkbench, tpcc, sql, quiesce, crash, command, "
+                "vector_search",
             ),
             (
                 "7:12",
                 "wrong-kind",
                 "step `readww` is of kind db_bench, which does not run on postgres",
-                "on it: pgbench, sysbench, insert_benchmark, linkbench, tpcc, sql, quiesce, command, vector_search",
+                "on it: pgbench, sysbench, insert_benchmark, linkbench, tpcc, sql, quiesce, crash, command, "
+                "vector_search",
             ),
         ],
     ),

@@ -8,8 +8,8 @@ builds: {mine: {engine: program, version: 1, source: {system: python3}}}
 """
 STEP = '{name: run, kind: command, argv: ["{program:python3}", "{{ params.size }}"]}'
 KINDS = (
-    "known here: command, db_bench, insert_benchmark, linkbench, pgbench, quiesce, sql, sysbench, tpcc, vector_search; "
-    "`pip install PACKAGE` adds one (docs/plugins.md)"
+    "known here: command, crash, db_bench, insert_benchmark, linkbench, pgbench, quiesce, sql, sysbench, tpcc, "
+    "vector_search; `pip install PACKAGE` adds one (docs/plugins.md)"
 )
 
 CASES: dict[str, Said] = {

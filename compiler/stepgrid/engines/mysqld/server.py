@@ -57,7 +57,7 @@ class MysqldServing:
     name: str
     program: str  # what each engine calls its server
     repository: str
-    kinds: tuple[str, ...] = ("sysbench", "insert_benchmark", "linkbench", "tpcc", "sql", "quiesce", "command")
+    kinds: tuple[str, ...] = ("sysbench", "insert_benchmark", "linkbench", "tpcc", "sql", "quiesce", "crash", "command")
     listing: tuple[str, ...] = ()  # arguments that make it list the options of plugins as well
     systems: tuple[str, ...] = ("cmake",)
     immutable: tuple[str, ...] = ("*.sst",)  # of its RocksDB storage engine

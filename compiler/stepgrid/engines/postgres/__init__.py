@@ -70,7 +70,8 @@ class Postgres:
     name = "postgres"
     programs: tuple[str, ...] = ("postgres", "initdb", "pg_ctl")
     kinds: tuple[str, ...] = (
-        "pgbench", "sysbench", "insert_benchmark", "linkbench", "tpcc", "sql", "quiesce", "command", "vector_search",
+        "pgbench", "sysbench", "insert_benchmark", "linkbench", "tpcc", "sql", "quiesce", "crash", "command",
+        "vector_search",
     )  # fmt: skip
     immutable: tuple[str, ...] = ()
     server = True

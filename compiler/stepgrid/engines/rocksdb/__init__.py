@@ -104,7 +104,7 @@ _SMALL_LOAD = ("--benchmarks=fillseq", "--num=10", "--seed=1")
 class RocksDB:
     name = "rocksdb"
     programs: tuple[str, ...] = ("db_bench",)
-    kinds: tuple[str, ...] = ("db_bench", "quiesce", "command")
+    kinds: tuple[str, ...] = ("db_bench", "quiesce", "crash", "command")
     immutable: tuple[str, ...] = ("*.sst", "*.blob")
     server = False
     storage_engines: tuple[str, ...] = ("rocksdb",)

@@ -50,6 +50,13 @@ class Program:
     cage: ControlGroup | None = None
 
 
+class Companion(NamedTuple):
+    """A child without which a program is pointless; one that the program ends is started again, once."""
+
+    pid: int
+    restart: Callable[[], int] | None = None  # return its new process
+
+
 @dataclass(frozen=True, slots=True)
 class ProcessEnd:
     """The end of a child; `exit` is the exit status, or minus the number of the signal that killed it."""
@@ -80,17 +87,14 @@ def supervise(
     deadline: float,
     started: Watch = lambda _pid: None,
     ending: Watch = lambda _pid: None,
-    companion: int | None = None,
+    companion: Companion | None = None,
 ) -> ProcessEnd:
-    """Run a program to its end; `started` and `ending` get the pid while the process can still be looked at.
-
-    `companion`: a child without which it is pointless.
-    """
+    """Run a program to its end; `started` and `ending` get the pid while the process can still be looked at."""
     start, start_time, suspension = time.monotonic(), datetime.now(UTC).isoformat(), _suspension()
     child = spawn(program)
     try:
         started(child.pid)
-        first = wait(child.pid, deadline, companion)
+        first = _first_to_end(child.pid, deadline, companion)
         halted = first is None and is_halted(child.pid)
         if first != child.pid:
             stop(child.pid)
@@ -114,6 +118,14 @@ def supervise(
         suspended=suspension if suspension > LEAST_SUSPENSION else 0.0,
         out_of_memory=program.cage is not None and program.cage.ran_out,
     )
+
+
+def _first_to_end(pid: int, seconds: float, companion: Companion | None) -> int | None:
+    end = time.monotonic() + seconds
+    first = wait(pid, seconds, companion.pid if companion else None)
+    if companion and companion.restart and first == companion.pid:
+        return wait(pid, end - time.monotonic(), companion.restart())
+    return first
 
 
 def _suspension() -> float:
