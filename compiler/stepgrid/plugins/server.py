@@ -265,6 +265,13 @@ class DelayedCounters(Protocol):
 
 
 @runtime_checkable
+class QuickRestart(Protocol):
+    """A server engine that does less when it starts again on a database that knows its client already."""
+
+    def serve_again(self, home: ServerHome) -> Command: ...
+
+
+@runtime_checkable
 class ServerTimeouts(Protocol):
     """A server whose spec says how long it may take to be ready and to end; one that must be killed has lost data."""
 

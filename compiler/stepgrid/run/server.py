@@ -45,6 +45,7 @@ from stepgrid.plugins.server import (
     DelayedCounters,
     Effective,
     IdleReading,
+    QuickRestart,
     ServerEngine,
     ServerHome,
     ServerStatistics,
@@ -190,19 +191,21 @@ class _Service:
         return env
 
     def _start(self, launch: LaunchPlan, cage: ControlGroup) -> Server:
-        def spawn() -> subprocess.Popen[bytes]:
-            env = self._write_command(launch.command, self.home.folder, launch.record)
-            child = supervision.spawn(Program(launch.argv, env, self.home.folder, self.user, cage))
-            user = {} if self.user is None else {"user": self.user.name, "inside": self.user.inside}
-            self.attempt.journal(SERVER, pid=child.pid, **user)
-            return child
-
         def start_again() -> subprocess.Popen[bytes]:
-            child = spawn()
+            serve = self.engine.serve_again if isinstance(self.engine, QuickRestart) else self.engine.serve
+            child = self._spawn(plan_launch(serve(self.home), self.launch), cage)
             self._open_gate(child.pid, cage if launch.scoped else None)
             return child
 
-        return Server(self.home.access, self.home.folder, spawn(), self.home.data, cage, start_again)
+        child = self._spawn(launch, cage)
+        return Server(self.home.access, self.home.folder, child, self.home.data, cage, start_again)
+
+    def _spawn(self, launch: LaunchPlan, cage: ControlGroup) -> subprocess.Popen[bytes]:
+        env = self._write_command(launch.command, self.home.folder, launch.record)
+        child = supervision.spawn(Program(launch.argv, env, self.home.folder, self.user, cage))
+        user = {} if self.user is None else {"user": self.user.name, "inside": self.user.inside}
+        self.attempt.journal(SERVER, pid=child.pid, **user)
+        return child
 
     def _open_gate(self, pid: int, scope: ControlGroup | None) -> Mapping[str, Any]:
         launch = check_launch(pid, self.launch)

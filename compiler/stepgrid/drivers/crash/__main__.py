@@ -67,7 +67,7 @@ def log_bytes(data: str) -> dict[str, int]:
 class Commit(NamedTuple):
     id: int
     due: float
-    done: float
+    second: float
 
 
 class Load:
@@ -167,7 +167,7 @@ def crash_server(access: Access, request: Mapping[str, Any], folder: Path) -> No
     with (folder / TRANSACTIONS).open("w", encoding="utf-8") as file:
         for client in clients:
             file.writelines(
-                f"{commit.due - load.began:.4f} {commit.done - load.began:.4f}\n" for commit in client.commits
+                f"{commit.due - load.began:.4f} {commit.second - load.began:.4f}\n" for commit in client.commits
             )
             file.writelines(f"{due - load.began:.4f} {UNANSWERED}\n" for due in client.unanswered)
     check_rows(load, clients, end)
@@ -218,7 +218,7 @@ def check_rows(load: Load, clients: Sequence[Client], end: float) -> None:
         for client in clients:
             rows = connection.query(f"SELECT id, n FROM {TABLE} WHERE thread = {client.number}")
             counts = {int(row["id"]): int(row["n"]) for row in rows}
-            counter, earlier = counts.pop(0, 0), {commit.id for commit in client.commits if commit.done < end}
+            counter, earlier = counts.pop(0, 0), {commit.id for commit in client.commits if commit.second < end}
             missing = {commit.id for commit in client.commits} - counts.keys()
             if counter != len(counts):
                 raise ValueError(

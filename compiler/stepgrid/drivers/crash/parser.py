@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.model.metrics import Metric, MetricSet
 
-TRANSACTIONS, UNANSWERED = "transactions", "-"  # a file: when one was due, and done, in seconds since the load's start
+TRANSACTIONS, UNANSWERED = "transactions", "-"  # a file: when one was due and committed, in seconds of the load
 REGAINED = 0.9  # of the rate before
 WINDOW = 1.0  # seconds in which it is regained
 
@@ -54,7 +54,7 @@ METRICS = MetricSet({"Crash and recovery": _METRICS})
 
 class Transaction(NamedTuple):
     due: float
-    done: float | None
+    commit: float | None
 
 
 class Work(NamedTuple):
@@ -71,7 +71,9 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
         raise ParseError(f"stdout has no line of `{min(missing)}`")
     crash, transactions = facts["crash"], _transactions(folder / TRANSACTIONS)
     work = (
-        _written(lines) if not transactions else [Work(item.done, 1) for item in transactions if item.done is not None]
+        _written(lines)
+        if not transactions
+        else [Work(item.commit, 1) for item in transactions if item.commit is not None]
     )
     work.sort()
     before = sum(item.amount for item in work if item.second < crash) / crash
@@ -84,8 +86,11 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
         "operations": float(sum(item.amount for item in work)),
         **_regained([item for item in work if item.second >= facts["end"]], before, crash),
         **_waits(transactions, crash, facts["end"]),
-        **_recovery(folder, facts),
     }
+    if "log_bytes" in facts:
+        metrics |= {"replayed_bytes": float(facts["log_bytes"]), **rocksdb_recovery(_text(folder / "LOG"))}
+    else:
+        metrics |= server_recovery(_text(folder / "server" / "stderr"))
     warnings = [f"{facts['lost']} of {facts['rows']} acknowledged rows are lost"] if facts["lost"] else []
     return Figures(metrics, qps=_series(work), warnings=warnings)
 
@@ -96,7 +101,7 @@ def _transactions(path: Path) -> list[Transaction]:
     except FileNotFoundError:  # of db_bench
         return []
     pairs = (line.split() for line in lines)
-    return [Transaction(float(due), None if done == UNANSWERED else float(done)) for due, done in pairs]
+    return [Transaction(float(due), None if commit == UNANSWERED else float(commit)) for due, commit in pairs]
 
 
 def _written(lines: Sequence[Mapping[str, Any]]) -> list[Work]:
@@ -126,17 +131,17 @@ def _regained(work: Sequence[Work], rate: float, crash: float) -> dict[str, floa
 
 def _waits(transactions: Sequence[Transaction], crash: float, end: float) -> dict[str, float]:
     """Compute what transactions waited because of the end."""
-    usual = [item.done - item.due for item in transactions if item.done is not None and item.done < crash]
+    usual = [item.commit - item.due for item in transactions if item.commit is not None and item.commit < crash]
     if not usual:
         return {}
-    last = max(item.done or item.due for item in transactions)
-    later = [item for item in transactions if item.done is None or item.done >= crash]
-    waits = [(last if item.done is None else item.done) - item.due for item in later]
-    commits = [item.done for item in later if item.done is not None and item.done >= end]
+    last = max(item.commit or item.due for item in transactions)
+    later = [item for item in transactions if item.commit is None or item.commit >= crash]
+    waits = [(last if item.commit is None else item.commit) - item.due for item in later]
+    commits = [item.commit for item in later if item.commit is not None and item.commit >= end]
     return {
         "excess_latency_seconds": sum(max(0.0, wait - median(usual)) for wait in waits),
         "max_us": max(*usual, *waits) * 1e6,
-        "unanswered": float(sum(item.done is None for item in transactions)),
+        "unanswered": float(sum(item.commit is None for item in transactions)),
         **({"first_commit_seconds": min(commits) - crash} if commits else {}),
     }
 
@@ -181,12 +186,6 @@ def server_recovery(log: str) -> dict[str, float]:
     if checkpoint is None or not ends:
         return {}
     return {"replayed_bytes": float(int("".join(ends[-1])) - int(checkpoint[1] or checkpoint[2]))}
-
-
-def _recovery(folder: Path, facts: Mapping[str, float]) -> dict[str, float]:
-    if "log_bytes" in facts:
-        return {"replayed_bytes": float(facts["log_bytes"]), **rocksdb_recovery(_text(folder / "LOG"))}
-    return server_recovery(_text(folder / "server" / "stderr"))
 
 
 def _text(path: Path) -> str:

@@ -142,6 +142,9 @@ class MysqldServing:
         accounts = f"--init-file={home.folder / _ACCOUNTS}"
         return Command((*self._server(home), accounts), files={_ACCOUNTS: self.accounts(home)})
 
+    def serve_again(self, home: ServerHome) -> Command:
+        return Command(self._server(home))
+
     def accounts(self, home: ServerHome) -> str:
         """Write a statement a line: a database that was restored has the password of another server."""
         access = home.access
