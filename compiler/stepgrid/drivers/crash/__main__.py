@@ -1,7 +1,8 @@
 """The program of a step of kind crash: a load, the end of a server or of db_bench, and what is there afterwards.
 
 A transaction is due at a time of its own, whatever became of those before it: what waits for a server that recovers
-counts from then. It writes a row and raises a counter, so that a lost row, and half a transaction, can be told.
+counts from then. It writes a row and raises a counter, so that a lost row, and half a transaction, can be told. Rows
+and counter belong to a session, which is one connection of a client: its first transaction makes the counter.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access, Connection
 
 TABLE = "stepgrid_crash"
-COLUMNS = "thread int NOT NULL, id bigint NOT NULL, n bigint NOT NULL, PRIMARY KEY (thread, id)"
+COLUMNS = "session int NOT NULL, id bigint NOT NULL, n bigint NOT NULL, PRIMARY KEY (session, id)"
 PAUSE = 0.02  # seconds between two attempts to connect
 PATIENCE = 1800.0  # seconds for the end, and for the first answer: there may be much to write or to recover
 LOGS = ("[0-9]*.log", "#rocksdb/[0-9]*.log")  # of RocksDB, alone and in a server
@@ -65,6 +66,7 @@ def log_bytes(data: str) -> dict[str, int]:
 
 
 class Commit(NamedTuple):
+    session: int
     id: int
     due: float
     second: float
@@ -81,6 +83,7 @@ class Load:
         self.sql, self.rows = tuple(request["sql"]), int(request["rows"] or 1)
         self.began, self.end = 0.0, float("inf")
         self.is_down, self.is_up = threading.Event(), threading.Event()
+        self.sessions = itertools.count(1)
 
     def connect(self) -> Connection:
         return self.engine.connect(self.access)
@@ -95,7 +98,8 @@ class Client(threading.Thread):
         self.commits: list[Commit] = []
         self.unanswered: list[float] = []
         self.last_error: Exception | None = None
-        self._id, self._connection, self._random = 0, load.connect(), random.Random(load.seed + number)
+        self._random = random.Random(load.seed + number)
+        self._connection, self._session, self._id = load.connect(), next(load.sessions), 0
 
     def run(self) -> None:
         load = self.load
@@ -110,25 +114,28 @@ class Client(threading.Thread):
     def commit(self, due: float) -> bool:
         """Try until the end of the load, with a new row each time: the last one may be there, and nobody said so."""
         while time.monotonic() < self.load.end:
-            self._id += 1
             try:
-                for statement in self.statements(self._id):
-                    self._connection.query(statement)
+                self.transact()
             except Exception as error:  # a lost connection, a deadlock
                 self.last_error = error
                 self._connect()
             else:
-                self.commits.append(Commit(self._id, due, time.monotonic()))
+                self.commits.append(Commit(self._session, self._id, due, time.monotonic()))
                 return True
         return False
 
-    def statements(self, row: int) -> Iterator[str]:
-        yield "BEGIN"
-        yield f"INSERT INTO {TABLE} VALUES ({self.number}, {row}, 0)"
-        yield f"UPDATE {TABLE} SET n = n + 1 WHERE thread = {self.number} AND id = 0"
-        for statement in self.load.sql:
-            yield statement.replace("{id}", str(self._random.randint(1, self.load.rows)))
-        yield "COMMIT"
+    def transact(self) -> None:
+        self._id += 1
+        rows = [f"({self._session}, {row}, 0)" for row in ((0, 1) if self._id == 1 else (self._id,))]
+        statements = (
+            "BEGIN",
+            f"INSERT INTO {TABLE} VALUES {', '.join(rows)}",
+            f"UPDATE {TABLE} SET n = n + 1 WHERE session = {self._session} AND id = 0",
+            *(sql.replace("{id}", str(self._random.randint(1, self.load.rows))) for sql in self.load.sql),
+            "COMMIT",
+        )
+        for statement in statements:
+            self._connection.query(statement)
 
     def _connect(self) -> None:
         with suppress(Exception):
@@ -137,7 +144,7 @@ class Client(threading.Thread):
             if self.load.is_down.is_set():
                 self.load.is_up.wait()
             try:
-                self._connection = self.load.connect()
+                self._connection, self._session, self._id = self.load.connect(), next(self.load.sessions), 0
                 return
             except Exception as error:
                 self.last_error = error
@@ -174,15 +181,15 @@ def crash_server(access: Access, request: Mapping[str, Any], folder: Path) -> No
 
 
 def make_clients(load: Load) -> Sequence[Client]:
-    """Make the table with a counter for each client; run the statements once, as one that is wrong never commits."""
+    """Make the table; run the statements once, as one that is wrong never commits."""
     with closing(load.connect()) as connection:
+        with suppress(Exception):  # of MySQL and MariaDB, whose tables are durable: there is no such variable
+            connection.query("SET synchronous_commit = on")
         connection.query(f"DROP TABLE IF EXISTS {TABLE}")
         connection.query(f"CREATE TABLE {TABLE} ({COLUMNS})")
-        for number in range(load.threads + 1):
-            connection.query(f"INSERT INTO {TABLE} VALUES ({number}, 0, 0)")
-        for statement in Client(load, load.threads).statements(1):
-            connection.query(statement)
-    return [Client(load, number) for number in range(load.threads)]
+    clients = [Client(load, number) for number in range(load.threads)]
+    clients[0].transact()
+    return clients
 
 
 def end_processes(pid: int, number: signal.Signals | None) -> None:
@@ -213,20 +220,21 @@ def await_answer(load: Load) -> float:
 
 def check_rows(load: Load, clients: Sequence[Client], end: float) -> None:
     """Compare the rows with the commits that clients were told of. Only the last ones before the end may be lost."""
+    commits: dict[int, set[int]] = {}
+    for commit in (commit for client in clients for commit in client.commits):
+        commits.setdefault(commit.session, set()).add(commit.id)
+    earlier = {commit.session for client in clients for commit in client.commits if commit.second < end}
     checked = lost = 0
     with closing(load.connect()) as connection:
-        for client in clients:
-            rows = connection.query(f"SELECT id, n FROM {TABLE} WHERE thread = {client.number}")
+        for session, ids in commits.items():
+            rows = connection.query(f"SELECT id, n FROM {TABLE} WHERE session = {session}")
             counts = {int(row["id"]): int(row["n"]) for row in rows}
-            counter, earlier = counts.pop(0, 0), {commit.id for commit in client.commits if commit.second < end}
-            missing = {commit.id for commit in client.commits} - counts.keys()
+            counter, missing = counts.pop(0, 0), ids - counts.keys()
             if counter != len(counts):
-                raise ValueError(
-                    f"half a transaction: client {client.number} has {len(counts)} rows, counted {counter}"
-                )
-            if missing and (missing - earlier or min(missing) < max(earlier & counts.keys(), default=0)):
-                raise ValueError(f"row {min(missing)} of client {client.number} is lost, and later ones are not")
-            checked, lost = checked + len(earlier), lost + len(missing)
+                raise ValueError(f"half a transaction: session {session} has {len(counts)} rows, counted {counter}")
+            if missing and (session not in earlier or min(missing) < max(ids & counts.keys(), default=0)):
+                raise ValueError(f"row {min(missing)} of session {session} is lost, and later ones are not")
+            checked, lost = checked + len(ids) * (session in earlier), lost + len(missing)
     report(rows=checked, lost=lost)
 
 
