@@ -110,7 +110,8 @@ def test_each_server_comes_back_with_its_rows_after_a_kill_and_after_a_stop(serv
         assert (status, lost) == ("done", 0)
         assert checked > 0
         assert 0 < answer <= (commit or answer)  # a busy host may commit nothing in the seconds after it
-    assert all(values[-1] > 1000 for (_, step), values in found.items() if step == "crash")
+    # MySQL names its log sequence numbers in notes, which its log lacks by default
+    assert all(found[engine, "crash"][-1] > 1000 for engine in engines[1:])
 
 
 @pytest.mark.nightly
