@@ -28,6 +28,10 @@ VAGUE_WORDS = """
     others some more rest about above unlike alike apart place places who what anything nothing whole ours theirs here
 """
 VAGUE = frozenset(VAGUE_WORDS.split())
+ROUNDABOUT = re.compile(  # instead of the noun that it stands for
+    r"\b(what (is|was|there|a|the)|that there (is|are)|of which there|comes? to|stands?\b(?! for)|nobody|is no"
+    r"|cannot be told|beside it|of (it|them)|of its own|by itself|(is|are) (told|said))\b"
+)
 FRAGMENT = re.compile(
     r"(Of|In|As|At|Also|By|With|Without|Where|For|To|From|None|Whether|What|Why|How|Who|Those|That|Its|One|Nothing|Only|"
     r"Seldom|Else|Never|So|And|Or|But)\b"
@@ -185,13 +189,25 @@ def double_constants() -> Iterator[Place]:
             yield module.at(node, f"{name} also in {places[0][0].name}")
 
 
-def long_sentences() -> Iterator[Place]:
+def sentences() -> Iterator[tuple[str, str]]:
+    """Pages of the docs, and each sentence outside of tables and code."""
     for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S)
         prose = " ".join(line for line in text.splitlines() if not line.startswith(("|", "#", "    ")))
         for sentence in re.split(r"(?<=[.:;!?])\s+", " ".join(prose.split())):
-            if len(sentence.split()) > MOST_WORDS:
-                yield Place("docs", f"{path.relative_to(ROOT)}: {sentence}")
+            yield str(path.relative_to(ROOT)), sentence
+
+
+def long_sentences() -> Iterator[Place]:
+    for page, sentence in sentences():
+        if len(sentence.split()) > MOST_WORDS:
+            yield Place("docs", f"{page}: {sentence}")
+
+
+def roundabout_sentences() -> Iterator[Place]:
+    for page, sentence in sentences():
+        if len(sentence.split()) > 3 and ROUNDABOUT.search(sentence):
+            yield Place("docs", f"{page}: {sentence}")
 
 
 RULES: dict[str, Callable[[], Iterator[Place]]] = {
@@ -204,6 +220,7 @@ RULES: dict[str, Callable[[], Iterator[Place]]] = {
     "fragments": fragments,
     "double constants": double_constants,
     "long sentences": long_sentences,
+    "roundabout sentences": roundabout_sentences,
 }
 
 
