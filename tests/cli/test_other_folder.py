@@ -22,6 +22,7 @@ WORDS = {
     "images": ["images"],
     "gc": ["gc"],
     "bisect": ["bisect", "SPEC", "--good", "1", "--bad", "2"],
+    "repro": ["repro", "SPEC", "threads=1", "-o", "x"],
     "flame": ["flame", "SPEC", "threads=1", "threads=2"],
     "export": ["export", "SPEC", "x.tar.gz"],
     "retract": ["retract", "r", "--why", "x"],

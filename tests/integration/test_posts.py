@@ -35,6 +35,7 @@ SECOND = "params.duration=1s"
 HASTE = (SECOND, "params.timeout=2s")  # of the steps that wait until all is quiet
 KEYS = ("params.keys=20k", *HASTE)
 DATA = tuple(f"sweep.data.points.{name}.params.keys=20k" for name in ("byrx", "iobuf", "iodir"))
+QUICK = ("params.read_time=1s", "params.write_time=1s", "params.timeout=2s")
 POINT = "sweep.data.points.io-bound.params"
 CUTS = {
     "2016-01-linkbench-disk-array": Cut("clients == 2", ("params.ids=1k", SECOND)),
@@ -49,7 +50,7 @@ CUTS = {
     ),
     "2024-11-mysql-scan-regressions": Cut(
         "server == 'two' and build == 'my8031'",
-        ("params.read_time=1s", "params.write_time=1s", "params.timeout=2s"),
+        QUICK,
         ("apt", "maven"),
     ),
     "2024-11-rocksdb-hyperclock-v2": Cut("true", (*LISTED, *KEYS)),
@@ -61,6 +62,11 @@ CUTS = {
         ("params.dataset={generated: {rows: 300, dimensions: 16, centres: 5}}",),
     ),
     "2024-12-speedb": Cut("build == 'rocksdb-9.10.0'", (*LISTED, *DATA, *HASTE)),
+    "2025-11-sysbench-postgres": Cut("server == 'two' and build == 'postgres-17.11'", QUICK, ("apt", "maven")),
+    "2025-12-sysbench-mysql": Cut("build == 'my8031'", QUICK, ("apt", "maven")),
+    "2026-06-insert-benchmark-postgres": Cut(
+        "build == 'pg17'", ("params.rows=2k", "params.more_rows=1k", SECOND), ("apt", "maven")
+    ),
 }
 
 BY_DAY = {  # RocksDB, MySQL's relatives, PostgreSQL

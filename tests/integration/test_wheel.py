@@ -180,7 +180,7 @@ def test_the_four_commands_in_an_empty_folder(elsewhere: Elsewhere) -> None:
 
 def test_a_module_of_another_workflow_runs_a_spec(elsewhere: Elsewhere) -> None:
     work = elsewhere.folder / "work" / "module"
-    assert elsewhere.shell("mkdir module").returncode == 0
+    assert elsewhere.shell("mkdir --parents module/outputs").returncode == 0
     (work / "bench.yaml").write_text(LOOP)
     (work / "config.yaml").write_text("samples: a.tsv\nstepgrid: {spec: bench.yaml, set: [repeat=2]}\n")
     module = elsewhere.shell("stepgrid snakefile --module").stdout.strip()
