@@ -5,13 +5,13 @@ STAMP = .venv/.stepgrid
 SCHEMAS = specs/spec.schema.json specs/library.schema.json specs/site.schema.json
 export PYTHON
 
-.PHONY: setup demo wheel builds-all gallery fuzz slurm docs test test-all golden lint format lock clean
+.PHONY: setup demo wheel builds-all gallery fuzz slurm publishing docs test test-all golden lint format lock clean
 .DELETE_ON_ERROR:
 
 setup: $(STAMP) $(SCHEMAS)
 	@echo "next: make demo, or a spec of your own: . .venv/bin/activate; stepgrid new rocksdb my.yaml" >&2
 
-$(STAMP): requirements.lock requirements-build.lock pyproject.toml importers/pyproject.toml scripts/environment.py
+$(STAMP): requirements.lock pyproject.toml importers/pyproject.toml scripts/environment.py
 	@rm -f $@
 	@python=$$(sh scripts/python) && "$$python" scripts/environment.py
 	@touch $@
@@ -33,23 +33,26 @@ gallery: $(STAMP)  # specs of published experiments at their smoke scale: docs/g
 	@$(BIN)/python scripts/gallery.py
 
 fuzz: $(STAMP)  # readers of what others wrote, a million damaged inputs each: hours (docs/security.md)
-	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes -r requirements-fuzz.lock
+	@$(BIN)/python scripts/environment.py fuzz
 	@for family in $$(ls tests/fuzz/corpus); do $(BIN)/python bench/fuzz.py $$family || exit 1; done
 	@$(BIN)/python bench/fuzz_state.py
 
 slurm: $(STAMP)  # Snakemake's plug-in for the tests of a real SLURM, in .venv/slurm: each Snakemake would import its pandas
-	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes --upgrade --target .venv/slurm \
-	    -r requirements-slurm.lock
+	@$(BIN)/python scripts/environment.py slurm --upgrade --target .venv/slurm
 
-docs: $(STAMP)  # the site of docs/, in site/; it loads nothing from elsewhere
-	@$(BIN)/python -m pip --disable-pip-version-check install --quiet --require-hashes -r requirements-docs.lock
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+publishing: $(STAMP)  # pipx, uv and zizmor, for the tests of what is published
+	@$(BIN)/python scripts/environment.py publishing
+
+docs: $(STAMP) $(SCHEMAS)  # the site of docs/, in site/; it loads nothing from elsewhere
+	@$(BIN)/python scripts/environment.py docs
+	@$(BIN)/python -m scripts.docs_site .venv/site site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file .venv/site/mkdocs.yml
 	@echo "site/index.html"
 
 test: $(STAMP) $(SCHEMAS)  # beside `make lint`; more processes than two cores, as many tests wait for what they measure
 	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint
 
-test-all: $(STAMP) $(SCHEMAS)  # with what is for a night: before a release
+test-all: $(SCHEMAS) publishing  # with what is for a night: before a release
 	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint --hypothesis-profile nightly -m ''
 
 golden: $(STAMP)  # the exact texts in tests/golden, as they are now: look at the difference

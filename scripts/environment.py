@@ -1,4 +1,8 @@
-"""Makes .venv from the hashed locks; needs nothing but Python: without ensurepip, pip comes from Debian's package."""
+"""Makes .venv from requirements.lock; needs nothing but Python: without ensurepip, pip comes from Debian's package.
+
+`environment.py GROUP [OPTION OF PIP ...]` adds a dependency group of pyproject.toml, `environment.py --print GROUP ...`
+prints the part of the lock file that groups need. The group `main` is what stepgrid itself needs.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +19,29 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
+LOCK = ROOT / "requirements.lock"
 WHEELS = Path("usr/share/python-wheels")
 EACH_PACKAGE = re.compile(r"(?:Collecting|Ignoring|Requirement already satisfied:) ([\w.-]+)")
 DOWNLOAD = re.compile(r"Downloading \S*?([\w.]+)-[\w.+]+-\S+ \((.+)\)")
+PACKAGE = re.compile(r"^(\w[\w.-]*)\S*==.*\n(?: .*\n)*", re.MULTILINE)
+USER = re.compile(r"^    #(?: via|  ) (\S.*)$", re.MULTILINE)  # below each package uv notes what needs it
 SECONDS = 5.0  # between two lines where there is no terminal
 
 
-def main() -> int:
+def main(words: list[str]) -> int:
+    if words[:1] == ["--print"]:
+        print(locked(LOCK.read_text(encoding="utf-8"), words[1:]), end="")
+        return 0
     began = time.monotonic()
-    say(f"making {VENV.name} with Python {sys.version.split()[0]}, half a minute or so")
     try:
+        if words:
+            install_groups(words[:1], *words[1:])
+            return 0
+        say(f"making {VENV.name} with Python {sys.version.split()[0]}, half a minute or so")
         if not works():
             make()
-        install("--require-hashes", "-r", str(ROOT / "requirements-build.lock"))
-        install("--require-hashes", "--no-build-isolation", "-r", str(ROOT / "requirements.lock"))
+        install_groups(["build"])
+        install_groups(["main", "dev"], "--no-build-isolation")
         for package in (ROOT, ROOT / "importers"):
             install("--no-build-isolation", "--no-deps", "--editable", str(package))
         compile_modules()
@@ -77,6 +90,24 @@ def fetch_pip(folder: Path) -> Path:
     if wheel is None:
         raise SystemExit(f"setup: Debian's package python3-pip-whl holds no pip.\n{ADVICE}")
     return wheel
+
+
+def install_groups(groups: Iterable[str], *options: str) -> None:
+    with tempfile.NamedTemporaryFile("w", suffix=".lock", encoding="utf-8") as part:
+        part.write(locked(LOCK.read_text(encoding="utf-8"), groups))
+        part.flush()
+        install("--require-hashes", *options, "-r", part.name)
+
+
+def locked(lock: str, groups: Iterable[str]) -> str:
+    """The packages of these groups: pip would need all of a lock file that it is given, or none of its checksums."""
+    blocks = [(match[1], match[0], {*USER.findall(match[0])}) for match in PACKAGE.finditer(lock)]
+    users = {f"stepgrid (pyproject.toml:{group})".replace(":main", "") for group in groups}
+    count = 0
+    while count < len(users):
+        count = len(users)
+        users |= {name for name, _, needed_by in blocks if needed_by & users}
+    return "".join(text for _, text, needed_by in blocks if needed_by & users)
 
 
 ADVICE = (
@@ -153,4 +184,4 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import commands_page, gallery, report_keys_page
+from scripts import commands_page, docs_site, gallery, report_keys_page
 from tests.browser import browser
 from tests.docs.pages import DOCS, ROOT
 from tests.needs import needs
@@ -20,19 +20,28 @@ LISTED = ("problems", "gallery")  # folders of which only the list is a page of 
 PAGES = sorted(page for page in DOCS.rglob("*.md") if page.parent.name not in LISTED or page.name == "README.md")
 
 
-@pytest.mark.skipif(find_spec("mkdocs") is None, reason="`make docs` installs mkdocs")
-def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
-    argv = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
-    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True)
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if find_spec("mkdocs") is None:
+        pytest.skip("`make docs` installs mkdocs")
+    folder = tmp_path_factory.mktemp("site")
+    docs_site.main(folder / "source", folder / "site")
+    argv = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--config-file", "source/mkdocs.yml"]
+    done = subprocess.run(argv, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (tmp_path / "tutorial" / "two-releases.html").is_file()
-    assert (tmp_path / "search" / "search_index.js").is_file()  # search works without a web server
-    assert (tmp_path / "repository" / "specs" / "fio.yaml.txt").is_file()
-    reports = {page.stem for page in (tmp_path / "gallery" / "reports").glob("*.html")}
+    return folder / "site"
+
+
+def test_the_site_is_built_without_a_warning(site: Path) -> None:
+    assert (site / "tutorial" / "two-releases.html").is_file()
+    assert (site / "search" / "search_index.js").is_file()  # search works without a web server
+    assert (site / "repository" / "specs" / "fio.yaml.txt").is_file()
+    assert [path.name for path in site.rglob("*.html") if "```" in path.read_text(encoding="utf-8")] == []
+    reports = {page.stem for page in (site / "gallery" / "reports").glob("*.html")}
     assert reports == {Path(each).name for each in gallery.SPECS}
-    listed = (tmp_path / "gallery" / "index.html").read_text(encoding="utf-8")
+    listed = (site / "gallery" / "index.html").read_text(encoding="utf-8")
     assert [name for name in reports if f'href="reports/{name}.html"' not in listed] == []
-    texts = [page.read_text(encoding="utf-8") for page in tmp_path.rglob("*.html") if "gallery" not in page.parts]
+    texts = [page.read_text(encoding="utf-8") for page in site.rglob("*.html") if "gallery" not in page.parts]
     loaded = {
         url for text in texts for url in re.findall(r"""<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)""", text)
     }
@@ -69,13 +78,8 @@ document.querySelector(".md-search__input").focus()
 FOUND = 'Array.from(document.querySelectorAll(".md-search-result__link"), each => each.href)'
 
 
-@pytest.mark.skipif(find_spec("mkdocs") is None, reason="`make docs` installs mkdocs")
 @needs("chromium")
-def test_search_works_without_a_web_server(tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    argv = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(site)]
-    assert subprocess.run(argv, cwd=ROOT, capture_output=True).returncode == 0
-    assert [path.name for path in site.rglob("*.html") if "```" in path.read_text(encoding="utf-8")] == []
+def test_search_works_without_a_web_server(site: Path, tmp_path: Path) -> None:
     with browser(tmp_path / "profile") as page:
         page.open(site / "index.html")
         page.run(OPEN)

@@ -53,9 +53,8 @@ def test_a_python_that_was_not_optimized_comes_after_one_that_was(tmp_path: Path
     assert done.stdout == f"{tmp_path}/python3.12\n"
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-build.lock", "requirements-slurm.lock"])
-def test_a_lock_names_no_index_and_has_a_checksum_for_all(name: str):
-    text = (ROOT / name).read_text()
+def test_the_lock_names_no_index_and_has_a_checksum_for_all():
+    text = environment.LOCK.read_text()
     assert "://" not in text
     blocks = [block for block in text.replace("\\\n", "").splitlines() if "==" in block]
     assert blocks

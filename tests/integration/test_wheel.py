@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from packaging.requirements import Requirement
 
+from stepgrid import __version__
 from tests.needs import needs
 from tests.waiting import LONG
 
@@ -113,15 +114,19 @@ def elsewhere() -> Iterator[Elsewhere]:
 
 
 def _install(made: Elsewhere) -> None:
-    dist = made.folder / "dist"
-    _call("hatchling", "build", "--target", "wheel", "--directory", str(dist))
+    wheel = _wheel(made.folder / "dist")
     _call("venv", "--without-pip", str(made.bin.parent))
-    (wheel,) = dist.glob("stepgrid-*.whl")
     _call("pip", "--python", str(made.bin / "python"), "install", "--quiet", "--no-index", "--no-deps", str(wheel))
     (packages,) = made.bin.parent.glob("lib/python*/site-packages")
     (metadata,) = packages.glob("stepgrid-*.dist-info")
     for each in _needed(Distribution.at(metadata), set(), {}).values():
         _link(each, packages, made.bin)
+
+
+def _wheel(folder: Path) -> Path:
+    _call("hatchling", "build", "--target", "wheel", "--directory", str(folder))
+    (wheel,) = folder.glob("stepgrid-*.whl")
+    return wheel
 
 
 def _call(*argv: str) -> None:
@@ -176,6 +181,29 @@ def test_the_four_commands_in_an_empty_folder(elsewhere: Elsewhere) -> None:
     mended = elsewhere.shell(snakemake)
     assert mended.returncode == 0, mended.stderr
     assert len(sorted(outputs.glob("results/*/*"))) == 3
+
+
+@pytest.mark.nightly  # each makes an environment of what the wheel needs, from the registry
+@needs("pip")
+@pytest.mark.parametrize("start", [["uvx", "--from"], ["pipx", "run", "--spec"]], ids=lambda start: start[0])
+def test_the_first_commands_straight_from_the_wheel(tmp_path: Path, start: list[str]) -> None:
+    program = Path(sys.executable).with_name(start[0])
+    if not program.exists():
+        pytest.skip("`make publishing` installs uv and pipx")
+    (tmp_path / "work").mkdir()
+    argv = [program, *start[1:], _wheel(tmp_path / "dist"), "--python", sys.executable, "stepgrid"]
+
+    def stepgrid(*words: str) -> str:
+        env = os.environ | {"PIPX_HOME": str(tmp_path / "pipx")}
+        done = subprocess.run(
+            [*argv, *words], cwd=tmp_path / "work", env=env, capture_output=True, text=True, timeout=LONG
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert stepgrid("--version") == f"stepgrid {__version__}\n"
+    assert stepgrid("new", "rocksdb", "my.yaml") == "wrote my.yaml; next: stepgrid plan my.yaml\n"
+    assert "my.yaml" in stepgrid("check", "my.yaml")
 
 
 def test_a_module_of_another_workflow_runs_a_spec(elsewhere: Elsewhere) -> None:

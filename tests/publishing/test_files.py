@@ -7,15 +7,22 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
+from jinja2 import Template
+from jsonschema import Draft7Validator
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from scripts.third_party_page import page
 from stepgrid import __version__
+from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parents[2]
+ZIZMOR = Path(sys.executable).with_name("zizmor")
 
 
 def test_the_version_is_semantic() -> None:
@@ -29,11 +36,42 @@ def test_third_party_notices_are_those_of_what_is_needed() -> None:
     assert (ROOT / "THIRD_PARTY.md").read_text(encoding="utf-8") == f"{page()}\n", said
 
 
-def test_the_entry_of_the_schema_catalogue() -> None:
+LATER = {"$defs", "dependentRequired", "dependentSchemas", "minContains", "prefixItems", "unevaluatedProperties"}
+
+
+def test_the_entry_of_the_schema_catalogue_is_as_schemastore_takes_it() -> None:
     entry = json.loads((ROOT / "specs" / "catalog.json").read_text(encoding="utf-8"))
-    assert "*.stepgrid.yaml" in entry["fileMatch"]
-    schema = json.loads((ROOT / "specs" / entry["url"]).read_text(encoding="utf-8"))
+    assert entry.keys() == {"name", "description", "fileMatch", "url"}
+    assert all(re.fullmatch(r"\*\.stepgrid\.ya?ml", pattern) for pattern in entry["fileMatch"]), "no other tool's files"
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    assert entry["url"] == f"{urls['Documentation']}spec.schema.json", "scripts/docs_site.py puts it there"
+    text = (ROOT / "specs" / "spec.schema.json").read_text(encoding="utf-8")
+    schema = json.loads(text)
     assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
+    assert [word for word in LATER if f'"{word}"' in text] == []
+    Draft7Validator.check_schema(schema)
+    spec = yaml.safe_load((ROOT / "specs" / "fio.yaml").read_text(encoding="utf-8"))
+    assert [*Draft7Validator(schema).iter_errors(spec)] == []
+    assert [*Draft7Validator(schema).iter_errors(spec | {"swep": {}})] != []
+
+
+CONDA_NAMES = {"duckdb": "python-duckdb", "snakemake": "snakemake-minimal"}  # where conda calls a package otherwise
+
+
+def test_the_recipe_of_conda_is_of_this_package() -> None:
+    text = (ROOT / "recipe" / "meta.yaml").read_text(encoding="utf-8")
+    recipe = yaml.safe_load(Template(text).render(PYTHON="python", pin_subpackage=lambda name, max_pin: name))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = [Requirement(line) for line in project["project"]["dependencies"]]
+    expected = {CONDA_NAMES.get(each.name, each.name.lower()): each.specifier for each in needed}
+    expected["python"] = SpecifierSet(project["project"]["requires-python"])
+    lines = [line.partition(" ") for line in recipe["requirements"]["run"]]
+    assert {name: SpecifierSet(versions) for name, _, versions in lines} == expected
+    assert {line.replace(" ", "") for line in recipe["requirements"]["host"]} >= {*project["build-system"]["requires"]}
+    assert recipe["package"] == {"name": "stepgrid", "version": __version__}
+    script = project["project"]["scripts"]["stepgrid"]
+    assert recipe["build"]["entry_points"] == [f"stepgrid = {script}"]
+    assert [name for name in recipe["about"]["license_file"] if not (ROOT / name).is_file()] == []
 
 
 @pytest.mark.parametrize("name", ["bug", "idea"])
@@ -56,6 +94,21 @@ def test_actions_are_pinned_and_permissions_are_those_of_each_job(path: Path) ->
         assert text.count("actions/checkout@") == text.count("persist-credentials: false")
 
 
+@pytest.mark.skipif(not ZIZMOR.exists(), reason="`make publishing` installs zizmor")
+def test_zizmor_finds_no_fault_of_security_in_workflows() -> None:
+    done = subprocess.run([ZIZMOR, "--offline", ".github", "action.yml"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.nightly  # compiled when it first runs
+@needs("go-modules")
+def test_actionlint_finds_no_mistake_in_workflows() -> None:
+    argv = ["go", "run", "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12", "-shellcheck=", "-pyflakes="]
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    done = subprocess.run([*argv, *workflows], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_citation_is_of_this_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors", "license", "abstract"} <= citation.keys()
@@ -76,7 +129,18 @@ def test_the_rules_of_the_snakemake_workflow_catalogue() -> None:
     usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text(encoding="utf-8"))["usage"]
     assert usage.keys() == {"mandatory-flags", "software-stack-deployment"}
     assert usage["mandatory-flags"].keys() == {"desc", "flags"}
-    assert usage["software-stack-deployment"]["report"] is True
+    assert usage["software-stack-deployment"]["report"] is True  # tests/rules/test_command.py makes one
+    assert (ROOT / "LICENSE").is_file()
+
+
+@pytest.mark.integration
+def test_the_workflow_runs_in_its_test_folder(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / ".test", tmp_path / "test")
+    argv = [sys.executable, "-m", "snakemake", "--snakefile", "workflow/Snakefile", "--directory", tmp_path / "test"]
+    assert subprocess.run([*argv, "--lint"], cwd=ROOT, capture_output=True, text=True).returncode == 0
+    ran = subprocess.run([*argv, "--cores", "all"], cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert len([*tmp_path.glob("test/outputs/results/*/*")]) == 2
 
 
 TEXT = (ROOT / "Containerfile").read_text(encoding="utf-8")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import runpy
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 environment = SimpleNamespace(**runpy.run_path(str(ROOT / "scripts" / "environment.py")))
@@ -41,6 +45,54 @@ def test_packages_of_the_lock_file_are_counted(tmp_path: Path) -> None:
     lock.write_text("# b==1\na==1 \\\n    --hash=sha256:00\n    # via c\nc==2 ; python_version < '3.12'\n")
     assert environment.packages(["--require-hashes", "-r", str(lock)]) == 2
     assert environment.packages(["--editable", "."]) == 0
+
+
+LOCK = """\
+# made by uv
+a==1 \\
+    --hash=sha256:00
+    # via stepgrid (pyproject.toml)
+b[x]==1 ; python_full_version < '3.12' \\
+    --hash=sha256:01
+    # via
+    #   a
+    #   stepgrid (pyproject.toml:docs)
+b==2 ; python_full_version >= '3.12' \\
+    --hash=sha256:02
+    # via
+    #   a
+    #   stepgrid (pyproject.toml:docs)
+c==1 \\
+    --hash=sha256:03
+    # via b
+d==1 \\
+    --hash=sha256:04
+    # via stepgrid (pyproject.toml:dev)
+"""
+
+
+@pytest.mark.parametrize(
+    ("groups", "packages"),
+    [
+        ("main", "a==1 b[x]==1 b==2 c==1"),
+        ("docs", "b[x]==1 b==2 c==1"),
+        ("dev", "d==1"),
+        ("docs dev", "b[x]==1 b==2 c==1 d==1"),
+    ],
+)
+def test_a_group_takes_its_part_of_the_lock_file(groups: str, packages: str) -> None:
+    part = environment.locked(LOCK, groups.split())
+    assert re.findall(r"^\S+==\d+", part, re.MULTILINE) == packages.split()
+    assert part.count("--hash") == len(packages.split())
+
+
+def test_every_package_of_the_lock_file_is_of_a_group() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    lock = environment.LOCK.read_text(encoding="utf-8")
+    groups = ["main", *project["dependency-groups"]]
+    assert lock.endswith(environment.locked(lock, groups))
+    assert [group for group in groups if not environment.locked(lock, [group])] == []
+    assert "\npytest==" not in environment.locked(lock, ["main", "build", "docs"])
 
 
 def test_what_pip_said_is_kept_for_the_case_that_it_fails() -> None:

@@ -82,6 +82,15 @@ def test_every_option_set_is_of_an_engine() -> None:
     assert {engine_of(name) for name in SETS} == BUILDS.keys()
 
 
+@pytest.mark.parametrize(("machine", "name"), [("x86_64", "amd64"), ("aarch64", "arm64v8")])
+def test_binaries_of_postgres_are_those_for_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: str, name: str
+) -> None:
+    monkeypatch.setitem(HOST, "architecture", machine)
+    (build,) = planned(tmp_path, "builds: {a: {extends: postgres.zonky, version: 17.11}}", steps("postgres")).builds
+    assert build.source["maven"] == f"io.zonky.test.postgres:embedded-postgres-binaries-linux-{name}:17.11.0"
+
+
 @pytest.mark.parametrize("name", defined("workloads"))
 def test_every_workload_resolves(tmp_path: Path, name: str) -> None:
     kind = name.split(".")[0]

@@ -1,0 +1,90 @@
+"""Sources of the site, for any engine: `python -m scripts.docs_site FOLDER SITE` writes FOLDER/mkdocs.yml and Markdown.
+
+Each report of the gallery becomes a page, links to files outside docs/ lead to copies, and blocks of code have titles.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from functools import partial
+from pathlib import Path
+
+from ruamel.yaml import YAML
+
+ROOT = Path(__file__).resolve().parents[1]
+GALLERY = ROOT / "docs" / "gallery"
+REPORTS = "gallery/reports"
+COPIES = "repository"
+PART = "per-operation"  # a table that is too long for its summary: it is named after that, and has no page
+REPORT_LINK = re.compile(r"\(([\w-]+)\.txt\)")
+LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
+FENCED = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
+FILE_NAME = re.compile(r"^(```\w+) (\S.*)$", re.MULTILINE)
+
+
+def main(folder: Path, site: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    docs = folder / "docs"
+    shutil.copytree(ROOT / "docs", docs)
+    for schema in (ROOT / "specs").glob("*.schema.json"):  # for editors: specs/catalog.json has its address
+        shutil.copy(schema, docs)
+    reports = sorted(path.stem for path in GALLERY.glob("*.txt") if PART not in path.name)
+    (docs / REPORTS).mkdir()
+    for name in reports:
+        (docs / REPORTS / f"{name}.md").write_text(report_page(name), encoding="utf-8")
+    for page in sorted(docs.rglob("*.md")):
+        page.write_text(plain_page(page.read_text(encoding="utf-8"), page.relative_to(docs), docs), encoding="utf-8")
+    config = YAML().load(ROOT / "mkdocs.yml")
+    gallery = next(entry for entry in config["nav"] if "Gallery" in entry)
+    pages = [{title(name): f"{REPORTS}/{name}.md"} for name in reports]
+    gallery["Gallery"] = [gallery["Gallery"], {"What became of each table": "gallery/articles.md"}, {"Reports": pages}]
+    config["site_dir"] = str(site.absolute())
+    YAML().dump(config, folder / "mkdocs.yml")
+
+
+def title(report: str) -> str:
+    return (GALLERY / f"{report}.txt").read_text(encoding="utf-8").splitlines()[0]
+
+
+def report_page(name: str) -> str:
+    spec = next(path for path in (f"specs/posts/{name}.yaml", f"specs/{name}.yaml") if (ROOT / path).is_file())
+    text = (GALLERY / f"{name}.txt").read_text(encoding="utf-8").rstrip()
+    note = f"A try of [`{spec}`](../../../{spec}): not figures to quote ([why](../README.md))."
+    return f"# {title(name)}\n\n{note}{charts(name)}\n\n```text\n{text}\n```\n"
+
+
+def charts(name: str) -> str:
+    """Link the page with charts, which few reports have in the gallery."""
+    if not (GALLERY / f"{name}.html").is_file():
+        return ""
+    picture = f"\n\n[![How the page with charts begins](../{name}.png)](../{name}.html)"
+    return f" The same [with charts](../{name}.html).{picture if (GALLERY / f'{name}.png').is_file() else ''}"
+
+
+def plain_page(text: str, page: Path, docs: Path) -> str:
+    if page.parent.name == "gallery":
+        text = REPORT_LINK.sub(r"(reports/\1.md)", text)
+    parts = FENCED.split(text)
+    return "".join(
+        FILE_NAME.sub(r'\1 title="\2"', part, count=1)  # else the engines take such a block for text
+        if part.startswith("```")
+        else LINK.sub(partial(link, page=page, docs=docs), part)
+        for part in parts
+    )
+
+
+def link(match: re.Match[str], page: Path, docs: Path) -> str:
+    path = os.path.normpath(Path("docs", page).parent / match[2])
+    if path.startswith(("docs/", "..")) or not (ROOT / path).is_file():
+        return match[0]
+    copy = docs / COPIES / f"{path}.txt"  # browsers show text: a spec or a program would be downloaded
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(ROOT / path, copy)
+    return f"{match[1]}{os.path.relpath(copy, docs / page.parent)}{match[3]}"
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:3]))
