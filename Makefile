@@ -45,8 +45,9 @@ publishing: $(STAMP)  # pipx, uv and zizmor, for the tests of what is published
 
 docs: $(STAMP) $(SCHEMAS)  # the site of docs/, in site/; it loads nothing from elsewhere
 	@$(BIN)/python scripts/environment.py docs
-	@$(BIN)/python -m scripts.docs_site .venv/site site
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet --config-file .venv/site/mkdocs.yml
+	@$(BIN)/python -m scripts.docs_site .venv/site
+	@$(BIN)/zensical build --strict --config-file .venv/site/mkdocs.yml
+	@rm -rf site && mv .venv/site/site site
 	@echo "site/index.html"
 
 test: $(STAMP) $(SCHEMAS)  # beside `make lint`; more processes than two cores, as many tests wait for what they measure

@@ -1,4 +1,4 @@
-"""Sources of the site, for any engine: `python -m scripts.docs_site FOLDER SITE` writes FOLDER/mkdocs.yml and Markdown.
+"""Sources of the site, for any engine: `python -m scripts.docs_site FOLDER` writes FOLDER/mkdocs.yml and FOLDER/docs.
 
 Each report of the gallery becomes a page, links to files outside docs/ lead to copies, and blocks of code have titles.
 """
@@ -25,7 +25,7 @@ FENCED = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
 FILE_NAME = re.compile(r"^(```\w+) (\S.*)$", re.MULTILINE)
 
 
-def main(folder: Path, site: Path) -> None:
+def main(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     docs = folder / "docs"
     shutil.copytree(ROOT / "docs", docs)
@@ -41,7 +41,6 @@ def main(folder: Path, site: Path) -> None:
     gallery = next(entry for entry in config["nav"] if "Gallery" in entry)
     pages = [{title(name): f"{REPORTS}/{name}.md"} for name in reports]
     gallery["Gallery"] = [gallery["Gallery"], {"What became of each table": "gallery/articles.md"}, {"Reports": pages}]
-    config["site_dir"] = str(site.absolute())
     YAML().dump(config, folder / "mkdocs.yml")
 
 
@@ -87,4 +86,4 @@ def link(match: re.Match[str], page: Path, docs: Path) -> str:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:3]))
+    main(Path(sys.argv[1]))

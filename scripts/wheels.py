@@ -17,15 +17,14 @@ from packaging.markers import Marker
 from packaging.tags import Tag, compatible_tags, cpython_tags
 from packaging.utils import parse_wheel_filename
 
-from scripts.environment import LOCK, locked
-
+ENVIRONMENT = Path(__file__).with_name("environment.py")
 MACHINES = ("x86_64", "aarch64")
 PYTHONS = ((3, 11), (3, 12), (3, 13), (3, 14))
 GLIBC = range(17, 37)  # Debian 12 has 2.36
 
 
 def main(groups: list[str]) -> None:
-    packages = resolved(groups)
+    packages = resolved(groups or ["main"])
     targets = [(machine, python) for machine in MACHINES for python in PYTHONS]
     print("| package |", *(f"{machine} {major}.{minor} |" for machine, (major, minor) in targets))
     print("|---|" + "---|" * len(targets))
@@ -42,7 +41,8 @@ def resolved(groups: list[str]) -> list[dict[str, Any]]:
     """The files of each package, as uv lists them for a PEP 751 lock."""
     with tempfile.TemporaryDirectory() as folder:
         part, files = Path(folder, "part.txt"), Path(folder, "pylock.toml")
-        part.write_text(locked(LOCK.read_text(encoding="utf-8"), groups or ["main"]), encoding="utf-8")
+        lock = subprocess.run([sys.executable, ENVIRONMENT, "--print", *groups], check=True, capture_output=True)
+        part.write_bytes(lock.stdout)
         uv = [str(Path(sys.executable).with_name("uv")), "pip", "compile", "--quiet", "--universal", "--no-deps"]
         argv = [*uv, "--python-version", "3.11", "--format", "pylock.toml", "--output-file", str(files), str(part)]
         subprocess.run(argv, check=True)

@@ -1,14 +1,13 @@
 // Search in pages that were opened as files: browsers start no worker there, so its script runs in a hidden frame.
 if (location.protocol === "file:") {
-  window.Worker = class extends EventTarget {
+  window.Worker = class {
     constructor(url) {
-      super();
       this.frame = document.createElement("iframe");
       this.frame.hidden = true;
       this.ready = new Promise((resolve) => {
         document.body.append(this.frame);
         const inside = this.frame.contentWindow;
-        inside.postMessage = (data) => this.dispatchEvent(new MessageEvent("message", {data}));
+        inside.postMessage = (data) => this.onmessage?.(new MessageEvent("message", {data}));
         const script = inside.document.createElement("script");
         script.src = url;
         script.onload = () => resolve(inside);
