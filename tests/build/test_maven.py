@@ -76,6 +76,22 @@ def test_a_wrong_checksum_of_the_spec(mvn: Path) -> None:
         obtain(mvn, {**JAR, "sha256": "1" * 64})
 
 
+def test_the_tree_beside_a_jar_comes_first(mvn: Path, tmp_path: Path) -> None:
+    """Git fails more often than mvn, which keeps what it had once; and the jar is the larger one."""
+    with pytest.raises(BuildError, match="nowhere"):
+        obtain(mvn, {**JAR, "tree": {"path": str(tmp_path / "nowhere")}})
+    assert not mvn.with_name("words").exists()
+
+
+def test_a_jar_with_its_tree(mvn: Path, tmp_path: Path) -> None:
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "a.cc").write_text("int a;")
+    material = obtain(mvn, {**JAR, "tree": {"path": str(tmp_path / "source")}})
+    assert material.tree is not None
+    assert [path.name for path in material.tree.iterdir()] == ["a.cc"]
+    assert [artifact.name for artifact in material.artifacts][0] == "a.b:c:linux64"
+
+
 def test_what_no_repository_has(mvn: Path) -> None:
     mvn.with_name("c.jar").unlink()
     with pytest.raises(BuildError) as caught:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from stepgrid.cli import main, run
+from stepgrid.workflow.host_plan import compile_for_host
 from tests.cli.samples import SPEC
 
 Capture = pytest.CaptureFixture[str]
@@ -33,6 +34,21 @@ def test_without_the_base_and_what_tables_and_claims_name(capsys: Capture, folde
     assert main(["check", "a.yaml"]) == 0
     assert main(["check", "a.yaml", "--only", "threads == 2"]) == 0
     assert "no cell is at the base, threads 1: nothing can be compared with it" in capsys.readouterr().err
+
+
+def test_a_label_that_no_cell_has_is_an_error_of_any_part_of_it(capsys: Capture, folder: Path) -> None:
+    (folder / "a.yaml").write_text(f'{SPEC}claims: [{{claim: c, expect: "qps(threads=3) > qps(threads=1)"}}]\n')
+    for words in ([], ["--only", "threads == 2"]):
+        assert main(["check", "a.yaml", *words]) == 1
+        assert "axis `threads` has no cell at `3`" in capsys.readouterr().err
+
+
+def test_a_build_of_other_cells_is_there(capsys: Capture, folder: Path) -> None:
+    plan = compile_for_host("a.yaml", None)
+    first, last = (cell.labels["build"] for cell in (plan.cells[0], plan.cells[-1]))
+    claim = f"qps(build='{first}') > qps(build='{last}')"
+    (folder / "a.yaml").write_text(f'{SPEC}claims: [{{claim: c, expect: "{claim}"}}]\n')
+    assert main(["check", "a.yaml", "--only", f"build == '{first}'"]) == 0
 
 
 def test_another_value(capsys: Capture) -> None:

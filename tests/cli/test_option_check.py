@@ -99,7 +99,8 @@ def test_before_the_builds_are_made_slips_are_warnings(folder: Path, capsys: Cap
         line for line in captured.err.splitlines() if "option]" in line or "did you" in line or "asks" in line
     ] == PROBABLE
     assert captured.out.splitlines()[1:] == [
-        "options of 2 builds are unchecked until they are made: `stepgrid builds a.yaml --make`"
+        "options of 2 builds are unchecked until they are made: `stepgrid builds a.yaml --make`; "
+        "this fetches debian rocksdb-tools"
     ]
 
 

@@ -67,6 +67,9 @@ CUTS = {
     "2026-06-insert-benchmark-postgres": Cut(
         "build == 'pg17'", ("params.rows=2k", "params.more_rows=1k", SECOND), ("apt", "maven")
     ),
+    "2026-06-tproc-c-postgres": Cut(
+        "build == 'postgres-17.11' and warehouses == 1", (SECOND, "params.warm_time=1s"), ("apt", "maven")
+    ),
 }
 
 BY_DAY = {  # RocksDB, MySQL's relatives, PostgreSQL

@@ -165,9 +165,15 @@ def test_of_two_zeros_the_ratio_is_1_and_of_one_infinite() -> None:
     assert units.quotient(2, 0) == math.inf
 
 
-@pytest.mark.parametrize(("value", "text"), [(1.224, "1.22"), (99.99, "99.99"), (100.4, "100"), (math.inf, "inf")])
+@pytest.mark.parametrize(
+    ("value", "text"), [(1.224, "1.22"), (99.99, "99.99"), (100.4, "100"), (1043.2, "1,043"), (math.inf, "inf")]
+)
 def test_a_ratio(value: float, text: str) -> None:
     assert units.ratio(value) == text
+
+
+def test_in_a_sentence_anything_of_zero_is_infinite() -> None:
+    assert (units.times(1043.2), units.times(math.inf)) == ("1,043×", "∞×")
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,42 @@ def test_claims_and_tables_are_in_the_plan(compile_text: Compile, complaints: Co
     assert "a table has no axis `cahce` to show" in complaints(BASE + SWEEP + report % "cahce")
 
 
+def test_a_label_that_no_cell_has_is_one_problem(complaints: Complaints) -> None:
+    figures = "qps(cache='hypo') > qps(cache='lru')"
+    claims = "".join(f'  - {{claim: c{number}, expect: "{figures}"}}\n' for number in range(3))
+    text = complaints(f"{BASE}{SWEEP}claims:\n{claims}")
+    line = BASE.count("\n") + SWEEP.count("\n") + 4
+    assert text.count("has no cell at") == 1
+    assert f"axis `cache` has no cell at `hypo` (named 3 times, through line {line})" in text
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        ("similar(qps())", "similar takes two values, and perhaps how far they may differ"),
+        ("similar(qps(), 1, qps())", "similar takes two values"),
+        ("similar(qps(), 1, 2)", "similar: values may differ by more than 0 and less than 1"),
+        ("stable(qps(), 1)", "stable takes two figures that differ in one label"),
+        ("stable(qps(cache='lru'), p50_us(cache='hyper'))", "stable takes two figures that differ in one label"),
+        ("similar(qsp(), 1)", "there is no metric `qsp`"),
+    ],
+)
+def test_faults_of_similar_and_stable(complaints: Complaints, claim: str, said: str) -> None:
+    text = f'claims: [{{claim: c, expect: "{claim}", where: {{step: readww}}}}]\n'
+    assert said in complaints(BASE + SWEEP + text)
+
+
 # Claims as trees
+
+
+def test_stable_is_about_each_label_between_two() -> None:
+    first, *others = (Figure("qps", (("build", label),)) for label in ("a", "b", "c"))
+    expect = "stable(qps(build='a'), qps(build='c'), 0.1)"
+    found = parse_claim(expect, {"build": ["0", "a", "b", "c", "d"]})
+    assert found == Junction(True, tuple(Comparison("similar", figure, first, 0.1) for figure in others))
+    assert parse_claim("stable(qps(n=4), qps(n=1))", {"n": ["1", "2", "4"]}) == Junction(
+        True, tuple(Comparison("similar", Figure("qps", (("n", n),)), Figure("qps", (("n", 4),))) for n in ("2", 1))
+    )
 
 
 def test_a_ratio() -> None:

@@ -73,6 +73,8 @@ def test_those_that_take_seconds() -> None:
         "mariadb-10.11",
         "mariadb-10.5",
         "mariadb-11.8",
+        "mariadb-maven-10.11.5",
+        "mariadb-maven-11.4.5",
         "mysql-5.7",
         "mysql-8.0",
         "mysql-9",

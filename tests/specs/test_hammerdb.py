@@ -1,4 +1,4 @@
-"""specs/hammerdb.yaml reads what HammerDB prints; the sample is written after its output, which no registry has."""
+"""Specs with HammerDB read what it prints; the sample is written after its output, which no registry has."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.cli import main
 
-SPEC = Path(__file__).resolve().parents[2] / "specs" / "hammerdb.yaml"
+SPECS = Path(__file__).resolve().parents[2] / "specs"
 SAMPLE = """\
 Vuser 1:Beginning rampup time of 2 minutes
 Vuser 1:Rampup complete, Taking start Transaction Count.
@@ -20,9 +20,10 @@ Vuser 1:FINISHED SUCCESS
 """
 
 
-def test_its_patterns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("spec", ["hammerdb.yaml", "posts/2026-06-tproc-c-postgres.yaml"])
+def test_its_patterns(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "sample.txt").write_text(SAMPLE)
-    assert main(["check", str(SPEC), "--try", str(tmp_path / "sample.txt")]) == 0
+    assert main(["check", str(SPECS / spec), "--try", str(tmp_path / "sample.txt")]) == 0
     said = capsys.readouterr().out
     assert "nopm: 48,765 orders/min" in said
     assert "tpm: 112,358 transactions/min" in said

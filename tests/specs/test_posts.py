@@ -29,12 +29,13 @@ CELLS = {  # full scale, smoke scale
     "2025-11-sysbench-postgres": (26, 6),
     "2025-12-sysbench-mysql": (8, 3),
     "2026-06-insert-benchmark-postgres": (4, 3),
+    "2026-06-tproc-c-postgres": (126, 12),
 }
 CLAIMS = {
     "2016-01-linkbench-disk-array": 5,
     "2022-03-mixgraph": 4,
     "2023-01-insert-benchmark-amd": 13,
-    "2023-08-myrocks-gc-debt": 9,
+    "2023-08-myrocks-gc-debt": 10,
     "2024-11-mysql-scan-regressions": 5,
     "2024-11-rocksdb-hyperclock-v2": 4,
     "2024-11-rocksdb-leveled": 10,
@@ -45,13 +46,23 @@ CLAIMS = {
     "2025-11-sysbench-postgres": 3,
     "2025-12-sysbench-mysql": 2,
     "2026-06-insert-benchmark-postgres": 4,
+    "2026-06-tproc-c-postgres": 2,
 }
-SMOKE_CLAIMS = {  # of others nothing can be told there
+SMOKE_CLAIMS = {  # those of the scan regressions are of a fork that is not there
     "2016-01-linkbench-disk-array": 4,
+    "2022-03-mixgraph": 3,
     "2023-01-insert-benchmark-amd": 8,
-    "2023-08-myrocks-gc-debt": 9,
+    "2023-08-myrocks-gc-debt": 10,
+    "2024-11-rocksdb-hyperclock-v2": 2,
+    "2024-11-rocksdb-leveled": 3,
+    "2024-11-rocksdb-lru-vs-hyperclock": 4,
+    "2024-11-rocksdb-universal": 3,
+    "2024-12-speedb": 6,
     "2025-01-vector-mariadb-pgvector": 2,
+    "2025-11-sysbench-postgres": 1,
     "2025-12-sysbench-mysql": 1,
+    "2026-06-insert-benchmark-postgres": 1,
+    "2026-06-tproc-c-postgres": 1,
 }
 RELEASES = [
     "6.0.2",
@@ -121,6 +132,13 @@ BUILDS |= {
         f"mysql-{release}" for release in ["5.6.51", "5.7.44", "8.0.43", "8.0.44", "8.4.6", "8.4.7", "9.4.0", "9.5.0"]
     },
     "2026-06-insert-benchmark-postgres": {"pg17", "pg18", "pg19", "mysql"},
+    "2026-06-tproc-c-postgres": {"pg19"}
+    | {
+        f"postgres-{major}.{minor}"
+        for major, last in ((14, 23), (15, 18), (16, 14), (17, 10))
+        for minor in (last - 1, last)
+    }
+    | {f"postgres-18.{minor}" for minor in range(5)},
 }
 MICROBENCHMARKS = {"2024-11-mysql-scan-regressions", "2025-11-sysbench-postgres", "2025-12-sysbench-mysql"}
 STEPS = {  # without the variables of a live grid
@@ -134,6 +152,7 @@ STEPS = {  # without the variables of a live grid
     "2024-11-rocksdb-universal": [*LEGACY, "overwrite"],
     "2025-01-vector-mariadb-pgvector": ["load", "index", "search"],
     "2024-12-speedb": [*SEQUENCE, "overwrite"],
+    "2026-06-tproc-c-postgres": ["load", "run"],
     "2026-06-insert-benchmark-postgres": [
         *("l.i0", "l.x", "l.i1", "l.i2", "settle"),
         *("qr100.L1", "qp100.L2", "qr500.L3", "qp500.L4", "qr1000.L5", "qp1000.L6"),

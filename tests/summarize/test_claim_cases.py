@@ -91,12 +91,35 @@ def _numbers(case: Case) -> list[str]:
         ("10 < p50_us(cache='lru') < 200", "holds", None),
         ("qps(cache='hyper') / (qps(cache='lru') - qps(cache='lru')) > 1", "undecided",
          "it has no value: a division by 0, or the like"),
+        ("similar(qps(cache='hyper'), qps(cache='lru'))", "fails", "1.50× [1.49, 1.51] (claimed 0.98–1.02×)"),
+        ("similar(qps(cache='hyper'), qps(cache='lru'), 0.6)", "holds", "1.50× [1.49, 1.51] (claimed 0.62–1.60×)"),
+        ("similar(qps(cache='hyper'), qps(cache='lru'), 0.5)", "undecided",
+         "1.50× [1.49, 1.51] (claimed 0.67–1.50×); not enough repeats"),
+        ("similar(qps(cache='hyper'), 1.5 * qps(cache='lru'))", "holds", None),
+        ("not similar(qps(cache='hyper'), qps(cache='lru'))", "holds", None),
+        ("stable(qps(cache='lru'), qps(cache='hyper'), 0.1)", "fails", "1.50× [1.49, 1.51] (claimed 0.91–1.10×)"),
+        ("stable(qps(cache='lru'), qps(cache='hyper'), 0.6)", "holds", None),
     ],
 )  # fmt: skip
 def test_one_point(report: Report, expect: str, result: str, said: str | None) -> None:
     found = claim(report, expect, **READS)
     assert found.result == result
     assert said is None or numbers(found) == [said]
+
+
+@pytest.mark.parametrize(
+    ("expect", "result"),
+    [
+        ("similar(qps(cache='hyper'), qps(cache='lru'))", "holds"),
+        ("similar(qps(cache='hyper'), qps(cache='lru'), 0.1)", "undecided"),
+        ("qps(cache='hyper') > qps(cache='lru')", "undecided"),
+    ],
+)
+def test_within_the_noise_floor_two_figures_are_similar_and_nothing_else_is_known(
+    report: Report, expect: str, result: str
+) -> None:
+    evidence = ClaimEvidence(floor=lambda *_: 0.6)
+    assert claim(report, expect, evidence=evidence, **READS).result == result
 
 
 def test_what_is_left_open_means_for_all(report: Report) -> None:

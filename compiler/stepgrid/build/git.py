@@ -385,7 +385,7 @@ def apply_patches(order: Order, material: Material) -> Material:
     patches = list(_list_patches(order.build))
     if not patches:
         return material
-    if material.tree is None:
+    if material.tree is None or material.prefix is not None:  # a library stays as it was published
         raise BuildError("there is no tree to patch: leave `patches` out, or build from source")
     folder = order.folder / ".patches"
     folder.mkdir()

@@ -11,7 +11,7 @@ from pathlib import Path
 from stepgrid.build.archive import unpack
 from stepgrid.build.error import BuildError
 from stepgrid.build.fetch import REGISTRY_SECONDS, explain_client, verify_checksum
-from stepgrid.build.recipe import Artifact, Material, Order, require
+from stepgrid.build.recipe import Artifact, Material, Order, require, source_of
 from stepgrid.model.plan import Json
 
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"  # of any repository that serves plugins
@@ -48,6 +48,7 @@ class Maven:
         coordinates = str(source[self.route]).split(":")
         if len(coordinates) != 3:
             raise BuildError(f"`maven: {source[self.route]}` names no version: write GROUP:ARTIFACT:VERSION")
+        beside = _fetch_tree(source, into / "bench", order)
         jar = self._download(source, into / ".jar", order)
         digest = verify_checksum(jar, source, order)
         open_jar(jar, into / "prefix")
@@ -55,8 +56,9 @@ class Maven:
         group, artifact, version = coordinates
         name = ":".join([group, artifact, *_classifier(source)])
         return Material(
+            tree=beside.tree,
             prefix=into / "prefix",
-            artifacts=(Artifact(name, version, digest),),
+            artifacts=(Artifact(name, version, digest), *beside.artifacts),
             quality={"route": self.route},
             facts={"artifact": name},
             advice="declare the version that it says, or name another artifact",
@@ -71,6 +73,18 @@ class Maven:
         if result.status or len(jars) != 1:
             raise explain_client("mvn", self.describe(source).removeprefix("maven "), result, _COMPLAINTS)
         return jars[0]
+
+
+def _fetch_tree(source: Mapping[str, Json], folder: Path, order: Order) -> Material:
+    """Fetch the tree beside a jar, and before it: a library is larger than its tree, and more often at hand."""
+    declared = source.get("tree")
+    if not isinstance(declared, Mapping):
+        return Material()
+    folder.mkdir()
+    material = source_of(declared).fetch(declared, folder, order)
+    if material.tree is None:
+        raise BuildError(f"{source_of(declared).describe(declared)} brings no tree to compile")
+    return material
 
 
 def _classifier(source: Mapping[str, Json]) -> list[str]:

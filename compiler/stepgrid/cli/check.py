@@ -104,14 +104,18 @@ def plan_size(plan: Plan) -> str:
 
 
 def _unchecked_options(plan: Plan) -> Iterator[str]:
-    """Count the builds that are not made yet, and whose options no binary was asked about."""
+    """Count the builds that are not made yet, whose options no binary was asked about, and name what they fetch."""
+    from stepgrid.language.sources import network_sources
     from stepgrid.workflow import host_plan
 
-    if count := len(host_plan.unchecked_builds(plan, host_plan.store())):
+    builds = host_plan.unchecked_builds(plan, host_plan.store())
+    if count := len(builds):
         scale = ["--scale", plan.scale] if plan.scale else []
         command = shlex.join(["stepgrid", "builds", plan.spec, *scale, "--make"])
         verb = "it is" if count == 1 else "they are"
-        yield f"options of {counted(count, 'build')} are unchecked until {verb} made: `{command}`"
+        sources = dict.fromkeys(" ".join(source) for build in builds for source in network_sources(build.source))
+        fetched = f"; this fetches {', '.join(sources)}" if sources else ""
+        yield f"options of {counted(count, 'build')} are unchecked until {verb} made: `{command}`{fetched}"
 
 
 def _missing_clients(plan: Plan) -> Iterator[str]:

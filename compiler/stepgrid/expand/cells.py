@@ -33,6 +33,7 @@ class Expansion(NamedTuple):
     cells: Sequence[Cell]
     hardware: Mapping[str, Any]  # of the spec; a cell may have another
     before_checkpoints: Mapping[str, frozenset[str]]  # checkpoint -> the steps before it
+    build_names: Sequence[str]  # of the builds that are compared, also in cells that are left out
 
 
 def expand(
@@ -103,7 +104,16 @@ def expand(
         if not cells and not problems.errors:
             problems.add("no-steps", document.nodes.where, "no step's `when` holds in any cell")
     changes = {axis.name: step_range.names(axis) for axis in swept}
-    return Expansion(used_builds, client_builds, swept, changes, cells, machines.base, step_range.before_checkpoints)
+    return Expansion(
+        used_builds,
+        client_builds,
+        swept,
+        changes,
+        cells,
+        machines.base,
+        step_range.before_checkpoints,
+        [build.name for build in chosen],
+    )
 
 
 def _choices(document: Document, grid: Grid, only: str | None) -> list[Choice]:

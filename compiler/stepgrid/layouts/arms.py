@@ -8,6 +8,7 @@ from functools import partial
 from stepgrid.layouts.figures import base_row
 from stepgrid.model import units
 from stepgrid.model.figures import LATENCY_CLASSES
+from stepgrid.model.metrics import QPS
 from stepgrid.model.table import Cell, Table, columns, status_cell
 from stepgrid.plugins.layout import ARMS, BASE, RANGE, STEP, Block, Layout, LayoutCell, cell, fixed
 
@@ -80,7 +81,7 @@ def cost_tables(block: Block) -> list[Table]:
     if base is not None and len(subjects) > 1:
         base_cells = {name: cells for name, _, cells in lines}[base]
         rows = (
-            (*map(partial(_shown_ratio, spot), cells, base_cells), Cell(name))
+            (*map(partial(_shown_ratio, spot), _COST_HEADS, cells, base_cells), Cell(name))
             for name, spot, cells in lines
             if name != base
         )
@@ -100,10 +101,15 @@ def _cost_cells(spot: LayoutCell) -> list[Cell]:
     return cells
 
 
-def _shown_ratio(spot: LayoutCell, figure: Cell, base: Cell) -> Cell:
-    """Divide figures as they are shown: a thousandth of a read that is rounded away is none."""
+def _shown_ratio(spot: LayoutCell, head: str, figure: Cell, base: Cell) -> Cell:
+    """Divide figures as they are shown: a thousandth of a read that is rounded away is none.
+
+    The ratio of rates is that of other tables, where the report has it.
+    """
     if figure.kind or base.kind:
         return cell(spot, None)
+    if head == "o/s" and QPS in spot.ratios:
+        return Cell(units.ratio(spot.ratios[QPS]))
     return Cell(units.ratio_to(float(figure.text), float(base.text)))
 
 

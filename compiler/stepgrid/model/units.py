@@ -173,12 +173,12 @@ def ratio(value: float) -> str:
     """1.42; a small one keeps two digits."""
     if math.isinf(value):
         return "inf"
-    return f"{value:.2g}" if 0 < value < 0.00995 else f"{value:.2f}" if value < 99.995 else f"{value:.3g}"
+    return f"{value:.2g}" if 0 < value < 0.00995 else f"{value:.2f}" if value < 99.995 else rate(value)
 
 
 def times(value: float) -> str:
     """1.42×: in a sentence."""
-    return f"{ratio(value)}{TIMES}"
+    return f"{'∞' if math.isinf(value) else ratio(value)}{TIMES}"
 
 
 def ratio_to(value: float, base: float) -> str:

@@ -172,6 +172,9 @@ def _assemble(
     steps = {node: draft.steps for node, draft in tree.drafts.items()}
     # the report is about more cells than those of a narrowed plan
     report = report_check.compile_report(document, axes, cells, steps, Problems() if is_narrowed else problems)
+    if context.only:
+        swept = {axis.name: {point.label for point in axis.points} for axis in expansion.axes}
+        report_check.check_declared(document, problems, {**swept, BUILD: set(expansion.build_names)})
     plan = Plan(
         digest="",
         title=spec.title,

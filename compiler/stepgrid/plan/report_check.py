@@ -6,13 +6,14 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from stepgrid.errors import StepgridError
 from stepgrid.expand.scope import Label
 from stepgrid.language.expressions import ExpressionError, find_nodes
 from stepgrid.language.models import Claim, Step, Table
-from stepgrid.language.problems import Problems, nearest
+from stepgrid.language.problems import Problem, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Text, key_location
 from stepgrid.model import units
@@ -24,6 +25,7 @@ from stepgrid.plugins.registry import DRIVERS, LAYOUTS
 COUNTERS = "counters"  # the layout that shows what servers counted
 FUNCTIONS = "functions"  # likewise CPU by function: it needs no patterns for `top`
 MIXED_QUALITY = "mixed-quality"  # the lint that `allow` silences, and then all builds are compared as shipped
+_NO_CELL = "has no cell at"
 _EXAMPLE = "for example qps(cache='best') >= 2 * qps(cache='lru')"
 
 
@@ -65,10 +67,15 @@ def _declared_metrics(stages: Iterable[Sequence[PlannedStep]]) -> dict[str, None
     return {name: None for declared in metrics if isinstance(declared, Mapping) for name in declared}
 
 
-def check_declared(document: Document, problems: Problems) -> None:
-    """Check a report without cells. A file that cannot be read may declare the rest: then nothing is checked."""
+def check_declared(
+    document: Document, problems: Problems, swept: Mapping[str, set[str]] = MappingProxyType({})
+) -> None:
+    """Check a report without its cells. A file that cannot be read may declare the rest: then nothing is checked.
+
+    `swept`: labels of axes, where the sweep is known, and only some of its cells are there.
+    """
     if not problems.unread:
-        names = _declared_names(document)
+        names = _declared_names(document, swept)
         _check_labels("report.base", document.spec.report.base, names.exact, problems)
         _check(document, names, problems)
         expects = [text for step in _declared_steps(document) for text in step.expects or ()]
@@ -141,8 +148,8 @@ def _planned_names(
     return _Names(exact, labels, figures, longest, {*exact, *figures}.union(*exact.values()))
 
 
-def _declared_names(document: Document) -> _Names:
-    """Collect names as the spec declares them, for a spec whose other faults leave no cells."""
+def _declared_names(document: Document, swept: Mapping[str, set[str]]) -> _Names:
+    """Collect names as the spec declares them, for a spec whose other faults leave no cells, or not all."""
     steps = _declared_steps(document)
     step_names = {str(name) for step in steps for name in (step.use, step.name, step.as_) if name is not None}
     if any(step.for_ or step.times or step.warmup for step in steps):  # names are made of theirs
@@ -151,16 +158,17 @@ def _declared_names(document: Document) -> _Names:
     for step in steps:
         metrics = (step.model_extra or {}).get("metrics")  # a step's figures of its own
         figures |= {str(name) for name in metrics} if isinstance(metrics, Mapping) else set()
-    if any(step.use is None and step.kind is not None and step.kind not in DRIVERS.names() for step in steps):
-        figures = _Anything()  # a kind that does not exist may have any
+    if swept or any(step.use is None and step.kind is not None and step.kind not in DRIVERS.names() for step in steps):
+        figures = _Anything()  # steps of other cells may name theirs; a kind that does not exist may have any
     axes: dict[str, set[str]] = {}
     for name, axis in document.spec.sweep.items():
         is_made = bool(axis.groups) or (axis.points is None and axis.values is None)  # by expressions
         labels = axis.points if axis.points is not None else axis.values or ()
         axes[name] = _Anything() if is_made else {str(label) for label in labels}
     variables = {name: _Anything() for step in steps for name in step.for_ or ()}
-    exact = {**axes, **variables, BUILD: _Anything(), STEP: step_names}
-    return _Names(exact, exact, figures, {}, _Anything())
+    exact = {**axes, **variables, BUILD: _Anything(), STEP: step_names, **swept}
+    labels = {**exact, BUILD: exact[BUILD] | set(document.spec.builds)} if BUILD in swept else exact
+    return _Names(exact, labels, figures, {}, _Anything())
 
 
 def _declared_steps(document: Document) -> list[Step]:
@@ -179,7 +187,8 @@ def _metrics() -> Iterator[str]:
 # Checks of tables and claims
 
 
-def _check(document: Document, names: _Names, problems: Problems) -> None:
+def _check(document: Document, names: _Names, all_problems: Problems) -> None:
+    problems = Problems()
     if (metric := document.spec.report.metric) is not None:
         _check_metric(metric, metric, names, problems)
     for table in document.spec.report.tables:
@@ -190,6 +199,19 @@ def _check(document: Document, names: _Names, problems: Problems) -> None:
         if claim.confirm is not None and document.spec.repeat.until is not None:
             message = "a claim with `confirm` needs a fixed number of loads, and `repeat` says `until`: keep one"
             problems.add("not-both", claim.expect.where, message, width=len(claim.expect))
+    for problem in _merge_missing_labels(problems.items):
+        all_problems.append(problem)
+
+
+def _merge_missing_labels(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Report a label that no cell has once, however many claims and tables name it."""
+    groups: dict[str, list[Problem]] = {}
+    for problem in problems:
+        sentence = problem.message[problem.message.find("axis `") :]
+        groups.setdefault(sentence if _NO_CELL in sentence else str(problem), []).append(problem)
+    for first, *others in groups.values():
+        count = f" (named {len(others) + 1} times, through line {others[-1].where.line})" if others else ""
+        yield first._replace(message=f"{first.message}{count}")
 
 
 def _check_labels(
@@ -202,7 +224,7 @@ def _check_labels(
                 problems.add("undefined-name", where, f"{key}: there is no axis `{axis}`", hint, len(axis))
                 break
             if label not in labels[axis]:
-                message = f"{key}: axis `{axis}` has no cell at `{label}`"
+                message = f"{key}: axis `{axis}` {_NO_CELL} `{label}`"
                 problems.add("undefined-name", label.where, message, nearest(label, labels[axis]), len(label))
 
 
@@ -303,21 +325,22 @@ def _check_claim(expect: Text, names: _Names, problems: Problems) -> None:
         problems.add("expression", expect.where, str(error), error.hint, len(expect))
         return
     before = len(problems.items)
-    if not comparing:
-        message = "a claim compares: < <= > >= == or !="
+    judging = {id(call.node) for call in calls if _word(call) in (SIMILAR, STABLE)}
+    if not (comparing or judging):
+        message = "a claim compares: < <= > >= == !=, similar(…, …) or stable(…, …)"
         problems.add("expression", expect.where, message, _EXAMPLE, len(expect))
     called = {id(call.node) for call in calls}
-    for word in words:
+    for word in (word for word in words if id(word) not in judging):
         if id(word) in called:
             _check_metric(word.name, expect, names, problems)
         else:
             hint = "figures are written as METRIC(axis='label', …)"
             problems.add("undefined-name", expect.where, f"`{word.name}` is not a figure", hint, len(expect))
-    for call in calls:
+    for call in (call for call in calls if id(call.node) not in judging):
         _check_arguments(call, expect, names.labels, problems)
     if len(problems.items) == before:  # it can be read, and names what exists, and may still be no claim
         try:
-            parse_claim(expect)
+            parse_claim(expect, names.labels)
         except ClaimError as error:
             problems.add("expression", expect.where, str(error), _EXAMPLE, len(expect))
 
@@ -335,7 +358,7 @@ def _check_arguments(call: Any, expect: Text, labels: Mapping[str, set[str]], pr
         elif isinstance(argument.value, nodes.Const):
             value, axis_labels = argument.value.value, labels[argument.key]
             if str(value) not in axis_labels and not any(Label(label) == value for label in axis_labels):
-                message = f"axis `{argument.key}` has no cell at `{value}`"
+                message = f"axis `{argument.key}` {_NO_CELL} `{value}`"
                 problems.add("undefined-name", expect.where, message, nearest(str(value), axis_labels), len(expect))
 
 
@@ -345,7 +368,8 @@ Argument: TypeAlias = "str | int | float | bool"
 Value: TypeAlias = "Number | Figure | Arithmetic"
 Statement: TypeAlias = "Comparison | Junction | Negation"
 
-GRAMMAR = "a claim is made of figures and numbers, + - * / **, comparisons, and, or, not"
+GRAMMAR = "a claim is made of figures and numbers, + - * / **, comparisons, similar, stable, and, or, not"
+SIMILAR, STABLE = "similar", "stable"
 COMPARISONS = {"gt": ">", "gteq": ">=", "lt": "<", "lteq": "<=", "eq": "==", "ne": "!="}
 _SIGNS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "Pow": "**"}
 _OPERATIONS: Mapping[str, Callable[[float, float], Any]] = {
@@ -377,9 +401,10 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    sign: str
+    sign: str  # or SIMILAR
     lhs: Value
     rhs: Value
+    within: float | None = None  # of what is similar: 0.1 for 10 %; None: by the noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,11 +420,14 @@ class Negation:
     part: Statement
 
 
-def parse_claim(expect: str) -> Statement:
-    """Parse an expression; ExpressionError where it cannot be read, ClaimError where it is no claim."""
+def parse_claim(expect: str, labels: Mapping[str, Iterable[str]] = MappingProxyType({})) -> Statement:
+    """Parse an expression; ExpressionError where it cannot be read, ClaimError where it is no claim.
+
+    `labels`: those of each axis in order, between two of which something is stable.
+    """
     from jinja2 import nodes
 
-    return _statement(find_nodes(expect, nodes.Output)[0][0].nodes[0])
+    return _statement(find_nodes(expect, nodes.Output)[0][0].nodes[0], labels)
 
 
 def comparisons(statement: Statement) -> Iterator[Comparison]:
@@ -436,12 +464,14 @@ def evaluate(value: Value, figure_values: Mapping[Figure, float]) -> float:
             return float(result)
 
 
-def _statement(node: Any) -> Statement:
+def _statement(node: Any, labels: Mapping[str, Iterable[str]]) -> Statement:
     kind = type(node).__name__
     if kind in ("And", "Or"):
-        return Junction(kind == "And", (_statement(node.left), _statement(node.right)))
+        return Junction(kind == "And", (_statement(node.left, labels), _statement(node.right, labels)))
     if kind == "Not":
-        return Negation(_statement(node.node))
+        return Negation(_statement(node.node, labels))
+    if kind == "Call" and _word(node) in (SIMILAR, STABLE):
+        return _similarity(node, labels)
     if kind != "Compare" or any(operand.op not in COMPARISONS for operand in node.ops):
         raise ClaimError(GRAMMAR)
     # 1 < a < 2 is 1 < a and a < 2
@@ -449,6 +479,40 @@ def _statement(node: Any) -> Statement:
     signs = [COMPARISONS[operand.op] for operand in node.ops]
     parts = tuple(Comparison(sign, values[at], values[at + 1]) for at, sign in enumerate(signs))
     return parts[0] if len(parts) == 1 else Junction(True, parts)
+
+
+def _word(call: Any) -> str | None:
+    return call.node.name if type(call.node).__name__ == "Name" else None
+
+
+def _similarity(call: Any, labels: Mapping[str, Iterable[str]]) -> Statement:
+    """Read similar(a, b), or stable(a, b): all figures from one label of an axis to another are like the first."""
+    word = _word(call)
+    values = [_value(argument) for argument in call.args]
+    within = values.pop() if len(values) == 3 else None
+    if len(values) != 2 or call.kwargs or call.dyn_args or call.dyn_kwargs or not isinstance(within, Number | None):
+        raise ClaimError(f"{word} takes two values, and perhaps how far they may differ: {word}(…, …, 0.1)")
+    first, last = values
+    margin = within.value if within else None
+    if margin is not None and not 0 < margin < 1:
+        raise ClaimError(f"{word}: values may differ by more than 0 and less than 1, such as 0.1 for 10 %")
+    if word == SIMILAR:
+        return Comparison(SIMILAR, first, last, margin)
+    rungs = _rungs(first, last, labels)
+    return Junction(True, tuple(Comparison(SIMILAR, rung, first, margin) for rung in rungs))
+
+
+def _rungs(first: Value, last: Value, labels: Mapping[str, Iterable[str]]) -> list[Figure]:
+    """List the figures behind the first, through the last, by the labels of the one axis in which they differ."""
+    if isinstance(first, Figure) and isinstance(last, Figure) and first.metric == last.metric:
+        start, end = dict(first.labels), dict(last.labels)
+        axes = [axis for axis in start if start[axis] != end.get(axis)]
+        if start.keys() == end.keys() and len(axes) == 1:
+            order = [Label(label) for label in labels.get(axes[0], ())]
+            places = sorted(order.index(label) for label in (start[axes[0]], end[axes[0]]) if label in order)
+            between = order[places[0] + 1 : places[1]] if len(places) == 2 else []
+            return [*(Figure(first.metric, tuple({**start, axes[0]: str(label)}.items())) for label in between), last]
+    raise ClaimError(f"{STABLE} takes two figures that differ in one label, such as qps(build='a'), qps(build='z')")
 
 
 def _value(node: Any) -> Value:
@@ -459,8 +523,8 @@ def _value(node: Any) -> Value:
         return Arithmetic("*", Number(-1.0 if kind == "Neg" else 1.0), _value(node.node))
     if kind in _SIGNS:
         return Arithmetic(_SIGNS[kind], _value(node.left), _value(node.right))
-    if kind == "Call" and type(node.node).__name__ == "Name":
-        return Figure(node.node.name, tuple((argument.key, _argument(argument.value)) for argument in node.kwargs))
+    if kind == "Call" and (name := _word(node)) is not None:
+        return Figure(name, tuple((argument.key, _argument(argument.value)) for argument in node.kwargs))
     raise ClaimError(GRAMMAR)
 
 

@@ -3,7 +3,7 @@
 In each load both sides are computed from the figures of that load. `lhs >= rhs` says that lhs / rhs is at least
 1, so the interval of that ratio decides: for `qps(a) / qps(b) >= 2.5` it is the interval of the ratio of QPS, divided
 by 2.5. A ratio that a table of the report has keeps the interval of that table; all others of a claim hold together. A
-ratio within the noise floor decides nothing.
+ratio within the noise floor decides nothing, but that two figures are similar.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import NamedTuple
 from stepgrid.collect.step_figures import TARGET
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import ALPHA, BUILD
+from stepgrid.model.plan import ALPHA, BUILD, SMALLEST_EFFECT
 from stepgrid.model.status import Status
-from stepgrid.plan.report_check import Arithmetic, Comparison, Figure, Number, Value, evaluate, figures
+from stepgrid.plan.report_check import SIMILAR, Arithmetic, Comparison, Figure, Number, Value, evaluate, figures
 from stepgrid.plugins import metrics
 from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.statistics import confidence_intervals
+from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, inverse, moved, special
 
 HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
@@ -37,19 +37,20 @@ TIMES = frozenset({"s", "ms", "us"})
 _SIGNS = {"<=": "≤", ">=": "≥"}
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _ORDERS = {">": float.__gt__, ">=": float.__ge__, "<": float.__lt__, "<=": float.__le__}
-_TESTS = {**_ORDERS, "==": float.__eq__, "!=": float.__ne__}
+_TESTS = {**_ORDERS, "==": float.__eq__, "!=": float.__ne__, SIMILAR: float.__eq__}
 
 IntervalOf = Callable[[str, Point, Point], Interval | None]
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimEvidence:
-    """Noise floor and interval that the report has of a metric at two points."""
+    """Noise floor and interval that the report has of a metric at two points, and the smallest effect."""
 
     floor: Callable[[str, Point, Point], float | None] = lambda _, __, ___: None
     interval: IntervalOf = lambda _, __, ___: None
     alpha: float = ALPHA
     of_loads: Callable[[Callable[[int], bool]], IntervalOf] = lambda _: lambda _, __, ___: None
+    effect: float = SMALLEST_EFFECT
 
     def restrict(self, is_counted: Callable[[int], bool]) -> ClaimEvidence:
         """Forget the other loads."""
@@ -67,6 +68,7 @@ class Leaf:
     claimed: float | None = None  # where two figures of one metric are compared: what their ratio is claimed to be
     figures: str = ""  # which, in words
     idle: tuple[str, ...] = ()  # of which figures of QPS a load did nothing
+    margin: float = SMALLEST_EFFECT  # how far apart similar figures may be
 
 
 class Outcome(NamedTuple):
@@ -134,9 +136,11 @@ def _with_noise(
         interval = evidence.interval(
             own_name(scaled.over.metric, points[scaled.over]), points[scaled.over], points[scaled.under]
         )
+    floor = highest[next(iter(names))] if len(names) == 1 else None
     return replace(
         bare,
-        floor=highest[next(iter(names))] if len(names) == 1 else None,
+        floor=floor,
+        margin=max(evidence.effect, floor or 0.0) if bare.comparison.within is None else bare.comparison.within,
         interval=moved(interval, interval.ratio * scaled.factor) if scaled and interval else None,
         reach=PACED if loads and all(map(is_paced, loads)) else load_reach(load_floor, is_timed(names)),
         claimed=1 / scaled.factor if scaled else None,
@@ -228,10 +232,18 @@ def _outcome(leaf: Leaf, sample: Sample | None, interval: Interval | None) -> Ou
     interval = leaf.interval or interval
     if interval is None:
         return _by_one_load(leaf, math.exp(sample.mean))
-    result = by_interval(leaf.comparison.sign, interval)
-    if leaf.floor is not None and result != UNDECIDED and abs(math.log(interval.ratio)) <= math.log1p(leaf.floor):
+    result = _judge_interval(leaf, interval)
+    doubtful = (FAILS,) if leaf.comparison.sign == SIMILAR else (FAILS, HOLDS)
+    if leaf.floor is not None and result in doubtful and abs(math.log(interval.ratio)) <= math.log1p(leaf.floor):
         return Outcome(UNDECIDED, _numbers(leaf, interval), (f"within the noise floor ({units.percent(leaf.floor)})",))
     return Outcome(result, _numbers(leaf, interval), _few(result))
+
+
+def _judge_interval(leaf: Leaf, interval: Interval) -> str:
+    if leaf.comparison.sign != SIMILAR:
+        return by_interval(leaf.comparison.sign, interval)
+    verdict = verdicts.verdict(interval.low, interval.high, leaf.margin)
+    return HOLDS if verdict == verdicts.SAME else UNDECIDED if verdict in verdicts.UNDECIDED else FAILS
 
 
 def by_interval(sign: str, interval: Interval) -> str:
@@ -250,7 +262,7 @@ def _few(result: str) -> tuple[str, ...]:
 
 def _by_one_load(leaf: Leaf, ratio: float) -> Outcome:
     reach, reason = leaf.reach
-    result = by_interval(leaf.comparison.sign, Interval(ratio, ratio / (1 + reach), ratio * (1 + reach), 1))
+    result = _judge_interval(leaf, Interval(ratio, ratio / (1 + reach), ratio * (1 + reach), 1))
     numbers = _numbers(leaf, Interval(ratio, ratio, ratio, 1))
     return Outcome(result, numbers, (f"one load, {reason}", *_few(result)))
 
@@ -297,6 +309,9 @@ def _numbers(leaf: Leaf, interval: Interval) -> str:
     """Write a ratio or a figure with its interval and its bound; of other sides both, as means, and their ratio."""
     lhs, rhs = (math.exp(fmean(map(math.log, side))) for side in zip(*leaf.sides, strict=True))
     ratio = ordered(leaf.comparison)
+    if ratio.sign == SIMILAR:
+        bounds = "–".join(map(units.ratio, (1 / (1 + leaf.margin), 1 + leaf.margin)))
+        return f"{_with_ends(interval, 1.0, units.TIMES)} (claimed {bounds}{units.TIMES})"
     if _is_constant(ratio.lhs):  # 1.6 > f says that f < 1.6
         claimed = 1 / leaf.claimed if leaf.claimed else None
         return _with_bound(inverse(interval), _FLIPPED[ratio.sign], claimed, lhs)

@@ -13,6 +13,7 @@ from stepgrid.model import units
 from stepgrid.model.plan import BUILD, Axis, Json
 from stepgrid.model.table import Cell, Column, Table
 from stepgrid.plan.report_check import (
+    SIMILAR,
     ClaimError,
     Comparison,
     Figure,
@@ -44,6 +45,7 @@ ORDER = (FAILS, UNDECIDED, HOLDS)  # the worst first
 MARKS = {HOLDS: "✔", FAILS: "✘", UNDECIDED: "?"}
 VERBS = {FAILS: "fails", UNDECIDED: "is undecided", HOLDS: "holds"}
 MOST_CASES = 3  # cases of a claim that the text has: the page has all
+MOST_NUMBERS = 6  # comparisons of a case, such as the releases between which something is stable
 MOST_POINTS = 6  # points of another outcome that are named
 
 Assignment = Mapping[str, str]  # axis -> label, of what the claim leaves open
@@ -211,7 +213,7 @@ def ratios_by_load(claim: Mapping[str, Json], points: Sequence[Point]) -> tuple[
     ClaimError where the claim is about more.
     """
     statement = parse_claim(str(claim["expect"]))
-    if not isinstance(statement, Comparison) or statement.sign in ("==", "!="):
+    if not isinstance(statement, Comparison) or statement.sign in ("==", "!=", SIMILAR):
         raise ClaimError("a claim of one comparison by <, <=, > or >= is expected")
     choices = _choices(statement, _where(claim), points)
     if len(choices) > 1:
@@ -247,7 +249,8 @@ def _confirmed_case(case: Case, later: Sequence[Case], first: int, fresh: int) -
 
 
 def _judged(claim: Mapping[str, Json], scope: _Scope) -> Claim:
-    statement, where = parse_claim(str(claim["expect"])), _where(claim)
+    labels = {axis.name: axis.labels for axis in scope.axes}
+    statement, where = parse_claim(str(claim["expect"]), labels), _where(claim)
     choices = _choices(statement, where, scope.points)
     leaves = [[make_leaf(part, chosen, scope.evidence) for part in comparisons(statement)] for _, chosen in choices]
     outcomes = decide([leaf for row in leaves for leaf in row], scope.evidence.alpha)
@@ -285,6 +288,9 @@ def _case(statement: Statement, row: Sequence[Leaf], outcomes: Mapping[int, Outc
         outcome = by_part[id(leaf.comparison)]
         heads = [outcome.result] * mixed + [leaf.figures] * bool(several and leaf.figures)
         numbers.append(": ".join((*heads, outcome.numbers)))
+    if len(numbers) > MOST_NUMBERS:
+        numbers.sort(key=lambda text: next((at for at, result in enumerate(ORDER) if text.startswith(result)), 0))
+        numbers = units.first(numbers, MOST_NUMBERS)
     notes = dict.fromkeys(note for outcome in by_part.values() for note in outcome.notes)
     return Case(_result(statement, by_part), "", tuple(dict.fromkeys(numbers)), tuple(notes))
 

@@ -319,7 +319,8 @@ def _span(ratios: Sequence[float]) -> str:
     if high < SHARE_BELOW:
         ends = (f"{100 * end:.0f}" if end >= 0.01 else f"{100 * end:.2g}" for end in (low, high))
         return f"{DASH.join(dict.fromkeys(ends))} % of"
-    return f"{DASH.join(dict.fromkeys(map(units.ratio, (low, high))))}{units.TIMES}"
+    ends = (units.times(end).removesuffix(units.TIMES) for end in (low, high))
+    return f"{DASH.join(dict.fromkeys(ends))}{units.TIMES}"
 
 
 def _base_and_place(cases: Sequence[ArmCase], arm: Arm) -> str:

@@ -138,6 +138,7 @@ def make_report(
         intervals.interval,
         alpha,
         lambda is_included: intervals.of_loads(is_included).interval,
+        evidence.effect,
     )
     limits = decisions.Limits(header.until, evidence.effect, costs) if header.until else None
     return Report(

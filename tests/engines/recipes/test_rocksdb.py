@@ -202,22 +202,22 @@ def test_a_tree_that_does_not_compile_against_it(tmp_path: Path):
     assert str(error.value) == "tools/db_bench_tool.cc could not be compiled against librocksdbjni-linux64.so"
 
 
-def compile_against(folder: Path, **source: Any) -> BuiltPrograms:
+def compile_against(folder: Path, tree: Path | None = None) -> BuiltPrograms:
     folder.mkdir()
     (folder.parent / "libgflags.a").write_bytes(b"!<arch>\n")
-    declared = {"maven": "a:b:9.8.7", **source}
+    declared = {"maven": "a:b:9.8.7"}
     recipe = {"flags": {"libraries": "system", "ldflags": f"-L{folder.parent}"}}
     found = recipe_of(PlannedBuild("b-0", "x", "rocksdb", "", declared, recipe=recipe))
     assert found is not None
     assert found.name == "library"
-    material = Material(prefix=compile_library(folder / "prefix", 1))
+    material = Material(tree=tree, prefix=compile_library(folder / "prefix", 1))
     return found.make(order(folder, declared, engine="rocksdb", recipe=recipe), material)
 
 
 @needs_compiler
 @needs_cmake
 def test_the_library_stays_as_it_was_published_beside_its_program(tmp_path: Path):
-    found = compile_against(tmp_path / "build", tree={"path": str(small_tree(tmp_path / "tree"))})
+    found = compile_against(tmp_path / "build", small_tree(tmp_path / "tree"))
     assert found.programs == {"db_bench": ("bin/db_bench",)}
     assert (found.quality["route"], found.quality["march"]) == ("library", "as published")
     assert found.quality["compressions"] == ["zstd"]
@@ -236,7 +236,7 @@ def test_a_tree_of_another_release(tmp_path: Path):
     bench = other / "tools" / "db_bench.cc"
     bench.write_text(bench.read_text().replace('"2026/01/01 Comp', '"RocksDB version: 9.8.6\\n"\n"Comp'))
     with pytest.raises(BuildError) as error:
-        compile_against(tmp_path / "build", tree={"path": str(other)})
+        compile_against(tmp_path / "build", other)
     assert str(error.value) == (
         "the library is of 9.8.6, the tree of 9.8.7: "
         "db_bench and its library must be of one release, so name another `tree:`"

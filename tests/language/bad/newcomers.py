@@ -70,8 +70,12 @@ CASES: dict[str, Said] = {
         [
             ("5:60", "unknown-setting", "`frech` is no setting of db_bench (step `fillseq`)", "did you mean `fresh`?"),
             ("10:17", "undefined-name", "report.base: there is no axis `cahce`", "did you mean `cache`?"),
-            ("10:93", "undefined-name", "where: axis `cache` has no cell at `lruu`", "did you mean `lru`?"),
-            ("11:29", "undefined-name", "axis `cache` has no cell at `lruu`", "did you mean `lru`?"),
+            (
+                "10:93",
+                "undefined-name",
+                "where: axis `cache` has no cell at `lruu` (named 2 times, through line 11)",
+                "did you mean `lru`?",
+            ),
             ("11:62", "undefined-name", "where: there is no axis `stepp`", "did you mean `step`?"),
         ],
     ),

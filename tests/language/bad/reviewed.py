@@ -85,7 +85,7 @@ CASES: dict[str, Said] = {
             (
                 "9:29",
                 "expression",
-                "a claim compares: < <= > >= == or !=",
+                "a claim compares: < <= > >= == !=, similar(…, …) or stable(…, …)",
                 "for example qps(cache='best') >= 2 * qps(cache='lru')",
             )
         ],

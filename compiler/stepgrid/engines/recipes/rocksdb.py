@@ -154,8 +154,10 @@ class RocksDBLibrary:
             raise BuildError("the artifact holds no library")
         library = find_library(material.prefix)
         flags = read_flags(order.build.recipe)
-        tools = find_toolchain(order, flags, *self.tools)  # before more is fetched: what is missing is said at once
-        tree, artifacts = _fetch_tree(order)
+        tools = find_toolchain(order, flags, *self.tools)
+        if material.tree is None:
+            raise BuildError("db_bench is compiled from the tree of the library's release: the source needs a `tree:`")
+        tree = tree_root(material.tree, MARK, "rocksdb")
         release = version_in((tree / MARK).read_text(encoding="utf-8"))
         compiled = Compile(order, tree, flags, tools, development(order, _PACKAGES, flags.libraries))
         bench = compile_bench(compiled, library)
@@ -171,22 +173,9 @@ class RocksDBLibrary:
         return BuiltPrograms(
             pruned.programs,
             quality={**quality, "route": self.name, "compressions": capabilities.compressions},
-            artifacts=(*artifacts, *bench.artifacts),
+            artifacts=bench.artifacts,
             facts={**tools.facts(), **pruned.facts(), "client": client, "standard": bench.standard},
         )
-
-
-def _fetch_tree(order: Order) -> tuple[Path, tuple[Artifact, ...]]:
-    declared = order.build.source.get("tree")
-    if not isinstance(declared, Mapping):
-        raise BuildError("db_bench is compiled from the tree of the library's release: the source needs a `tree:`")
-    folder = order.folder / "bench"
-    folder.mkdir()
-    source = source_of(declared)
-    material = source.fetch(declared, folder, order)
-    if material.tree is None:
-        raise BuildError(f"{source.describe(declared)} brings no tree to compile")
-    return tree_root(material.tree, MARK, "rocksdb"), material.artifacts
 
 
 # by a function that a library which can compress so has; code in headers must see what the library saw
