@@ -162,3 +162,10 @@ def test_the_base_of_an_axis_other_than_the_build() -> None:
     figures = {"maria": {"qps": 50.0}, "mysql": {"qps": 100.0}}
     made = replace(subjects(figures), base="server=mysql", row_axes=("server",))
     assert cost_tables(made)[1].before == ("--- relative to mysql",)
+
+
+def test_the_ratio_of_rates_is_that_of_other_tables_and_not_of_rounded_rates() -> None:
+    made = subjects({"a": {"qps": 49.6}, "b": {"qps": 50.4}})
+    spots = {at: spot._replace(ratios={"qps": spot.values["qps"] / 49.6}) for at, spot in made.spots.items()}
+    assert texts(cost_tables(made)[1]) == ["- - - - - 1.00 b"]
+    assert texts(cost_tables(replace(made, spots=spots))[1]) == ["- - - - - 1.02 b"]
