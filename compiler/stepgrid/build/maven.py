@@ -48,7 +48,7 @@ class Maven:
         coordinates = str(source[self.route]).split(":")
         if len(coordinates) != 3:
             raise BuildError(f"`maven: {source[self.route]}` names no version: write GROUP:ARTIFACT:VERSION")
-        beside = _fetch_tree(source, into / "bench", order)
+        source_tree = _fetch_tree(source, into / "bench", order)
         jar = self._download(source, into / ".jar", order)
         digest = verify_checksum(jar, source, order)
         open_jar(jar, into / "prefix")
@@ -56,9 +56,9 @@ class Maven:
         group, artifact, version = coordinates
         name = ":".join([group, artifact, *_classifier(source)])
         return Material(
-            tree=beside.tree,
+            tree=source_tree.tree,
             prefix=into / "prefix",
-            artifacts=(Artifact(name, version, digest), *beside.artifacts),
+            artifacts=(Artifact(name, version, digest), *source_tree.artifacts),
             quality={"route": self.route},
             facts={"artifact": name},
             advice="declare the version that it says, or name another artifact",

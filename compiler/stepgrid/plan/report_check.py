@@ -167,8 +167,8 @@ def _declared_names(document: Document, swept: Mapping[str, set[str]]) -> _Names
         axes[name] = _Anything() if is_made else {str(label) for label in labels}
     variables = {name: _Anything() for step in steps for name in step.for_ or ()}
     exact = {**axes, **variables, BUILD: _Anything(), STEP: step_names, **swept}
-    labels = {**exact, BUILD: exact[BUILD] | set(document.spec.builds)} if BUILD in swept else exact
-    return _Names(exact, labels, figures, {}, _Anything())
+    families = {**exact, BUILD: exact[BUILD] | set(document.spec.builds)} if BUILD in swept else exact
+    return _Names(exact, families, figures, {}, _Anything())
 
 
 def _declared_steps(document: Document) -> list[Step]:
@@ -209,9 +209,9 @@ def _merge_missing_labels(problems: Iterable[Problem]) -> Iterator[Problem]:
     for problem in problems:
         sentence = problem.message[problem.message.find("axis `") :]
         groups.setdefault(sentence if _NO_CELL in sentence else str(problem), []).append(problem)
-    for first, *others in groups.values():
-        count = f" (named {len(others) + 1} times, through line {others[-1].where.line})" if others else ""
-        yield first._replace(message=f"{first.message}{count}")
+    for group in groups.values():
+        count = f" (named {len(group)} times, through line {group[-1].where.line})" if len(group) > 1 else ""
+        yield group[0]._replace(message=f"{group[0].message}{count}")
 
 
 def _check_labels(
@@ -509,8 +509,8 @@ def _rungs(first: Value, last: Value, labels: Mapping[str, Iterable[str]]) -> li
         axes = [axis for axis in start if start[axis] != end.get(axis)]
         if start.keys() == end.keys() and len(axes) == 1:
             order = [Label(label) for label in labels.get(axes[0], ())]
-            places = sorted(order.index(label) for label in (start[axes[0]], end[axes[0]]) if label in order)
-            between = order[places[0] + 1 : places[1]] if len(places) == 2 else []
+            rungs = sorted(at for at, label in enumerate(order) if label in (start[axes[0]], end[axes[0]]))
+            between = order[rungs[0] + 1 : rungs[1]] if len(rungs) == 2 else []
             return [*(Figure(first.metric, tuple({**start, axes[0]: str(label)}.items())) for label in between), last]
     raise ClaimError(f"{STABLE} takes two figures that differ in one label, such as qps(build='a'), qps(build='z')")
 

@@ -249,8 +249,8 @@ def _confirmed_case(case: Case, later: Sequence[Case], first: int, fresh: int) -
 
 
 def _judged(claim: Mapping[str, Json], scope: _Scope) -> Claim:
-    labels = {axis.name: axis.labels for axis in scope.axes}
-    statement, where = parse_claim(str(claim["expect"]), labels), _where(claim)
+    statement = parse_claim(str(claim["expect"]), {axis.name: axis.labels for axis in scope.axes})
+    where = _where(claim)
     choices = _choices(statement, where, scope.points)
     leaves = [[make_leaf(part, chosen, scope.evidence) for part in comparisons(statement)] for _, chosen in choices]
     outcomes = decide([leaf for row in leaves for leaf in row], scope.evidence.alpha)

@@ -152,7 +152,7 @@ CASES: dict[str, Said] = {
             (
                 "9:29",
                 "expression",
-                "a claim is made of figures and numbers, + - * / **, comparisons, and, or, not",
+                "a claim is made of figures and numbers, + - * / **, comparisons, similar, stable, and, or, not",
                 "for example qps(cache='best') >= 2 * qps(cache='lru')",
             )
         ],
