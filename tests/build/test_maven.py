@@ -89,7 +89,7 @@ def test_a_jar_with_its_tree(mvn: Path, tmp_path: Path) -> None:
     material = obtain(mvn, {**JAR, "tree": {"path": str(tmp_path / "source")}})
     assert material.tree is not None
     assert [path.name for path in material.tree.iterdir()] == ["a.cc"]
-    assert [artifact.name for artifact in material.artifacts][0] == "a.b:c:linux64"
+    assert material.artifacts[0].name == "a.b:c:linux64"
 
 
 def test_what_no_repository_has(mvn: Path) -> None:
