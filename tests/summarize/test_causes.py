@@ -81,7 +81,7 @@ FIRST: dict[str, tuple[dict[str, float], str]] = {
     "a throttled device, beside others who go on switching": (
         {"qps": 50, "avg_us": 20_000, "cpu_us_per_op": 40, "context_switches_per_op": 60,
          "context_switches_per_s": 3_000, "device_read_await_ms": 1980, "host_cpu_idle_pct": 60},
-        "each read of the device waits 0.100 → 1,980 (1.98e+04×) ms, 99 % of the time",
+        "each read of the device waits 0.100 → 1,980 (19,800×) ms, 99 % of the time",
     ),
     "fsync on each commit, and the kernel's threads that it wakes": (
         {"qps": 400, "avg_us": 2_500, "cpu_us_per_op": 170, "context_switches_per_op": 17, "host_cpu_idle_pct": 0,
