@@ -176,17 +176,36 @@ def changes(source: str, base: Mapping[str, float], arm: Mapping[str, float], ra
     return counter_changes(said, points["arm"], points["base"])
 
 
-def counting(name: str, qps: float) -> Point:
-    return made.point(*(made.run(name, load, qps, operations=OPERATIONS) for load in (1, 2, 3)))
+def counting(name: str, qps: float, **figures: float) -> Point:
+    known = {"cache_misses_per_op": {"arm": 0.0049, "base": 0.0033}[name], "cpu_us_per_op": 12.0} if figures else {}
+    figures = {**known, **figures, "operations": OPERATIONS}
+    return made.point(*(made.run(name, load, qps, **figures) for load in (1, 2, 3)))
 
 
 def test_functions_that_took_the_cpu_come_first() -> None:
     base = {"Get": 4.0, "memcpy": 1.0, "read": 0.5}
-    arm = {"Get": 5.0, "memcpy": 1.1, "slow_function": 6.0, "read": 0.2}
+    arm = {"Get": 6.0, "memcpy": 3.1, "slow_function": 1.0, "read": 0.2}
     assert changes("perf_record", base, arm) == [
-        "`slow_function` 0 → 6 µs of CPU per operation",
-        "`Get` 4 → 5 µs of CPU per operation",
+        "`memcpy` 1 → 3.10 µs of CPU per operation",
+        "`Get` 4 → 6 µs of CPU per operation",
+        "`slow_function` 0 → 1 µs of CPU per operation",
     ]
+
+
+def test_a_function_with_most_of_the_change_is_the_first_cause() -> None:
+    """Few more misses of a cache, which cost less than a twentieth of it, do not stand before it."""
+    arm, base = counting("arm", 55_000.0, avg_us=18.0, cpu_us_per_op=18.2), counting("base", 83_000.0, avg_us=12.0)
+    functions = {"arm": {"parse": 6.1, "verify": 5.1}, "base": {"parse": 5.9}}
+    growth = {
+        place: {"perf_record": {function: value * OPERATIONS for function, value in functions[name].items()}}
+        for name, point_ in (("arm", arm), ("base", base))
+        for place in point_.places
+    }
+    first, *_ = causes(arm, base, growth)
+    assert first.text == "`verify` 0 → 5.10 µs of CPU per operation"
+    assert counter_changes(growth, arm, base) == []
+    found = causes_by_arm([("slow", [(arm, base)])], lambda arm, base: [], growth)
+    assert chain_text(found).startswith("`verify` 0 → 5.1 µs of CPU per operation")
 
 
 def test_of_a_faster_arm_what_it_no_longer_does() -> None:

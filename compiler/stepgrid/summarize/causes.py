@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import NamedTuple, TypeAlias
 
@@ -35,6 +35,7 @@ NO_CAUSE = "no cause among CPU, device, context switches, misses and stalls"
 LEAST = 1.1  # times more or less: a smaller change is no cause
 SHARE = 0.05  # of the time that an operation takes longer, or less long
 SWITCH = 5.0  # microseconds that a context switch costs, with the caches that it leaves cold
+MISS = 200.0  # microseconds that a miss of a server's cache costs at most: a read of a flash device
 SYNCED = 10.0  # times more writes of the device, and one for every tenth operation
 CONTENTION, MISSES = 1.5, 1.0  # times more context switches; percentage points more misses
 PRESSURE = 10.0  # percentage points of the time
@@ -89,9 +90,9 @@ class Cause:
         return f"{text}, {units.percent(round(self.share, 2)) if self.share < WHOLE else 'all'} of the time"
 
 
-def causes(arm: Point, base: Point) -> list[Cause]:
-    """List causes that go the way of the difference, the strongest first."""
-    pair = _Pair(arm, base)
+def causes(arm: Point, base: Point, growth: Growth | None = None) -> list[Cause]:
+    """List causes that go the way of the difference, the strongest first; `growth` has the functions of a profile."""
+    pair = _Pair(arm, base, growth or {})
     rate, longer = pair.change(QPS), pair.change("avg_us")
     if rate is None or rate.arm == rate.base:
         return []
@@ -109,18 +110,20 @@ def causes(arm: Point, base: Point) -> list[Cause]:
     ]
 
 
-def why(comparison: Comparison, case: Case, setup: Setup) -> list[str]:
+def why(comparison: Comparison, case: Case, setup: Setup, growth: Growth | None = None) -> list[str]:
     """Explain a difference. Plans, and few changes of the builds, come first: the figures follow from them.
 
     A changed plan is told of any ratio."""
     plans = plan_changes(setup, case.point, case.base)
     if not case.entry.is_difference:
         return plans
-    changes = list(_build_changes(comparison, case, setup))
-    texts = [cause.text for cause in causes(case.point, case.base)]
-    if len(changes) <= MOST_DEFAULTS:
-        return [*plans, *changes, *texts]
-    return [*plans, *texts, f"{counted(len(changes), 'default')} of the builds differ"]
+    patches = setup.builds[build].patches if (build := _build(comparison, case.point)) in setup.builds else ()
+    known = [*plans, *(f"patch {name}" for name in patches)]
+    defaults = default_changes(comparison, case.point, setup)
+    texts = [cause.text for cause in causes(case.point, case.base, growth)]
+    if len(defaults) <= MOST_DEFAULTS:
+        return [*known, *defaults, *texts]
+    return [*known, *texts, f"{counted(len(defaults), 'default')} of the builds differ"]
 
 
 def plan_changes(setup: Setup, arm: Point, base: Point) -> list[str]:
@@ -146,15 +149,19 @@ def _plans(plans: Facts, point: Point) -> dict[str, list[str]]:
     return {statement: sorted(set(texts)) for statement, texts in by_statement.items()}
 
 
-def _build_changes(comparison: Comparison, case: Case, setup: Setup) -> Iterator[str]:
-    """Yield patches, and defaults of options that the spec leaves to the builds."""
-    base_labels = dict(zip(comparison.layout.across, comparison.arms[0], strict=True))
-    if BUILD in base_labels:
-        run = case.point.runs[0]
-        if run.build_id in setup.builds:
-            yield from (f"patch {name}" for name in setup.builds[run.build_id].patches)
-        if setup.defaults and base_labels[BUILD] == setup.defaults.base:
-            yield from (f"default {change}" for change in setup.defaults.changes(run.build))
+def default_changes(comparison: Comparison, arm: Point, setup: Setup) -> list[str]:
+    """List defaults of options that the spec leaves to the builds, where these are compared with the base's."""
+    if not setup.defaults or _base_labels(comparison).get(BUILD) != setup.defaults.base:
+        return []
+    return [f"default {change}" for change in setup.defaults.changes(arm.runs[0].build)]
+
+
+def _build(comparison: Comparison, arm: Point) -> str:
+    return arm.runs[0].build_id if BUILD in _base_labels(comparison) else ""
+
+
+def _base_labels(comparison: Comparison) -> dict[str, str]:
+    return dict(zip(comparison.layout.across, comparison.arms[0], strict=True))
 
 
 def why_table(comparison: Comparison, setup: Setup, details: StepDetails, most: int | None = None) -> Table | None:
@@ -173,7 +180,7 @@ def why_table(comparison: Comparison, setup: Setup, details: StepDetails, most: 
     growth = details.counters({run.place for point in points for run in point.runs})
     rows = []
     for case in differences[:most]:
-        texts = why(comparison, case, setup) or [NO_CAUSE]
+        texts = why(comparison, case, setup, growth) or [NO_CAUSE]
         texts += counter_changes(growth, case.point, case.base)
         labels = (label or "-" for label in case.row.labels)
         ratio = units.times(case.entry.ratio or 1.0)
@@ -205,14 +212,15 @@ class ArmCause:
         return f"{self.name} {_range(self.base)} → {_range(self.values)} {self.unit}"
 
 
-PlanChanges: TypeAlias = Callable[[Point, Point], Sequence[str]]
+Pair: TypeAlias = tuple[Point, Point]  # of arm and base
+Changes: TypeAlias = Callable[[Point, Point], Iterable[str]]
 
 
 def causes_by_arm(
-    arms: Iterable[tuple[str, Sequence[tuple[Point, Point]]]], plan_changes: PlanChanges
+    arms: Iterable[tuple[str, Sequence[Pair]]], changes: Changes, growth: Growth | None = None
 ) -> list[ArmCause]:
-    """List at most three causes of each arm, those that matter at most points first; pairs are of arm and base."""
-    return [cause for name, pairs in arms for cause in _arm_causes(name, pairs, plan_changes)]
+    """List at most three causes of each arm, those that matter at most points first, after what `changes` says."""
+    return [cause for name, pairs in arms for cause in _arm_causes(name, pairs, changes, growth)]
 
 
 def chain_text(causes: Sequence[ArmCause]) -> str:
@@ -230,16 +238,16 @@ def chain_text(causes: Sequence[ArmCause]) -> str:
     return "; ".join(texts[:MOST_CAUSES])
 
 
-def _arm_causes(arm: str, pairs: Sequence[tuple[Point, Point]], plan_changes: PlanChanges) -> list[ArmCause]:
+def _arm_causes(arm: str, pairs: Sequence[Pair], changes: Changes, growth: Growth | None) -> list[ArmCause]:
     by_name: dict[tuple[str, str], list[Cause]] = {}
     weights: dict[tuple[str, str], float] = {}
     for arm_point, base_point in pairs:
-        for rank, cause in enumerate(causes(arm_point, base_point)):
+        for rank, cause in enumerate(causes(arm_point, base_point, growth)):
             key = cause.name, cause.unit
             by_name.setdefault(key, []).append(cause)
             weights[key] = weights.get(key, 0.0) + MOST_CAUSES - rank
-    changes = Counter(f"{point.step}: {text}" for point, base in pairs for text in plan_changes(point, base))
-    arm_causes = [ArmCause(arm, text) for text, _ in changes.most_common(1)]
+    counts = Counter(text for point, base in pairs for text in changes(point, base))
+    arm_causes = [ArmCause(arm, text) for text, _ in counts.most_common(1)]
     for key in sorted(by_name, key=lambda key: -weights[key])[: MOST_CAUSES - len(arm_causes)]:
         bases, values = ([cause.change[side] for cause in by_name[key]] for side in (1, 0))
         arm_causes.append(ArmCause(arm, *key, (min(bases), max(bases)), (min(values), max(values))))
@@ -258,6 +266,7 @@ def _range(ends: tuple[float, float]) -> str:
 class _Pair:
     arm: Point
     base: Point
+    growth: Growth = field(default_factory=dict)
 
     def change(self, metric: str, figure: Callable[[Point, str], float | None] | None = None) -> Change | None:
         arm, base = ((figure or _figure)(point, metric) for point in (self.arm, self.base))
@@ -286,8 +295,9 @@ def _misses(pair: _Pair) -> Iterator[Cause]:
         misses = Change(100 - hits.arm, 100 - hits.base)
         if abs(misses.difference) >= MISSES and max(misses) > LEAST * min(misses):
             yield Cause("block cache misses", misses, "%", misses.difference, is_first=True)
-    if (misses_ := pair.change("cache_misses_per_op")) and misses_.is_above(0.001):
-        yield Cause("cache misses", misses_, "per operation", misses_.difference, is_first=True)
+    pages, longer = pair.change("cache_misses_per_op"), pair.change("avg_us")
+    if pages and pages.is_above(0.001) and MISS * abs(pages.difference) >= SHARE * abs(longer.difference if longer else 0):
+        yield Cause("cache misses", pages, "per operation", pages.difference, is_first=True)
 
 
 def _contention(pair: _Pair) -> Iterator[Cause]:
@@ -343,6 +353,14 @@ def _cpu(pair: _Pair) -> Iterator[Cause]:
             yield Cause(name, change, "µs per operation", cost)
 
 
+def _function(pair: _Pair) -> Iterator[Cause]:
+    """Name the function in which most of the CPU is that the arm takes more, or less."""
+    changes = _function_changes(pair.growth, pair.arm, pair.base)
+    for name in _main_functions(changes):
+        cost = changes[name].arm * _crowding(pair.arm) - changes[name].base * _crowding(pair.base)
+        yield Cause(f"`{name}`", changes[name], FUNCTION_UNIT, cost, is_first=True)
+
+
 def _crowding(point: Point) -> float:
     """Compute how much longer than its CPU an operation takes because clients wait for processors."""
     idle, time, cpu = (_figure(point, metric) for metric in ("host_cpu_idle_pct", "avg_us", "cpu_us_per_op"))
@@ -365,12 +383,13 @@ def _waits(pair: _Pair, measured: Sequence[Cause]) -> Iterator[Cause]:
             yield Cause("off the processors", off, "µs per operation", off.difference - waited)
 
 
-_KINDS: tuple[Callable[[_Pair], Iterator[Cause]], ...] = (_stalls, _misses, _contention, _device, _cpu)
+_KINDS: tuple[Callable[[_Pair], Iterator[Cause]], ...] = (_stalls, _misses, _contention, _device, _cpu, _function)
 
 
 # Functions and counters of the engine that moved most, per operation
 
 MOST_COUNTERS = 3  # of functions, and of counters
+FUNCTION_UNIT = "µs of CPU per operation"
 TIMES = 1.5  # a counter that moved less is not named
 SMALL = 0.01  # of a counter per operation: smaller ones are taken for as much
 ALIKE = 0.02  # counters whose ratios are so near to each other count one thing
@@ -382,15 +401,31 @@ def counter_changes(growth: Growth, arm: Point, base: Point) -> list[str]:
 
 
 def _functions(growth: Growth, arm: Point, base: Point) -> Iterator[str]:
-    """Yield those that changed in the direction of all CPU, the strongest first."""
-    arms, bases = (_per_operation(growth, point, FUNCTIONS) for point in (arm, base))  # a missing one took none
-    names = sorted((arms.keys() | bases.keys()) - {CLIENT}) if arms and bases else []
-    changes = {name: Change(arms.get(name, 0.0), bases.get(name, 0.0)) for name in names}
-    total = Change(*(sum(change[side] for change in changes.values()) for side in (0, 1)))
+    """Yield those that changed in the direction of all CPU, the strongest first, without the one that is a cause."""
+    changes = _function_changes(growth, arm, base)
+    total = _sum_change(changes)
     sign = math.copysign(1.0, total.difference)
     for name, change in sorted(changes.items(), key=lambda item: -sign * item[1].difference)[:MOST_COUNTERS]:
-        if sign * change.difference >= SHARE * max(total) > 0:
-            yield f"`{name}` {_change_text(change)} µs of CPU per operation"
+        if sign * change.difference >= SHARE * max(total) > 0 and name not in _main_functions(changes):
+            yield f"`{name}` {_change_text(change)} {FUNCTION_UNIT}"
+
+
+def _main_functions(changes: Mapping[str, Change]) -> list[str]:
+    """List the one with more than half of the change of all CPU, if that is a change."""
+    total = _sum_change(changes)
+    sign = math.copysign(1.0, total.difference)
+    least = max(MAINLY * abs(total.difference), SHARE * max(total))
+    return [name for name, change in changes.items() if sign * change.difference > least > 0]
+
+
+def _function_changes(growth: Growth, arm: Point, base: Point) -> dict[str, Change]:
+    arms, bases = (_per_operation(growth, point, FUNCTIONS) for point in (arm, base))  # a missing one took none
+    names = sorted((arms.keys() | bases.keys()) - {CLIENT}) if arms and bases else []
+    return {name: Change(arms.get(name, 0.0), bases.get(name, 0.0)) for name in names}
+
+
+def _sum_change(changes: Mapping[str, Change]) -> Change:
+    return Change(*(math.fsum(change[side] for change in changes.values()) for side in (0, 1)))
 
 
 def _counters(growth: Growth, arm: Point, base: Point) -> Iterator[str]:

@@ -15,12 +15,22 @@ from operator import itemgetter
 from statistics import median
 from typing import NamedTuple
 
+from stepgrid.collect.counts import PROFILE
 from stepgrid.collect.series import Points, Span, dips, slow_seconds
 from stepgrid.model import units
 from stepgrid.model.plan import MOST_LOADS, is_imported
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
-from stepgrid.summarize.causes import DASH, ArmCause, causes_by_arm, chain_text, plan_changes
+from stepgrid.plugins.collector import FUNCTIONS
+from stepgrid.summarize.causes import (
+    DASH,
+    MOST_DEFAULTS,
+    ArmCause,
+    causes_by_arm,
+    chain_text,
+    default_changes,
+    plan_changes,
+)
 from stepgrid.summarize.claim_judgement import UNDECIDED
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import RATIO, Case, Comparison
@@ -30,7 +40,7 @@ from stepgrid.summarize.data.points import Point, group
 from stepgrid.summarize.data.tables_reader import Event
 from stepgrid.summarize.findings import DOT, ArmCase, arms
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.setup import spec_words
+from stepgrid.summarize.setup import Setup, spec_words
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import (
     ARROWS,
@@ -77,9 +87,19 @@ def reasons(report: Report) -> dict[str, list[ArmCause]]:
             for case in comparison.cases():
                 if case.entry.kind == RATIO and case.entry.ratio:
                     cases[comparison.arm_name(case.arm)].append(case)
-            pairs = ((arm, list(_explained(arm_cases))) for arm, arm_cases in cases.items())
-            causes[", ".join(comparison.layout.across)] = causes_by_arm(pairs, partial(plan_changes, report.setup))
+            pairs_by_arm = {arm: list(_explained(arm_cases)) for arm, arm_cases in cases.items()}
+            places = {key for pairs in pairs_by_arm.values() for pair in pairs for point in pair for key in point.places}
+            growth = report.data.details.counters(places, (FUNCTIONS, PROFILE))
+            changes = partial(_known_changes, comparison, report.setup)
+            causes[", ".join(comparison.layout.across)] = causes_by_arm(pairs_by_arm.items(), changes, growth)
     return {axis: arm_causes for axis, arm_causes in causes.items() if arm_causes}
+
+
+def _known_changes(comparison: Comparison, setup: Setup, arm: Point, base: Point) -> Iterator[str]:
+    """Yield changed plans, and few changed defaults."""
+    yield from (f"{arm.step}: {text}" for text in plan_changes(setup, arm, base))
+    defaults = default_changes(comparison, arm, setup)
+    yield from defaults if len(defaults) <= MOST_DEFAULTS else ()
 
 
 def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:

@@ -247,11 +247,13 @@ class StepDetails:
             lines.append(ClientLine(client, seconds, rates))
         return lines
 
-    def counters(self, keys: Collection[Place]) -> Mapping[Place, Mapping[str, Mapping[str, float]]]:
+    def counters(
+        self, keys: Collection[Place], sources: Sequence[str] = (ENGINE, FUNCTIONS, PROFILE)
+    ) -> Mapping[Place, Mapping[str, Mapping[str, float]]]:
         """Read source -> name -> growth of the counters of engines, and of CPU by function."""
         growth: dict[Place, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
-        sql = "SELECT stage, position, source, name, grown FROM {counters} WHERE source IN (?, ?, ?)"
-        for stage, position, source, name, grown in self._read_places(sql, keys, ENGINE, FUNCTIONS, PROFILE):
+        sql = "SELECT stage, position, source, name, grown FROM {counters} WHERE source IN (SELECT unnest(?))"
+        for stage, position, source, name, grown in self._read_places(sql, keys, list(sources)):
             growth[stage, position][source][name] = grown
         return growth
 
