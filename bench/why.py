@@ -105,7 +105,10 @@ def said(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
                 between = units.interval(entry.interval.low, entry.interval.high, units.ratio)
                 arm = ", ".join(map(str, case.arm))
                 counters = report.data.details.counters([*case.point.places, *case.base.places])
-                causes = [*why(comparison, case, report.setup, counters), *counter_changes(counters, case.point, case.base)]
+                causes = [
+                    *why(comparison, case, report.setup, counters),
+                    *counter_changes(counters, case.point, case.base),
+                ]
                 yield f"{case.row.step}, {arm}: {entry.ratio:.2f} {between} {entry.verdict}", causes
 
 

@@ -141,6 +141,15 @@ def test_client_and_server_apart(tmp_path):
     assert [row["server_cores"] for row in series_rows(tmp_path)] == [1.0, 2.0]
 
 
+def test_a_server_whose_last_sample_lost_a_process_used_what_was_seen_before(tmp_path):
+    used = [33.67, 36.1, 36.74, 33.70]
+    _written(
+        tmp_path, *({"monotonic": float(at), "server": {"user": user, "system": 1.0}} for at, user in enumerate(used))
+    )
+    (tmp_path / "step.json").write_text(json.dumps({"user": 0.75, "system": 0.25}))
+    assert usage(tmp_path, 1000)["server_cpu_seconds"] == pytest.approx(3.07)
+
+
 def test_tasks_memory_and_sensors(tmp_path):
     memory = {"free": 5, "cached": 20, "reclaimable": 2, "swap": 10, "swap_free": 7}
     paging = {"read": 0, "written": 0, "swapped_in": 0, "swapped_out": 0}

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 
 import pytest
 
@@ -140,6 +141,34 @@ def test_what_a_child_used_that_was_waited_for_counts_once(tmp_path, often):
     assert 0.6 <= _cpu(after) < 1.2  # what two Pythons need to start is in it
     if "write_bytes" in after:
         assert 1 << 20 <= after["write_bytes"] < 2 << 20
+
+
+FORKER = """
+import os, time
+for number in range(15):
+    if not (child := os.fork()):
+        end = time.process_time() + 0.1
+        while time.process_time() < end: pass
+        os._exit(0)
+    os.waitpid(child, 0)
+print("waited", flush=True)
+input()
+"""
+
+
+def test_a_child_that_is_waited_for_while_the_group_is_read_is_neither_lost_nor_counted_twice():
+    """A backend ends with its client, as the last sample of a step is taken."""
+    leader = subprocess.Popen([sys.executable, "-c", FORKER], process_group=0, stdin=-1, stdout=-1)
+    group, used = ProcessGroup(leader.pid), []
+    try:
+        while not select.select([leader.stdout], [], [], 0)[0]:
+            used.append(_cpu(group.sample()))
+        used.append(_cpu(group.sample()))
+    finally:
+        leader.kill()
+        leader.communicate()
+    assert all(later >= earlier - 0.03 for earlier, later in pairwise(used)), "more than ticks that are cut off"
+    assert max(used) <= used[-1] + 0.03
 
 
 def test_a_group_of_nobody_says_nothing():

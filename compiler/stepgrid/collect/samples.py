@@ -399,8 +399,9 @@ def _mean_columns(names: Iterable[str], lines: Sequence[Sequence[float]]) -> Fig
 
 
 def _over(values: Sequence[float]) -> float | None:
-    """Subtract the first from the last; None where one is missing, or it went back."""
-    return values[-1] - values[0] if len(values) > 1 and values[-1] >= values[0] else None
+    """Subtract the first from the largest: a sum goes back that lost a process which was ending."""
+    largest = max((value for value in values[1:] if value == value), default=math.nan)
+    return largest - values[0] if values and largest >= values[0] else None
 
 
 def _last(values: Iterable[float]) -> float | None:

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -144,6 +144,7 @@ CUMULATIVE = ("user", "system", *IO)
 PARENT, GROUP, FLAGS = 1, 2, 6  # in /proc/PID/stat behind the name
 EXITING = 0x4  # PF_EXITING of the kernel's sched.h
 USER, SYSTEM, THREADS, RSS = 11, 12, 17, 21  # 14, 15, 20, 24 of proc(5)
+ATTEMPTS = 5  # to read all members before one of them is waited for
 WAITED = 2  # so many fields further stands what children used that were waited for
 
 
@@ -163,12 +164,12 @@ class ProcessGroup:
 
     def sample(self) -> dict[str, float]:
         """Sum over the group; a counter that one process does not let us read is absent."""
-        readings: dict[int, Mapping[str, float]] = {}
-        for pid in self.members():
-            if reading := self._process(pid):
-                # of a process that has just ended only root reads the IO: the last reading stands for it
-                last = self._last.get(pid, {})
-                readings[pid] = {name: last[name] for name in CUMULATIVE if name in last} | reading
+        for _ in range(ATTEMPTS):
+            members = self.members()
+            readings = self._readings(members)
+            # one that its parent waited for meanwhile may be in neither reading, or in both
+            if len(readings) == len(members) and all(Path(f"/proc/{pid}").exists() for pid in members):
+                break
         for pid in self._last.keys() - readings.keys():
             if self._parents.get(pid) not in readings:  # else it is in what its parent says by now
                 for name in CUMULATIVE:
@@ -181,6 +182,15 @@ class ProcessGroup:
             name: sum(reading[name] for reading in readings.values()) + self._ended.get(name, 0)
             for name in sorted(names)
         }
+
+    def _readings(self, members: Iterable[int]) -> dict[int, Mapping[str, float]]:
+        readings: dict[int, Mapping[str, float]] = {}
+        for pid in members:
+            if reading := self._process(pid):
+                # of a process that has just ended only root reads the IO: the last reading stands for it
+                last = self._last.get(pid, {})
+                readings[pid] = {name: last[name] for name in CUMULATIVE if name in last} | reading
+        return readings
 
     def members(self) -> list[int]:
         pids = {int(name) for name in os.listdir("/proc") if name.isdecimal()}  # noqa: PTH208 - every second

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import NamedTuple, TypeAlias
@@ -35,7 +35,7 @@ NO_CAUSE = "no cause among CPU, device, context switches, misses and stalls"
 LEAST = 1.1  # times more or less: a smaller change is no cause
 SHARE = 0.05  # of the time that an operation takes longer, or less long
 SWITCH = 5.0  # microseconds that a context switch costs, with the caches that it leaves cold
-MISS = 200.0  # microseconds that a miss of a server's cache costs at most: a read of a flash device
+MISS = 100.0  # microseconds that a miss of a server's cache costs at most: a read of a flash device
 SYNCED = 10.0  # times more writes of the device, and one for every tenth operation
 CONTENTION, MISSES = 1.5, 1.0  # times more context switches; percentage points more misses
 PRESSURE = 10.0  # percentage points of the time
@@ -160,7 +160,7 @@ def _build(comparison: Comparison, arm: Point) -> str:
     return arm.runs[0].build_id if BUILD in _base_labels(comparison) else ""
 
 
-def _base_labels(comparison: Comparison) -> dict[str, str]:
+def _base_labels(comparison: Comparison) -> dict[str, str | None]:
     return dict(zip(comparison.layout.across, comparison.arms[0], strict=True))
 
 
@@ -296,7 +296,11 @@ def _misses(pair: _Pair) -> Iterator[Cause]:
         if abs(misses.difference) >= MISSES and max(misses) > LEAST * min(misses):
             yield Cause("block cache misses", misses, "%", misses.difference, is_first=True)
     pages, longer = pair.change("cache_misses_per_op"), pair.change("avg_us")
-    if pages and pages.is_above(0.001) and MISS * abs(pages.difference) >= SHARE * abs(longer.difference if longer else 0):
+    if (
+        pages
+        and pages.is_above(0.001)
+        and MISS * abs(pages.difference) >= SHARE * abs(longer.difference if longer else 0)
+    ):
         yield Cause("cache misses", pages, "per operation", pages.difference, is_first=True)
 
 

@@ -88,8 +88,8 @@ def reasons(report: Report) -> dict[str, list[ArmCause]]:
                 if case.entry.kind == RATIO and case.entry.ratio:
                     cases[comparison.arm_name(case.arm)].append(case)
             pairs_by_arm = {arm: list(_explained(arm_cases)) for arm, arm_cases in cases.items()}
-            places = {key for pairs in pairs_by_arm.values() for pair in pairs for point in pair for key in point.places}
-            growth = report.data.details.counters(places, (FUNCTIONS, PROFILE))
+            keys = {key for pairs in pairs_by_arm.values() for pair in pairs for point in pair for key in point.places}
+            growth = report.data.details.counters(keys, (FUNCTIONS, PROFILE))
             changes = partial(_known_changes, comparison, report.setup)
             causes[", ".join(comparison.layout.across)] = causes_by_arm(pairs_by_arm.items(), changes, growth)
     return {axis: arm_causes for axis, arm_causes in causes.items() if arm_causes}
