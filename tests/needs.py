@@ -12,15 +12,16 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
+from stepgrid.host.disk import missing_for_power_cut
 from tests.packages import missing, packages
 from tests.registries import REGISTRIES, unreachable
 
-SMALL_DISKS = "small disks"
+SMALL_DISKS, POWER_DISKS = "small disks", "power disks"
 _ABSENT = re.compile(r"this machine has no (.+)$")
 
 
 def needs(*names: str) -> pytest.MarkDecorator:
-    """Programs by name, registries (tests/registries.py) or `small disks`; looked for when the first test needs it."""
+    """Programs by name, registries (tests/registries.py), `small disks` or `power disks`; looked for when needed."""
     return pytest.mark.needs(*names)
 
 
@@ -38,6 +39,8 @@ def lacking(names: Iterable[str]) -> str:
         return f"this machine has no {', '.join(absent)}"
     if SMALL_DISKS in wanted and not _mounts():
         return "this host allows no mount in a user namespace"
+    if POWER_DISKS in wanted and (reason := missing_for_power_cut()):
+        return f"this host cannot cut the power of a disk: {reason}"
     return next(filter(None, (unreachable(name) for name in wanted if name in REGISTRIES)), "")
 
 
@@ -48,8 +51,8 @@ def may_profile() -> bool:
 
 
 def _programs(name: str) -> tuple[str, ...]:
-    if name == SMALL_DISKS:
-        return ("unshare", "mount")
+    if name in (SMALL_DISKS, POWER_DISKS):
+        return ("unshare", "mount") if name == SMALL_DISKS else ()
     return (REGISTRIES[name].program,) if name in REGISTRIES else (name,)
 
 

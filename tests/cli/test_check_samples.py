@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -78,6 +80,15 @@ def test_a_folder_has_all_files_of_a_step(folder: Path, capsys: pytest.CaptureFi
         (folder / "step" / name).write_text(text)
     status, lines = attempt(capsys, "--try", "get=step", "--only", "version == '1.0'")
     assert (status, lines[3:]) == (0, ["  bytes: 7", "  series: 15 /s, mean of 2 rows"])
+
+
+def test_a_sample_from_a_pipe_is_read_in_each_way(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(folder / "pipe")
+    writer = threading.Thread(target=(folder / "pipe").write_text, args=(SAMPLE,))
+    writer.start()
+    _, lines = attempt(capsys, "--try", "pipe")
+    writer.join()
+    assert lines.count("  qps: 1,200.5") == 2
 
 
 @pytest.mark.parametrize(

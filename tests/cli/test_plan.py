@@ -299,6 +299,20 @@ def test_another_version_of_this_program_is_a_reason(capsys: Capture) -> None:
     )
 
 
+WEAK = """\
+title: t
+builds: {mine: {engine: program, source: {system: sh}}}
+steps: [{name: a, kind: command, argv: [x]}, {name: b, kind: command, argv: [y]}]
+params: {durabilities: none os, durability: sync}
+"""
+
+
+def test_a_fault_of_several_steps_is_printed_once(folder: Path, capsys: Capture) -> None:
+    (folder / "a.yaml").write_text(WEAK)
+    assert main(["plan", "a.yaml"]) == 1
+    assert capsys.readouterr().err.count("steps `a` and `b`: `durability`: expected none or os") == 1
+
+
 def _own_name(folder: Path) -> str:
     """A plan is called by the digest of its text, in which it is not named itself; it is written into it here."""
     header = folder / HEADER

@@ -13,6 +13,7 @@ import pytest
 
 from tests.integration.conftest import BUILD, Lab
 from tests.integration.servers import MARIADB, MYSQL, POSTGRES
+from tests.needs import needs
 
 LIMIT = 900.0  # seconds for a run: a busy host takes minutes to make and start these servers
 LOAD = "rate: 200, before: 2s, after: 2s, mutates: true"
@@ -37,6 +38,26 @@ sweep:
     innodb: {{build: mariadb}}
     myrocks: {{build: mariadb, params: {{storage_engine: rocksdb}}}}
     postgres: {{build: postgres}}
+"""
+POWER = f"""\
+title: "power loss"
+builds: {{rocksdb: {BUILD}}}
+steps: [{{name: crash, kind: crash, how: power, rate: 500, before: 2s, after: 1s, mutates: true}}]
+sweep: {{log: {{synced: {{options: {{sync: true}}}}, unsynced: {{}}}}}}
+"""
+POWER_SERVERS = f"""\
+title: "power loss of servers"
+builds: {{postgres: {POSTGRES}, mariadb: {MARIADB}}}
+steps:
+  - {{name: kill, kind: crash, {LOAD}, expects: rows_lost == 0}}
+  - {{name: power, kind: crash, {LOAD}, how: power}}
+sweep:
+  server:
+    postgres synced: {{build: postgres, options: {{fsync: on}}}}
+    postgres unsynced: {{build: postgres, options: {{fsync: off}}}}
+    mariadb synced: {{build: mariadb, options: {{innodb_flush_log_at_trx_commit: 1}}}}
+    mariadb unsynced:
+      {{build: mariadb, options: {{innodb_flush_log_at_trx_commit: 2, innodb_flush_log_at_timeout: 100}}}}
 """
 # nothing is written to the log until 10 s later
 LOSING = f"""\
@@ -98,6 +119,29 @@ def test_rocksdb_comes_back_with_the_keys_of_its_log_and_of_no_others(lab: Lab) 
     assert found["none", "crash"][:3] == ("failed", None, None), "the expectation is violated: no figure"
     assert "expects `rows_lost == 0` is violated" in summary(lab)
     assert "crash and recovery: crash" in summary(lab)
+
+
+@needs("power disks")
+def test_rocksdb_loses_the_keys_of_a_log_that_is_not_synced_when_the_power_goes(lab: Lab) -> None:
+    found = figures(lab, POWER, "log", "status", "rows_checked", "rows_lost")
+    status, checked, lost = found["synced", "crash"]
+    assert (status, lost) == ("done", 0)
+    assert checked > 0
+    status, checked, lost = found["unsynced", "crash"]
+    assert status == "done"
+    assert 0 < lost <= checked
+    assert f"{lost:.0f} of {checked:.0f} acknowledged rows are lost" in summary(lab)
+
+
+@pytest.mark.nightly
+@needs("power disks")
+def test_servers_lose_rows_that_they_did_not_sync_when_the_power_goes_and_none_when_killed(servers: Lab) -> None:
+    found = figures(servers, POWER_SERVERS, "server", "rows_checked", "rows_lost")
+    for engine in ("postgres", "mariadb"):
+        assert all(found[f"{engine} {log}", "kill"][1] == 0 for log in ("synced", "unsynced"))
+        assert found[f"{engine} synced", "power"][1] == 0
+        checked, lost = found[f"{engine} unsynced", "power"]
+        assert 0 < lost <= checked
 
 
 @pytest.mark.nightly

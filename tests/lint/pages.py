@@ -56,7 +56,9 @@ def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -
         document = read_spec(path, scale, problems, sets)
         if document is not None:
             check(document, expand(document, HOST, problems, differs=differs), problems)
-        plan = compile_spec(path, scale, HOST, problems, Context(sets=sets, differs=differs))
+        plan = compile_spec(
+            path, scale, HOST, problems, Context(sets=sets, differs=differs, no_power_cut="it needs root")
+        )
         for problem in _on_builds(plan):
             problems.append(problem)
     except SpecError as error:

@@ -6,7 +6,6 @@ import argparse
 import json
 import resource
 import shlex
-import shutil
 import signal
 import sys
 import tempfile
@@ -135,15 +134,16 @@ def try_sample(plan: Plan, argument: str) -> bool:
     steps = _reading_steps(plan)
     name, path = _split_sample(steps, argument)
     is_complete = True
-    for step, builds in steps[name].values():
-        reader = driver(step.kind)
-        assert isinstance(reader, OutputReader)
-        with tempfile.TemporaryDirectory(prefix="stepgrid-try-") as folder:
-            figures = list(reader.read_sample(_lay_out_sample(path, Path(folder)), step.settings))
-        owner = f" of {', '.join(builds)}" if len(steps[name]) > 1 else ""
-        print(f"{path} as the output of {name}{owner}:")
-        print("\n".join(line for figure in figures for line in _sample_lines(figure)))
-        is_complete = is_complete and not any(figure.fault for figure in figures)
+    with tempfile.TemporaryDirectory(prefix="stepgrid-try-") as temporary:
+        folder = _lay_out_sample(path, Path(temporary))
+        for step, builds in steps[name].values():
+            reader = driver(step.kind)
+            assert isinstance(reader, OutputReader)
+            figures = list(reader.read_sample(folder, step.settings))
+            owner = f" of {', '.join(builds)}" if len(steps[name]) > 1 else ""
+            print(f"{path} as the output of {name}{owner}:")
+            print("\n".join(line for figure in figures for line in _sample_lines(figure)))
+            is_complete = is_complete and not any(figure.fault for figure in figures)
     return is_complete
 
 
@@ -186,8 +186,9 @@ def _lay_out_sample(sample: Path, folder: Path) -> Path:
     """Return the folder of a step; a file stands for stdout, and for a file of its name that a metric is read from."""
     if sample.is_dir():
         return sample
+    content = sample.read_bytes()  # once: it may be a pipe
     for name in {"stdout", sample.name}:
-        shutil.copyfile(sample, folder / name)
+        (folder / name).write_bytes(content)
     return folder
 
 

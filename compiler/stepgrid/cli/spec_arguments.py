@@ -120,7 +120,7 @@ def compile_spec(
         draft, faults = error.draft, error.problems
     if draft is None or not on_builds:
         return plan, faults
-    for problem in (*faults, *host_plan.build_problems(draft, host_plan.store())):
+    for problem in host_plan.build_problems(draft, host_plan.store()):  # `problems` has the faults
         problems.append(problem)
     return (None if problems.errors else plan), problems.items
 

@@ -76,26 +76,29 @@ class Places:
             where, node = node.at[name], node[name]
         return where
 
-    def _of_step(self, name: str, setting: str | None) -> Location:
-        """Locate a setting of a step (in the step, its definition, an axis, params), or the name of the step."""
+    def _of_step(self, name: str, setting: str | None, value: str | None = None) -> Location:
+        """Locate a setting of a step (in the step, its definition, an axis, params), or the name of the step.
+
+        `value`: the setting is where it has that."""
         steps = list(self._steps_named(name)) or list(self._steps_named(self._SUFFIX.sub("", name)))
-        settings = self._setting_locations(steps, setting) if setting is not None else iter(())
+        located = self._setting_locations(steps, setting) if setting is not None else iter(())
+        settings = (where for node, where in located if value in (None, str(node)))
         names = (label.where for step in steps for label in (step.as_, step.use, step.name) if label is not None)
         return next(settings, None) or next(names, None) or self.key("steps")
 
-    def _setting_locations(self, steps: list[Step], setting: str) -> Iterator[Location]:
+    def _setting_locations(self, steps: list[Step], setting: str) -> Iterator[tuple[Any, Location]]:
         for step in steps:
             for settings in (step.model_extra or {}, step.params):
                 if setting in settings:
-                    yield node_location(settings[setting], self.key("steps"))
+                    yield settings[setting], node_location(settings[setting], self.key("steps"))
         for axis in self._expansion.axes:
             for point in axis.points:
                 if point.params and setting in point.params:
-                    yield key_location(point.params[setting], axis.where)
+                    yield point.params[setting], key_location(point.params[setting], axis.where)
         spec = self._document.spec
         for params in (*(build.params for build in spec.builds.values()), spec.params):
             if setting in params:
-                yield key_location(params[setting], self.key("params", setting))
+                yield params[setting], key_location(params[setting], self.key("params", setting))
 
     def _steps_named(self, name: str) -> Iterator[Step]:
         """List uses before definitions, which are in the workload of the spec: a step of its own has none."""

@@ -24,13 +24,15 @@ from stepgrid.language.sources import can_move, source_key, source_parts
 from stepgrid.language.spec_file import Document, read_spec
 from stepgrid.language.yaml import Map, load
 from stepgrid.lint import runner as lint
+from stepgrid.lint.subject import Places
 from stepgrid.model.plan import ALL, BUILD, CHANGED, Axis, Json, Plan, PlannedBuild, PlannedCell, ProfilePass
 from stepgrid.model.search import AxisSearch
 from stepgrid.plan import identity, plan_file, report_check
 from stepgrid.plan.order import NO_RECORDS, LoadCounts, LoadRecords
 from stepgrid.plan.stage_tree import StageChoice, StageTree, newest_id
+from stepgrid.plugins.driver import POWER
 from stepgrid.plugins.engine import DeclaredBuilds
-from stepgrid.plugins.registry import builder
+from stepgrid.plugins.registry import builder, power_setting
 
 
 class ExistingBuild(NamedTuple):
@@ -55,6 +57,7 @@ class Context:
     choose_id: StageChoice = newest_id
     loads: LoadRecords = NO_RECORDS
     judge: Judge = lambda plan: ()  # further problems of the plan of a scale
+    no_power_cut: str = ""  # why this host cannot cut the power of a disk
 
 
 NO_CONTEXT = Context()
@@ -78,6 +81,7 @@ def compile_spec(
         _check_declared(document, context.only, problems)
     else:
         lint.check(document, expansion, problems)
+        _check_power_cuts(document, expansion, context.no_power_cut, problems)
     builds = (*expansion.builds, *expansion.clients)
     lock = lock_file.read(document.path, problems)
     pins = {build.name: _pin(build, document.path, lock, problems, context.pin_source) for build in builds}
@@ -143,6 +147,17 @@ def _check_declared(document: Document, only: str | None, problems: Problems) ->
     lint.check_codes(document, problems)
     if only is None:
         report_check.check_declared(document, problems)
+
+
+def _check_power_cuts(document: Document, expansion: Expansion, reason: str, problems: Problems) -> None:
+    """Warn of steps that need the disk of another host."""
+    locations = Places(document, expansion)
+    segments = {id(segment): segment for cell in expansion.cells for segment in cell.segments} if reason else {}
+    for step in (step for segment in segments.values() for step in segment.steps):
+        if setting := power_setting(step.head.kind, step.settings.values):
+            message = f"this host cannot cut the power of a disk: {reason}"
+            where = locations.of_step(step.head.name, setting, POWER)
+            problems.warn("no-power-cut", where, message, "run it on a host that can, as root")
 
 
 def _problem_key(problem: Problem) -> tuple[str, Location, str]:

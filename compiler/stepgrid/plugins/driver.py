@@ -147,6 +147,16 @@ class ServerRestarts(Protocol):
     server_folder: str  # in the step's: `stderr` of the server since it was started again
 
 
+POWER = "power"  # the value of a setting
+
+
+@runtime_checkable
+class PowerCuts(Protocol):
+    """A kind some of whose steps cut the power of the disk that the database is on."""
+
+    power_setting: str  # it is POWER in such a step
+
+
 class DeclaredBuild(Protocol):
     """A build, as the spec declares it."""
 

@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from stepgrid.plugins.driver import (
+    POWER,
     Client,
     DefaultTables,
     Driver,
     ForeignEngines,
     InputFiles,
     OutputReader,
+    PowerCuts,
     Runner,
     RunningDriver,
     StepFiles,
@@ -202,6 +204,13 @@ def runs_on(kind: str, engine_name: str) -> bool:
     plugin = driver(kind)
     engines = plugin.engines if isinstance(plugin, ForeignEngines) else ()
     return kind in ENGINES.get(engine_name).kinds or engine_name in engines
+
+
+def power_setting(kind: str, settings: Mapping[str, Any]) -> str | None:
+    """Name the setting by which a step cuts the power of its disk; None for another step."""
+    plugin = driver(kind)
+    name = plugin.power_setting if isinstance(plugin, PowerCuts) else ""
+    return name if settings.get(name) == POWER else None
 
 
 @cache

@@ -84,7 +84,7 @@ class ActionSettings(ServerSettings):
 
     ACTION: ClassVar[str] = "action"
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = {}
-    ALWAYS: ClassVar[frozenset[str]] = frozenset({"storage_engine"})
+    ALWAYS: ClassVar[frozenset[str]] = frozenset({"storage_engine", "client"})
 
     @model_validator(mode="before")
     @classmethod

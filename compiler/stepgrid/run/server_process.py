@@ -128,11 +128,15 @@ class Server(ReachedServer):
             message = f"{memory}: the kernel killed {crash.process} ({_MEMORY})"
         return self.complaint(f"{message}; all its clients were disconnected", step)
 
-    def restart(self) -> int:
-        """Start it again on the same files, now that it has ended; its output until then is kept under another name."""
+    def restart(self, between: Callable[[], None] | None = None) -> int:
+        """Start it again on the same files, now that it has ended; its output until then is kept under another name.
+
+        `between`: what is done while it does not run."""
         assert self.start is not None
         self.kill()
         supervision.reap(self.child)  # PostgreSQL takes the process of its lock file for alive until then
+        if between:
+            between()
         count = len([*self.folder.glob("stderr.*")]) + 1
         for name in ("stdout", "stderr"):
             (self.folder / name).rename(self.folder / f"{name}.{count}")

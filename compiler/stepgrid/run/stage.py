@@ -6,12 +6,12 @@ import json
 import sys
 import traceback
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from stepgrid.build.record import changed
-from stepgrid.host.disk import disk_full, is_disk_full
+from stepgrid.host.disk import disk_full, is_disk_full, power_disk
 from stepgrid.host.facts import machine_difference
 from stepgrid.host.failure import StageError, UnsupportedError
 from stepgrid.host.locks import host_lock, host_lock_path, locked
@@ -20,6 +20,7 @@ from stepgrid.host.page_cache import set_up
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.host.speed import host_speed
 from stepgrid.model.status import BrokenRecord, Result, Status
+from stepgrid.plugins.registry import power_setting
 from stepgrid.run import options
 from stepgrid.run.attempt import Attempt, Job, close_abandoned
 from stepgrid.run.bench import Bench
@@ -109,11 +110,14 @@ def _measure(attempt: Attempt) -> None:
     refuse_unknown_kinds(job.stage)
     accepted = options.check(job, job.stage)
     options.check_later(job)
+    chain = (*job.ancestors(), job.stage)  # a stage before it may have to be replayed
+    cuts_power = any(power_setting(step.kind, step.settings) for stage in chain for step in stage.steps)
     with (
         host_lock(shared=False),
-        live_database(job.store, job.stage.id) as data,
-        _explain_system_errors(attempt, data),
-        _quiet(attempt, data) as noise,
+        live_database(job.store, job.stage.id) as live,
+        _explain_system_errors(attempt, live),
+        _quiet(attempt, live) as noise,
+        power_disk(live) if cuts_power else nullcontext(live) as data,
     ):
         refuse_late(job.store, job.plan, job.stage)
         attempt.begin(**({"noise": noise} if noise else {}))

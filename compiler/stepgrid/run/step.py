@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple, cast
 
 from stepgrid.collect.counts import EVENT_FILE
-from stepgrid.host.disk import disk_full, is_disk_full, met_full_disk, read_only
+from stepgrid.host.disk import cut_power, disk_full, is_disk_full, met_full_disk, read_only
 from stepgrid.host.failure import FOUND_NOTHING, StageError, end_of_log, explaining_log
 from stepgrid.host.files import modification_times, open_regular, scan, write_json
 from stepgrid.host.processes.cgroup import ControlGroup, caged
@@ -46,7 +47,15 @@ from stepgrid.plugins.driver import (
     forget_password,
 )
 from stepgrid.plugins.engine import EventLog, TreeReader
-from stepgrid.plugins.registry import engine, input_files, parse_step, require_runner, runner, server_engine
+from stepgrid.plugins.registry import (
+    engine,
+    input_files,
+    parse_step,
+    power_setting,
+    require_runner,
+    runner,
+    server_engine,
+)
 from stepgrid.plugins.server import ClientEnvironment
 from stepgrid.plugins.statements import PLANS_FILE, ClientStatements, named_statements
 from stepgrid.run.attempt import (
@@ -286,7 +295,8 @@ class Step:
             return Companion(server.companion)
 
         def restart() -> int:
-            pid = server.restart()
+            cuts_power = power_setting(self.planned.kind, self.settings) is not None
+            pid = server.restart(partial(cut_power, self.data) if cuts_power else None)
             sampler.follow_server(pid)
             return pid
 

@@ -29,6 +29,7 @@ def compile_for_host(
 ) -> Plan:
     """Compile a spec; a SpecError holds everything that is wrong with it."""
     from stepgrid.build.pins import pin
+    from stepgrid.host.disk import missing_for_power_cut
     from stepgrid.language.files import reuse_checksums
     from stepgrid.plan.assembly import Context, compile_spec
     from stepgrid.store.builds import existing_build
@@ -45,6 +46,7 @@ def compile_for_host(
         find_build=partial(existing_build, results),
         choose_id=StoredIds(results).choose,
         loads=load_records(results),
+        no_power_cut=missing_for_power_cut(),
     )
     with reuse_checksums(results.checksums()):
         return compile_spec(spec_name(spec), scale, facts, problems, context)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.host import files
+from stepgrid.host.disk import missing_for_power_cut
 from stepgrid.language.files import TreeRecord, digest, is_unchanged, record_inputs
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
@@ -105,7 +106,8 @@ def load_or_compile(store: Store, request: Request, is_stored: bool = True) -> t
 def _environment(store: Store) -> list[Any]:
     """List what a plan depends on beside the files that it read."""
     site = current_site()
-    return [code_digest(), host_plan.host_facts(store), site.allow_other_hardware, list(site.roots)]
+    facts = host_plan.host_facts(store), missing_for_power_cut()
+    return [code_digest(), *facts, site.allow_other_hardware, list(site.roots)]
 
 
 @cache

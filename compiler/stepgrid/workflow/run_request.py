@@ -251,7 +251,13 @@ def unsupported(spec: str, builds: Sequence[PlannedBuild], stages: Sequence[Plan
     for engine in registry.unrunnable_engines(build.engine for build in builds):
         first = next(build for build in builds if build.engine == engine)
         sentences.append(f"{_position(first)}{CHECK_ONLY} the engine {engine}; it cannot run it yet")
-    return [*sentences, *_unsupported_sources(builds), *unsupported_recipes(builds), *_probes(spec, builds, stages)]
+    return [
+        *sentences,
+        *_unsupported_sources(builds),
+        *unsupported_recipes(builds),
+        *_probes(spec, builds, stages),
+        *_power_cuts(spec, stages),
+    ]
 
 
 def _unsupported_sources(builds: Sequence[PlannedBuild]) -> Iterator[str]:
@@ -306,6 +312,16 @@ def _probes(spec: str, builds: Sequence[PlannedBuild], stages: Sequence[PlannedS
             if engine and key and probe["name"] not in names and not registry.engine(engine).server:
                 names.add(probe["name"])
                 yield f"{spec}: probe `{probe['name']}` asks for `{key}`, which needs a server; {engine} is none"
+
+
+def _power_cuts(spec: str, stages: Sequence[PlannedStage]) -> Iterator[str]:
+    from stepgrid.host.disk import missing_for_power_cut
+    from stepgrid.plugins.registry import power_setting
+
+    steps = (step for stage in stages for step in stage.steps)
+    step = next((step for step in steps if power_setting(step.kind, step.settings)), None)
+    if step and (reason := missing_for_power_cut()):
+        yield f"{spec}: step `{step.name}` cuts the power of a disk, which this host cannot: {reason}"
 
 
 def _position(build: PlannedBuild) -> str:

@@ -33,8 +33,8 @@ def test_a_load() -> None:
         "ld.so", "bin/sysbench", "linkbench.lua", "--db-driver=mysql", "--config-file=connection",
         "--mysql-socket=/run/sockets/mysqld.sock", "--mysql-user=stepgrid", "--mysql-db=bench", "--rand-seed=42",
         "--threads=3", "--time=31536000", "--events=0", "--link-types=2", "--link-size=8",
-        "--node-size=168", "--table-options=page_compressed=1", "--action=load", "--clients=2", "--ids=1000",
-        "--seconds=0", "--storage-engine=rocksdb", "--anew=off", "run",
+        "--node-size=168", "--table-options=page_compressed=1", "--action=load", "--clients=2", "--seconds=0",
+        "--storage-engine=rocksdb", "--anew=off", "--ids=1000", "run",
     )  # fmt: skip
     assert made.files == {"connection": "mysql-password=secret\n"}
     assert made.secrets == ("connection",)

@@ -32,6 +32,7 @@ class Crash(ParserMetrics, PackageRunner):
     parser = 1
     server_folder = "server"
     tables = ("recovery",)
+    power_setting = "how"
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return self.kind
@@ -57,7 +58,7 @@ def db_bench_runs(settings: Mapping[str, Any], options: Mapping[str, Any], conte
     rate, keys = int(settings["rate"]), math.ceil(settings["rate"] * settings["before"])
     common: dict[str, Any] = {
         "db": context.data.absolute(),
-        "num": keys * (SPARE if settings["how"] == "kill" else 1),
+        "num": keys * (SPARE if settings["how"] != "stop" else 1),
         "threads": 1,
         "seed": positive_seed(context.seed),
         "benchmark_write_rate_limit": rate * sum(int(options.get(name, size)) for name, size in RECORD.items()),

@@ -25,10 +25,11 @@ from typing import Any, NamedTuple
 from stepgrid.drivers.crash import BEGINNING
 from stepgrid.drivers.crash.parser import TRANSACTIONS, UNANSWERED
 from stepgrid.drivers.db_bench.output import result_lines
+from stepgrid.host.disk import cut_power
 from stepgrid.host.processes import supervision
 from stepgrid.host.processes.signals import die_with_parent
 from stepgrid.host.sampling import ProcessGroup
-from stepgrid.plugins.driver import read_request
+from stepgrid.plugins.driver import POWER, read_request
 from stepgrid.plugins.registry import server_engine
 from stepgrid.plugins.server import Access, Connection
 
@@ -154,6 +155,8 @@ class Client(threading.Thread):
 def crash_server(access: Access, request: Mapping[str, Any], folder: Path) -> None:
     load, pid = Load(access, request), int(request["pid"])
     clients = make_clients(load)
+    if request["how"] == POWER:  # what was there before the load is not asked for
+        subprocess.run(["sync", "--file-system", request["data"]], check=True)
     load.began = time.monotonic()
     for client in clients:
         client.start()
@@ -162,9 +165,10 @@ def crash_server(access: Access, request: Mapping[str, Any], folder: Path) -> No
         raise RuntimeError(f"a client committed nothing within {request['before']:g} s: {idle.last_error}")
     load.is_down.set()
     crash = time.monotonic()
-    end_processes(pid, None if request["how"] == "kill" else load.engine.stop)
+    end_processes(pid, load.engine.stop if request["how"] == "stop" else None)
     end, is_rocksdb = time.monotonic(), access.storage_engine == "rocksdb"
-    report(crash=crash - load.began, end=end - load.began, **(log_bytes(request["data"]) if is_rocksdb else {}))
+    log = log_bytes(request["data"]) if is_rocksdb and request["how"] != POWER else {}  # its disk is mounted again
+    report(crash=crash - load.began, end=end - load.began, **log)
     answer = await_answer(load)
     load.end = answer + float(request["after"])
     load.is_up.set()
@@ -275,11 +279,13 @@ def crash_program(request: Mapping[str, Any], folder: Path) -> None:
         if match := _PROGRESS.search(line):
             if not began:
                 began = last
-                if request["how"] == "kill":
+                if request["how"] != "stop":
                     timer.start()
             acknowledged = int(match[1])
             report(second=last - began, written=acknowledged)
     timer.cancel()
+    if request["how"] == POWER:
+        cut_power(Path(request["data"]))
     report(crash=(run.killed or last) - began, end=time.monotonic() - began, **log_bytes(request["data"]))
     pause = answer = 0.0
     for now, line in Run(request["reopen"]).lines(folder / "reopen.out"):
@@ -289,7 +295,8 @@ def crash_program(request: Mapping[str, Any], folder: Path) -> None:
             report(answer=now - began)
         elif result and result.name == "readtocache":
             pause = now - answer
-            report(rows=acknowledged, lost=max(0, acknowledged - (result.operations or 0)))
+            count = (result.operations or 0) if " MB/s" in line else 0  # of an empty database it says 1
+            report(rows=acknowledged, lost=max(0, acknowledged - count))
         elif pause and (match := _PROGRESS.search(line)):
             report(second=now - began - pause, written=int(match[1]))
 

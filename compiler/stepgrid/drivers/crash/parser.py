@@ -89,7 +89,7 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     }
     if "log_bytes" in facts:
         metrics |= {"replayed_bytes": float(facts["log_bytes"]), **rocksdb_recovery(_text(folder / "LOG"))}
-    else:
+    elif settings.get("storage_engine") != "rocksdb":  # else its power was cut
         metrics |= server_recovery(_text(folder / "server" / "stderr"))
     warnings = [f"{facts['lost']} of {facts['rows']} acknowledged rows are lost"] if facts["lost"] else []
     return Figures(metrics, qps=_series(work), warnings=warnings)

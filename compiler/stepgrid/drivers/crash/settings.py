@@ -16,9 +16,10 @@ Statement = Annotated[str, StringConstraints(pattern=r"\S")]
 
 class Settings(ServerSettings):
     how: Annotated[
-        Literal["kill", "stop"],
+        Literal["kill", "stop", "power"],
         Field(
-            description="SIGKILL for all processes at once, or an orderly end; db_bench ends when its keys are there"
+            description="SIGKILL for all processes at once; an orderly end (db_bench: when its keys are there); or "
+            "SIGKILL and a power cut, after which the disk has what was synced"
         ),
     ] = "kill"
     rate: Annotated[

@@ -31,7 +31,6 @@ ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
 
 class Settings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = ACTIONS
-    ALWAYS: ClassVar[frozenset[str]] = ActionSettings.ALWAYS | {"client"}
 
     action: Annotated[
         Action, Field(description="load without indexes, index, insert with them, query meanwhile; or check the rows")

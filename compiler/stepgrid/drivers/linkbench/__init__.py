@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.sysbench.lua_client import CHECK_SECONDS, FLOOR, LuaClient, table_engine
+from stepgrid.drivers.sysbench.lua_client import MixClient, mix_option
 from stepgrid.plugins.driver import CountedWork
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from stepgrid.plugins.server import Access
 
 NODES_LOADED_PER_S = 2_000  # nodes with their links, per second of one client: only for estimates
-CLIENTS: Mapping[str, str] = {"load": "loaders", "request": "requesters"}  # action -> the setting; a check has one
 
 _LINK = "id1, id2, link_type, visibility, data, time, version"
 _STATEMENTS = (  # of the operations that read; LIMIT is that of the lists
@@ -25,52 +24,34 @@ _STATEMENTS = (  # of the operations that read; LIMIT is that of the lists
     "SELECT count FROM counttable WHERE id = {id} AND link_type = 123456789",
     "SELECT id, type, version, time, data FROM nodetable WHERE id = {id}",
 )
-_PASSED = ("link_types", "link_size", "node_size", "table_options")
 
 
-class LinkBench(LuaClient):
+class LinkBench(MixClient):
     kind = "linkbench"
     title = "LinkBench"
     revision = 2
     parser = 1
     tables = ("relative", "linkbench", "response_times", "per_operation")
-
-    def estimate(self, settings: Mapping[str, Any]) -> float:
-        if settings["action"] == "request":
-            return float(settings["duration"])
-        if settings["action"] == "check":
-            return CHECK_SECONDS
-        work = self.counted_work(settings)
-        return max(FLOOR, work.seconds) if work else FLOOR
+    clients: Mapping[str, str] = {"load": "loaders", "request": "requesters"}
+    passed = ("link_types", "link_size", "node_size", "table_options")
 
     def counted_work(self, settings: Mapping[str, Any]) -> CountedWork | None:
         if settings["action"] != "load":
             return None
         return CountedWork("ids", settings["ids"], settings["ids"] / NODES_LOADED_PER_S / settings["loaders"])
 
-    def threads(self, settings: Mapping[str, Any]) -> int:
-        name = CLIENTS.get(settings["action"])
-        return int(settings[name]) if name else 1
-
     def script_options(self, settings: Mapping[str, Any], access: Access) -> Mapping[str, Any]:
-        options = {name: settings[name] for name in _PASSED if settings[name] not in (None, "")}
-        options |= {
-            "action": settings["action"],
-            "clients": self.threads(settings),
-            "ids": settings["ids"] or 0,
-            "seconds": int(settings["duration"] or 0),
-        }
+        options = {**super().script_options(settings, access), "ids": settings["ids"] or 0}
         if settings["action"] == "request":
             options |= {
-                "mix": ",".join(f"{name}:{percent}" for name, percent in settings["mix"].items() if percent),
+                **mix_option(settings),
                 **settings["popularity"],
                 "multiget_probability": settings["multiget"]["probability"],
                 "multiget_most": settings["multiget"]["most"],
                 "list_limit": settings["lists"]["limit"],
                 "history_percent": settings["lists"]["continued"],
             }
-        engine = table_engine(access) or {"storage-engine": ""}
-        return {**options, **engine, "anew": access.running and settings["action"] == "load"}
+        return options
 
     def statements(self, settings: Mapping[str, Any], files: Mapping[str, str], engine: str) -> Sequence[str]:
         if settings["action"] != "request":

@@ -79,7 +79,6 @@ class Lists(Model):
 
 class Settings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = ACTIONS
-    ALWAYS: ClassVar[frozenset[str]] = ActionSettings.ALWAYS | {"client"}
 
     action: Annotated[
         Literal["load", "request", "check"], Field(description="load the graph, send requests to it, or check it")

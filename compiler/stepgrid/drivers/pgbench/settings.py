@@ -80,7 +80,6 @@ def _check_scripts(scripts: dict[str, Script] | None) -> dict[str, Script] | Non
 
 class Settings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = ACTIONS
-    ALWAYS: ClassVar[frozenset[str]] = ActionSettings.ALWAYS | {"client"}
 
     action: Annotated[Literal["init", "run"], Field(description="make pgbench's tables, or run scripts")] = "run"
     scripts: Annotated[

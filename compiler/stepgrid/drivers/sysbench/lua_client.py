@@ -15,7 +15,7 @@ from stepgrid.package import TEMPLATES
 from stepgrid.plugins.driver import PackageRunner, ParserMetrics
 
 if TYPE_CHECKING:
-    from stepgrid.plugins.driver import Context
+    from stepgrid.plugins.driver import Context, CountedWork
     from stepgrid.plugins.server import Access
 
 CLIENT = "sysbench"
@@ -77,6 +77,40 @@ class LuaClient(ParserMetrics, PackageRunner, ABC):
         from stepgrid.drivers import client_report
 
         return client_report.live(folder, *self.rates)
+
+
+class MixClient(LuaClient):
+    """A kind with three actions: it loads tables, sends them a mix of operations by the clock, and checks them."""
+
+    clients: Mapping[str, str]  # action -> the setting of its number of clients; a check has one
+    passed: Sequence[str]  # settings that the script has by the same names
+
+    @abstractmethod
+    def counted_work(self, settings: Mapping[str, Any]) -> CountedWork | None: ...
+
+    def estimate(self, settings: Mapping[str, Any]) -> float:
+        if settings["action"] == "check":
+            return CHECK_SECONDS
+        work = self.counted_work(settings)
+        return max(FLOOR, work.seconds) if work else float(settings["duration"])
+
+    def threads(self, settings: Mapping[str, Any]) -> int:
+        name = self.clients.get(settings["action"])
+        return int(settings[name]) if name else 1
+
+    def script_options(self, settings: Mapping[str, Any], access: Access) -> Mapping[str, Any]:
+        return {
+            **{name: settings[name] for name in self.passed if settings[name] not in (None, "")},
+            "action": settings["action"],
+            "clients": self.threads(settings),
+            "seconds": int(settings["duration"] or 0),
+            **(table_engine(access) or {"storage-engine": ""}),
+            "anew": access.running and settings["action"] == "load",
+        }
+
+
+def mix_option(settings: Mapping[str, Any]) -> dict[str, str]:
+    return {"mix": ",".join(f"{name}:{percent}" for name, percent in settings["mix"].items() if percent)}
 
 
 @cache

@@ -73,7 +73,6 @@ def _check_workload(name: str) -> str:
 class Settings(ActionSettings):
     ACTION: ClassVar[str] = "lua"
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = WORKLOADS
-    ALWAYS: ClassVar[frozenset[str]] = ActionSettings.ALWAYS | {"client"}
 
     lua: Annotated[str, AfterValidator(_check_workload), Field(description="the workload, or a Lua file of your own")]
     threads: Annotated[Count, COUNT, Field(description="client threads")] = 1

@@ -40,7 +40,6 @@ ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
 
 class Settings(ActionSettings):
     ACTIONS: ClassVar[Mapping[str, ActionFields]] = ACTIONS
-    ALWAYS: ClassVar[frozenset[str]] = ActionSettings.ALWAYS | {"client"}
 
     action: Annotated[
         Literal["load", "run", "check"], Field(description="load the tables, run transactions on them, or check them")
