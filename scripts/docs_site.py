@@ -40,7 +40,8 @@ def main(folder: Path) -> None:
     config = YAML().load(ROOT / "mkdocs.yml")
     gallery = next(entry for entry in config["nav"] if "Gallery" in entry)
     pages = [{title(name): f"{REPORTS}/{name}.md"} for name in reports]
-    gallery["Gallery"] = [gallery["Gallery"], {"What became of each table": "gallery/articles.md"}, {"Reports": pages}]
+    others = [{"Tables of each article": "gallery/articles.md"}, {"Claims of articles": "gallery/claims.md"}]
+    gallery["Gallery"] = [gallery["Gallery"], *others, {"Reports": pages}]
     YAML().dump(config, folder / "mkdocs.yml")
 
 
@@ -56,11 +57,9 @@ def report_page(name: str) -> str:
 
 
 def charts(name: str) -> str:
-    """Link the page with charts, which few reports have in the gallery."""
-    if not (GALLERY / f"{name}.html").is_file():
-        return ""
-    picture = f"\n\n[![How the page with charts begins](../{name}.png)](../{name}.html)"
-    return f" The same [with charts](../{name}.html).{picture if (GALLERY / f'{name}.png').is_file() else ''}"
+    """Show the first chart; link the page with all of them, which few reports have in the gallery."""
+    page = f" The same [with charts](../{name}.html)." if (GALLERY / f"{name}.html").is_file() else ""
+    return f"{page}\n\n![The first chart](../{name}.svg)"
 
 
 def plain_page(text: str, page: Path, docs: Path) -> str:

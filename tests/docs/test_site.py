@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scripts import commands_page, docs_site, gallery, report_keys_page
-from tests.browser import browser
+from tests.browser import PHONE, browser
 from tests.docs.pages import DOCS, ROOT
 from tests.needs import needs
 from tests.waiting import until
@@ -78,7 +78,7 @@ FOUND = f"Array.from({SEARCH}.querySelectorAll('a'), each => each.href)"
 
 
 @needs("chromium")
-def test_search_works_without_a_web_server(site: Path, tmp_path: Path) -> None:
+def test_search_works_without_a_web_server_and_no_page_is_wider_than_a_phone(site: Path, tmp_path: Path) -> None:
     with browser(tmp_path / "profile") as page:
         page.open(site / "index.html")
         page.run(OPEN)
@@ -88,3 +88,6 @@ def test_search_works_without_a_web_server(site: Path, tmp_path: Path) -> None:
         assert any("language.html" in link for link in page.run(FOUND))
         assert [url for url in page.requests() if not url.startswith(("file:", "data:", "blob:"))] == []
         assert page.complaints() == []
+        for name in ("index", "tutorial/index", "tutorial/two-releases", "gallery/index"):
+            page.open(site / f"{name}.html", PHONE)
+            assert page.run("document.documentElement.scrollWidth") == PHONE, name

@@ -52,6 +52,19 @@ def test_a_page_shows_the_whole_spec_before_all_else(page: Path) -> None:
     assert f"stepgrid run {first.file}" in commands_and_report(page)[0]
 
 
+@pytest.mark.parametrize("name", ["own-patch", pytest.param("server", marks=pytest.mark.nightly)])
+def test_a_lesson_of_the_tutorial_ends_in_its_report(name: str, tmp_path: Path) -> None:
+    page = DOCS / "tutorial" / f"{name}.md"
+    require(*{name for word, name in NEEDS.items() if word in page.read_text(encoding="utf-8")})
+    write_files(page, tmp_path)
+    commands = "".join(block.text for block in blocks(page, "sh"))
+    report = next(block.text for block in blocks(page, "text") if "  page  " in block.text)
+    done = Lab(tmp_path).execute(["bash", "-ec", commands], 900, COLUMNS="100")
+    assert done.returncode == 0, done.stderr + done.stdout
+    title = report.split("   ")[0]
+    assert words(done.stdout, title) == words(report, title), done.stdout
+
+
 def commands_and_report(page: Path) -> tuple[str, str]:
     shown = list(blocks(page))
     position = next(number for number, block in enumerate(shown) if block.language == "sh" and not block.file)

@@ -9,7 +9,7 @@ import duckdb
 
 from tests.integration.conftest import SPEC
 
-ALIKE = ("same", "inconclusive")
+ALIKE = ("same", "undecided")
 
 
 def test_no_verdict_of_a_difference_for_the_same_and_one_for_a_slow_arm(lab: Any) -> None:

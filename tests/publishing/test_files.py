@@ -115,6 +115,13 @@ def test_the_citation_is_of_this_version() -> None:
     assert citation["version"] == __version__
 
 
+def test_the_folder_of_results_has_a_readme_and_git_ignores_all_else() -> None:
+    assert (ROOT / "outputs" / "README.md").is_file()
+    paths = ["outputs/README.md", "outputs/plans", "outputs/results/x/result.json"]
+    ignored = subprocess.run(["git", "check-ignore", *paths], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ignored.stdout.splitlines() == paths[1:]
+
+
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 110
 

@@ -5,6 +5,7 @@ import runpy
 import socket
 from pathlib import Path
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 
@@ -17,8 +18,8 @@ KEPT = sorted((ROOT / "docs" / "gallery").glob("*.txt"))
 def test_each_is_a_spec_with_that_scale_but_the_whole() -> None:
     for name in gallery.SPECS:
         text = (ROOT / gallery.spec(name)).read_text(encoding="utf-8")
-        assert (f"  {gallery.SCALE}:" in text) == ("--scale" in gallery.asked(name)), name
-    assert gallery.asked(gallery.WHOLE) == ["specs/quickstart.yaml"]
+        assert (f"  {gallery.SCALE}:" in text) == ("--scale" in gallery.arguments(name)), name
+    assert gallery.arguments(gallery.WHOLE) == ["specs/quickstart.yaml"]
 
 
 @pytest.mark.parametrize(
@@ -38,19 +39,33 @@ def test_the_host_of_a_summary() -> None:
     assert gallery.host(text) == "AMD EPYC, 2 cores, ext4 on vda"
 
 
-def test_the_page() -> None:
-    one = gallery.Exhibit("posts/a", "0f", "Title A", 3, 6, 65.0, frozenset({"2026-01-02"}), "4 cores")
-    more = one._replace(name="microbenchmarks", days=frozenset({"2026-01-01"}), seconds=5.4)
-    text = gallery.page([one, more])
-    assert "| [Title A](a.html), [as text](a.txt) | [a](../../specs/posts/a.yaml) | 3 | 6 | 1 min 05 s |\n" in text
-    assert (
-        "| [Title A](microbenchmarks.html), [as text](microbenchmarks.txt), "
-        "[per operation](microbenchmarks.per-operation.txt) "
-        "| [microbenchmarks](../../specs/microbenchmarks.yaml) | 3 | 6 | 0 min 05 s |\n"
-    ) in text
-    assert (
-        "Measuring took 1 min 10 s in all, without the builds; made on 2026-01-01 to 2026-01-02, on 4 cores, by" in text
+def test_the_page_is_a_grid_of_charts_with_an_answer_each() -> None:
+    first = gallery.Exhibit("posts/a", "0f", "Title A", "a: 2× of b", 3, 6, 65.0, frozenset({"2026-01-02"}), "4 cores")
+    second = first._replace(name="microbenchmarks", days=frozenset({"2026-01-01"}), seconds=5.4)
+    text = gallery.page([first, second])
+    assert "- [![Title A: the first chart](a.svg)](a.txt)\n\n    **[Title A](a.txt)**\n\n    a: 2× of b\n" in text
+    assert "    [text](a.txt) · [spec](../../specs/posts/a.yaml) · 3 cells, 6 stages, 1 min 05 s\n" in text
+    assert "[per operation](microbenchmarks.per-operation.txt) · 3 cells, 6 stages, 0 min 05 s\n" in text
+    assert "[![Title A: the first chart](quickstart.svg)](quickstart.html)" in gallery.card(
+        first._replace(name="quickstart")
     )
+    assert "Measuring took 1 min 10 s in all, without the builds; made on 2026-01-01 to 2026-01-02, on 4 cores." in text
+
+
+def test_the_chart_of_a_card_is_the_narrow_one_of_the_page() -> None:
+    picture = gallery.thumbnail((gallery.GALLERY / "quickstart.html").read_text(encoding="utf-8"))
+    assert re.match(
+        r'<svg xmlns="[^"]+" class="chart" role="img" aria-label="QPS of readww" viewBox="[-\d. ]+" width="3\d\d"',
+        picture,
+    )
+    ElementTree.fromstring(picture)
+
+
+def test_the_answer_of_a_card_is_one_line() -> None:
+    answer = {"text": "cache=half: 7–11 % of the QPS of cache=all (slower, certain)", "kind": "slower"}
+    assert gallery.brief_answer([answer]) == "cache=half: 7–11 % of the QPS of cache=all"
+    assert gallery.brief_answer([]) == "no comparison"
+    assert len(gallery.brief_answer([{"text": "word " * 60}])) <= gallery.LONGEST_ANSWER + 2
 
 
 def test_readme_and_gallery_show_one_run() -> None:

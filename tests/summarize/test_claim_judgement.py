@@ -3,8 +3,9 @@
 import pytest
 
 from stepgrid.plan.report_check import Figure
-from stepgrid.summarize.claim_judgement import FAILS, HOLDS, UNDECIDED, by_interval, is_paced, is_timed, load_reach
+from stepgrid.summarize.claim_judgement import FAILS, HOLDS, by_interval, is_paced, is_timed, load_reach
 from stepgrid.summarize.statistics.confidence_intervals import Interval
+from stepgrid.summarize.statistics.verdicts import UNDECIDED
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_only_ratios_between_the_sets_count(tmp_path: Path) -> None:
 
 def test_a_wide_interval_is_undecided_whatever_the_noise_floor() -> None:
     point = made.point(made.run("a", 0, 1000.0))
-    entry = Entry(RATIO, point, Interval(0.26, 0.05, 1.35, 3), 0.26, "inconclusive", floor=4.0)
+    entry = Entry(RATIO, point, Interval(0.26, 0.05, 1.35, 3), 0.26, "undecided", floor=4.0)
     layout, row = Layout({"results": "then"}, ("results",), ()), Row("readww", (), (Entry(BASE, point), entry))
     qps = Comparison(ComparedMetric(), layout, (("then",), ("now",)), (row,))
     undecided = ["reproduced within 2 % at 0 of 1 point", "undecided at 1: readww 0.26× [0.05, 1.35]"]

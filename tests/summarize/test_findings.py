@@ -26,7 +26,7 @@ from stepgrid.summarize.comparisons.comparison_axes import Layout
 from stepgrid.summarize.findings import Finding, findings, findings_by_metric
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.verdicts import DIFFERENT, FASTER, INCONCLUSIVE, INDICATIVE, ONE_LOAD, SAME, SLOWER
+from stepgrid.summarize.statistics.verdicts import DIFFERENT, FASTER, INDICATIVE, ONE_LOAD, SAME, SLOWER, UNDECIDED
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
@@ -77,9 +77,9 @@ def finding(
             SLOWER,
         ),
         (
-            of((SLOWER, 0.5), (SLOWER, 0.8), (SAME, 1.0), (INCONCLUSIVE, 1.1)),
+            of((SLOWER, 0.5), (SLOWER, 0.8), (SAME, 1.0), (UNDECIDED, 1.1)),
             "0.50–0.80× the QPS of cache=lru, in readww, at 2 of 4 values of threads (slower, certain · "
-            "largest drop threads=1: 0.50× [0.49, 0.51] · 1 same, 1 inconclusive)",
+            "largest drop threads=1: 0.50× [0.49, 0.51] · 1 same, 1 undecided)",
             SLOWER,
         ),
         (
@@ -100,13 +100,13 @@ def finding(
             "none",
         ),
         (
-            of((SAME, 1.0), (INCONCLUSIVE, 1.05)),
+            of((SAME, 1.0), (UNDECIDED, 1.05)),
             "undecided against cache=lru, in readww, at threads=2: 1.04–1.06× is possible "
             "(the same within 2 % at threads=1)",
             "none",
         ),
         (
-            [Entry(RATIO, interval=Interval(1.0, 1e-3, 1e3, 2), ratio=1.0, verdict=INCONCLUSIVE)],
+            [Entry(RATIO, interval=Interval(1.0, 1e-3, 1e3, 2), ratio=1.0, verdict=UNDECIDED)],
             "undecided against cache=lru, in readww, at threads=1: any ratio is possible",
             "none",
         ),
@@ -129,12 +129,12 @@ def finding(
             FASTER,
         ),
         (
-            [*of((SAME, 1.0)), Entry(RATIO, verdict=INCONCLUSIVE, idle="1 of 3 loads did nothing (0 QPS)")],
+            [*of((SAME, 1.0)), Entry(RATIO, verdict=UNDECIDED, idle="1 of 3 loads did nothing (0 QPS)")],
             "the same QPS as cache=lru, in readww, at threads=1 (within 2 % · 1 without work in a load)",
             "none",
         ),
         (
-            [Entry(RATIO, verdict=INCONCLUSIVE, idle="1 of 3 loads did nothing (0 QPS)")],
+            [Entry(RATIO, verdict=UNDECIDED, idle="1 of 3 loads did nothing (0 QPS)")],
             "no QPS in a load against cache=lru, in readww, at threads=1 (1 of 3 loads did nothing (0 QPS))",
             "none",
         ),
@@ -156,10 +156,10 @@ def test_text_of_an_arm(report: Report, entries: Sequence[Entry], text: str, kin
     ("entries", "pooled", "text", "kind"),
     [
         (
-            of((FASTER, 1.2), (INCONCLUSIVE, 1.1), (INCONCLUSIVE, 1.05)),
+            of((FASTER, 1.2), (UNDECIDED, 1.1), (UNDECIDED, 1.05)),
             over_all(FASTER, 1.12, 3),
             "1.12× the QPS of cache=lru, in readww, over all 3 values of threads (faster, certain: 1.12× [1.11, 1.13] "
-            "· by itself faster at threads=1 · 2 inconclusive)",
+            "· by itself faster at threads=1 · 2 undecided)",
             FASTER,
         ),
         (
@@ -171,14 +171,14 @@ def test_text_of_an_arm(report: Report, entries: Sequence[Entry], text: str, kin
             "both",
         ),
         (
-            of((INCONCLUSIVE, 1.2), (INCONCLUSIVE, 1.1)),
+            of((UNDECIDED, 1.2), (UNDECIDED, 1.1)),
             over_all(FASTER, 1.15, 2),
             "1.15× the QPS of cache=lru, in readww, over both values of threads (faster, certain: 1.15× [1.14, 1.16] "
-            "· no single point is certain · 2 inconclusive)",
+            "· no single point is certain · 2 undecided)",
             FASTER,
         ),
         (
-            of((INCONCLUSIVE, 1.0), (INCONCLUSIVE, 1.0)),
+            of((UNDECIDED, 1.0), (UNDECIDED, 1.0)),
             over_all(SAME, 1.0, 2),
             "the same QPS as cache=lru, in readww, over both values of threads (within 2 %: 1.00× [0.99, 1.01])",
             "none",

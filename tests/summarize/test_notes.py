@@ -296,7 +296,7 @@ def table(*ratios: float, verdict: str = "faster", refusal: str | None = None) -
     return Comparison(ComparedMetric(), layout, (("base",),), (Row("readww", (), tuple(entries)),))
 
 
-EQUAL = [table(1.0, 1.0, 1.0, 1.0, verdict="inconclusive") for _ in range(10)]
+EQUAL = [table(1.0, 1.0, 1.0, 1.0, verdict="undecided") for _ in range(10)]
 
 
 def test_one_weak_difference_among_many_comparisons_may_be_chance() -> None:

@@ -37,12 +37,12 @@ def test_statements_that_differ_are_named(made: Experiment, capsys: pytest.Captu
     path = made.store.verdicts(report.setup.plan)
     assert report_files.statements_of(report)[NAME]["said"] == "1.50× faster"
     assert capsys.readouterr().err == ""
-    edited(path, NAME, said="1.50× inconclusive")
+    edited(path, NAME, said="1.50× undecided")
     edited(path, "claim `more`", said="undecided")
     report_files.write_report(made.store, report)
     assert capsys.readouterr().err.splitlines() == [
         "another version of stepgrid made this report before: 2 of 8 statements differ",
-        f"{NAME}: 1.50× inconclusive before, 1.50× faster now",
+        f"{NAME}: 1.50× undecided before, 1.50× faster now",
         "claim `more`: undecided before, holds now",
     ]
     report_files.write_report(made.store, report)

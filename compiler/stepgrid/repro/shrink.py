@@ -35,8 +35,8 @@ from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample,
 from stepgrid.summarize.statistics.verdicts import (
     FASTER,
     HOPELESS,
+    OPEN,
     SLOWER,
-    UNDECIDED,
     StoppingRule,
     chance_of_decision,
     verdict,
@@ -197,7 +197,7 @@ class Shrinking:
         interval = intervals([Sample(tuple(logs))], LOOKS.level)[0] if len(logs) in LOOKS.looks else None
         if interval is None:
             return None
-        if verdict(interval.low, interval.high, SMALLEST_EFFECT) not in UNDECIDED:
+        if verdict(interval.low, interval.high, SMALLEST_EFFECT) not in OPEN:
             return Trial(is_shown(interval, self.repro.finding.interval), interval)
         is_hopeless = chance_of_decision(interval, LOOKS.most, StoppingRule(SMALLEST_EFFECT)) < HOPELESS
         return Trial(False, interval) if is_hopeless or len(logs) >= LOOKS.most else None

@@ -16,14 +16,14 @@ from stepgrid.language.problems import workflow_command
 from stepgrid.model.metrics import QPS
 from stepgrid.model.status import Status
 from stepgrid.summarize import findings, formats
-from stepgrid.summarize.claim_judgement import FAILS, HOLDS, UNDECIDED
+from stepgrid.summarize.claim_judgement import FAILS, HOLDS
 from stepgrid.summarize.claims import Case, Claim, case_words, first_cases, scope
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_formats import markdown
-from stepgrid.summarize.statistics.verdicts import SLOWER
+from stepgrid.summarize.statistics.verdicts import SLOWER, UNDECIDED
 
 # JUnit XML: claims as test cases at each of their points, and the measured steps that have no figures
 

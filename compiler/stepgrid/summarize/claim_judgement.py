@@ -26,8 +26,9 @@ from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, inverse, moved, special
+from stepgrid.summarize.statistics.verdicts import UNDECIDED
 
-HOLDS, FAILS, UNDECIDED = "holds", "fails", "undecided"
+HOLDS, FAILS = "holds", "fails"
 FEW = "not enough repeats"
 LEAST = 0.25  # that one load is taken to be off, however low the noise floor: it is of other hours
 NOISE = 0.30  # of a load, on a host whose noise nobody knows: busy ones have it (docs/statistics.md)

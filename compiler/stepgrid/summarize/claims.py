@@ -28,7 +28,6 @@ from stepgrid.plugins.layout import MARK, STEP
 from stepgrid.summarize.claim_judgement import (
     FAILS,
     HOLDS,
-    UNDECIDED,
     ClaimEvidence,
     Leaf,
     Outcome,
@@ -40,6 +39,7 @@ from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import DOUBT
 from stepgrid.summarize.data.points import Point, choose_points, group, label
 from stepgrid.summarize.report_tables import Caveat
+from stepgrid.summarize.statistics.verdicts import UNDECIDED
 
 ORDER = (FAILS, UNDECIDED, HOLDS)  # the worst first
 MARKS = {HOLDS: "✔", FAILS: "✘", UNDECIDED: "?"}

@@ -22,7 +22,7 @@ from stepgrid.summarize.statistics import verdicts
 AXIS = "results"
 SUFFIX = "@2"  # of cells of the second set, and of its stages that the first set has another result of
 SAME_RUNS = "both sets are the same runs: they reproduce nothing"
-REPRODUCED, NOT_REPRODUCED, UNDECIDED = "reproduced", "not reproduced", "undecided"
+REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 MOST_POINTS = 3  # points that are named
 MOST_INPUTS, MOST_CELLS = 12, 200  # inputs that are named, cells that are looked at
 
@@ -81,7 +81,7 @@ def reproduction_sentences(comparisons: Iterable[Comparison], effect: float) -> 
     between = [comparison for comparison in comparisons if AXIS in comparison.layout.base]
     metrics = dict.fromkeys(comparison.metric.title for comparison in between)
     for metric in metrics:
-        points: Mapping[str, list[str]] = {REPRODUCED: [], NOT_REPRODUCED: [], UNDECIDED: []}
+        points: Mapping[str, list[str]] = {REPRODUCED: [], NOT_REPRODUCED: [], verdicts.UNDECIDED: []}
         for comparison in between:
             for case in comparison.cases() if comparison.metric.title == metric else ():
                 ratio = ratio_text(case.entry.ratio, case.entry.interval, units.TIMES) or case.entry.idle
@@ -90,7 +90,7 @@ def reproduction_sentences(comparisons: Iterable[Comparison], effect: float) -> 
             prefix = f"{metric}: " if len(metrics) > 1 else ""
             share = f"{len(points[REPRODUCED])} of {counted(total, 'point')}"
             yield f"{prefix}reproduced within {units.percent(effect)} at {share}"
-            for outcome in (NOT_REPRODUCED, UNDECIDED):
+            for outcome in (NOT_REPRODUCED, verdicts.UNDECIDED):
                 if texts := points[outcome]:
                     yield f"{prefix}{outcome} at {len(texts)}: {'; '.join(units.first(texts, MOST_POINTS))}"
 
@@ -99,7 +99,7 @@ def _outcome(case: Case) -> str:
     """Sort a ratio by its verdict: a wide interval is undecided, however near to 1 the ratio is."""
     if case.entry.verdict == verdicts.SAME:
         return REPRODUCED
-    return NOT_REPRODUCED if case.entry.is_difference else UNDECIDED
+    return NOT_REPRODUCED if case.entry.is_difference else verdicts.UNDECIDED
 
 
 # Cells of both sets: those with equal labels on the axes that both have

@@ -39,13 +39,13 @@ from stepgrid.summarize.statistics.verdicts import (
     DIFFERENCES,
     DIFFERENT,
     FASTER,
-    INCONCLUSIVE,
     INDICATIVE,
     LESS_EVEN,
     MORE_EVEN,
     ONE_LOAD,
     SAME,
     SLOWER,
+    UNDECIDED,
     WORSE,
 )
 
@@ -198,7 +198,7 @@ def _arm_finding(arm: Arm, effect: float) -> Finding | None:
         words = _pooled_difference(arm, pooled)
     elif certain:
         words = _difference(arm, certain)
-    elif arm.of(SAME, DIFFERENT, INCONCLUSIVE):
+    elif arm.of(SAME, DIFFERENT, UNDECIDED):
         words = _no_difference(arm, effect)
     else:
         words = _no_verdict(arm)
@@ -246,7 +246,7 @@ def _pooled_difference(arm: Arm, pooled: PooledRatio) -> _Words:
 
 
 def _no_difference(arm: Arm, effect: float) -> _Words:
-    same, different, undecided = arm.of(SAME), arm.of(DIFFERENT), arm.of(INCONCLUSIVE)
+    same, different, undecided = arm.of(SAME), arm.of(DIFFERENT), arm.of(UNDECIDED)
     pooled, within = arm.pooled, f"within {percent(effect)}"
     over_all = f"over all points {_pooled_text(pooled)}, {pooled.verdict}" if pooled else ""
     if different:
@@ -260,7 +260,7 @@ def _no_difference(arm: Arm, effect: float) -> _Words:
         detail = f"as {arm.comparison.base}{_in_step(arm)}, over {_all_points(arm)}"
         return _Words(f"the same {arm.metric}", detail, [f"{within}: {_pooled_text(pooled)}"])
     detail = f"against {_base_and_place(undecided, arm)}: {_possible(undecided)}"
-    notes = [f"the same {within} {_at(same, arm)}" if same else "", over_all, _counts(arm, (SAME, INCONCLUSIVE))]
+    notes = [f"the same {within} {_at(same, arm)}" if same else "", over_all, _counts(arm, (SAME, UNDECIDED))]
     return _Words("undecided", detail, notes)
 
 
@@ -410,7 +410,7 @@ def _possible(cases: Sequence[ArmCase]) -> str:
 
 
 def _counts(arm: Arm, words: Sequence[str]) -> str:
-    """Count the other outcomes: 2 inconclusive, 1 failed."""
+    """Count the other outcomes: 2 undecided, 1 failed."""
     counts = Counter(case.word for case in arm.cases if case.word not in (*words, *_UNCOMPARED))
     return ", ".join(f"{count} {word}" for word, count in counts.items())
 

@@ -426,7 +426,7 @@ def _many_comparisons(comparisons: Sequence[Comparison], effect: float) -> Itera
     if weak := sum(value > FALSE_DISCOVERIES for value in differences):
         text = (
             f"{weak} of the {len(differences)} differences may be chance: if the {len(judged)} comparisons of all "
-            f"tables were judged together and not table by table, {weak} would be inconclusive"
+            f"tables were judged together and not table by table, {weak} would be undecided"
         )
         yield Doubt(f"{weak} of {len(differences)} differences may be chance", text)
 

@@ -31,7 +31,6 @@ from stepgrid.summarize.causes import (
     default_changes,
     plan_changes,
 )
-from stepgrid.summarize.claim_judgement import UNDECIDED
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import RATIO, Case, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
@@ -44,10 +43,10 @@ from stepgrid.summarize.setup import Setup, spec_words
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import (
     ARROWS,
-    INCONCLUSIVE,
     MEANING,
     ONE_LOAD,
     PATIENCE,
+    UNDECIDED,
     needed_loads,
     too_wide,
 )
@@ -106,7 +105,7 @@ def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:
     """Yield arm and base of each difference, and of undecided points that go the same way."""
     rises = {(case.entry.ratio or 0) > 1 for case in cases if case.entry.is_difference}
     for case in cases:
-        if case.entry.is_difference or (case.entry.verdict == INCONCLUSIVE and rises == {(case.entry.ratio or 0) > 1}):
+        if case.entry.is_difference or (case.entry.verdict == UNDECIDED and rises == {(case.entry.ratio or 0) > 1}):
             yield case.point, case.base
 
 
@@ -215,7 +214,7 @@ def advice(report: Report) -> list[str]:
     lines = []
     if ONE_LOAD in outcomes:
         lines.append("One load gives no verdict: `repeat: 3` or more does.")
-    if INCONCLUSIVE in outcomes:
+    if UNDECIDED in outcomes:
         lines.append(_loads_advice(report))
     if any(text.startswith(OTHER_HOST) for text in refusals):
         lines.append("Arms of two hosts get no verdict: measure them on one, or compare hosts by `hardware`.")
@@ -239,7 +238,7 @@ def _cases(report: Report) -> list[ArmCase]:
 
 
 def _wide_intervals(report: Report) -> list[Interval]:
-    intervals = [case.entry.interval for case in _cases(report) if case.word == INCONCLUSIVE and case.entry.interval]
+    intervals = [case.entry.interval for case in _cases(report) if case.word == UNDECIDED and case.entry.interval]
     return too_wide(intervals, report.setup.effect)
 
 
@@ -359,11 +358,11 @@ def _more_loads(report: Report, spec: str) -> Iterator[tuple[str, str]]:
         yield f"run {spec} --set repeat={USUAL_LOADS}", why
     elif report.setup.until:
         return
-    elif INCONCLUSIVE in outcomes and ((wanted := loads_wanted(report)) or MOST_LOADS) > loads:
+    elif UNDECIDED in outcomes and ((wanted := loads_wanted(report)) or MOST_LOADS) > loads:
         if wanted is None or wanted > PATIENCE:
             yield f"plan {spec} --budget 2h", "which loads, runs and durations would tell most in two hours"
         else:
-            goal = f"enough to see {percent(DIFFERENCE)} at half of the inconclusive points"
+            goal = f"enough to see {percent(DIFFERENCE)} at half of the undecided points"
             yield f"run {spec} --set repeat={wanted}", f"{goal}; nothing is measured twice{COST}"
     elif is_undecided or not report.notes.coverage.incomplete:
         gain = "intervals narrow" if is_undecided else "intervals are a third narrower"

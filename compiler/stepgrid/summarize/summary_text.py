@@ -333,7 +333,7 @@ def _words(report: Report) -> Iterator[str]:
 # Brief: at most 18 lines for a terminal of 80 or 100 columns, at the end of a run and of `report`
 
 MOST_LINES, MOST_ROWS = 18, 6
-_MARKS = {**ARROWS, verdicts.DIFFERENT: "≠", verdicts.INCONCLUSIVE: "?"}
+_MARKS = {**ARROWS, verdicts.DIFFERENT: "≠", verdicts.UNDECIDED: "?"}
 _STYLES = {
     **dict.fromkeys((verdicts.FASTER, verdicts.BETTER, verdicts.MORE_EVEN), "green"),
     **dict.fromkeys((verdicts.SLOWER, verdicts.WORSE, verdicts.LESS_EVEN), "red"),

@@ -95,7 +95,7 @@ def test_sentences() -> None:
 
 def test_a_load_that_did_nothing_leaves_a_comparison_undecided_and_asks_for_no_more() -> None:
     whole = table(FAST)
-    idle = Entry(RATIO, point("idle", 3), verdict="inconclusive", idle="1 of 3 loads did nothing (0 QPS)")
+    idle = Entry(RATIO, point("idle", 3), verdict="undecided", idle="1 of 3 loads did nothing (0 QPS)")
     row = replace(whole.rows[0], entries=(*whole.rows[0].entries, idle))
     found = decide([replace(whole, arms=(*whole.arms, ("idle",)), rows=(row,))], Limits(REPEAT, 0.02, LoadCosts()))
     assert list(decision_sentences(found, REPEAT)) == [

@@ -99,7 +99,7 @@ def test_eight_steps_find_what_one_alone_does_not() -> None:
     assert [sum(one.verdict == "faster" for one in entries) for entries in (alone, together)] == [5, 8]
 
 
-@pytest.mark.parametrize(("floor", "verdict", "doubts"), [(0.03, "faster", ()), (0.08, "inconclusive", (INSIDE,))])
+@pytest.mark.parametrize(("floor", "verdict", "doubts"), [(0.03, "faster", ()), (0.08, "undecided", (INSIDE,))])
 def test_a_difference_within_the_noise_floor_is_none(floor: float, verdict: str, doubts: tuple[str, ...]) -> None:
     case = entry(judged([section(SURE)], evidence(floor)))
     assert (case.verdict, case.floor, case.doubts) == (verdict, floor, doubts)
@@ -128,10 +128,10 @@ def test_a_load_that_did_nothing_is_never_left_out() -> None:
     """Without it the arm would be the same: 1010, 1005 and 995 against about 1,000."""
     steps = [section({("base",): [1000, 1002, 998, 1001, 999], ("other",): [0, 1010, 0, 1005, 995]})]
     there, back = (entry(judged(steps, base={"arm": base})) for base in ("base", "other"))
-    assert (there.verdict, there.ratio, there.interval) == ("inconclusive", None, None)
+    assert (there.verdict, there.ratio, there.interval) == ("undecided", None, None)
     assert there.idle == "2 of 5 loads did nothing (0 QPS)"
     assert back.idle == "of the base: 2 of 5 loads did nothing (0 QPS)"
-    assert comparison_table(judged(steps)).rows[0][-1].text == "inconclusive †"
+    assert comparison_table(judged(steps)).rows[0][-1].text == "undecided †"
 
 
 def test_an_arm_that_did_nothing_does_not_change_the_others() -> None:
@@ -140,7 +140,7 @@ def test_an_arm_that_did_nothing_does_not_change_the_others() -> None:
     alone = entry(judged([section({labels: figures[labels] for labels in list(figures)[:2]}, [axis])]))
     other, idle = (case.entry for case in judged([section(figures, [axis])]).cases())
     assert other.interval == alone.interval
-    assert (idle.verdict, idle.idle) == ("inconclusive", "3 of 3 loads did nothing (0 QPS)")
+    assert (idle.verdict, idle.idle) == ("undecided", "3 of 3 loads did nothing (0 QPS)")
 
 
 # Metrics

@@ -23,7 +23,7 @@ from stepgrid.summarize.statistics.verdicts import (
     verdict,
 )
 
-OPPOSITE = {"faster": "slower", "slower": "faster", **{word: word for word in ("same", "different", "inconclusive")}}
+OPPOSITE = {"faster": "slower", "slower": "faster", **{word: word for word in ("same", "different", "undecided")}}
 RULE, WIDTH = StoppingRule(0.02), StoppingRule(0.02, 0.02)
 SERIES = Interval(1.0, 0.9, 1.1, 1)
 
@@ -44,12 +44,12 @@ def reaching(ratio: float, reach: float, loads: int = 3) -> Interval:
         (1.03, 1.2, "faster"),
         (1.01, 1.2, "different"),
         (1.019, 1.021, "different"),
-        (1.0, 1.2, "inconclusive"),
+        (1.0, 1.2, "undecided"),
         (0.99, 1.01, "same"),
-        (0.97, 1.01, "inconclusive"),
+        (0.97, 1.01, "undecided"),
         (0.5, 0.97, "slower"),
         (0.5, 0.99, "different"),
-        (0.5, 2.0, "inconclusive"),
+        (0.5, 2.0, "undecided"),
     ],
 )
 def test_the_whole_interval_decides(low: float, high: float, word: str) -> None:

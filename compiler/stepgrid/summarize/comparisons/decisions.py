@@ -18,7 +18,7 @@ from stepgrid.summarize.comparisons.comparison import Case, Comparison
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import (
     HOPELESS,
-    UNDECIDED,
+    OPEN,
     VERDICTS,
     StoppingRule,
     chance_of_decision,
@@ -145,7 +145,7 @@ def _is_case_decided(case: Case, interval: Interval, limits: Limits) -> bool:
     """Tell whether a case has its width or its verdict; a difference within the noise floor has none yet."""
     if limits.repeat.width is not None:
         return is_decided(interval, limits.rule)
-    return case.entry.verdict in VERDICTS and case.entry.verdict not in UNDECIDED
+    return case.entry.verdict in VERDICTS and case.entry.verdict not in OPEN
 
 
 def load_requests(decisions: Sequence[Decision]) -> list[tuple[str, int, str]]:

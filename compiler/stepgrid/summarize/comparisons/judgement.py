@@ -210,7 +210,7 @@ def _judge_entry(entry: Entry, base: Point, metric: ComparedMetric, evidence: Ev
     losses = _both(point.losses, base.losses)
     doubts = (*filter(None, (losses,)), *evidence.marks(point, base, shares_loads))
     if idle := idleness(point, base, metric.name):
-        return replace(entry, verdict=verdicts.INCONCLUSIVE, idle=idle, losses=losses, doubts=(idle, *doubts))
+        return replace(entry, verdict=verdicts.UNDECIDED, idle=idle, losses=losses, doubts=(idle, *doubts))
     if entry.ratio is None:
         return replace(entry, kind=NO_BASE, losses=losses)
     refusal = evidence.refusal(point, base)
@@ -227,8 +227,8 @@ def _judge_entry(entry: Entry, base: Point, metric: ComparedMetric, evidence: Ev
     if entry.refusal:
         return entry
     word = verdict_of(entry.interval, evidence.effect, metric)
-    if word not in (verdicts.SAME, verdicts.INCONCLUSIVE) and is_within(entry.floor, entry.interval.ratio):
-        return replace(entry, verdict=verdicts.INCONCLUSIVE, doubts=(*entry.doubts, INSIDE))
+    if word not in (verdicts.SAME, verdicts.UNDECIDED) and is_within(entry.floor, entry.interval.ratio):
+        return replace(entry, verdict=verdicts.UNDECIDED, doubts=(*entry.doubts, INSIDE))
     return replace(entry, verdict=word)
 
 
@@ -297,8 +297,8 @@ def _pool_axis(
             continue
         word = verdict_of(interval, evidence.effect, metric) if interval else verdicts.ONE_LOAD
         floors = [evidence.noise.floor(*pair, shares_loads, metric.name) for pair in pool.pairs.values()]
-        if interval and word not in (verdicts.SAME, verdicts.INCONCLUSIVE) and is_within(_pooled_floor(floors), ratio):
-            word = verdicts.INCONCLUSIVE
+        if interval and word not in (verdicts.SAME, verdicts.UNDECIDED) and is_within(_pooled_floor(floors), ratio):
+            word = verdicts.UNDECIDED
         yield PooledRatio(
             step=section.step,
             axis=axis,

@@ -14,7 +14,7 @@ from stepgrid.model.plan import MOST_LOADS
 from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.summarize.statistics.confidence_intervals import Interval, special
 
-FASTER, SLOWER, SAME, INCONCLUSIVE = "faster", "slower", "same", "inconclusive"
+FASTER, SLOWER, SAME, UNDECIDED = "faster", "slower", "same", "undecided"
 MORE, LESS = "more", "less"  # for a metric of which neither direction is better
 BETTER, WORSE = "better", "worse"  # for a metric that is neither a rate nor a time
 MORE_EVEN, LESS_EVEN = "more even", "less even"  # for the variation of QPS
@@ -22,8 +22,8 @@ DIFFERENT = "different"  # surely, but perhaps by less than the smallest effect
 INDICATIVE = "indicative"  # a single load that differs by its time series: no verdict
 ONE_LOAD = "one load"  # a single load that says nothing else
 
-VERDICTS = (FASTER, SLOWER, BETTER, WORSE, MORE_EVEN, LESS_EVEN, MORE, LESS, SAME, DIFFERENT, INCONCLUSIVE)
-UNDECIDED = (DIFFERENT, INCONCLUSIVE)
+VERDICTS = (FASTER, SLOWER, BETTER, WORSE, MORE_EVEN, LESS_EVEN, MORE, LESS, SAME, DIFFERENT, UNDECIDED)
+OPEN = (DIFFERENT, UNDECIDED)  # no decision
 DIFFERENCES = (FASTER, SLOWER, BETTER, WORSE, MORE_EVEN, LESS_EVEN, MORE, LESS)
 ARROWS = {
     **dict.fromkeys((FASTER, BETTER, MORE_EVEN), "▲"),
@@ -44,7 +44,7 @@ MEANING = {
     LESS: "the whole interval lies below the smallest effect, for a metric without a better direction",
     SAME: "the whole interval lies within the smallest effect",
     DIFFERENT: "the whole interval lies on one side of 1, an end of it within the smallest effect",
-    INCONCLUSIVE: "the interval is too wide for any of these, or the ratio within the noise floor",
+    UNDECIDED: "the interval is too wide for any of these, or the ratio within the noise floor",
     INDICATIVE: "one load only: its time series differ, another load may say otherwise",
     ONE_LOAD: "one load only: no verdict",
 }
@@ -82,7 +82,7 @@ def verdict(low: float, high: float, effect: float) -> str:
         return SLOWER
     if math.log(low) >= -margin and math.log(high) <= margin:
         return SAME
-    return DIFFERENT if low > 1 or high < 1 else INCONCLUSIVE
+    return DIFFERENT if low > 1 or high < 1 else UNDECIDED
 
 
 def single(low: float, high: float, effect: float) -> str:
@@ -101,7 +101,7 @@ class StoppingRule(NamedTuple):
 def is_decided(interval: Interval, rule: StoppingRule) -> bool:
     if rule.width is not None:
         return interval.high <= interval.ratio * (1 + rule.width)  # the upper side is the longer one
-    return verdict(interval.low, interval.high, rule.effect) not in UNDECIDED
+    return verdict(interval.low, interval.high, rule.effect) not in OPEN
 
 
 def chance_of_decision(interval: Interval, most: int, rule: StoppingRule) -> float:
