@@ -212,7 +212,7 @@ PAGE = """\
 For those who want to see what comes out of published experiments.
 
 **These are tries**: specs at their `smoke` scale (the quickstart is whole), run beside other work on two cores. They
-show what a report has, not which engine is faster.
+show the form of reports, not which engine is faster.
 
 <div class="grid cards" markdown>
 
