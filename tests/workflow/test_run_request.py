@@ -14,6 +14,7 @@ from snakemake.cli import parse_config
 from snakemake_interface_executor_plugins.utils import format_cli_arg
 
 from stepgrid import pipeline
+from stepgrid.host import sysfs
 from stepgrid.language.site import VARIABLE
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, PlannedStep, Report
 from stepgrid.plugins.registry import DRIVERS, unrunnable_kinds
@@ -246,6 +247,15 @@ def test_probes_that_need_a_server(key: str, monkeypatch: pytest.MonkeyPatch) ->
     stage = replace(stage, steps=(replace(stage.steps[0], setup=probes),))
     said = f"a.yaml: probe `rows` asks for `{key}`, which needs a server; rocksdb is none"
     assert unsupported("a.yaml", [MADE], [stage, stage]) == [said]
+
+
+def test_a_power_cut_is_refused_by_a_host_that_cannot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sysfs, "ROOT", tmp_path)
+    steps = {how: replace(_stage("crash").steps[0], settings={"how": how}) for how in ("kill", "power")}
+    stages = {how: replace(_stage("crash"), steps=(step,)) for how, step in steps.items()}
+    assert unsupported("a.yaml", [MADE], [stages["kill"]]) == []
+    message = f"a.yaml: step `{steps['power'].name}` cuts the power of a disk, which this host cannot: it needs root"
+    assert unsupported("a.yaml", [MADE], [*stages.values()]) == [message]
 
 
 @pytest.mark.usefixtures("declared_only")
