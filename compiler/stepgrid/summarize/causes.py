@@ -118,12 +118,12 @@ def why(comparison: Comparison, case: Case, setup: Setup, growth: Growth | None 
     if not case.entry.is_difference:
         return plans
     patches = setup.builds[build].patches if (build := _build(comparison, case.point)) in setup.builds else ()
-    known = [*plans, *(f"patch {name}" for name in patches)]
+    changes = [*plans, *(f"patch {name}" for name in patches)]
     defaults = default_changes(comparison, case.point, setup)
     texts = [cause.text for cause in causes(case.point, case.base, growth)]
     if len(defaults) <= MOST_DEFAULTS:
-        return [*known, *defaults, *texts]
-    return [*known, *texts, f"{counted(len(defaults), 'default')} of the builds differ"]
+        return [*changes, *defaults, *texts]
+    return [*changes, *texts, f"{counted(len(defaults), 'default')} of the builds differ"]
 
 
 def plan_changes(setup: Setup, arm: Point, base: Point) -> list[str]:
