@@ -53,6 +53,7 @@ _PACKAGES = (  # instead of compiled releases: seconds, and no network but the p
     "suite: [{when: \"version < '8'\", value: bookworm}, {value: trixie}]}}",
     "report.base.build=rocksdb-7.8.3",
     "report.tables=[{title: relative QPS, layout: relative, where: {step: [revrangeww, fwdrangeww, readww]}}]",
+    "claims=null",
 )
 SUBJECTS: Mapping[str, Subject] = {
     "small": Subject("a.yaml", (), "go"),

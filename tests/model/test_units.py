@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from stepgrid.model import units
@@ -208,6 +208,7 @@ def test_an_interval_has_as_many_digits_as_tell_its_ends_apart(
 def test_ends_that_differ_are_told_apart_whatever_their_size(power: float, width: float) -> None:
     low = 10.0**power
     high = low * width
+    assume(min(abs(low - 1), abs(high - 1)) > 1e-9)  # an end that no digits tell from 1
     text = units.ratio_interval(low, high)
     ends = text.strip("[]").split(", ")
     assert len(ends) == 2
