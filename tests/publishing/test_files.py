@@ -22,7 +22,7 @@ from stepgrid import __version__
 from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parents[2]
-ZIZMOR = Path(sys.executable).with_name("zizmor")
+ZIZMOR, UVX = Path(sys.executable).with_name("zizmor"), Path(sys.executable).with_name("uvx")
 
 
 def test_the_version_is_semantic() -> None:
@@ -98,6 +98,16 @@ def test_actions_are_pinned_and_permissions_are_those_of_each_job(path: Path) ->
 def test_zizmor_finds_no_fault_of_security_in_workflows() -> None:
     done = subprocess.run([ZIZMOR, "--offline", ".github", "action.yml"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.nightly  # fetched when it first runs
+@needs("pip")
+@pytest.mark.skipif(not UVX.exists(), reason="`make publishing` installs uv")
+def test_the_workflow_is_formatted_as_the_catalogue_checks_it() -> None:
+    done = subprocess.run(
+        [UVX, "--quiet", "snakefmt@2.1.0", "--check", "workflow/Snakefile"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.nightly  # compiled when it first runs
