@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -378,6 +379,22 @@ def test_a_look_reads_only_what_changed(loaded, monkeypatch):
     monkeypatch.setattr(images, "file_checksum", None)
     assert image_damage(loaded.store, "s-a") is None
     assert image_damage(loaded.store, "s-b") is None  # there is none
+
+
+def test_nothing_is_left_of_a_database_that_had_a_file_system_of_its_own(tmp_path, monkeypatch):
+    (tmp_path / "db").mkdir()
+    (tmp_path / "db" / "a").write_text("text")
+    store, rename = Store(tmp_path / "outputs"), os.rename
+
+    def refuse(old, new):
+        if Path(old).name == "db":
+            raise OSError(errno.EXDEV, "another file system")
+        rename(old, new)
+
+    monkeypatch.setattr(os, "rename", refuse)
+    save(store, "s-a", "s-a", tmp_path / "db", SavingRules())
+    assert not (tmp_path / "db").exists()
+    assert (store.image("s-a") / paths.DATA / "a").read_text() == "text"
 
 
 def test_of_a_large_image_samples_are_taken(tmp_path, monkeypatch):

@@ -167,6 +167,7 @@ def save(store: Store, owner: str, stage: str, data: Path, rules: SavingRules, *
             if error.errno != errno.EXDEV:
                 raise
             clone_tree(data, staged / DATA, tree, rules.immutable)  # live databases may have a file system of their own
+            remove_tree(data)
         sums = fingerprint(staged / DATA, tree, rules.checksums)
         record = {"stage": stage, "made": now(), "bytes": tree.bytes, **record, **tree.to_json(), **sums}
         write_json(staged / IMAGE_FILE, record)
