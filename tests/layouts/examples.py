@@ -306,7 +306,7 @@ EXAMPLES: Mapping[str, Example] = {
     "functions": Example(
         "CPU by function, where the collector perf_record sampled it: functions whose time changed most come first, "
         "`top: 5` shows five. Braces hold functions that were renamed or inlined into each other. The sum is of all "
-        "rows above it, and is to be what was measured.", "{layout: functions}", _functions()),
+        "rows above it, and should equal the measured CPU.", "{layout: functions}", _functions()),
     "table_sizes": Example(
         "What a step has left: each table, and each of its indexes, with its garbage. Of one load.",
         "{layout: table_sizes}", _sizes()),
