@@ -52,7 +52,8 @@ def test_a_page_shows_the_whole_spec_before_all_else(page: Path) -> None:
     assert f"stepgrid run {first.file}" in commands_and_report(page)[0]
 
 
-@pytest.mark.parametrize("name", ["own-patch", pytest.param("server", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", ["own-patch", "server"])
 def test_a_lesson_of_the_tutorial_ends_in_its_report(name: str, tmp_path: Path) -> None:
     page = DOCS / "tutorial" / f"{name}.md"
     require(*{name for word, name in NEEDS.items() if word in page.read_text(encoding="utf-8")})
