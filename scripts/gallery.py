@@ -32,7 +32,7 @@ SPECS = (
     "posts/2023-01-insert-benchmark-amd", "posts/2026-06-insert-benchmark-postgres",
     "posts/2023-08-myrocks-gc-debt", "posts/2024-11-mysql-scan-regressions", "posts/2025-11-sysbench-postgres",
     "posts/2025-12-sysbench-mysql", "posts/2016-01-linkbench-disk-array", "posts/2025-01-vector-mariadb-pgvector",
-    "microbenchmarks", "pgbench", "tpcc", "embedded",
+    "microbenchmarks", "microbenchmarks-versions", "pgbench", "tpcc", "embedded",
 )  # fmt: skip
 PAGES = (WHOLE, "posts/2023-01-insert-benchmark-amd", "posts/2023-08-myrocks-gc-debt")  # kept with their charts
 LONG_TABLES = {"microbenchmarks": "per operation"}  # too long for the summary
