@@ -101,10 +101,11 @@ def test_a_text_is_read_back() -> None:
 
 def test_windows_stand_for_the_whole_step() -> None:
     """Of 10 µs of CPU per operation a quarter had no sample."""
-    times = {"burn": 600.0, "main": 150.0, "[recorded]": 1000.0, "[event] cycles": 3000.0}
+    times = {"burn": 600.0, "main": 150.0, "[recorded]": 1000.0, "[event] cycles": 3000.0, "[wait] futex": 4.0}
     recorded = [("perf_record", name, time) for name, time in times.items()]
     assert {name: time for _, name, time in counts.profile_counts(recorded, {"cpu_us_per_op": 10.0})} == {
         "cycles": pytest.approx(30_000.0),
+        "futex": pytest.approx(40.0),
         "burn": pytest.approx(6.0),
         "main": pytest.approx(1.5),
         "[no sample]": pytest.approx(2.5),

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from stepgrid.host.sampling import ProcessGroup, Sampler, ThrottledSensor
+from stepgrid.host.sampling import RUNNABLE, RUNNING, UNNAMED, ProcessGroup, Sampler, ThreadTimes, ThrottledSensor
 
 BUSY = """
 import os, sys, time
@@ -261,3 +261,30 @@ def test_a_sampler_that_cannot_write_does_not_harm_the_step(tmp_path):
     sampler.start(os.getpid())
     sampler.stop(os.getpid())
     assert sampler.error.startswith("FileNotFoundError: ")
+
+
+WORKERS = """
+import threading, time
+for _ in range(5):
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+end = time.monotonic() + 60
+while time.monotonic() < end:
+    busy = time.process_time() + 0.001
+    while time.process_time() < busy:
+        pass
+    time.sleep(0.01)
+"""
+
+
+def test_threads_that_work_sleep_and_those_of_a_pool_are_idle():
+    """The latter are asleep in a futex, five times as long."""
+    with subprocess.Popen([sys.executable, "-c", WORKERS], process_group=0) as child:
+        threads, end = ThreadTimes(ProcessGroup(child.pid)), time.monotonic() + 2.5
+        while time.monotonic() < end:
+            time.sleep(threads.look())
+        child.kill()
+    seconds = threads.seconds()
+    assert 1.0 < sum(seconds.values()) < 3.0, seconds
+    name = max(seconds, key=seconds.__getitem__)
+    assert "nanosleep" in name or name in UNNAMED.values(), seconds
+    assert seconds[name] + seconds[RUNNING] + seconds[RUNNABLE] > 0.9 * sum(seconds.values()), seconds

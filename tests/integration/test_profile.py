@@ -1,4 +1,4 @@
-"""A profile pass over real runs of a program: the function that an arm calls more, with what it costs."""
+"""A profile pass over real runs of a program: the function that an arm calls more, and its sleeps, with their cost."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from tests.integration.conftest import Lab
 from tests.needs import may_profile, needs
 
 EXTRA = 10.0  # microseconds of each operation of the slow arm
+SLEEP = 1000.0  # likewise of the arm that sleeps
 PROGRAM = """\
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static double seconds(clockid_t clock) {
   struct timespec now;
@@ -32,11 +34,12 @@ BURN(look_up)
 BURN(verify_checksum)
 
 int main(int count, char** words) {
-  double length = atof(words[1]), extra = atof(words[2]);
+  double length = atof(words[1]), extra = atof(words[2]), sleep = atof(words[3]);
   long operations = 0;
   while (seconds(CLOCK_PROCESS_CPUTIME_ID) < length) {
     look_up(20);
     if (extra > 0) verify_checksum(extra);
+    if (sleep > 0) usleep(sleep);
     operations++;
   }
   printf("operations %ld rate %f\\n", operations, operations / seconds(CLOCK_PROCESS_CPUTIME_ID));
@@ -55,11 +58,11 @@ steps:
   - checkpoint: loaded
   - name: read
     kind: command
-    argv: ["{{program:burn}}", "3", "{{{{ params.extra }}}}"]
+    argv: ["{{program:burn}}", "{{{{ params.seconds }}}}", "{{{{ params.extra }}}}", "{{{{ params.sleep }}}}"]
     metrics:
       qps: {{pattern: "rate ([0-9.]+)", required: true}}
       operations: {{pattern: "operations ([0-9]+)", required: true}}
-params: {{extra: 0}}
+params: {{seconds: 3, extra: 0, sleep: 0}}
 sweep:
   checksums: {{from: loaded, points: {{once: {{params: {{extra: 0}}}}, always: {{params: {{extra: {EXTRA:g}}}}}}}}}
 repeat: 3
@@ -69,14 +72,17 @@ report:
 """
 
 
+SLEEPING = f"""\
+  sleeps: {{from: loaded, points: {{never: {{}}, always: {{params: {{sleep: {SLEEP:g}, seconds: 0.2}}}}}}}}
+repeat: 1
+profile: {{where: all, for: 30s, every: 31s}}
+report: {{base: {{sleeps: never}}, tables: [functions]}}
+"""
+
+
 @needs("perf", "cc")
 def test_the_planted_function_has_its_name_and_its_cost(lab: Lab) -> None:
-    if not may_profile():
-        pytest.skip("perf may not look at processes here: see kernel.perf_event_paranoid")
-    source = lab.folder / "src"
-    source.mkdir()
-    (source / "burn.c").write_text(PROGRAM, encoding="utf-8")
-    lab.write(SPEC)
+    _write(lab, SPEC)
     assert lab.run().returncode == 0
     measured = _results(lab.folder)
     lab.write(f"{SPEC}profile: {{where: changed, for: 30s, every: 31s, groups: [[page-faults, task-clock]]}}\n")
@@ -97,6 +103,27 @@ def test_the_planted_function_has_its_name_and_its_cost(lab: Lab) -> None:
         "events.task-clock",
         "events.page-faults",
     ]
+
+
+@needs("perf", "cc")
+def test_a_planted_sleep_is_the_first_wait_with_its_cost(lab: Lab) -> None:
+    _write(lab, SPEC[: SPEC.index("  checksums:")] + SLEEPING)
+    assert lab.run().returncode == 0
+    shown = lab.execute(lab.argv("report", "spec.yaml", "--table", "off the CPU", "--format", "json"))
+    (table,) = json.loads(shown.stdout)
+    first, *_, running, total = table["rows"]
+    assert "sleep" in first[0]["text"]
+    assert first[3]["value"] == pytest.approx(SLEEP, rel=0.2)
+    assert [running[0]["text"], total[0]["text"]] == ["running", "sum"]
+
+
+def _write(lab: Lab, spec: str) -> None:
+    if not may_profile():
+        pytest.skip("perf may not look at processes here: see kernel.perf_event_paranoid")
+    source = lab.folder / "src"
+    source.mkdir()
+    (source / "burn.c").write_text(PROGRAM, encoding="utf-8")
+    lab.write(spec)
 
 
 def _results(folder: Path) -> dict[str, bytes]:

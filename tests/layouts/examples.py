@@ -180,10 +180,18 @@ def _functions() -> Block:
         SUM_ROW: (5.16, FunctionTime(8.09, 2.93, 0.31)),
         MEASURED_ROW: (5.2, FunctionTime(8.11, 2.91, 0.3)),
     }
-    base = {name: FunctionTime(time) for name, (time, _) in times.items()}
+    waits = {
+        "futex_do_wait": (1.9, FunctionTime(4.02, 2.12, 0.3)),
+        "waiting for a CPU": (0.4, FunctionTime(0.52, 0.12, 0.21)),
+        "running": (5.18, FunctionTime(8.1, 2.92, 0.31)),
+        SUM_ROW: (7.48, FunctionTime(12.64, 5.16, 0.4)),
+    }
+    both = (times, waits)
+    bases = ({name: FunctionTime(time) for name, (time, _) in table.items()} for table in both)
+    arms = ({name: arm for name, (_, arm) in table.items()} for table in both)
     spots = {
-        (0, 0): LayoutCell(functions=base),
-        (0, 1): LayoutCell(functions={k: arm for k, (_, arm) in times.items()}),
+        (0, column): LayoutCell(functions=functions, waits=slept)
+        for column, (functions, slept) in enumerate((bases, arms))
     }
     return Block("CPU by function", (("9.10.0",),), (("hyper",), ("lru",)), spots, base_column=0, point="readww")
 
@@ -306,7 +314,8 @@ EXAMPLES: Mapping[str, Example] = {
     "functions": Example(
         "CPU by function, where the collector perf_record sampled it: functions whose time changed most come first, "
         "`top: 5` shows five. Braces hold functions that were renamed or inlined into each other. The sum is of all "
-        "rows above it, and should equal the measured CPU.", "{layout: functions}", _functions()),
+        "rows above it, and should equal the measured CPU. After a profile pass a second table has the time of threads: "
+        "asleep, by the function of the kernel, waiting for a CPU, and running.", "{layout: functions}", _functions()),
     "table_sizes": Example(
         "What a step has left: each table, and each of its indexes, with its garbage. Of one load.",
         "{layout: table_sizes}", _sizes()),

@@ -208,6 +208,15 @@ def test_a_function_with_most_of_the_change_is_the_first_cause() -> None:
     assert chain_text(found).startswith("`verify` 0 → 5.1 µs of CPU per operation")
 
 
+def test_waits_come_before_functions() -> None:
+    points = {name: counting(name, qps) for name, qps in (("arm", 100.0), ("base", 1_000.0))}
+    waits = {"arm": {"folio_wait": 300.0, "futex": 5.0, "running": 50.0}, "base": {"futex": 4.0, "running": 9.0}}
+    growth = {place: {"off_cpu": waits[name]} for name, point in points.items() for place in point.places}
+    assert counter_changes(growth, points["arm"], points["base"]) == [
+        "`folio_wait` 0 → 300 µs of waiting per operation"
+    ]
+
+
 def test_of_a_faster_arm_what_it_no_longer_does() -> None:
     assert changes("perf_record", {"a": 4.0, "b": 3.0, "c": 2.0}, {"a": 4.1, "b": 0.1, "c": 0.0}, rate=2_000.0) == [
         "`c` 2 → 0 µs of CPU per operation"

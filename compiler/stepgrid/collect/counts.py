@@ -23,6 +23,7 @@ from stepgrid.plugins.collector import (
     EVENT,
     FUNCTIONS,
     RECORDED,
+    WAIT,
     AskingCollector,
     Collector,
     CountingCollector,
@@ -153,6 +154,7 @@ def step_events(step: Path, record: Row) -> Iterator[Event]:
 COLLECTED = "collectors"  # folder of a step
 UNSAMPLED = "[no sample]"  # the row of such CPU
 EVENTS = "events"  # the source of events per operation, as a profile pass counted them
+OFF_CPU = "off_cpu"  # the source of microseconds of threads per operation, by what they waited for
 PROFILE = "profile"  # the source of microseconds of CPU per operation, by function
 COST = "they cost some of its speed"
 
@@ -183,8 +185,9 @@ def profile_counts(counts: Iterable[Count], metrics: Mapping[str, float]) -> Ite
     times = {name: count for source, name, count in counts if source == FUNCTIONS}
     recorded, cpu = times.pop(RECORDED, 0.0), profiled_cpu(times, metrics)
     if recorded and cpu is not None:
-        events = {name: times.pop(name) for name in [*times] if name.startswith(EVENT)}
-        yield from ((EVENTS, name.removeprefix(EVENT), rate * cpu) for name, rate in events.items())
+        for source, prefix, factor in ((EVENTS, EVENT, cpu), (OFF_CPU, WAIT, profiled_cpu((), metrics) or 0.0)):
+            rates = {name: times.pop(name) for name in [*times] if name.startswith(prefix)}
+            yield from ((source, name.removeprefix(prefix), rate * factor) for name, rate in rates.items())
         times[UNSAMPLED] = recorded - math.fsum(times.values())
         yield from ((PROFILE, name, time / recorded * cpu) for name, time in times.items())
 

@@ -20,8 +20,8 @@ from stepgrid.collectors.flame import Stack, draw_difference, draw_graph
 from stepgrid.collectors.perf_stat import is_attached, read_events
 from stepgrid.host import sysfs
 from stepgrid.host.files import read_json, write_json
-from stepgrid.host.sampling import ProcessGroup
-from stepgrid.plugins.collector import CLIENT, COMMAND, EVENT, RECORDED, Recording, Target, pid_list
+from stepgrid.host.sampling import RUNNING, ProcessGroup, ThreadTimes
+from stepgrid.plugins.collector import CLIENT, COMMAND, EVENT, RECORDED, WAIT, Recording, Target, pid_list
 
 _FREQUENCY = 99  # not a round number: nothing that runs by the clock is always, or never, met
 _LENGTH = "for"
@@ -67,7 +67,7 @@ class PerfRecord:
         times = {RECORDED: math.fsum(float(window["cpu"]) for window in windows) * 1e6} if windows else {}
         for stack, microseconds in _stack_times(folder, settings).items():
             times[stack[-1]] = times.get(stack[-1], 0.0) + microseconds
-        return times | _event_rates(folder, windows)
+        return times | _event_rates(folder, windows) | _wait_rates(windows)
 
     def compared(self, arm: Sequence[Recording], base: Sequence[Recording], title: str) -> str:
         return draw_difference(_times_per_operation(arm), _times_per_operation(base), title)
@@ -107,7 +107,7 @@ def _may_sample_processors() -> bool:
 def record_windows(argv: Sequence[str]) -> None:
     """Record one window after the other until SIGINT, and how much CPU the processes took meanwhile."""
     tool, rate, unwinding, length, period, after, leaders, folder, *groups = argv
-    settings, windows = {"frequency": rate, "call_graph": unwinding}, list[dict[str, float]]()
+    settings, windows = {"frequency": rate, "call_graph": unwinding}, list[dict[str, Any]]()
     processes, members = [ProcessGroup(int(leader)) for leader in leaders.split(",")], set[int]()
     with suppress(KeyboardInterrupt):
         time.sleep(float(after))
@@ -132,16 +132,16 @@ def record_windows(argv: Sequence[str]) -> None:
             time.sleep(max(0.0, window["began"] + float(period) - time.monotonic()))
 
 
-def _record_window(words: Sequence[str], processes: Sequence[ProcessGroup], length: float) -> dict[str, float] | None:
+def _record_window(words: Sequence[str], processes: Sequence[ProcessGroup], length: float) -> dict[str, Any] | None:
     """Count CPU only while perf looks on: to attach takes a while. SIGINT at the end of the step reaches perf, too."""
-    process = subprocess.Popen(words)
+    process, threads = subprocess.Popen(words), ThreadTimes(processes[0])
     began, before, is_ending = math.inf, 0.0, False
     try:
         while process.poll() is None and not is_attached(process.pid):
             time.sleep(_PERIOD)
         began, before = _clock_and_cpu(processes)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(length)
+        while process.poll() is None and time.monotonic() < began + length:
+            time.sleep(threads.look())
     except KeyboardInterrupt:
         is_ending = True
     ended, after = _clock_and_cpu(processes)
@@ -153,7 +153,9 @@ def _record_window(words: Sequence[str], processes: Sequence[ProcessGroup], leng
         status, is_ending = process.wait(), True
     if status not in (0, -signal.SIGINT):
         sys.exit(status)
-    return {"began": began, "ended": ended, "cpu": after - before, "is_last": is_ending} if began < ended else None
+    if began >= ended:
+        return None
+    return {"began": began, "ended": ended, "cpu": after - before, "is_last": is_ending, "waits": threads.seconds()}
 
 
 def _interrupt(process: subprocess.Popen[bytes]) -> None:
@@ -174,6 +176,14 @@ def _event_rates(folder: Path, windows: Sequence[Mapping[str, float]]) -> dict[s
             counts[event] = counts.get(event, 0.0) + count
             microseconds[event] = microseconds.get(event, 0.0) + window["cpu"] * 1e6
     return {f"{EVENT}{event}": count / microseconds[event] for event, count in counts.items() if microseconds[event]}
+
+
+def _wait_rates(windows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Divide the seconds of threads by those in which they ran."""
+    seconds = Counter[str]()
+    for window in windows:
+        seconds.update(window.get("waits", {}))
+    return {f"{WAIT}{name}": value / seconds[RUNNING] for name, value in seconds.items()} if seconds[RUNNING] else {}
 
 
 def _clock_and_cpu(processes: Sequence[ProcessGroup]) -> tuple[float, float]:

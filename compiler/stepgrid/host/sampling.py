@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
 from functools import partial
 from pathlib import Path
@@ -222,6 +224,99 @@ class ProcessGroup:
         io = dict(zip(words[::2], words[1::2], strict=False))
         reading = {"user": user, "system": system, "threads": int(fields[THREADS]), "rss": rss}
         return reading | {name: int(io[key]) for name, key in IO.items() if key in io}
+
+
+# The threads of a process group: how long they ran, waited for a processor, and slept, by function of the kernel
+
+RUNNING, RUNNABLE = "running", "waiting for a CPU"
+UNNAMED = {b"D": "uninterruptible sleep", b"S": "interruptible sleep"}  # by state, where wait channels are hidden
+SLOT = 1.0  # seconds of a thread that count, or do not
+WORKING = 0.01  # of a slot: a thread that ran less, and did not wait for a disk, was idle
+LOOK = 1 / 47  # seconds; not a round number: nothing that runs by the clock is always, or never, met
+PRICE = 0.05  # of a processor, at most
+
+
+class ThreadTimes:
+    """Seconds of a group's threads by what they did. The kernel sums up running and waiting; looks divide the sleep.
+
+    Idle threads do not count: all those of a pool are asleep, and would hide what the others wait for."""
+
+    def __init__(self, group: ProcessGroup) -> None:
+        self._group = group
+        self._threads: list[_Thread] = []
+        self._slot_end = -math.inf
+        self._sums = {RUNNING: 0.0, RUNNABLE: 0.0}
+        self._looks: Counter[tuple[bytes, str]] = Counter()  # that met a thread asleep: by state and wait channel
+        self._asleep = 0.0
+
+    def look(self) -> float:
+        """Look at each thread; return the seconds until the next look."""
+        now, before = time.monotonic(), time.process_time()
+        if now >= self._slot_end:
+            self._close_slot()
+            self._threads = [_Thread(folder, now) for pid in self._group.members() for folder in _thread_folders(pid)]
+            self._slot_end = now + SLOT
+        for thread in self._threads:
+            thread.look(now)
+        return max(LOOK, (time.process_time() - before) / PRICE)
+
+    def seconds(self) -> dict[str, float]:
+        """Sum up by name, once: no further look may follow."""
+        self._close_slot()
+        seconds, per_look = self._sums, self._asleep / max(1, self._looks.total())
+        for state, name in UNNAMED.items():
+            looks = Counter({channel: count for (other, channel), count in self._looks.items() if other == state})
+            total = looks.total()
+            del looks[""]  # the kernel dequeues some sleepers late, and names none in its queues
+            for channel, count in looks.items() or [(name, 1)]:
+                part = per_look * total * count / (looks.total() or 1)
+                seconds[channel] = seconds.get(channel, 0.0) + part
+        return {name: value for name, value in seconds.items() if value}
+
+    def _close_slot(self) -> None:
+        while self._threads:  # SIGINT may come at any line: nothing counts twice
+            thread = self._threads.pop()
+            length = thread.until - thread.began
+            running, waiting = ((end - start) / 1e9 for start, end in zip(thread.first, thread.last, strict=True))
+            if thread.waited_for_disk or running > WORKING * length:
+                self._sums[RUNNING] += running
+                self._sums[RUNNABLE] += waiting
+                self._looks.update(thread.looks)
+                self._asleep += max(0.0, length - running - waiting)
+
+
+class _Thread:
+    """A thread in one slot. A sleep lasts until the thread has run."""
+
+    def __init__(self, folder: str, now: float) -> None:
+        self._folder, self.began, self.until = folder, now, now
+        self._schedstat, self._sleep = b"", (b"", "")  # state, wait channel
+        self.first = self.last = (0, 0)  # nanoseconds: running, waiting for a processor
+        self.looks: Counter[tuple[bytes, str]] = Counter()
+        self.waited_for_disk = False
+
+    def look(self, now: float) -> None:
+        schedstat = _read(f"{self._folder}/schedstat")
+        if not schedstat:  # it ended
+            return
+        if schedstat != self._schedstat or not self._sleep[1]:
+            channel = _read(f"{self._folder}/wchan").decode()  # before the state: sleeps may be short
+            channel = "" if channel == "0" else channel
+            state = _read(f"{self._folder}/stat").rpartition(b") ")[2][:1]
+            self._sleep = (b"S" if channel and state not in UNNAMED else state, channel)
+            self.waited_for_disk |= state == b"D"
+        running, waiting, _ = map(int, schedstat.split())
+        self.first = self.first if self._schedstat else (running, waiting)
+        self.last, self.until, self._schedstat = (running, waiting), now, schedstat
+        if self._sleep[0] in UNNAMED:
+            self.looks[self._sleep] += 1
+
+
+def _thread_folders(pid: int) -> list[str]:
+    try:
+        return [f"/proc/{pid}/task/{name}" for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208 - many a second
+    except OSError:
+        return []
 
 
 class OpenFiles:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from stepgrid.host.sampling import UNNAMED
 from stepgrid.model import units
 from stepgrid.model.result_schema import HEADINGS
 from stepgrid.model.table import NOTHING, Cell, Column, Table, columns, status_cell
@@ -211,32 +213,46 @@ def _size_rows(subject: str, spot: LayoutCell, names: Sequence[str]) -> Iterator
         yield (Cell(subject), *map(Cell, table_and_index(item)), *cells)
 
 
-# Microseconds of CPU per operation by function, as the collector perf_record sampled them.
+# Microseconds per operation as the collector perf_record sampled them: of CPU by function, of threads by what they did.
+
+WAITS = "off the CPU"
 
 
 def function_tables(block: Block) -> list[Table]:
-    """Make a row for each function, a column for each arm, and one for its change from the base."""
+    note = "\u00b5s of CPU per operation of the functions themselves, as sampled"
+    tables = _time_tables(block, "function", lambda spot: spot.functions, note)
+    note = "\u00b5s per operation of the threads that worked, asleep by function of the kernel, as sampled"
+    is_hidden = any(name in UNNAMED.values() for spot in block.spots.values() for name in spot.waits)
+    notes = ("the kernel does not show wait channels here: sleeps by state",) if is_hidden else ()
+    waits = replace(block, title=WAITS, notes=notes)
+    return [*tables, *_time_tables(waits, "wait channel", lambda spot: spot.waits, note)]
+
+
+def _time_tables(
+    block: Block, label: str, times_of: Callable[[LayoutCell], Mapping[str, FunctionTime]], note: str
+) -> list[Table]:
+    """Make a row for each name, a column for each arm, and one for its change from the base."""
     is_line = len(block.rows) == 1
     named = zip(block.heads(block.unnamed), block.line(0), strict=True) if is_line else block.subjects()
-    subjects = [(name, spot) for name, spot in named if spot.functions]
+    subjects = [(name, times) for name, spot in named if (times := times_of(spot))]
     if not subjects:
         return []
-    names, spots = [name for name, _ in subjects], [spot for _, spot in subjects]
+    names, arms = [name for name, _ in subjects], [times for _, times in subjects]
     heads, before = legend(names)
-    changed = [at for at, spot in enumerate(spots) if any(time.change is not None for time in spot.functions.values())]
+    changed = [at for at, times in enumerate(arms) if any(time.change is not None for time in times.values())]
     change_heads = ["change"] if len(changed) == 1 else [f"change of {heads[at]}" for at in changed]
-    most = max(time.microseconds for spot in spots for time in spot.functions.values())
+    most = max(time.microseconds for times in arms for time in times.values())
     digits = max(0, 2 - math.floor(math.log10(most))) if most > 0 else 2
     rows = []
-    for name in spots[0].functions:
-        times = [spot.functions[name] for spot in spots]
-        values = [Cell(f"{time.microseconds:.{digits}f}", value=time.microseconds) for time in times]
-        rows.append((Cell(name), *values, *(_change_cell(times[at], digits) for at in changed)))
-    loads = any(time.reach is not None for spot in spots for time in spot.functions.values())
+    for name in arms[0]:
+        row = [times[name] for times in arms]
+        values = [Cell(f"{time.microseconds:.{digits}f}", value=time.microseconds) for time in row]
+        rows.append((Cell(name), *values, *(_change_cell(row[at], digits) for at in changed)))
+    loads = any(time.reach is not None for times in arms for time in times.values())
     interval = ", \u00b1: its 95 % interval over the loads" if loads else ", of one load without an interval"
-    note = f"\u00b5s of CPU per operation of the functions themselves, as sampled{interval if changed else ''}"
-    head_columns = (Column("function", label=True), *map(Column, (*heads, *change_heads)))
-    return [block.table(head_columns, rows, before=before, notes=(note, *block.notes))]
+    head_columns = (Column(label, label=True), *map(Column, (*heads, *change_heads)))
+    notes = (f"{note}{interval if changed else ''}", *block.notes)
+    return [block.table(head_columns, rows, before=before, notes=notes)]
 
 
 def _change_cell(time: FunctionTime, digits: int) -> Cell:

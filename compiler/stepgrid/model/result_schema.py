@@ -258,7 +258,8 @@ MEANING: Mapping[str, Mapping[str, str]] = {
     "counters": {
         **_KEY,
         "source": "engine, the probe around which it was counted, or perf_record: microseconds of CPU by function; "
-        "profile: the same per operation, of a stage that ran again for it; events: its events per operation",
+        "profile: the same per operation, of a stage that ran again for it; events: its events per operation; "
+        "off_cpu: microseconds of its threads per operation, by what they did",
         "name": "as the engine calls it; .count, .sum, .max, .p50 …: of a histogram of its own",
         "grown": "by how much it grew: over the probe or the step; of an engine within its client since it was opened",
     },

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 RECORDED = "[recorded]"  # among counts by function: microseconds of CPU of the windows that were recorded
 EVENT = "[event] "  # likewise: how often an event happened in each microsecond of CPU
+WAIT = "[wait] "  # likewise: microseconds of the engine's threads in each that they ran, by what they did
 CLIENT = "[client]"  # likewise: microseconds of CPU of a server's client
 COMMAND = "command.json"  # of a collector's folder: its command, the target's pids and client
 FUNCTIONS = "perf_record"  # the collector that counts microseconds of CPU by function, and the source of its counts

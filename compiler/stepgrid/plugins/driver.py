@@ -212,6 +212,43 @@ class HitRates(Protocol):
         ...
 
 
+class SqlOperations(NamedTuple):
+    """Operations of an SQL server: which workloads of a kind run each, separated by blanks."""
+
+    point_read: str = ""
+    short_range: str = ""
+    full_scan: str = ""
+    insert: str = ""
+    update_of_an_indexed_column: str = ""
+    other_update: str = ""
+    delete: str = ""
+    transaction_of_several_statements: str = ""
+
+
+class KeyValueOperations(NamedTuple):
+    """Operations of a key-value store, likewise."""
+
+    point_read: str = ""
+    short_range: str = ""
+    full_scan: str = ""
+    insert: str = ""
+    update: str = ""
+    merge: str = ""
+    delete: str = ""
+    transaction: str = ""
+
+
+@runtime_checkable
+class WorkloadOperations(Protocol):
+    """A kind that knows which operations its steps run: a report names those that no step measures."""
+
+    operations: SqlOperations | KeyValueOperations
+
+    def workloads(self, settings: Mapping[str, Any]) -> Sequence[str] | None:
+        """Name the workloads of a step; None if the spec brings them."""
+        ...
+
+
 @runtime_checkable
 class WriteDurability(Protocol):
     """A kind whose engine's options decide which failures its writes survive."""

@@ -17,9 +17,10 @@ OWN = ("build", "step")
 ROOM = 40  # characters that the names of all columns may take
 DEFAULT_LAYOUT = "figures"  # the layout of a table that names none
 
-# Rows of CPU by function that are no function
+# Rows of CPU by function that are no function, and of waits that are no wait channel
 OTHER_ROW, UNRESOLVED_ROW = "other functions", "unresolved"
 CLIENT_ROW, SUM_ROW, MEASURED_ROW = "client", "sum", "measured CPU"
+OTHER_WAITS_ROW = "other waits"
 
 
 class FunctionTime(NamedTuple):
@@ -42,6 +43,7 @@ class LayoutCell(NamedTuple):
     caveat: str = ""  # why a ratio gets no verdict, or what is compared as shipped
     times: Mapping[str, Sequence[float]] = {}  # operation -> its share in each class of response times, per cent
     functions: Mapping[str, FunctionTime] = {}  # all cells of a block have the same, in one order
+    waits: Mapping[str, FunctionTime] = {}  # likewise, by what threads waited for
 
 
 NOWHERE = LayoutCell(status=ABSENT)  # not in the sweep

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import NamedTuple, TypeAlias
 
+from stepgrid.collect.counts import OFF_CPU
 from stepgrid.collect.step_figures import ENGINE
 from stepgrid.host.counters import KIB
+from stepgrid.host.sampling import RUNNING
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD
@@ -401,17 +403,26 @@ HISTOGRAMS = frozenset({"count", "sum", "max", "min", "p50", "p75", "p95", "p99"
 
 
 def counter_changes(growth: Growth, arm: Point, base: Point) -> list[str]:
-    return [*_functions(growth, arm, base), *_counters(growth, arm, base)]
+    waits = _strongest(_function_changes(growth, arm, base, OFF_CPU))
+    texts = [f"{text} \u00b5s of waiting per operation" for _, text in waits]
+    return [*texts, *_functions(growth, arm, base), *_counters(growth, arm, base)]
 
 
 def _functions(growth: Growth, arm: Point, base: Point) -> Iterator[str]:
     """Yield those that changed in the direction of all CPU, the strongest first, without the one that is a cause."""
     changes = _function_changes(growth, arm, base)
+    for name, text in _strongest(changes):
+        if name not in _main_functions(changes):
+            yield f"{text} {FUNCTION_UNIT}"
+
+
+def _strongest(changes: Mapping[str, Change]) -> Iterator[tuple[str, str]]:
+    """Yield names, with their change, that changed in the direction of the sum, the strongest first."""
     total = _sum_change(changes)
     sign = math.copysign(1.0, total.difference)
     for name, change in sorted(changes.items(), key=lambda item: -sign * item[1].difference)[:MOST_COUNTERS]:
-        if sign * change.difference >= SHARE * max(total) > 0 and name not in _main_functions(changes):
-            yield f"`{name}` {_change_text(change)} {FUNCTION_UNIT}"
+        if sign * change.difference >= SHARE * max(total) > 0:
+            yield name, f"`{name}` {_change_text(change)}"
 
 
 def _main_functions(changes: Mapping[str, Change]) -> list[str]:
@@ -422,9 +433,9 @@ def _main_functions(changes: Mapping[str, Change]) -> list[str]:
     return [name for name, change in changes.items() if sign * change.difference > least > 0]
 
 
-def _function_changes(growth: Growth, arm: Point, base: Point) -> dict[str, Change]:
-    arms, bases = (_per_operation(growth, point, FUNCTIONS) for point in (arm, base))  # a missing one took none
-    names = sorted((arms.keys() | bases.keys()) - {CLIENT}) if arms and bases else []
+def _function_changes(growth: Growth, arm: Point, base: Point, source: str = FUNCTIONS) -> dict[str, Change]:
+    arms, bases = (_per_operation(growth, point, source) for point in (arm, base))  # a missing one took none
+    names = sorted((arms.keys() | bases.keys()) - {CLIENT, RUNNING}) if arms and bases else []
     return {name: Change(arms.get(name, 0.0), bases.get(name, 0.0)) for name in names}
 
 
@@ -457,7 +468,8 @@ def _per_operation(growth: Growth, point: Point, source: str) -> dict[str, float
         if source == FUNCTIONS and (times := function_times(growth, run)):
             runs.append(times)
             continue
-        counts, operations = growth.get(run.place, {}).get(source), run.metrics.get("operations")
+        counts = growth.get(run.place, {}).get(source)
+        operations = 1.0 if source == OFF_CPU else run.metrics.get("operations")
         if counts and operations:
             runs.append({name: count / operations for name, count in counts.items()})
     return {name: median(run.get(name, 0.0) for run in runs) for name in {name for run in runs for name in run}}

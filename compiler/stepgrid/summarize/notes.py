@@ -6,20 +6,20 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from stepgrid.model import units
 from stepgrid.model.figures import NO_FIGURE
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
-from stepgrid.model.plan import BUILD, Header, Report, stage_label
+from stepgrid.model.plan import BUILD, Header, PlannedStep, Report, stage_label
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted, duration, figure, percent, rate, seconds
 from stepgrid.plan.expectations import EXPECTS
 from stepgrid.plan.identity import DESCRIBED
-from stepgrid.plugins.driver import Waiting
+from stepgrid.plugins.driver import Waiting, WorkloadOperations
 from stepgrid.plugins.hit_rate import EXPECTED, FOUND, WARNING
 from stepgrid.plugins.registry import driver
 from stepgrid.summarize.causes import DASH
@@ -50,6 +50,16 @@ class Doubt:
     text: str
 
 
+class OperationCoverage(NamedTuple):
+    unmeasured: tuple[str, ...] = ()  # kinds of operations that no measured step runs
+    unknown_steps: tuple[str, ...] = ()  # which may run any: commands, SQL and Lua of the spec's author
+
+    @property
+    def sentences(self) -> list[str]:
+        unknown = f"; unknown of {_named(self.unknown_steps)}" if self.unknown_steps else ""
+        return [f"no measured step runs: {', '.join(self.unmeasured)}{unknown}"] if self.unmeasured else []
+
+
 @dataclass(frozen=True, slots=True)
 class Notes:
     """Doubts and gaps: what a reader must know before believing a figure."""
@@ -60,6 +70,7 @@ class Notes:
     reproduction: tuple[str, ...] = ()  # how many points of a second set of results came out as in the first
     differs: tuple[str, ...] = ()  # inputs of two sets of results
     left_out: tuple[str, ...] = ()  # what only one of them has
+    operations: OperationCoverage = field(default_factory=OperationCoverage)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -489,6 +500,22 @@ def _missing(status: str, reason: str, runs: Sequence[Run]) -> MissingFigures:
     cells = dict.fromkeys(map(comparison_axes.words, labels, axes))
     logs = dict.fromkeys(run.log for run in runs if run.log and run.status != Status.UNSUPPORTED)
     return MissingFigures(status, reason, len(runs), tuple(cells), tuple(logs))
+
+
+def operation_coverage(steps: Iterable[PlannedStep]) -> OperationCoverage:
+    is_run: dict[str, bool] = {}
+    unknown_steps: dict[str, None] = {}
+    for step in steps:
+        if not step.measured or not step.settings:  # published steps have no settings
+            continue
+        kind: object = driver(step.kind)
+        if not isinstance(kind, WorkloadOperations) or (workloads := kind.workloads(step.settings)) is None:
+            unknown_steps |= {} if isinstance(kind, Waiting) else {step.name: None}
+            continue
+        for name, runners in kind.operations._asdict().items():
+            operation = name.replace("_", " ")
+            is_run[operation] = is_run.get(operation, False) or not {*workloads}.isdisjoint(runners.split())
+    return OperationCoverage(tuple(name for name, value in is_run.items() if not value), tuple(unknown_steps))
 
 
 def measured_times(runs: Sequence[Run]) -> tuple[datetime, datetime] | None:

@@ -25,8 +25,9 @@ from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.comparisons.decisions import LoadCosts, load_costs
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.notes import operation_coverage
 from stepgrid.summarize.report import Report, make_report
-from stepgrid.summarize.setup import arm_settings, common_settings, step_settings
+from stepgrid.summarize.setup import arm_settings, common_settings, planned_steps, step_settings
 from stepgrid.summarize.summary_text import brief_by_width
 
 
@@ -70,7 +71,8 @@ def read_report(store: Store, plan: str) -> Report:
         common=tuple(common_settings(header.cells, report.setup.axes, links, settings)),
         steps=tuple(step_settings(header.cells, report.setup.axes, links)),
     )
-    return replace(report, setup=setup)
+    operations = operation_coverage(planned_steps(header.cells, report.setup.axes, links))
+    return replace(report, setup=setup, notes=replace(report.notes, operations=operations))
 
 
 def write_stamped(store: Store, plan: str) -> Report:

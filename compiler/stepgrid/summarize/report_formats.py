@@ -158,6 +158,7 @@ def report_document(report: Report) -> dict[str, Any]:
         "base": dict(setup.base),
         "metrics": [{"name": metric.name, "unit": metric.unit, "better": metric.better} for metric in setup.metrics],
         "smallest_effect": setup.effect,
+        "operations": notes.operations._asdict(),
         "status": dict(notes.coverage.counts),
         "answer": [
             {"text": finding.text, "kind": finding.kind, "metric": metric.name}

@@ -166,7 +166,7 @@ def common_settings(
     """Yield builds and the options that they all set. `settings`: of the arms, which are left out here."""
     changed = {name.partition(" (")[0] for arms in settings for name, _ in arms.rows}
     by_build = group((cell.labels.get(BUILD, cell.build), cell) for cell in cells)
-    steps = {build: list(_steps(_representative_cells(by_build[build], axes), links)) for build in by_build}
+    steps = {build: list(planned_steps(by_build[build], axes, links)) for build in by_build}
     builds_by_options = group((tuple(_common_options(steps[build], changed)), build) for build in by_build)
     for options, builds in builds_by_options.items():
         if options:
@@ -207,7 +207,7 @@ _UNITS = {"duration": " s", "rate": "/s", "percent": " %"}
 def step_settings(cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Links) -> list[StepSettings]:
     """List the steps in the order in which they run."""
     values: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
-    for step in _steps(_representative_cells(cells, axes), links):
+    for step in planned_steps(cells, axes, links):
         settings = values.setdefault((step.name, step.kind), {})
         for name, value in step.settings.items():
             settings.setdefault(name, {})[repr(value)] = value
@@ -284,15 +284,13 @@ def _range(values: Sequence[float], form: Callable[[float], str]) -> str:
     return " to ".join(dict.fromkeys(map(form, (min(values), max(values))))) if values else ""
 
 
-def _representative_cells(cells: Sequence[PlannedCell], axes: Sequence[Axis]) -> list[PlannedCell]:
-    """Choose the first cell of each label: all that the axes change is in them."""
+def planned_steps(cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Links) -> Iterator[PlannedStep]:
+    """Yield the steps of the first cell of each label: all that the axes change is in them."""
     first = {(axis.name, cell.labels.get(axis.name)): cell for cell in reversed(cells) for axis in axes}
     chosen = {cell.id for cell in first.values()} or {cell.id for cell in cells[:1]}
-    return [cell for cell in cells if cell.id in chosen]
-
-
-def _steps(cells: Iterable[PlannedCell], links: Links) -> Iterator[PlannedStep]:
-    return (step for cell in cells for link in links(cell.repeats[0].stages) for step in link.stage.steps)
+    for cell in cells:
+        if cell.id in chosen:
+            yield from (step for link in links(cell.repeats[0].stages) for step in link.stage.steps)
 
 
 def _setting(name: str, values: Sequence[Any], field: FieldInfo | None) -> str:

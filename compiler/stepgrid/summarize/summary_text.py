@@ -271,6 +271,7 @@ def setup_facts(report: Report) -> list[tuple[str, Sequence[str]]]:
             [f"{axis.name}: {', '.join(axis_labels(report, axis.name, axis.labels))}" for axis in report.setup.axes],
         ),
         ("steps", [*filter(None, [steps_in_brief(report.comparisons.points_by_step)])]),
+        ("operations", report.notes.operations.sentences),
         ("builds", builds),
         ("repeats", [repeats(report), *decision_sentences(report.comparisons.decisions, report.setup.until)]),
         ("quiet", report.notes.quiet),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from stepgrid.summarize.data.functions import function_rows, plain_name, unresolved_note
+from stepgrid.summarize.data.functions import function_rows, plain_name, unresolved_note, wait_rows
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Place
 from tests.summarize import made
@@ -118,3 +118,17 @@ def test_a_stripped_build_has_a_note() -> None:
     )
     point, growth = profiled("a", {"Get": 3.0})
     assert unresolved_note([point], growth) == ""
+
+
+def test_the_largest_change_of_a_wait_comes_first_and_running_last() -> None:
+    times = {
+        "none": {"running": 9.0, "futex": 4.0, "ep_poll": 1.0, "rare": 0.01},
+        "sync": {"running": 12.0, "futex": 5.0, "folio_wait": 300.0, "waiting for a CPU": 2.0},
+    }
+    points = [made.point(made.run(name, 0, 500.0)) for name in times]
+    growth = {point.places[0]: {"off_cpu": times[name]} for name, point in zip(times, points, strict=True)}
+    base, arm = wait_rows(points, points[0], growth)
+    changes = {name: time.change for name, time in arm.items()}
+    assert changes == pytest.approx({"folio_wait": 300.0, "other waits": 1.99, "running": 3.0, "sum": 304.99})
+    assert [*base] == [*arm]
+    assert arm["sum"].microseconds == 319.0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.db_bench.benchmarks import DRAINING, TIMED, counts_operations, first_measured
+from stepgrid.drivers.db_bench.benchmarks import DRAINING, OPERATIONS, TIMED, counts_operations, first_measured
 from stepgrid.drivers.db_bench.command import RESERVED, live_rates, step_command
 from stepgrid.plugins.driver import CountedWork, PackageRunner
 
@@ -43,6 +43,10 @@ class DbBench(PackageRunner):
     parser = 5
     tables = ("relative", "percentiles", "stalls", "compaction_sum", "iostat", "vmstat")
     reserved = RESERVED
+    operations = OPERATIONS
+
+    def workloads(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        return tuple(settings["benchmarks"])
 
     def metrics(self) -> MetricSet:
         from stepgrid.model.metrics import MetricSet, columns

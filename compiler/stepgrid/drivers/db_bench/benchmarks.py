@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from stepgrid.plugins.driver import KeyValueOperations
+
 Release: TypeAlias = tuple[int, ...]
 
 
@@ -39,6 +41,25 @@ TIMED = _names(
 READ_ONLY = _names(
     "readrandom readrandomfast readrandomsmall readseq readtorowcache readreverse readmissing multireadrandom "
     "seekrandom newiterator"
+)
+
+# a readwhile… has a writer beside it, whose rate a step reports, too
+OPERATIONS = KeyValueOperations(
+    point_read="acquireload getmergeoperands mixgraph multireadentity multireadrandom multireadrandomcoroutine "
+    "multireadwhilewriting randomwithverify readmissing readrandom readrandomcoroutine readrandomentity readrandomfast "
+    "readrandommergerandom readrandomoperands readrandomsmall readrandomwriterandom readtorowcache readwhilemerging "
+    "readwhilescanning readwhilewriting",
+    short_range="fillseekseq mixgraph multiscan multiscanrandom seekrandom seekrandomwhilemerging "
+    "seekrandomwhilewriting seekrandomwriterandom seektodeletedranges timeseries",
+    full_scan="readreverse readseq readtocache readwhilescanning",
+    insert="fill100K fillanddeleteuniquerandom fillbatch fillembeddedblob fillembeddedentity fillrandom fillseekseq "
+    "fillseq fillseqdeterministic fillsync filluniquerandom filluniquerandomdeterministic ingestexternalfile "
+    "randomwithverify timeseries",
+    update="appendrandom mixgraph multireadwhilewriting newiteratorwhilewriting overwrite randomreplacekeys "
+    "readrandomwriterandom readwhilewriting seekrandomwhilewriting seekrandomwriterandom updaterandom xorupdaterandom",
+    merge="mergerandom readrandommergerandom readwhilemerging seekrandomwhilemerging",
+    delete="deleterandom deleteseq fillanddeleteuniquerandom randomreplacekeys randomwithverify timeseries",
+    transaction="randomtransaction",
 )
 
 LOADS = _names("fillseq fillseqdeterministic fillrandom fillrandomdeterministic filluniquerandom")

@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench.lua_client import FLOOR, LuaClient, table_engine
-from stepgrid.plugins.driver import CountedWork
+from stepgrid.plugins.driver import CountedWork, SqlOperations
 
 if TYPE_CHECKING:
     from stepgrid.plugins.driver import Runner
@@ -36,6 +36,11 @@ class InsertBenchmark(LuaClient):
     parser = 2
     tables = ("insert_benchmark", "response_times", "probes", "iostat")
     rates = ("query", "insert")
+    operations = SqlOperations(point_read="point", short_range="range", insert="insert", delete="delete")
+
+    def workloads(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        names = () if settings["action"] == "check" else roles(settings)
+        return [str(settings["query"]) if name == "query" else name for name in names]
 
     def estimate(self, settings: Mapping[str, Any]) -> float:
         action = settings["action"]

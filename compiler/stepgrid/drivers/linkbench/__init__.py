@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench.lua_client import MixClient, mix_option
-from stepgrid.plugins.driver import CountedWork
+from stepgrid.plugins.driver import CountedWork, SqlOperations
 
 if TYPE_CHECKING:
     from stepgrid.model.figures import PrintedStep
@@ -32,6 +32,15 @@ class LinkBench(MixClient):
     revision = 2
     parser = 1
     tables = ("relative", "linkbench", "response_times", "per_operation")
+    operations = SqlOperations(
+        point_read="countlink getlink getnode",
+        short_range="getlinklist",
+        insert="load addlink addnode",
+        update_of_an_indexed_column="deletelink updatelink",
+        other_update="addlink deletelink updatenode",
+        delete="deletenode",
+        transaction_of_several_statements="addlink deletelink updatelink",
+    )
     clients: Mapping[str, str] = {"load": "loaders", "request": "requesters"}
     passed = ("link_types", "link_size", "node_size", "table_options")
 

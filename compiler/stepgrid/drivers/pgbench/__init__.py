@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.host.failure import tail
 from stepgrid.model.plan import Command
-from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserMetrics
+from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserMetrics, SqlOperations
 
 if TYPE_CHECKING:
     from stepgrid.model.figures import PrintedStep
@@ -27,6 +27,13 @@ BUILTIN_SQL: Mapping[str, Sequence[str]] = {  # what has a plan
     "simple-update": (_UPDATED[0], _ACCOUNT),
     "select-only": (_ACCOUNT,),
 }
+_WRITING = "tpcb-like simple-update"
+OPERATIONS = SqlOperations(
+    point_read="tpcb-like simple-update select-only",
+    insert=f"init {_WRITING}",
+    other_update=_WRITING,
+    transaction_of_several_statements=_WRITING,
+)
 LOG = "transactions"  # of the names of its log's files: LOG.PID, and LOG.PID.THREAD of all threads but the first
 ACCOUNTS = 100_000  # of a scale
 SCALES_PER_S, TRANSACTIONS_PER_S = 1.5, 1000.0  # for estimates: of one client
@@ -46,6 +53,11 @@ class Pgbench(ParserMetrics, PackageRunner):
     parser = 1
     tables = ("relative", "percentiles", "errors")
     client = "postgres"  # the engine of whose builds its client is one
+    operations = OPERATIONS
+
+    def workloads(self, settings: Mapping[str, Any]) -> Sequence[str] | None:
+        names = tuple(settings["scripts"] or ("init",))
+        return names if {*names} <= {"init", *BUILTIN} else None
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return ",".join(sorted(settings["scripts"] or ())) or str(settings["action"])

@@ -25,6 +25,10 @@ class Sysbench(ParserMetrics, PackageRunner):
     parser = 1
     tables = ("groups", "absolute", "before_after", "load", "errors", "cpu", "per_operation")
     client = CLIENT
+    operations = workload.OPERATIONS
+
+    def workloads(self, settings: Mapping[str, Any]) -> Sequence[str] | None:
+        return None if workload.is_own(settings["lua"]) else [settings["lua"]]
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["lua"])

@@ -94,6 +94,10 @@ class MixClient(LuaClient):
         work = self.counted_work(settings)
         return max(FLOOR, work.seconds) if work else float(settings["duration"])
 
+    def workloads(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        mix = {} if settings["action"] in ("load", "check") else settings["mix"]
+        return [settings["action"], *(name for name, percent in mix.items() if percent)]
+
     def threads(self, settings: Mapping[str, Any]) -> int:
         name = self.clients.get(settings["action"])
         return int(settings[name]) if name else 1

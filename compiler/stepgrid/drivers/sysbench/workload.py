@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench import lua_client
 from stepgrid.package import TEMPLATES
+from stepgrid.plugins.driver import SqlOperations
 from stepgrid.plugins.statements import with_values
 
 if TYPE_CHECKING:
@@ -19,6 +20,17 @@ if TYPE_CHECKING:
     from stepgrid.plugins.server import Access
 
 LOAD = "load"
+_TRANSACTIONS = "read_only read_only_count read_only_distinct read_only_order read_only_simple read_only_sum read_write"
+OPERATIONS = SqlOperations(
+    point_read=f"point_query points hot_points random_points {_TRANSACTIONS}",
+    short_range=f"range {_TRANSACTIONS}",
+    full_scan="scan",
+    insert="load insert write_only read_write",
+    update_of_an_indexed_column="update_index write_only read_write",
+    other_update="update_nonindex update_inlist write_only read_write",
+    delete="delete write_only read_write",
+    transaction_of_several_statements=f"write_only {_TRANSACTIONS}",
+)
 BATCH = 1000  # rows of a statement that loads
 UPDATED_ROWS = 10  # of a list (update_inlist.lua)
 FOLDER = TEMPLATES / "sysbench"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench.lua_client import MixClient, mix_option
-from stepgrid.plugins.driver import CountedWork
+from stepgrid.plugins.driver import CountedWork, SqlOperations
 
 if TYPE_CHECKING:
     from stepgrid.plugins.driver import Runner
@@ -24,6 +24,14 @@ class TpcC(MixClient):
     revision = 1
     parser = 1
     tables = ("relative", "response_times", "per_operation")
+    operations = SqlOperations(
+        point_read="new_order payment order_status delivery stock_level",
+        short_range="payment order_status delivery stock_level",
+        insert="load new_order payment",
+        other_update="new_order payment delivery",
+        delete="delivery",
+        transaction_of_several_statements="new_order payment order_status delivery stock_level",
+    )
     clients: Mapping[str, str] = {"load": "loaders", "run": "clients"}
     passed = ("warehouses", "items", "customers", "think", "table_options")
 

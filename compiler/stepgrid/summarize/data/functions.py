@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from statistics import fmean, stdev
 
-from stepgrid.collect.counts import PROFILE
+from stepgrid.collect.counts import OFF_CPU, PROFILE
+from stepgrid.host.sampling import RUNNING
 from stepgrid.model import units
 from stepgrid.plugins.collector import CLIENT, FUNCTIONS
 from stepgrid.plugins.layout import (
     CLIENT_ROW,
     MEASURED_ROW,
     OTHER_ROW,
+    OTHER_WAITS_ROW,
     SUM_ROW,
     UNRESOLVED_ROW,
     At,
@@ -50,15 +52,23 @@ def function_times(growth: Growth, run: Run) -> Times:
     return dict(times)
 
 
+def wait_times(growth: Growth, run: Run) -> Times:
+    """Return microseconds of threads per operation of a run, by what they did."""
+    return growth.get(run.place, {}).get(OFF_CPU, {})
+
+
 def with_functions(block: Block, placed: Mapping[At, Point], details: StepDetails) -> Block:
-    """Add CPU by function: which functions are shown is decided by all points of the block."""
+    """Add CPU by function, and waits: which of them are shown is decided by all points of the block."""
     measured = {at: placed[at] for at, spot in block.spots.items() if not spot.status}
     growth = details.counters({key for point in measured.values() for key in point.places})
     base = next((point for (_, column), point in measured.items() if column == block.base_column), None)
     points = list(measured.values())
-    rows = dict(zip(measured, function_rows(points, base, growth, block.top), strict=True))
+    rows, waits = (
+        dict(zip(measured, make_rows(points, base, growth, block.top), strict=True))
+        for make_rows in (function_rows, wait_rows)
+    )
     note = unresolved_note(points, growth)
-    spots = {at: spot._replace(functions=rows.get(at, {})) for at, spot in block.spots.items()}
+    spots = {at: spot._replace(functions=rows.get(at, {}), waits=waits.get(at, {})) for at, spot in block.spots.items()}
     return replace(block, spots=spots, notes=(*block.notes, *([note] if note else [])))
 
 
@@ -79,7 +89,22 @@ def function_rows(
         {load: _with_sums(times, chosen, point, load) for load, times in loads.items()}
         for point, loads in zip(points, profiles, strict=True)
     ]
-    rows = [*chosen, OTHER_ROW, UNRESOLVED_ROW, CLIENT_ROW, SUM_ROW, MEASURED_ROW]
+    return _compare([*chosen, OTHER_ROW, UNRESOLVED_ROW, CLIENT_ROW, SUM_ROW, MEASURED_ROW], sums, base_at)
+
+
+def wait_rows(
+    points: Sequence[Point], base: Point | None, growth: Growth, top: int | None = None
+) -> list[dict[str, FunctionTime]]:
+    """Make the rows of each point: what threads waited for, the largest change first, other waits, running, the sum."""
+    loads_by_point = [_loads(growth, point, wait_times) for point in points]
+    base_at = next((at for at, point in enumerate(points) if point is base), None)
+    chosen = [name for name in _largest(loads_by_point, base_at, top) if name != RUNNING]
+    sums = [{load: _with_other_waits(times, chosen) for load, times in loads.items()} for loads in loads_by_point]
+    return _compare([*chosen, OTHER_WAITS_ROW, RUNNING, SUM_ROW], sums, base_at)
+
+
+def _compare(rows: Sequence[str], sums: Sequence[Loads], base_at: int | None) -> list[dict[str, FunctionTime]]:
+    """Leave out rows that are 0 everywhere."""
     names = [name for name in rows if any(times.get(name) for loads in sums for times in loads.values())]
     base_loads = sums[base_at] if base_at is not None else {}
     return [
@@ -108,11 +133,11 @@ def unresolved_note(points: Sequence[Point], growth: Growth) -> str:
     return f"{UNRESOLVED_ROW}: {' to '.join(range_)} of the CPU, in {', '.join(names)}: {advice}"
 
 
-def _loads(growth: Growth, point: Point) -> Loads:
+def _loads(growth: Growth, point: Point, times_of: Callable[[Growth, Run], Times] = function_times) -> Loads:
     """Average the runs of each load."""
     runs: dict[int, list[Times]] = defaultdict(list)
     for run in point.runs:
-        if times := function_times(growth, run):
+        if times := times_of(growth, run):
             runs[run.load].append(times)
     return {load: _means(members) for load, members in sorted(runs.items())}
 
@@ -154,6 +179,12 @@ def _with_sums(times: Times, chosen: Sequence[str], point: Point, load: int) -> 
     rows = {**{name: times.get(name, 0.0) for name in chosen}, OTHER_ROW: math.fsum(remainder)}
     rows |= {UNRESOLVED_ROW: math.fsum(unresolved), CLIENT_ROW: client}
     return {**rows, SUM_ROW: math.fsum(rows.values()), MEASURED_ROW: _figure(point, "cpu_us_per_op", load)}
+
+
+def _with_other_waits(times: Times, chosen: Sequence[str]) -> Times:
+    waits = {name: times.get(name, 0.0) for name in (*chosen, RUNNING)}
+    total = math.fsum(times.values())
+    return {**waits, OTHER_WAITS_ROW: total - math.fsum(waits.values()), SUM_ROW: total}
 
 
 def _figure(point: Point, metric: str, load: int) -> float:

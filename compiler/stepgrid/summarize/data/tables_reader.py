@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepgrid.collect import parquet
-from stepgrid.collect.counts import PROBE, PROFILE
+from stepgrid.collect.counts import OFF_CPU, PROBE, PROFILE
 from stepgrid.collect.parquet import named
 from stepgrid.collect.query import open_tables, table_source
 from stepgrid.collect.series import mark_stalls
@@ -248,9 +248,9 @@ class StepDetails:
         return lines
 
     def counters(
-        self, keys: Collection[Place], sources: Sequence[str] = (ENGINE, FUNCTIONS, PROFILE)
+        self, keys: Collection[Place], sources: Sequence[str] = (ENGINE, FUNCTIONS, PROFILE, OFF_CPU)
     ) -> Mapping[Place, Mapping[str, Mapping[str, float]]]:
-        """Read source -> name -> growth of the counters of engines, and of CPU by function."""
+        """Read source -> name -> growth of the counters of engines, CPU by function, and waits."""
         growth: dict[Place, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
         sql = "SELECT stage, position, source, name, grown FROM {counters} WHERE source IN (SELECT unnest(?))"
         for stage, position, source, name, grown in self._read_places(sql, keys, list(sources)):
