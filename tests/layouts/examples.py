@@ -314,8 +314,9 @@ EXAMPLES: Mapping[str, Example] = {
     "functions": Example(
         "CPU by function, where the collector perf_record sampled it: functions whose time changed most come first, "
         "`top: 5` shows five. Braces hold functions that were renamed or inlined into each other. The sum is of all "
-        "rows above it, and should equal the measured CPU. After a profile pass a second table has the time of threads: "
-        "asleep, by the function of the kernel, waiting for a CPU, and running.", "{layout: functions}", _functions()),
+        "rows above it, and should equal the measured CPU. After a profile pass a second table has the time of "
+        "threads: asleep, by the function of the kernel, waiting for a CPU, and running.",
+        "{layout: functions}", _functions()),
     "table_sizes": Example(
         "What a step has left: each table, and each of its indexes, with its garbage. Of one load.",
         "{layout: table_sizes}", _sizes()),
