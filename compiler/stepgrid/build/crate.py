@@ -22,7 +22,7 @@ name = "wants"
 version = "0.0.0"
 edition = "2018"
 [dependencies]
-{name} = {{ version = "={version}", default-features = false }}
+{name} = {{ version = "{requirement}", default-features = false }}
 [workspace]
 """
 _COMPLAINTS = {
@@ -50,6 +50,9 @@ class Crate:
     def describe(self, source: Mapping[str, Json]) -> str:
         return f"crate {source[self.route]} {source.get('version', '')}".rstrip()
 
+    def list_versions(self, source: Mapping[str, Json], order: Order) -> list[str]:
+        return _list_versions(str(source[self.route]), order)
+
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
         artifact, archive = _fetch_artifact(self.route, source, into, order)
         unpack(archive, into / "tree", strip=True)
@@ -69,6 +72,9 @@ class Cargo:
 
     def describe(self, source: Mapping[str, Json]) -> str:
         return f"{self.route} {source[self.route]} {source.get('version', '')}".rstrip()
+
+    def list_versions(self, source: Mapping[str, Json], order: Order) -> list[str]:
+        return _list_versions(str(source[self.route]), order)
 
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
         cargo, prefix, target = require(order, "cargo"), into / "prefix", into / ".target"
@@ -100,16 +106,9 @@ def _fetch_artifact(route: str, source: Mapping[str, Json], into: Path, order: O
 
 def _fetch_archive(package: Path, name: str, version: str, order: Order) -> Path:
     """Return the .crate file in cargo's own cache, which cargo compares with the checksum of its index."""
-    (package / "src").mkdir(parents=True)
-    (package / "src" / "lib.rs").touch()
-    (package / "Cargo.toml").write_text(_MANIFEST.format(name=name, version=version), encoding="utf-8")
-    result = _resolve(package, order)
-    if result.status:
-        raise explain_client("cargo", f"{name} {version}", result, _COMPLAINTS)
-    for metadata in json.loads(result.stdout)["packages"]:
-        if (metadata["name"], metadata["version"]) == (name, version):
+    for resolved, tree in _resolve(package, name, f"={version}", order):
+        if resolved == version:
             # registry/src/REGISTRY/NAME-VERSION/Cargo.toml and registry/cache/REGISTRY/NAME-VERSION.crate
-            tree = Path(metadata["manifest_path"]).parent
             archive = tree.parent.parent.with_name("cache") / tree.parent.name / f"{tree.name}.crate"
             if archive.is_file():
                 return archive
@@ -118,14 +117,39 @@ def _fetch_archive(package: Path, name: str, version: str, order: Order) -> Path
     raise BuildError(f"cargo's registry has no {name} {version}: check what stands after the `+`")
 
 
-def _resolve(package: Path, order: Order) -> CommandResult:
-    """Ask the registry; where that fails, use what is on this machine already."""
+def _list_versions(name: str, order: Order) -> list[str]:
+    """Read cargo's own copy of the registry's entry, which it has just compared: a line of JSON for each version."""
+    for _, tree in _resolve(order.folder / ".cargo-package", name, "*", order, may_be_old=False):
+        index = tree.parents[2] / "index" / tree.parent.name / ".cache"
+        for entry in index.rglob(name.lower()):
+            releases = [json.loads(part) for part in entry.read_bytes().split(b"\0") if part.startswith(b"{")]
+            return [release["vers"] for release in releases if not release["yanked"]]
+    raise BuildError(f"cargo keeps no list of the versions of {name}")
+
+
+def _resolve(
+    package: Path, name: str, requirement: str, order: Order, may_be_old: bool = True
+) -> list[tuple[str, Path]]:
+    """Let cargo choose a version of a crate, and fetch it; return all of that name, with their trees."""
+    (package / "src").mkdir(parents=True)
+    (package / "src" / "lib.rs").touch()
+    manifest = _MANIFEST.format(name=name, requirement=requirement)
+    (package / "Cargo.toml").write_text(manifest, encoding="utf-8")
+    result = _ask_registry(package, order, may_be_old)
+    if result.status:
+        raise explain_client("cargo", f"{name} {requirement.strip('=*')}".strip(), result, _COMPLAINTS)
+    packages = [entry for entry in json.loads(result.stdout)["packages"] if entry["name"] == name]
+    return [(entry["version"], Path(entry["manifest_path"]).parent) for entry in packages]
+
+
+def _ask_registry(package: Path, order: Order, may_be_old: bool) -> CommandResult:
+    """Ask the registry; where that fails, use what is on this machine already, if that will do."""
     cargo = require(order, "cargo")
     lines = order.commands.run([cargo, "--version", "--verbose"], _HOST_SECONDS).stdout.splitlines()
     hosts = [line.removeprefix("host: ") for line in lines if line.startswith("host: ")]
     argv = [cargo, "metadata", "--format-version=1", *(f"--filter-platform={host}" for host in hosts)]
     result = order.commands.run(argv, REGISTRY_SECONDS, quiet=True, cwd=package)
-    if result.status:
+    if result.status and may_be_old:
         order.commands.note(result.stderr)
         offline = order.commands.run([*argv, "--offline"], REGISTRY_SECONDS, quiet=True, cwd=package)
         return result if offline.status else offline

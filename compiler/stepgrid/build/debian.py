@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,9 +27,19 @@ class Debian:
     def describe(self, source: Mapping[str, Json]) -> str:
         return f"debian {' '.join(_package_names(source))} ({source.get('suite')})"
 
+    def list_versions(self, source: Mapping[str, Json], order: Order) -> list[str]:
+        """Return the series that a suite has: a mirror replaces one release of it by the next."""
+        _refuse_other_systems()
+        name, suite = _package_names(source)[0], str(source["suite"])
+        apt = fetch_suite(order.folder / f"apt-{suite}", order.commands, suite)
+        # 1:10.11.11-0+deb12u1, 1.0.20+ds-5; 18~beta1-1 is no release
+        matches = [re.match(r"(?:\d+:)?(\d+(?:\.\d+)*)(?![\d.~])", version) for _, version in apt.checksums([name])]
+        if not matches:
+            raise BuildError(f"suite {suite} has no package {name}: choose a suite that has it")
+        return [match[1].rpartition(".")[0] or match[1] for match in matches if match]
+
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
-        if missing := missing_tools():
-            raise BuildError(f"`source: debian` needs a Debian machine: there is no {missing[0]} on PATH; {INSTEAD}")
+        _refuse_other_systems()
         names, suite, commands = _package_names(source), str(source["suite"]), order.commands
         apt = fetch_suite(into / "apt", commands, suite)
         packages = _keep_packages(apt, names, suite, into / "debs")
@@ -44,6 +55,11 @@ class Debian:
             facts={"suite": codename, "suite_date": release.get("date"), "architecture": apt.architecture},
             advice=_ADVICE,
         )
+
+
+def _refuse_other_systems() -> None:
+    if missing := missing_tools():
+        raise BuildError(f"`source: debian` needs a Debian machine: there is no {missing[0]} on PATH; {INSTEAD}")
 
 
 def _package_names(source: Mapping[str, Json]) -> list[str]:

@@ -82,6 +82,10 @@ class GitSource:
         _refuse_faults(source)
         return commit_of(order, str(source[self.route]), str(source["ref"]))
 
+    def list_versions(self, source: Mapping[str, Json], order: Order) -> list[str]:
+        tags, refs = "refs/tags/", _list_refs(order, str(source[self.route]))
+        return [name.removeprefix(tags) for name in refs if name.startswith(tags)]
+
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
         _refuse_faults(source)
         url, ref, pinned = str(source[self.route]), str(source["ref"]), order.pin(source)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 from stepgrid.build.archive import unpack
 from stepgrid.build.error import BuildError
@@ -16,11 +18,14 @@ from stepgrid.model.plan import Json
 
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"  # of any repository that serves plugins
 # no question, no colours; a wrong checksum is an error; what was missing a while ago is looked for again
-_OPTIONS = ("--batch-mode", "--quiet", "--strict-checksums", "--update-snapshots", "-Dstyle.color=never")
+_OPTIONS = ("--batch-mode", "--strict-checksums", "--update-snapshots", "-Dstyle.color=never")
+_STORE = re.compile(r"Using local repository at (.+)|LocalRepositoryManager with .* for (.+)")  # what --debug says
 _COMPLAINTS = {
     r"offline mode and the artifact": "mvn is set to work offline, and its local repository does not hold {item}",
     r"Could not find artifact (?!org\.apache\.maven)\S+ in": "no repository of mvn's has {item}:"
     " check the group, the artifact, the version and the classifier",
+    r"Failed to resolve version for (?!org\.apache\.maven)\S+": "no repository of mvn's has {item}: check the group"
+    " and the artifact",
     r"[Cc]hecksum validation failed": "{item} arrived broken, with another checksum than its repository says:"
     " run the same command again",
     r"Could not create local repository at (?P<folder>\S+)": "mvn cannot create its local repository {folder}:"
@@ -43,6 +48,19 @@ class Maven:
 
     def describe(self, source: Mapping[str, Json]) -> str:
         return " ".join([self.route, str(source[self.route]), *_classifier(source)])
+
+    def list_versions(self, source: Mapping[str, Json], order: Order) -> list[str]:
+        """Read what mvn keeps of its repositories' lists of an artifact; the name LATEST makes it fetch them."""
+        group, artifact, *_ = str(source[self.route]).split(":")
+        argv = [require(order, "mvn"), *_OPTIONS, "--debug", _COPY, f"-DoutputDirectory={order.folder}"]
+        argv.append(f"-Dartifact={group}:{artifact}:LATEST:pom")
+        result = order.commands.run(argv, REGISTRY_SECONDS, quiet=True)
+        store, item = _STORE.search(result.stdout), f"{group}:{artifact}"
+        if result.status or store is None or re.search("Could not transfer metadata", result.stdout):
+            raise explain_client("mvn", item, result, _COMPLAINTS)
+        folder = Path(store[1] or store[2], *group.split("."), artifact)
+        lists = [ElementTree.parse(path) for path in folder.glob("maven-metadata-*.xml")]
+        return [str(entry.text) for tree in lists for entry in tree.iterfind("versioning/versions/version")]
 
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
         coordinates = str(source[self.route]).split(":")
@@ -67,7 +85,8 @@ class Maven:
     def _download(self, source: Mapping[str, Json], into: Path, order: Order) -> Path:
         into.mkdir()  # of its own, so that no project of the user's is around it
         name = ":".join([str(source[self.route]), "jar", *_classifier(source)])
-        argv = [require(order, "mvn"), *_OPTIONS, _COPY, f"-Dartifact={name}", f"-DoutputDirectory={into.absolute()}"]
+        argv = [require(order, "mvn"), *_OPTIONS, "--quiet", _COPY, f"-Dartifact={name}"]
+        argv.append(f"-DoutputDirectory={into.absolute()}")
         result = order.commands.run(argv, REGISTRY_SECONDS, cwd=into)
         jars = sorted(into.glob("*.jar"))
         if result.status or len(jars) != 1:

@@ -19,7 +19,8 @@ from stepgrid.model.plan import Json
 
 WHEEL, SDIST = "wheel", "sdist"
 _GUARD = str(Path(__file__).with_name("pip_guard.py"))
-_ALONE = ("--no-deps", "--no-input", "--disable-pip-version-check", "--progress-bar=off")
+_QUIET = ("--no-input", "--disable-pip-version-check")
+_ALONE = ("--no-deps", *_QUIET, "--progress-bar=off")
 _KIND_OPTIONS = {WHEEL: ("--only-binary=:all:",), SDIST: ("--no-binary=:all:", "--no-build-isolation")}
 _VERSIONS = re.compile(r"from versions: (?!none)([^)]+)\)")
 _WHEEL_ADVICE = "which wheel pip takes is up to its Python: name that one as `python` under `tools:` in the site file"
@@ -28,7 +29,7 @@ _COMPLAINTS = {
     " one as `python` under `tools:` in the site file",
     r"THESE PACKAGES DO NOT MATCH THE HASHES": "{item} arrived broken, with another checksum than its index says:"
     " run the same command again",
-    r"\A(?![\s\S]*(?:Retrying|Connection|SSLError))[\s\S]*from versions: none": (
+    r"\A(?![\s\S]*(?:Retrying|Connection|SSLError))[\s\S]*(?:from versions: none|No matching distribution)": (
         "pip's index has no {item} for this machine: check the package's name, or choose the other `kind`"
     ),
 }
@@ -39,6 +40,15 @@ class Pypi:
 
     def describe(self, source: Mapping[str, Json]) -> str:
         return f"pypi {source[self.route]} {source.get('version', '')}".rstrip()
+
+    def list_versions(self, source: Mapping[str, Json], order: Order) -> list[str]:
+        name, python = str(source[self.route]), order.site.tools.get("python", sys.executable)
+        kind = {WHEEL: "--only-binary=:all:", SDIST: "--no-binary=:all:"}.get(str(source.get("kind", "")))
+        argv = [python, "-m", "pip", "index", "versions", name, *_QUIET, *([kind] if kind else [])]
+        result = order.commands.run(argv, REGISTRY_SECONDS)
+        if match := re.search(r"^Available versions: (.+)$", result.stdout, re.MULTILINE):
+            return match[1].split(", ")
+        raise explain_client("pip", name, result, _COMPLAINTS)
 
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
         name, version = str(source[self.route]), str(source.get("version", ""))

@@ -146,6 +146,15 @@ class ResolvableSource(Protocol):
         ...
 
 
+@runtime_checkable
+class ListedSource(Protocol):
+    """A source whose registry lists its releases."""
+
+    def list_versions(self, source: Mapping[str, Json], order: Order) -> list[str]:
+        """Return the names of all releases: tags of a repository, versions of a package."""
+        ...
+
+
 def source_of(declared: Mapping[str, Json]) -> Source:
     routes = [route for route in declared if route in _CLASSES]
     if len(routes) != 1:

@@ -34,6 +34,7 @@ _TABLE = (
     Command("a spec", "plan", "show what a run would measure, why and for how long, and which results exist",
             "plan", HERE),
     Command("a spec", "lock", "pin the refs and artifacts of a spec to commits and checksums", "lock"),
+    Command("a spec", "outdated", "show which builds of a spec have newer releases", "lock"),
     Command("a run", "doctor", "check this host, and show how to fix what it finds", "doctor"),
     Command("a run", "builds", "list builds, make them, compare two of them, copy one to another machine",
             "builds", HERE),

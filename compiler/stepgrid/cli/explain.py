@@ -14,6 +14,9 @@ from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import add_spec, compiled_plan, select_cell
 from stepgrid.errors import FINE
 from stepgrid.host.terminal_output import wrap
+from stepgrid.language import lock_file
+from stepgrid.language.problems import Problems, nearest
+from stepgrid.language.sources import LISTED_KINDS, release_text, source_key, source_kind
 from stepgrid.model.plan import (
     FILES,
     SERVICE,
@@ -70,6 +73,7 @@ def _cell_lines(plan: Plan, cell: PlannedCell, step_name: str | None, with_defau
     columns = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
     origin = f"cell {cell.id}, {counted(len(cell.repeats), 'repeat')}; build {_origin(build)}"
     yield from wrap(origin, "", "  ", columns)
+    yield from (text for line in _release_lines(plan.spec, build) for text in wrap(line, "", "  ", columns))
     if catalogue is None and not Store().build(build.id).exists():
         yield "the build is not made yet: its defaults and the options that it lacks are unknown"
     for stage, step in _steps(plan, cell, step_name):
@@ -97,6 +101,16 @@ def _origin(build: PlannedBuild) -> str:
     return f"{build.id}: {build.engine} {build.version} ({source})"
 
 
+def _release_lines(spec: str, build: PlannedBuild) -> Iterator[str]:
+    """Say which question for the newest releases chose the version of a build, and where its answer is."""
+    lock, kind = lock_file.read(spec, Problems()), source_kind(build.source)
+    if kind in LISTED_KINDS:
+        name = source_key({kind: build.source[kind]}).removesuffix(release_text(build.source)).rstrip(":")
+        for key, releases in lock.versions.items():
+            if build.version in releases and key.startswith(name):
+                yield f"version {build.version}: {key} ({lock.at[key]})"
+
+
 def _source_text(source: Json) -> str:
     if isinstance(source, dict):
         return f"{{{', '.join(f'{key}: {_source_text(part)}' for key, part in source.items())}}}"
@@ -108,8 +122,6 @@ def _steps(plan: Plan, cell: PlannedCell, name: str | None) -> list[tuple[Planne
     steps = [(stages[stage], step) for stage in cell.repeats[0].stages for step in stages[stage].steps]
     chosen = [(stage, step) for stage, step in steps if name in (None, step.name)]
     if not chosen:
-        from stepgrid.language.problems import nearest
-
         hint = nearest(str(name), [step.name for _, step in steps])
         raise CommandError(f"the cell has no step `{name}`: {hint}")
     return chosen

@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from stepgrid.errors import StepgridError
 from stepgrid.expand.definitions import ResolvedDefinitions, build_location, chain
 from stepgrid.expand.scope import AlreadyReported, Scope, is_value
 from stepgrid.language import expressions, files, models, sources
@@ -110,18 +111,18 @@ class Families:
     def outline(self, family: str) -> tuple[str | None, list[str]]:
         """Find the engine of a family, and the names of its builds; faults are reported where it is used."""
         links = self._links(family, Problems())
-        return _nearest_value(links, "engine"), [name for name, _ in _versions(family, links)]
+        return _nearest_value(links, "engine"), [name for name, *_ in self._releases(family, links, Problems())]
 
     def members(self, family: str) -> list[Build]:
         """List the builds of one family."""
         links = self._links(family, self.problems)
         where = build_location(self._document, family)
-        versions: dict[str, str] = {}
-        for name, version in _versions(family, links):
-            if name in versions:
+        releases: dict[str, tuple[str, str]] = {}
+        for name, version, suite in self._releases(family, links, self.problems):
+            if name in releases:
                 second = node_location(version, where)
                 self.problems.add("defined-twice", second, f"two builds are named `{name}`", width=len(version))
-            versions[name] = version
+            releases[name] = version, suite
         engine = self._engine(family, links, where)
         if engine is None:
             return []
@@ -149,7 +150,39 @@ class Families:
             service=self._service(family, links, engine),
             requirements=self._requirements(family, links, engine),
         )
-        return [replace(template, name=name, version=str(version)) for name, version in versions.items()]
+        suites = {name: {"suite": suite} if suite else {} for name, (_, suite) in releases.items()}
+        return [
+            replace(template, name=name, version=str(version), source={**template.source, **suites[name]})
+            for name, (version, _) in releases.items()
+        ]
+
+    def _releases(self, family: str, links: Sequence[models.Build], problems: Problems) -> list[tuple[str, str, str]]:
+        for link in reversed(links):  # name, version, and a suite that is of this version alone
+            if isinstance(link.versions, models.Newest):
+                return self._newest_releases(family, _merge_sources(links), link.versions, problems)
+            if link.versions is not None:
+                return [(f"{family}-{version}", version, "") for version in link.versions]
+            if link.version is not None:
+                return [(family, link.version, "")]
+        return [(family, "", "")]
+
+    def _newest_releases(
+        self, family: str, source: Mapping[str, Any], newest: models.Newest, problems: Problems
+    ) -> list[tuple[str, str, str]]:
+        where, texts = newest.newest.where, sources.open_source(source)
+        question = sources.ReleaseQuestion(texts, int(newest.newest), newest.of, newest.from_ or "")
+        releases: Mapping[str, str] = {}
+        fault, hint = question.fault
+        if not fault:
+            fault = f"the lock file has no answer to `{question.key}`"
+            hint = f"`stepgrid lock {self._document.path}` asks the registry"
+            try:
+                releases = self._document.find_releases(question)
+            except StepgridError as error:
+                fault, hint = str(error), ""
+        if not releases:
+            problems.add("no-newest", where, f"build `{family}`: {fault}", hint)
+        return [(f"{family}-{version}", version, suite and Text(suite, where)) for version, suite in releases.items()]
 
     def _links(self, family: str, problems: Problems) -> list[models.Build]:
         def parent(child: str, name: str) -> models.Build | None:
@@ -218,16 +251,6 @@ def _engine_flag_faults(engine: str, flags: Mapping[str, Any]) -> Iterable[Fault
 
 def _nearest_value(links: Sequence[models.Build], field: str) -> Any:
     return next((value for link in reversed(links) if (value := getattr(link, field)) is not None), None)
-
-
-def _versions(family: str, links: Sequence[models.Build]) -> list[tuple[str, str]]:
-    """List the names of a family's builds with their versions."""
-    for link in reversed(links):
-        if link.versions is not None:
-            return [(f"{family}-{version}", version) for version in link.versions]
-        if link.version is not None:
-            return [(family, link.version)]
-    return [(family, "")]
 
 
 def _merge_sources(links: Sequence[models.Build]) -> dict[str, Any]:

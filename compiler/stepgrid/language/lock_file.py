@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
 from stepgrid.language.files import NotRegularError, digest, head, record_file
 from stepgrid.language.problems import Location, Problems, nearest
@@ -17,16 +18,20 @@ from stepgrid.model.units import size
 
 FORM, SUFFIX = "1", ".lock.yaml"
 LARGEST_PATCH = 64 << 20  # bytes
-_KEYS = ("lock", "sources")
+_KEYS = ("lock", "versions", "sources")
 _COMMIT = (re.compile(r"[0-9a-f]{40}"), "a commit: 40 digits, 0-9 and a-f")
 _LIBRARIES = (re.compile(r"[\w.-]+==[\w.+!-]+(?: --hash=sha256:[0-9a-f]{64})*", re.ASCII), "a list of NAME==VERSION")
 _CHECKSUM = (re.compile(r"sha256:[0-9a-f]{64}"), "sha256: and 64 digits, 0-9 and a-f")
+_RELEASE = re.compile(r"(\w[\w./+~:-]*)?")  # or its suite
 _HINT = "`stepgrid lock` writes this file"
+
+Releases: TypeAlias = Mapping[str, str]  # version -> the suite that has it; empty for other sources than Debian's
 
 
 class Lock(NamedTuple):
     pins: Mapping[str, str]  # source key -> a commit, a checksum that begins with `sha256:`, or lines of libraries
-    at: Mapping[str, Location]  # of each source
+    at: Mapping[str, Location]  # of each source and question
+    versions: Mapping[str, Releases] = MappingProxyType({})  # question for the newest -> releases, the oldest first
 
 
 def path(spec: str) -> Path:
@@ -59,13 +64,8 @@ def _lock(nodes: Map, problems: Problems) -> Lock:
         elif key == "lock" and value != FORM:
             message = "`lock`: this version reads lock files of the form 1"
             problems.add("not-a-choice", node_location(value, nodes.at[key]), message, _HINT, width(value))
-    sources = nodes.get("sources")
-    if sources is None:
-        return Lock({}, {})
-    if not isinstance(sources, Map):
-        message = "`sources`: expected a map of sources and what holds each still"
-        problems.add("wrong-type", node_location(sources, nodes.where), message, _HINT, width(sources))
-        return Lock({}, {})
+    sources = _map(nodes, "sources", "sources and what holds each still", problems)
+    questions = _map(nodes, "versions", "questions and the releases that answer them", problems)
     pins: dict[str, str] = {}
     for key, value in sources.items():
         is_list = _is_listed(key)
@@ -75,7 +75,24 @@ def _lock(nodes: Map, problems: Problems) -> Lock:
         if not all(isinstance(line, Text) and form.fullmatch(line) for line in lines):
             message = f"what holds `{key}` still is {expected}"
             problems.add("wrong-pin", node_location(value, sources.at[key]), message, _HINT, width(value))
-    return Lock(pins, sources.at)
+    versions: dict[str, Releases] = {}
+    for key, value in questions.items():
+        items = value if isinstance(value, Seq | Map) else ()
+        pairs = [*items.items()] if isinstance(items, Map) else [(item, Text("", nodes.where)) for item in items]
+        if pairs and all(isinstance(text, str) and _RELEASE.fullmatch(text) for pair in pairs for text in pair):
+            versions[key] = {str(version): str(suite) for version, suite in pairs}
+        else:
+            message = f"the releases of `{key}` are a list such as [17.10, 17.11], or a map of releases and suites"
+            problems.add("wrong-pin", node_location(value, questions.at[key]), message, _HINT, width(value))
+    return Lock(pins, {**questions.at, **sources.at}, versions)
+
+
+def _map(nodes: Map, key: str, content: str, problems: Problems) -> Map:
+    value = nodes.get(key)
+    if value is not None and not isinstance(value, Map):
+        message = f"`{key}`: expected a map of {content}"
+        problems.add("wrong-type", node_location(value, nodes.where), message, _HINT, width(value))
+    return value if isinstance(value, Map) else Map({}, nodes.where, {})
 
 
 def _is_listed(key: str) -> bool:
@@ -101,17 +118,28 @@ def content_digest(pin: str) -> str:
     return digest(pin.encode()) if "==" in pin else pin
 
 
-def text(pins: Mapping[str, str]) -> str:
-    """Write a lock file; the same pins give the same text."""
-    # most keys are plain text to YAML: a colon and a hash are, within a word
-    is_plain = re.compile(r"(?!.*(: |:$| #| $))[A-Za-z][!-~ ]*").fullmatch
+def text(pins: Mapping[str, str], versions: Mapping[str, Releases] = MappingProxyType({})) -> str:
+    """Write a lock file; the same pins and releases give the same text."""
     values = {
         key: "".join(f"\n    - {line}" for line in pin.splitlines()) if _is_listed(key) else f" {pin}"
         for key, pin in sorted(pins.items())
     }
-    lines = "".join(f"  {key if is_plain(key) else json.dumps(key)}:{value}\n" for key, value in values.items())
-    sources = f"sources:\n{lines}" if lines else "sources: {}\n"
-    return f"# written by `stepgrid lock`; `--update` moves what is held here\nlock: {FORM}\n{sources}"
+    lists = {key: f" {releases_text(releases)}" for key, releases in sorted(versions.items())}
+    head = f"# written by `stepgrid lock`; `--update` moves what is held here\nlock: {FORM}\n"
+    return f"{head}{_section('versions', lists) if lists else ''}{_section('sources', values)}"
+
+
+def releases_text(releases: Releases) -> str:
+    """Write [17.10, 17.11], or {7.8: bookworm, 9.10: trixie}."""
+    items = ", ".join(f"{version}: {suite}" if suite else version for version, suite in releases.items())
+    return f"{{{items}}}" if any(releases.values()) else f"[{items}]"
+
+
+def _section(name: str, values: Mapping[str, str]) -> str:
+    # most keys are plain text to YAML: a colon and a hash are, within a word
+    is_plain = re.compile(r"(?!.*(: |:$| #| $))[A-Za-z][!-~ ]*").fullmatch
+    lines = (f"  {key if is_plain(key) else json.dumps(key)}:{value}\n" for key, value in values.items())
+    return f"{name}:\n{''.join(lines)}" if values else f"{name}: {{}}\n"
 
 
 def patches(names: Sequence[Text], spec: str, problems: Problems) -> list[tuple[str, str]]:

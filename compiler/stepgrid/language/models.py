@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, ModelWrapValidatorHandler, PrivateAttr, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    Tag,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from stepgrid.language.problems import Location
@@ -18,6 +27,7 @@ from stepgrid.language.validation import (
     Label,
     Model,
     Name,
+    Number,
     Size,
     Title,
     Version,
@@ -126,10 +136,24 @@ class Service(Model):
     stop: StopRequest = Field(default_factory=StopRequest)
 
 
+class Newest(Model):
+    """Newest releases that the registry of a build's source lists, in place of versions by name."""
+
+    newest: Number
+    of: Literal["all", "each major", "each minor"] = "all"
+    from_: Version | None = Field(default=None, alias="from")
+
+
+Versions = Annotated[
+    Annotated[tuple[Version, ...], Field(min_length=1), Tag("list")] | Annotated[Newest, Tag("map")],
+    Discriminator(lambda value: "map" if isinstance(value, Map) else "list"),
+]
+
+
 class Build(Model):
     engine: Label | None = None
     version: Version | None = None
-    versions: Annotated[tuple[Version, ...], Field(min_length=1)] | None = None
+    versions: Versions | None = None
     source: dict[str, Any] | None = None
     extends: Label | None = None
     abstract: bool = False

@@ -318,3 +318,55 @@ def can_move(source: Mapping[str, Any]) -> bool:
     if REQUIREMENTS in source:
         return not all(library.hashes for library in declared_libraries(source))
     return source_kind(source) in _ARTIFACTS and "sha256" not in source
+
+
+# Newest releases, as the registry of a source lists them
+
+LISTED_KINDS = ("git", "debian", "maven", "pypi", "crate", "cargo")  # kinds whose registries list releases
+
+
+class ReleaseQuestion(NamedTuple):
+    """A question for the newest releases of a source whose texts leave the version open: `v{{ version }}`."""
+
+    source: Mapping[str, Any]
+    number: int
+    group: str  # all, each major or each minor
+    first: str  # the oldest that counts; empty: all do
+
+    @property
+    def key(self) -> str:
+        """Name the question as lock files do: `maven GROUP:ARTIFACT, newest 2 of each major`."""
+        group = "" if self.group == "all" else f" of {self.group}"
+        return f"{source_key(self.source)}, newest {self.number}{group}{f' from {self.first}' if self.first else ''}"
+
+    @property
+    def fault(self) -> tuple[str, str]:
+        """Say why no registry can be asked, and what would be right; empty where one can."""
+        kind, text = source_kind(self.source), release_text(self.source)
+        if kind not in LISTED_KINDS:
+            fault = f"a {kind} source has no list of releases" if kind else "it has no source"
+            return fault, f"those of kind {', '.join(LISTED_KINDS)} have one"
+        if "{{" in str(self.source[kind]).replace(text, "", 1):
+            return f"its {kind} source has another name for each version", "list them: `versions: […]`"
+        if text and "{{" not in text:
+            return f"`{text}` is the same for each version", "leave the version open, as in `v{{ version }}`"
+        return "", ""
+
+
+def open_source(source: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the values of a source before there is a version: of alternatives the last, which is for new releases."""
+    names = (*(key for key in source if key in SOURCES), "ref", "version", "kind", "suite")
+    return {name: _last_alternative(source[name]) for name in names if name in source}
+
+
+def _last_alternative(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return _last_alternative(value[-1]) if value and isinstance(value[-1], Mapping) else [*map(str, value)]
+    return _last_alternative(value.get("value", "")) if isinstance(value, Mapping) else str(value)
+
+
+def release_text(source: Mapping[str, Any]) -> str:
+    """Return the text of a source that names the release; empty where that is the version of its build."""
+    kind = source_kind(source)
+    coordinates = str(source["maven"]).split(":", 2) if kind == "maven" else []
+    return "".join(coordinates[2:]) if kind == "maven" else str(source.get("ref" if kind == "git" else "version", ""))

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.language.files import record_file
+from stepgrid.language.lock_file import Releases
 from stepgrid.language.models import Library, Spec
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.site import check_may_read
+from stepgrid.language.sources import ReleaseQuestion
 from stepgrid.language.validation import describe, validate
 from stepgrid.language.yaml import (
     Map,
@@ -29,6 +31,7 @@ from stepgrid.language.yaml import (
 from stepgrid.package import SPECS
 
 MOST_INCLUDES = 100
+FindReleases: TypeAlias = Callable[[ReleaseQuestion], Releases]
 
 
 class Source(NamedTuple):
@@ -48,6 +51,7 @@ class Document(NamedTuple):
     spec: Spec
     includes: Sequence[Source]
     files: Sequence[str] = ()  # all that were read
+    find_releases: FindReleases = lambda question: {}  # the newest of a build's source; empty: nobody knows
 
 
 def read_spec(path: str, scale: str | None, problems: Problems, sets: Sequence[str] = ()) -> Document | None:

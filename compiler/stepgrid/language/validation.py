@@ -65,10 +65,15 @@ _version = _checked(
     PydanticCustomError("not_a_version", "a version is letters, digits and . + ~ : _ -"),
 )
 
+_number = _checked(
+    re.compile(r"[1-9][0-9]{0,2}").fullmatch, PydanticCustomError("not_a_number", "expected a number from 1 to 999")
+)
+
 Label = Annotated[Text, InstanceOf()]  # the text as it is: names, versions, refs, expressions
 Name = Annotated[Label, _one_line]
 Title = Annotated[str, Field(min_length=1), _one_line]
 Version = Annotated[Label, _version]
+Number = Annotated[Label, _number]  # whose place in the file is needed
 Count = Annotated[int, Field(ge=1, le=1000)]
 Size = Annotated[int, quantity("size")]
 Duration = Annotated[float, quantity("duration")]

@@ -19,8 +19,9 @@ from stepgrid.expand.cells import Expansion, expand
 from stepgrid.expand.definitions import Differs, stands_in_for_none
 from stepgrid.language import lock_file
 from stepgrid.language.expressions import BUDGET
+from stepgrid.language.lock_file import Releases
 from stepgrid.language.problems import Location, Problem, Problems, SpecError, nearest
-from stepgrid.language.sources import can_move, source_key, source_parts
+from stepgrid.language.sources import ReleaseQuestion, can_move, source_key, source_parts
 from stepgrid.language.spec_file import Document, read_spec
 from stepgrid.language.yaml import Map, load
 from stepgrid.lint import runner as lint
@@ -42,6 +43,7 @@ class ExistingBuild(NamedTuple):
 
 PinSource: TypeAlias = Callable[[Mapping[str, Any]], str]  # the content of a system's program, of a local tree
 FindBuild: TypeAlias = Callable[[str], ExistingBuild | None]  # by the build's id
+AskReleases: TypeAlias = Callable[[ReleaseQuestion, Releases], Releases]  # with the answer of the lock file
 Judge: TypeAlias = Callable[[Plan], Iterable[Problem]]
 
 
@@ -56,6 +58,7 @@ class Context:
     find_build: FindBuild = lambda node: None
     choose_id: StageChoice = newest_id
     loads: LoadRecords = NO_RECORDS
+    ask_releases: AskReleases = lambda question, locked: locked
     judge: Judge = lambda plan: ()  # further problems of the plan of a scale
     no_power_cut: str = ""  # why this host cannot cut the power of a disk
 
@@ -134,6 +137,10 @@ def scales(path: str) -> list[str]:
 
 
 def _expand(document: Document, host: Mapping[str, Any], problems: Problems, context: Context) -> Expansion:
+    lock_problems = Problems()  # reported with the lock file's pins
+    lock = lock_file.read(document.path, lock_problems)
+    if not lock_problems.errors:
+        document = document._replace(find_releases=lambda q: context.ask_releases(q, lock.versions.get(q.key, {})))
     try:
         return expand(document, host, problems, context.only, context.differs)
     except SpecError:

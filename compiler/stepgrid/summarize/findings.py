@@ -51,6 +51,7 @@ from stepgrid.summarize.statistics.verdicts import (
 
 BOTH, NONE = "both", "none"
 IDLE = "without work in a load"
+FEWEST_TALLIED = 4  # comparisons; fewer are read one by one
 BUILD_NOUNS = "builds", "releases"  # the second where all are versions of one thing
 DOT = " · "
 SHARE_BELOW = 0.5  # a smaller ratio is a share of the base: 7 % of the QPS
@@ -86,7 +87,7 @@ class Finding:
 @lru_cache(1)  # page, text and brief have the same
 def findings(report: Report) -> list[Finding]:
     """List the answers by the leading metric: those about the first axis of the base first, of each the heaviest."""
-    return _findings(report, report.comparisons.leading)
+    return [*_tally(report), *_findings(report, report.comparisons.leading)]
 
 
 def findings_by_metric(report: Report) -> dict[ComparedMetric, list[Finding]]:
@@ -101,12 +102,40 @@ def _findings(report: Report, comparisons: Sequence[Comparison]) -> list[Finding
     answers: list[Finding] = []
     for number, comparison in enumerate(comparisons):
         comparison_arms = arms(comparison)
-        if number and comparison.layout.across == (BUILD,):
+        if number and comparison.layout.across == (BUILD,) != comparisons[0].layout.across:
             comparison_answers = [_builds_finding(comparison_arms)]
         else:
             comparison_answers = [_arm_finding(arm, report.setup.effect) for arm in comparison_arms]
         answers += sorted(filter(None, comparison_answers), key=lambda finding: finding.weight, reverse=True)
     return answers
+
+
+def _tally(report: Report) -> Iterator[Finding]:
+    """Count the comparisons of builds in which surely nothing became slower, for a report that is about builds."""
+    comparisons = [comparison for comparison in report.comparisons.leading if comparison.layout.across == (BUILD,)]
+    cases = [case for comparison in comparisons for arm in arms(comparison) for case in arm.compared]
+    metric, effect = report.setup.metric, report.setup.effect
+    if BUILD not in report.setup.base or metric.better is None or len(cases) < FEWEST_TALLIED:
+        return
+    worse, better = sorted(metric.verdicts, key=_KINDS.__getitem__, reverse=True)
+    sound = [case for case in cases if case.word in (better, SAME) or _is_surely_no_worse(case, metric, effect)]
+    failing = [case for case in cases if case.word == worse]
+    if not sound:
+        return
+    amount = f"all {len(cases)}" if len(sound) == len(cases) else f"{len(sound)} of {len(cases)}"
+    steps = ", ".join(dict.fromkeys(case.row.step for case in failing))
+    undecided = len(cases) - len(sound) - len(failing)
+    notes = [f"{worse} in {len(failing)}: {steps}" if failing else "", f"undecided in {undecided}" if undecided else ""]
+    headline = f"nothing {worse} by more than {percent(effect)} in {amount} comparisons"
+    yield Finding("builds", "", headline, "", DOT.join(filter(None, notes)), SLOWER if failing else NONE, (True, 0.0))
+
+
+def _is_surely_no_worse(case: ArmCase, metric: ComparedMetric, effect: float) -> bool:
+    """Tell it by the end of an interval that has no verdict, unless equal arms come out as far apart."""
+    interval, floor = case.entry.interval, case.entry.floor
+    if case.word not in (DIFFERENT, INCONCLUSIVE) or case.entry.idle or interval is None or (floor or 0) > effect:
+        return False
+    return interval.low >= 1 / (1 + effect) if metric.better == "higher" else interval.high <= 1 + effect
 
 
 # An arm and its comparisons

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,12 +24,14 @@ if TYPE_CHECKING:
     from stepgrid.store.store import Store
 
 OUTPUTS = "outputs"
+_asks_registries = ContextVar("asks_registries", default=False)
 
 
 def compile_for_host(
     spec: str, scale: str | None, problems: Problems | None = None, only: str | None = None, sets: Sequence[str] = ()
 ) -> Plan:
     """Compile a spec; a SpecError holds everything that is wrong with it."""
+    from stepgrid.build.newest import Answers
     from stepgrid.build.pins import pin
     from stepgrid.host.disk import missing_for_power_cut
     from stepgrid.language.files import reuse_checksums
@@ -48,8 +52,20 @@ def compile_for_host(
         loads=load_records(results),
         no_power_cut=missing_for_power_cut(),
     )
+    if _asks_registries.get():
+        context = replace(context, ask_releases=Answers(current_site(), spec_name(spec)).find)
     with reuse_checksums(results.checksums()):
         return compile_spec(spec_name(spec), scale, facts, problems, context)
+
+
+@contextmanager
+def asking_registries(asks: bool) -> Iterator[None]:
+    """Let a run ask for newest releases that the lock file lacks; what only looks at a spec reaches no network."""
+    token = _asks_registries.set(asks)
+    try:
+        yield
+    finally:
+        _asks_registries.reset(token)
 
 
 def spec_name(spec: str) -> str:

@@ -89,7 +89,7 @@ def load_or_compile(store: Store, request: Request, is_stored: bool = True) -> t
     from stepgrid.language.problems import Problems, format_problems
 
     problems, environment = Problems(), _environment(store)
-    with record_inputs() as inputs:
+    with record_inputs() as inputs, host_plan.asking_registries(is_stored):
         plan = host_plan.compile_for_host(request.spec, request.scale, problems, request.only, request.sets)
     warnings = format_problems(problems.warnings)
     if is_stored:

@@ -56,6 +56,12 @@ def test_a_base_whose_axis_does_not_touch_the_step_leaves_builds():
     assert comparison_axes.layouts(section(BUILD), {"cache": "lru"}, None) == [Layout({"build": "r-1"}, ("build",), ())]
 
 
+def test_a_step_of_another_engine_has_a_base_of_its_own():
+    builds = Axis("build", ("r-1", "r-2", "p-1", "p-2"))
+    step = section(builds, without=[("r-1",), ("r-2",)])
+    assert comparison_axes.layouts(step, {"build": "r-1"}, "r-1") == [Layout({"build": "p-1"}, ("build",), ())]
+
+
 def test_words_name_the_axis_of_everything_but_a_build():
     assert comparison_axes.words(("r-1", "2"), ("build", "threads")) == "r-1, threads=2"
     assert comparison_axes.words(("r-1", None), ("build", "threads")) == "r-1"

@@ -49,11 +49,14 @@ def touching(axes: Sequence[Axis], step: str) -> list[Axis]:
 
 
 def layouts(section: Section, base: Mapping[str, str], able: str | None) -> list[Layout]:
-    """Lay out a step against each axis of the base, then across builds where the base is not about builds.
+    """Lay out a step against each axis of the base, then across builds where the base is not about its builds.
 
     `able`: the build to compare with then."""
     labels_by_axis = {axis.name: axis.labels for axis in section.axes}
-    step_base = {name: label for name, label in base.items() if name in labels_by_axis}
+    # builds of another engine do not have the step
+    present = {point.labels.get(BUILD) for point in section.points}
+    labels_by_axis |= {BUILD: tuple(filter(present.__contains__, labels_by_axis.get(BUILD, ())))} if present else {}
+    step_base = {name: label for name, label in base.items() if label in labels_by_axis.get(name, ())}
     bases = [{name: label} for name, label in step_base.items()]
     if len(bases) > 1 and not _all_have_neighbours(section.points, step_base):
         bases = [step_base]

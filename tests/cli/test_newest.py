@@ -1,0 +1,146 @@
+"""`versions: {newest: …}`: asked of a real git repository once, held by the lock file, and renewed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepgrid.build.newest import choose, list_releases
+from stepgrid.cli import main
+from stepgrid.language import lock_file
+from stepgrid.language.problems import Problems
+from stepgrid.language.scalars import Version
+from stepgrid.language.sources import ReleaseQuestion
+from stepgrid.model.site import Site
+from stepgrid.workflow import host_plan
+from tests.build.repository import Repository
+from tests.cli.test_plan import built, kept, measured
+from tests.needs import needs
+
+Capture = pytest.CaptureFixture[str]
+TAGS = ("v1.0.1", "v1.0.2", "v1.9.0", "v1.10.0", "v2.0.0", "v2.1.0-rc1", "other-9.9.9", "v3")
+SPEC = """\
+title: t
+builds:
+  r: {{engine: rocksdb, versions: {{newest: 1, of: each major}}, source: {{git: "{url}", ref: "v{{{{ version }}}}"}}}}
+steps: [{{name: fillseq, kind: db_bench, benchmarks: [fillseq], fresh: true}}]
+params: {{keys: 1M, duration: 1h}}
+repeat: 3
+"""
+
+
+@pytest.fixture
+def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    repository = Repository(tmp_path / "origin")
+    for tag in TAGS:
+        repository.commit(tag)
+    (tmp_path / "checkout" / "outputs").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "checkout")
+    Path("a.yaml").write_text(SPEC.format(url=repository.url))
+    return repository
+
+
+def run(capsys: Capture, *words: str) -> tuple[int, str, str]:
+    status = main(words)
+    streams = capsys.readouterr()
+    return status, streams.out, "".join(line for line in streams.err.splitlines(True) if not line.endswith(" …\n"))
+
+
+def releases() -> list[str]:
+    return [version for answer in lock_file.read("a.yaml", Problems()).versions.values() for version in answer]
+
+
+def test_a_run_asks_once_and_the_lock_file_answers_from_then_on(origin: Repository, capsys: Capture) -> None:
+    key = f"git {origin.url} v{{{{ version }}}}, newest 1 of each major"
+    status, _, err = run(capsys, "plan", "a.yaml")
+    assert (status, Path("a.lock.yaml").exists()) == (1, False)
+    assert f"the lock file has no answer to `{key}`" in err
+    assert "= `stepgrid lock a.yaml` asks the registry\n" in err
+    with host_plan.asking_registries(True):  # as a run
+        assert len(kept().builds) == 3
+    assert capsys.readouterr().err == f"a.lock.yaml: {key}: 1.10.0, 2.0.0, 3\n"
+    origin.folder.rename(origin.folder.with_name("away"))
+    assert {build.version for build in kept().builds} == {"1.10.0", "2.0.0", "3"}
+    lines = " ".join(run(capsys, "explain", "a.yaml", "build=r-2.0.0")[1].split())
+    assert f"version 2.0.0: {key} (a.lock.yaml:4:3)" in lines
+    assert run(capsys, "lock", "a.yaml", "--upgrade")[0] == 3
+    assert releases() == ["1.10.0", "2.0.0", "3"]
+
+
+def test_an_upgrade_measures_only_what_is_new(origin: Repository, capsys: Capture) -> None:
+    assert run(capsys, "lock", "a.yaml")[0] == 0
+    plan = kept()
+    built(plan)
+    measured(plan, plan.stages)
+    row = "r-1.10.0, r-2.0.0, r-3  3     3         git"
+    assert row in run(capsys, "outdated", "a.yaml")[1]
+    origin.commit("v3.1")
+    status, out, _ = run(capsys, "outdated", "a.yaml")
+    assert (status, "3     3.1     newer  git" in out) == (0, True)
+    assert run(capsys, "lock", "a.yaml")[1].endswith("3 sources held, nothing changed\n")
+    out = run(capsys, "lock", "a.yaml", "--upgrade")[1]
+    assert "newest 1 of each major: 1.10.0, 2.0.0, 3 -> 1.10.0, 2.0.0, 3.1\n" in out
+    assert f"removed: git {origin.url} v3: " in out
+    nodes = json.loads(run(capsys, "plan", "a.yaml", "--format", "json")[1])["nodes"]
+    assert {node["title"].partition(",")[0] for node in nodes if node["action"] == "measure"} == {"r-3.1"}
+
+
+def test_fixed_versions_are_outdated_too(origin: Repository, capsys: Capture) -> None:
+    text = SPEC.format(url=origin.url).replace("{newest: 1, of: each major}", "[1.0.1, 1.0.2]")
+    Path("a.yaml").write_text(text)
+    assert run(capsys, "outdated", "a.yaml") == (
+        0,
+        f"builds            used   newest         registry\nr-1.0.1, r-1.0.2  1.0.2  3       newer  git {origin.url}\n",
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("v{{ version }}", "main", "`main` is the same for each version"),
+        ("git", "tarball", "a tarball source has no list of releases"),
+        ("file://", "file:///nowhere", "git cannot read file:///nowhere"),
+        ("of: each major", "from: 7", "from 7 on: the newest is 3"),
+        ("v{{ version }}", "w{{ version }}", "has no release whose version is numbers alone"),
+    ],
+)
+def test_why_there_is_no_answer(origin: Repository, capsys: Capture, old: str, new: str, message: str) -> None:
+    Path("a.yaml").write_text(SPEC.format(url=origin.url).replace(old, new))
+    status, _, err = run(capsys, "lock", "a.yaml")
+    assert (status, message in err) == (1, True), err
+    assert err.startswith("a.yaml:3:43: error[no-newest]: build `r`: ")
+    assert not Path("a.lock.yaml").exists()
+
+
+NUMBERS = st.lists(st.integers(0, 12), min_size=1, max_size=3)
+
+
+@given(st.sets(NUMBERS.map(lambda parts: ".".join(map(str, parts)))), st.integers(1, 3), st.sampled_from([0, 1, 2]))
+def test_the_newest_of_each_group(versions: set[str], count: int, depth: int) -> None:
+    group = ("all", "each major", "each minor")[depth]
+    newest = choose(versions, ReleaseQuestion({}, count, group, "2"))
+    assert newest == sorted(newest, key=Version)
+    for version in versions:
+        newer = {v for v in versions if Version(v) > version and v.split(".")[:depth] == version.split(".")[:depth]}
+        assert (version in newest) or Version(version) < "2" or len(newer) >= count or version in map(Version, newest)
+
+
+REGISTRIES = [
+    pytest.param({"maven": "org.rocksdb:rocksdbjni:{{ version }}"}, "9.10.0", marks=needs("maven"), id="maven"),
+    pytest.param({"pypi": "six"}, "1.16.0", marks=needs("pip"), id="pypi"),
+    pytest.param({"crate": "cfg-if"}, "1.0.0", marks=needs("cargo"), id="crate"),
+    pytest.param({"debian": "rocksdb-tools", "suite": ["bookworm"]}, "7.8", marks=needs("apt"), id="debian"),
+]
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(("source", "release"), REGISTRIES)
+def test_registries_list_their_releases(source: dict[str, object], release: str) -> None:
+    listed = list_releases(source, Site())
+    assert release in listed
+    assert listed[release] == ("bookworm" if "debian" in source else "")
