@@ -163,7 +163,7 @@ def test_each_engine_tells_the_unit_that_was_meant() -> None:
 
 
 def test_nothing_is_probable_in_what_is_shipped(capsys: Capture) -> None:
-    for spec in sorted([*SPECS.glob("*.yaml"), *SPECS.glob("posts/*.yaml")]):
+    for spec in sorted([*SPECS.glob("*[!k].yaml"), *SPECS.glob("posts/*.yaml")]):  # no lock file
         main(["check", str(spec), *(["--scale", "smoke"] if "smoke" in scales(str(spec)) else [])])
         assert "option]" not in capsys.readouterr().err, spec
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.expand.cells import expand
+from stepgrid.language import lock_file
 from stepgrid.language.problems import Problem, Problems, SpecError, _source, format_problems
 from stepgrid.language.site import read_site
 from stepgrid.language.spec_file import read_spec
@@ -55,6 +56,8 @@ def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -
     try:
         document = read_spec(path, scale, problems, sets)
         if document is not None:
+            lock = lock_file.read(path, Problems())
+            document = document._replace(find_releases=lambda question: lock.versions.get(question.key, {}))
             check(document, expand(document, HOST, problems, differs=differs), problems)
         plan = compile_spec(
             path, scale, HOST, problems, Context(sets=sets, differs=differs, no_power_cut="it needs root")
