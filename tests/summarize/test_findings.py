@@ -307,9 +307,9 @@ def test_metrics_of_claims_have_answers_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_report_about_builds_begins_with_a_count(report: Report) -> None:
-    wide = Entry(RATIO, interval=Interval(1.0, 0.9, 1.1, 3), ratio=1.0, verdict=INCONCLUSIVE)
-    floor = Entry(RATIO, interval=interval(1.02), ratio=1.02, verdict=INCONCLUSIVE, floor=0.05)
-    entries = [*of((FASTER, 1.1), (SAME, 1.0), (INCONCLUSIVE, 1.02), (DIFFERENT, 1.03), (SLOWER, 0.9)), wide, floor]
+    wide = Entry(RATIO, interval=Interval(1.0, 0.9, 1.1, 3), ratio=1.0, verdict=UNDECIDED)
+    floor = Entry(RATIO, interval=interval(1.02), ratio=1.02, verdict=UNDECIDED, floor=0.05)
+    entries = [*of((FASTER, 1.1), (SAME, 1.0), (UNDECIDED, 1.02), (DIFFERENT, 1.03), (SLOWER, 0.9)), wide, floor]
     rows = tuple(Row(f"step{number}", (), (Entry(BASE), entry)) for number, entry in enumerate(entries))
     comparison = Comparison(ComparedMetric(), Layout({"build": OLD}, ("build",), ()), ((OLD,), (NEW,)), rows)
     count, *_ = findings(scenario.altered(report, base={"build": OLD}, all=(comparison,)))

@@ -79,7 +79,7 @@ def run_lock(args: argparse.Namespace) -> int:
     answers = resolve_all(asked_sources, lock.pins, current_site(), _print_progress)
     is_full_update = (args.update == [] or args.upgrade) and not args.scales
     unused = [name for name in lock.pins if name not in sources] if is_full_update else []
-    versions = {**(lock.versions if args.scales else {}), **newest.releases}
+    versions = {**({} if is_full_update else lock.versions), **newest.releases}
     changes = _print_releases(lock, versions, newest.failed)
     _print_changes(lock, answers, updated, unused)
     if not args.scales and not unused:

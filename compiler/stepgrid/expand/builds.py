@@ -169,17 +169,16 @@ class Families:
     def _newest_releases(
         self, family: str, source: Mapping[str, Any], newest: models.Newest, problems: Problems
     ) -> list[tuple[str, str, str]]:
-        where, texts = newest.newest.where, sources.open_source(source)
-        question = sources.ReleaseQuestion(texts, int(newest.newest), newest.of, newest.from_ or "")
+        where = newest.newest.where
         releases: Mapping[str, str] = {}
-        fault, hint = question.fault
-        if not fault:
-            fault = f"the lock file has no answer to `{question.key}`"
+        try:
+            texts = sources.open_source(source, self._document.settle)
+            question = sources.ReleaseQuestion(texts, int(newest.newest), newest.of, newest.from_ or "")
             hint = f"`stepgrid lock {self._document.path}` asks the registry"
-            try:
-                releases = self._document.find_releases(question)
-            except StepgridError as error:
-                fault, hint = str(error), ""
+            fault, hint = question.fault or (f"the lock file has no answer to `{question.key}`", hint)
+            releases = {} if question.fault else self._document.find_releases(question)
+        except StepgridError as error:
+            fault, hint = str(error), ""
         if not releases:
             problems.add("no-newest", where, f"build `{family}`: {fault}", hint)
         return [(f"{family}-{version}", version, suite and Text(suite, where)) for version, suite in releases.items()]

@@ -10,10 +10,11 @@ from stepgrid.expand.axes import Axis, Choice
 from stepgrid.expand.builds import Build, Clients, Families
 from stepgrid.expand.definitions import Differs, Machines, stands_in_for_none
 from stepgrid.expand.evaluation import EvaluationContext, Segment, Sequences
-from stepgrid.expand.grid import Also, Grid, Names
+from stepgrid.expand.grid import Also, Grid, Machine, Names
 from stepgrid.expand.options import OptionSets
 from stepgrid.expand.setup import SpecFiles
 from stepgrid.expand.steps import StepEntry, StepRange
+from stepgrid.language import expressions
 from stepgrid.language.problems import Location, Problems
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Seq, Text, node_location
@@ -48,6 +49,8 @@ def expand(
     Cells lack the steps that have faults, which are reported."""
     defined = definitions.gather(document, problems)
     machines = Machines(document, defined, host, problems, differs)
+    machine = {"hardware": Machine.of(machines.base, None)}
+    document = document._replace(settle=lambda text: expressions.settle(text, machine))
     families = Families(document, defined, problems)
     all_builds = families.builds()
     swept = axes.resolve(document, defined.options, problems)

@@ -64,6 +64,11 @@ def render(text: str, names: Mapping[str, Any]) -> Any:
     return _guard(text, lambda: _compile(text, is_template=True)(**names))
 
 
+def settle(text: str, names: Mapping[str, Any]) -> str:
+    """Evaluate the expressions of a text that do not depend on the version; the others stay as they are."""
+    return re.sub(r"\{\{(.*?)\}\}", lambda m: m[0] if "version" in m[1] else str(evaluate(m[1].strip(), names)), text)
+
+
 def find_nodes(expression: str, *kinds: Any) -> list[list[Any]]:
     """List the nodes of each kind in Jinja2's tree of a bare expression."""
 

@@ -340,8 +340,8 @@ class ReleaseQuestion(NamedTuple):
         return f"{source_key(self.source)}, newest {self.number}{group}{f' from {self.first}' if self.first else ''}"
 
     @property
-    def fault(self) -> tuple[str, str]:
-        """Say why no registry can be asked, and what would be right; empty where one can."""
+    def fault(self) -> tuple[str, str] | None:
+        """Say why no registry can be asked, and what would be right; None where one can."""
         kind, text = source_kind(self.source), release_text(self.source)
         if kind not in LISTED_KINDS:
             fault = f"a {kind} source has no list of releases" if kind else "it has no source"
@@ -350,13 +350,16 @@ class ReleaseQuestion(NamedTuple):
             return f"its {kind} source has another name for each version", "list them: `versions: […]`"
         if text and "{{" not in text:
             return f"`{text}` is the same for each version", "leave the version open, as in `v{{ version }}`"
-        return "", ""
+        return None
 
 
-def open_source(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the values of a source before there is a version: of alternatives the last, which is for new releases."""
+def open_source(source: Mapping[str, Any], settle: Callable[[str], str] = str) -> dict[str, Any]:
+    """Write the values of a source before there is a version: of alternatives the last, which is for new releases.
+
+    `settle` evaluates what does not depend on the version."""
     names = (*(key for key in source if key in SOURCES), "ref", "version", "kind", "suite")
-    return {name: _last_alternative(source[name]) for name in names if name in source}
+    values = {name: _last_alternative(source[name]) for name in names if name in source}
+    return {name: settle(value) if isinstance(value, str) else value for name, value in values.items()}
 
 
 def _last_alternative(value: Any) -> Any:

@@ -51,6 +51,7 @@ class Document(NamedTuple):
     spec: Spec
     includes: Sequence[Source]
     files: Sequence[str] = ()  # all that were read
+    settle: Callable[[str], str] = str  # evaluates what does not depend on the version of a build
     find_releases: FindReleases = lambda question: {}  # the newest of a build's source; empty: nobody knows
 
 

@@ -133,7 +133,7 @@ def _tally(report: Report) -> Iterator[Finding]:
 def _is_surely_no_worse(case: ArmCase, metric: ComparedMetric, effect: float) -> bool:
     """Tell it by the end of an interval that has no verdict, unless equal arms come out as far apart."""
     interval, floor = case.entry.interval, case.entry.floor
-    if case.word not in (DIFFERENT, INCONCLUSIVE) or case.entry.idle or interval is None or (floor or 0) > effect:
+    if case.word not in (DIFFERENT, UNDECIDED) or case.entry.idle or interval is None or (floor or 0) > effect:
         return False
     return interval.low >= 1 / (1 + effect) if metric.better == "higher" else interval.high <= 1 + effect
 
