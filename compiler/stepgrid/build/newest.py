@@ -152,7 +152,8 @@ def outlooks(builds: Iterable[PlannedBuild], site: Site, report: Callable[[str],
                 failure = str(error)
         versions = {build.name: build.version for build in group}
         names = sorted(versions, key=lambda name: Version(versions[name]))
-        yield Outlook(names, versions[names[-1]], newest, registry, failure)
+        used = versions[names[-1]]  # Debian's releases are series: 1.0 holds 1.0.20
+        yield Outlook(names, used, used if used.startswith(f"{newest}.") else newest, registry, failure)
 
 
 def _reopen(build: PlannedBuild) -> dict[str, Any]:
