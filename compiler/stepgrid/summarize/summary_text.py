@@ -408,7 +408,8 @@ def _entries(report: Report) -> Iterator[tuple[str, str]]:
     for finding in findings(report):
         if finding.base not in bases[:1]:
             axis, _, label = finding.arm.partition("=")
-            yield axis, f"{label}{finding.headline.removeprefix(finding.arm)} {finding.detail}".lstrip(",: ")
+            text = f"{label}{finding.headline.removeprefix(finding.arm)} {finding.detail}".lstrip(",: ")
+            yield (axis, text) if len(axis) < LABEL else ("builds", f"{finding.headline} {finding.detail}")
     yield "why", sentences.reason_line(report)
     if report.comparisons.claims:
         yield "claims", claims.brief_count(report.comparisons.claims).partition(" ")[2]
