@@ -313,5 +313,5 @@ def test_a_report_about_builds_begins_with_a_count(report: Report) -> None:
     rows = tuple(Row(f"step{number}", (), (Entry(BASE), entry)) for number, entry in enumerate(entries))
     comparison = Comparison(ComparedMetric(), Layout({"build": OLD}, ("build",), ()), ((OLD,), (NEW,)), rows)
     count, *_ = findings(scenario.altered(report, base={"build": OLD}, all=(comparison,)))
-    assert count.text == "nothing slower by more than 2 % in 4 of 7 comparisons (slower in 1: step4 · undecided in 2)"
+    assert count.text == "nothing slower by more than 2 % in 4 of 7 comparisons; slower in 1: step4; undecided in 2"
     assert findings(scenario.altered(report, all=(comparison,)))[0].arm == NEW

@@ -125,9 +125,13 @@ def _tally(report: Report) -> Iterator[Finding]:
     amount = f"all {len(cases)}" if len(sound) == len(cases) else f"{len(sound)} of {len(cases)}"
     steps = ", ".join(dict.fromkeys(case.row.step for case in failing))
     undecided = len(cases) - len(sound) - len(failing)
-    notes = [f"{worse} in {len(failing)}: {steps}" if failing else "", f"undecided in {undecided}" if undecided else ""]
-    headline = f"nothing {worse} by more than {percent(effect)} in {amount} comparisons"
-    yield Finding("builds", "", headline, "", DOT.join(filter(None, notes)), SLOWER if failing else NONE, (True, 0.0))
+    remainder = [
+        f"{worse} in {len(failing)}: {steps}" if failing else "",
+        f"undecided in {undecided}" if undecided else "",
+    ]
+    headline = f"nothing {worse} by more than {percent(effect)} in {amount} comparisons{';' if any(remainder) else ''}"
+    detail = "; ".join(filter(None, remainder))
+    yield Finding("builds", "", headline, detail, "", SLOWER if failing else NONE, (True, 0.0))
 
 
 def _is_surely_no_worse(case: ArmCase, metric: ComparedMetric, effect: float) -> bool:
