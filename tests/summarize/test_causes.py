@@ -151,6 +151,15 @@ def test_causes_of_arms_have_a_range_over_their_points() -> None:
     assert chain_text(causes_by_arm([("none", [])], lambda arm, base: [])) == ""
 
 
+def test_an_arm_without_operations_says_what_is_missing() -> None:
+    arm, base = (
+        made.point(*(made.run(name, load, rate) for load in (1, 2))) for name, rate in (("arm", 1.0), ("base", 9.0))
+    )
+    assert chain_text(causes_by_arm([("slow", [(arm, base)])], lambda arm, base: [])) == (
+        "CPU and device per operation are unknown: the step has no metric `operations`"
+    )
+
+
 def test_a_changed_query_plan_is_the_first_cause_of_an_arm() -> None:
     pairs = [(point("a", qps=10_000.0, avg_us=100.0, cpu_us_per_op=50.0), point("b"))]
     found = causes_by_arm([("none", pairs)], lambda arm, base: [f"{arm.step}: plan changed: A → B"])

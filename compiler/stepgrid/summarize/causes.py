@@ -10,6 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 from statistics import median
 from typing import NamedTuple, TypeAlias
 
@@ -34,6 +35,7 @@ MOST_TEXT = 100  # characters of a statement that are shown
 DASH = "\u2013"  # between the ends of a range
 MOST_DEFAULTS = 2  # defaults that are named: of more each alone is no cause
 NO_CAUSE = "no cause among CPU, device, context switches, misses and stalls"
+NO_OPERATIONS = "CPU and device per operation are unknown: the step has no metric `operations`"
 LEAST = 1.1  # times more or less: a smaller change is no cause
 SHARE = 0.05  # of the time that an operation takes longer, or less long
 SWITCH = 5.0  # microseconds that a context switch costs, with the caches that it leaves cold
@@ -182,7 +184,9 @@ def why_table(comparison: Comparison, setup: Setup, details: StepDetails, most: 
     growth = details.counters({run.place for point in points for run in point.runs})
     rows = []
     for case in differences[:most]:
-        texts = why(comparison, case, setup, growth) or [NO_CAUSE]
+        texts = why(comparison, case, setup, growth) or [
+            NO_CAUSE if _counts_operations(case.point, case.base) else NO_OPERATIONS
+        ]
         texts += counter_changes(growth, case.point, case.base)
         labels = (label or "-" for label in case.row.labels)
         ratio = units.times(case.entry.ratio or 1.0)
@@ -250,10 +254,16 @@ def _arm_causes(arm: str, pairs: Sequence[Pair], changes: Changes, growth: Growt
             weights[key] = weights.get(key, 0.0) + MOST_CAUSES - rank
     counts = Counter(text for point, base in pairs for text in changes(point, base))
     arm_causes = [ArmCause(arm, text) for text, _ in counts.most_common(1)]
+    if pairs and not arm_causes and not by_name and not any(starmap(_counts_operations, pairs)):
+        return [ArmCause(arm, NO_OPERATIONS)]
     for key in sorted(by_name, key=lambda key: -weights[key])[: MOST_CAUSES - len(arm_causes)]:
         bases, values = ([cause.change[side] for cause in by_name[key]] for side in (1, 0))
         arm_causes.append(ArmCause(arm, *key, (min(bases), max(bases)), (min(values), max(values))))
     return arm_causes
+
+
+def _counts_operations(arm: Point, base: Point) -> bool:
+    return all(_figure(point, "operations") is not None for point in (arm, base))
 
 
 def _range(ends: tuple[float, float]) -> str:
