@@ -58,7 +58,7 @@ def test_a_run_asks_once_and_the_lock_file_answers_from_then_on(origin: Reposito
     key = f"git {origin.url} v{{{{ version }}}}, newest 1 of each major"
     status, _, err = run(capsys, "plan", "a.yaml")
     assert (status, Path("a.lock.yaml").exists()) == (1, False)
-    assert f"the lock file has no answer to `{key}`" in err
+    assert f"the lock file has no answer to `{key[:100]}" in err  # a long name is cut
     assert "= `stepgrid lock a.yaml` asks the registry\n" in err
     with host_plan.asking_registries(True):  # as a run
         assert len(kept().builds) == 3

@@ -41,6 +41,7 @@ def logs(lab: Lab) -> Iterator[Path]:
             yield folder
 
 
+@pytest.mark.nightly
 def test_two_majors(lab: Lab) -> None:
     """Percentiles, means and counts are those that DuckDB computes of the same log."""
     text = (ROOT / "specs" / "pgbench.yaml").read_text(encoding="utf-8")

@@ -80,6 +80,7 @@ report: {{base: {{sleeps: never}}, tables: [functions]}}
 """
 
 
+@pytest.mark.nightly
 @needs("perf", "cc")
 def test_the_planted_function_has_its_name_and_its_cost(lab: Lab) -> None:
     _write(lab, SPEC)
@@ -105,6 +106,7 @@ def test_the_planted_function_has_its_name_and_its_cost(lab: Lab) -> None:
     ]
 
 
+@pytest.mark.nightly
 @needs("perf", "cc")
 def test_a_planted_sleep_is_the_first_wait_with_its_cost(lab: Lab) -> None:
     _write(lab, SPEC[: SPEC.index("  checksums:")] + SLEEPING)

@@ -51,7 +51,7 @@ def _relative_tables(block: Block) -> list[Table]:
         ratio = block.ratio((row, column), (base, column), speed_metric(spot.values))
         missing = ratio is None or block.spot(base, column).status
         plain = cell(spot, None if missing else units.ratio(ratio or 0.0))
-        return plain if plain.kind else Cell(plain.text, ratio_colour(float(plain.text)), ratio)
+        return plain if plain.kind else Cell(plain.text, ratio_colour(round(ratio or 0.0, 2)), ratio)
 
     return [_grid_table(block, f"relative to {name}", range(len(block.columns)), show)]
 

@@ -244,7 +244,7 @@ def _judge_interval(leaf: Leaf, interval: Interval) -> str:
     if leaf.comparison.sign != SIMILAR:
         return by_interval(leaf.comparison.sign, interval)
     verdict = verdicts.verdict(interval.low, interval.high, leaf.margin)
-    return HOLDS if verdict == verdicts.SAME else UNDECIDED if verdict in verdicts.UNDECIDED else FAILS
+    return HOLDS if verdict == verdicts.SAME else UNDECIDED if verdict in verdicts.OPEN else FAILS
 
 
 def by_interval(sign: str, interval: Interval) -> str:
