@@ -126,7 +126,11 @@ def test_the_newest_of_each_group(versions: set[str], count: int, depth: int) ->
     newest = choose(versions, ReleaseQuestion({}, count, group, "2"))
     assert newest == sorted(newest, key=Version)
     for version in versions:
-        newer = {v for v in versions if Version(v) > version and v.split(".")[:depth] == version.split(".")[:depth]}
+        newer = {
+            v
+            for v in versions
+            if Version(v) > version and f"{v}.0".split(".")[:depth] == f"{version}.0".split(".")[:depth]
+        }
         assert (version in newest) or Version(version) < "2" or len(newer) >= count or version in map(Version, newest)
 
 

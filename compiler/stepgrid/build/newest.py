@@ -84,7 +84,8 @@ def choose(versions: Iterable[str], question: ReleaseQuestion) -> list[str]:
     groups: dict[tuple[str, ...], list[str]] = {}
     for version in sorted(versions, key=Version):
         if Version(version) >= question.first:
-            groups.setdefault(tuple(version.split(".")[: _PARTS[question.group]]), []).append(version)
+            parts = [*version.split("."), "0"]  # 2 is 2.0
+            groups.setdefault(tuple(parts[: _PARTS[question.group]]), []).append(version)
     return [version for group in groups.values() for version in group[-question.number :]]
 
 
