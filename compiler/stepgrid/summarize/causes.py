@@ -308,11 +308,8 @@ def _misses(pair: _Pair) -> Iterator[Cause]:
         if abs(misses.difference) >= MISSES and max(misses) > LEAST * min(misses):
             yield Cause("block cache misses", misses, "%", misses.difference, is_first=True)
     pages, longer = pair.change("cache_misses_per_op"), pair.change("avg_us")
-    if (
-        pages
-        and pages.is_above(0.001)
-        and MISS * abs(pages.difference) >= SHARE * abs(longer.difference if longer else 0)
-    ):
+    least = SHARE * abs(longer.difference) / MISS if longer else 0.0
+    if pages and pages.is_above(max(0.001, least)):
         yield Cause("cache misses", pages, "per operation", pages.difference, is_first=True)
 
 
@@ -421,9 +418,8 @@ def counter_changes(growth: Growth, arm: Point, base: Point) -> list[str]:
 def _functions(growth: Growth, arm: Point, base: Point) -> Iterator[str]:
     """Yield those that changed in the direction of all CPU, the strongest first, without the one that is a cause."""
     changes = _function_changes(growth, arm, base)
-    for name, text in _strongest(changes):
-        if name not in _main_functions(changes):
-            yield f"{text} {FUNCTION_UNIT}"
+    causes_already = _main_functions(changes)
+    yield from (f"{text} {FUNCTION_UNIT}" for name, text in _strongest(changes) if name not in causes_already)
 
 
 def _strongest(changes: Mapping[str, Change]) -> Iterator[tuple[str, str]]:
