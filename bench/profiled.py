@@ -1,8 +1,8 @@
 """What a profile pass costs the runs that are measured: pairs of a sweep with `profile: all` and the same without it.
 
-`.venv/bin/python bench/profiled.py [--pairs 12] [--seconds 4] [--keep FOLDER]`: each pair measures one more load,
-now the one first and then the other. Prints the ratios of QPS and of CPU per operation, and those of a second sweep
-without a profile: what the host makes of equal sweeps."""
+`.venv/bin/python bench/profiled.py [--pairs 12] [--steps 10] [--seconds 1] [--keep FOLDER]`: each pair measures one
+more load, whose step runs ten times; now the one is first and then the other. Prints the ratios of QPS and of CPU per
+operation, and those of a second sweep without a profile: what the host makes of equal sweeps."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ SPEC = (
     + SMALL_TREE
     + """\
 workload: db_bench.sequence
-steps: [fillseq, flush, {{checkpoint: loaded}}, readrandom]
-params: {{keys: 200k, duration: {seconds}s, threads: 1}}
+steps: [fillseq, flush, {{checkpoint: loaded}}, {steps}]
+params: {{keys: 10k, duration: {seconds}s, threads: 1}}
+launch: {{cpus: 1}}
 allow: {{step-short: a bench, read-only-step: a bench, no-repeats: a bench}}
 {profile}
 """
@@ -38,18 +39,20 @@ METRICS = ("qps", "cpu_us_per_op")
 def main() -> None:
     parser = argparse.ArgumentParser(description="What a profile pass costs the runs that are measured.")
     parser.add_argument("--pairs", type=int, default=12)
-    parser.add_argument("--seconds", type=int, default=4, help="of each step")
+    parser.add_argument("--steps", type=int, default=10, help="of each load, one process each")
+    parser.add_argument("--seconds", type=int, default=1, help="of each step")
     parser.add_argument("--keep", type=Path, help="where it measures; what is there is not measured again")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        measure((asked.keep or Path(place)).resolve(), asked.pairs, asked.seconds)
+        measure((asked.keep or Path(place)).resolve(), asked.pairs, asked.steps, asked.seconds)
 
 
-def measure(place: Path, pairs: int, seconds: int) -> None:
+def measure(place: Path, pairs: int, count: int, seconds: int) -> None:
     folders = {arm: place / arm.replace(" ", "-") for arm in ARMS}
+    steps = ", ".join(f"{{use: readrandom, as: read{number}}}" for number in range(count))
     for arm, folder in folders.items():
         (folder / "outputs").mkdir(parents=True, exist_ok=True)
-        text = SPEC.format(library=ROOT / "specs/library", seconds=seconds, profile=ARMS[arm])
+        text = SPEC.format(library=ROOT / "specs/library", steps=steps, seconds=seconds, profile=ARMS[arm])
         (folder / NAME).write_text(text, encoding="utf-8")
     for number in range(pairs):
         for folder in [*folders.values()][:: -1 if number % 2 else 1]:
@@ -57,14 +60,20 @@ def measure(place: Path, pairs: int, seconds: int) -> None:
     figures = {arm: by_load(folder) for arm, folder in folders.items()}
     for arm in [*ARMS][1:]:
         for metric in METRICS:
-            values = [(figures[arm][load][metric] / base[metric],) for load, base in figures["none"].items()]
-            print(f"{arm}, {metric}: {ratio(values)} of none, {len(values)} pairs", flush=True)
+            pairs_of_steps = [
+                [figures[arm][load][step][metric] / values[metric] for step, values in steps_of_base.items()]
+                for load, steps_of_base in figures["none"].items()
+            ]
+            print(f"{arm}, {metric}: {ratio(pairs_of_steps)} of none, {len(pairs_of_steps)} pairs", flush=True)
 
 
-def by_load(folder: Path) -> dict[int, dict[str, float]]:
-    """The figures of the measured runs."""
-    runs = [run for run in report_of(folder, TITLE).data.runs if run.step == "readrandom"]
-    return {run.load: {metric: run.metrics[metric] for metric in METRICS} for run in runs}
+def by_load(folder: Path) -> dict[int, dict[str, dict[str, float]]]:
+    """The figures of the measured runs, by load and step."""
+    loads = dict[int, dict[str, dict[str, float]]]()
+    for run in report_of(folder, TITLE).data.runs:
+        if run.step.startswith("read"):
+            loads.setdefault(run.load, {})[run.step] = {metric: run.metrics[metric] for metric in METRICS}
+    return loads
 
 
 if __name__ == "__main__":

@@ -79,6 +79,20 @@ struct Run<'a, S: Store> {
     is_over: AtomicBool,
 }
 
+/// Where a thread takes keys and values from. It is made before the clock starts.
+struct Source {
+    random: Random,
+    values: Values,
+}
+
+impl Source {
+    fn new(settings: &Settings, thread: u64) -> Self {
+        let mut random = Random::new(settings.seed, thread);
+        let values = Values::new(settings.value_size, settings.compression_ratio, &mut random);
+        Source { random, values }
+    }
+}
+
 /// What threads have done, beside the counts of their intervals.
 struct Tally {
     times: Vec<Times>,
@@ -101,8 +115,9 @@ pub fn run(store: &impl Store, settings: &Settings, benchmark: Benchmark) -> Res
     };
     let mut report = Report::create()?;
     let counts: Vec<Counts> = (0..settings.threads).map(|_| Counts::default()).collect();
+    let sources: Vec<Source> = (0..settings.threads).map(|thread| Source::new(settings, thread)).collect();
     let clock = Clock::start();
-    let (tally, background) = run.drive(&counts, &clock, &mut report)?;
+    let (tally, background) = run.drive(sources, &counts, &clock, &mut report)?;
     let seconds = clock.seconds();
     report.interval(seconds, &counts)?;
     let operations: u64 = counts.iter().map(Counts::sum).sum();
@@ -131,16 +146,23 @@ pub fn run(store: &impl Store, settings: &Settings, benchmark: Benchmark) -> Res
 
 impl<S: Store> Run<'_, S> {
     /// Run all threads to their end; write an interval each second.
-    fn drive(&self, counts: &[Counts], clock: &Clock, report: &mut Report) -> Result<(Tally, u64)> {
+    fn drive(
+        &self,
+        sources: Vec<Source>,
+        counts: &[Counts],
+        clock: &Clock,
+        report: &mut Report,
+    ) -> Result<(Tally, u64)> {
         let is_timed = self.benchmark.choice != Choice::Sequential;
         let end = self.settings.duration.filter(|_| is_timed).unwrap_or(f64::MAX / 2.0);
         thread::scope(|scope| {
             let (sender, receiver) = channel();
-            let workers: Vec<_> = (0..)
+            let workers: Vec<_> = sources
+                .into_iter()
                 .zip(counts)
-                .map(|(thread, counts)| {
+                .map(|(source, counts)| {
                     let sender = sender.clone();
-                    scope.spawn(move || self.work(thread, counts, sender))
+                    scope.spawn(move || self.work(source, counts, sender))
                 })
                 .collect();
             let writer = self.benchmark.has_writer.then(|| scope.spawn(|| self.write_along()));
@@ -168,10 +190,9 @@ impl<S: Store> Run<'_, S> {
     }
 
     /// Do what one thread does. That it is over is told by the end of its sender.
-    fn work(&self, thread: u64, counts: &Counts, _sender: Sender<()>) -> Result<Tally> {
+    fn work(&self, source: Source, counts: &Counts, _sender: Sender<()>) -> Result<Tally> {
         let (settings, benchmark) = (self.settings, self.benchmark);
-        let mut random = Random::new(settings.seed, thread);
-        let mut values = Values::new(settings.value_size, settings.compression_ratio, &mut random);
+        let Source { mut random, mut values } = source;
         let (mut tally, mut value) = (Tally::new(), Vec::new());
         let mut copy = |data: &[u8]| {
             value.clear();
@@ -223,8 +244,7 @@ impl<S: Store> Run<'_, S> {
     /// Write beside the readers, as fast as the rate allows, and count the writes.
     fn write_along(&self) -> Result<u64> {
         let (settings, clock) = (self.settings, Clock::start());
-        let mut random = Random::new(settings.seed, settings.threads);
-        let mut values = Values::new(settings.value_size, settings.compression_ratio, &mut random);
+        let Source { mut random, mut values } = Source::new(settings, settings.threads);
         let (mut writes, entry) = (0, size_of::<Key>() + settings.value_size);
         while !self.is_over.load(Relaxed) {
             writes += self.write(&[(self.choose(0, &mut random), values.next())])?;
