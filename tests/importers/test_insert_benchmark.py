@@ -12,7 +12,7 @@ from stepgrid.store.store import Store
 from stepgrid.summarize import report_formats
 from stepgrid.summarize.report_files import current_report
 from stepgrid.transfer.published import PublishedFolder, publish, read_folder
-from stepgrid_importers.insert_benchmark import merged_tables, probe, steps
+from stepgrid_importers.insert_benchmark import steps, tables
 from tests.golden import Golden
 from tests.importers.insert_benchmark.made import HEAD, client, run, table, times
 
@@ -178,7 +178,7 @@ def test_merges_are_made_of_summaries(tmp_path: Path) -> None:
     ],
 )
 def test_ratios(cell: str, base: str, ratio: str) -> None:
-    assert merged_tables.ratio(cell, base) == ratio
+    assert tables.ratio(cell, base) == ratio
 
 
 def test_both_generations_of_columns_are_read(tmp_path: Path) -> None:
@@ -219,7 +219,8 @@ def test_probes_are_sorted_by_configuration(tmp_path: Path, golden: Golden) -> N
     golden(found.summaries["o.getmin.c2.r"])
     last = [each for each in measured(found) if each.build == "b1.cy_u"]
     assert [(each.step, each.figures.metrics) for each in last] == [
-        (step, {"min_id_probe_seconds": seconds}) for step, seconds in zip(probe.STEPS, (0.004, 5, 6, 7), strict=True)
+        (step, {"min_id_probe_seconds": seconds})
+        for step, seconds in zip(tables.PROBE_STEPS, (0.004, 5, 6, 7), strict=True)
     ]
 
 

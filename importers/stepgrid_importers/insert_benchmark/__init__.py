@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, PublishedFigure
-from stepgrid_importers.insert_benchmark import differences, folder, probe, results, summaries
+from stepgrid_importers.insert_benchmark import folder, results, summaries
 from stepgrid_importers.insert_benchmark.folder import Records
+from stepgrid_importers.insert_benchmark.tables import PROBES, SORTED
 
 
 class InsertBenchmark:
@@ -23,15 +24,14 @@ class InsertBenchmark:
         return summaries.summaries(records)
 
     def differences(self, records: Records) -> Sequence[PublishedFigure]:
-        return differences.beside(records)
+        return results.differences(records)
 
     def unsummarized(self, records: Records) -> Sequence[ImportProblem]:
         return summaries.other_columns(records)
 
     def aside(self, name: str) -> bool:
-        return name.startswith((summaries.RELATIVE, summaries.TIMES)) or (
-            name.startswith(probe.PREFIX) and name.endswith(probe.SORTED)
-        )
+        is_sorted = name.startswith(PROBES) and name.endswith(SORTED)
+        return is_sorted or name.startswith((summaries.RELATIVE, summaries.TIMES))
 
 
 IMPORTER: Importer[Records] = InsertBenchmark()

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stepgrid.plugins.importer import Faults
-from stepgrid_importers.insert_benchmark import outcome, probe, raw_files, steps, table
-from stepgrid_importers.insert_benchmark.probe import Probe
+from stepgrid_importers.insert_benchmark import raw_files, steps, tables
 from stepgrid_importers.insert_benchmark.raw_files import RawRun
-from stepgrid_importers.insert_benchmark.table import Row, Table
+from stepgrid_importers.insert_benchmark.tables import Probe, Row, Table
 from stepgrid_importers.shared import text_files
 
 SUMMARY, MERGED = "o.sum.t.", "mrg."
@@ -37,11 +36,11 @@ def _file(path: Path, found: Records, faults: Faults) -> None:
     if name.startswith(SUMMARY):
         _summary(path, found, faults)
     elif name.startswith(MERGED) and steps.known(name.removeprefix(MERGED)):
-        tables = found.merged.setdefault(path.parent, {})
-        tables[name.removeprefix(MERGED)] = table.parse(text_files.read(path, faults) or "", path, faults)
-    elif name.startswith(probe.PREFIX) and not name.endswith(probe.SORTED):
-        found.probes[path] = probe.parse(text_files.read(path, faults) or "", path, faults)
-    elif name.startswith(outcome.PREFIX):
+        table = tables.parse_table(text_files.read(path, faults) or "", path, faults)
+        found.merged.setdefault(path.parent, {})[name.removeprefix(MERGED)] = table
+    elif name.startswith(tables.PROBES) and not name.endswith(tables.SORTED):
+        found.probes[path] = tables.parse_probes(text_files.read(path, faults) or "", path, faults)
+    elif name.startswith(raw_files.OUTCOME):
         _raw(path, found, faults)
 
 
@@ -58,7 +57,7 @@ def _raw(path: Path, found: Records, faults: Faults) -> None:
 
 def _summary(path: Path, found: Records, faults: Faults) -> None:
     """The same file may be in two places: once beside the raw ones."""
-    rows = table.parse(text_files.read(path, faults) or "", path, faults).known
+    rows = tables.parse_table(text_files.read(path, faults) or "", path, faults).known
     named = steps.names(len(rows))
     if rows and named is None:
         said = f"{len(rows)} rows, of which steps is not to be known: {steps.counts()} rows are"

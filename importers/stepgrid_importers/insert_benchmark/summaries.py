@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from stepgrid.plugins.importer import ImportProblem
-from stepgrid_importers.insert_benchmark import metric_rows, probe, response_times, steps
-from stepgrid_importers.insert_benchmark.client_output import KINDS
+from stepgrid_importers.insert_benchmark import metric_rows, steps, tables
 from stepgrid_importers.insert_benchmark.folder import MERGED, SUMMARY, Records
-from stepgrid_importers.insert_benchmark.merged_tables import Cells, relative
-from stepgrid_importers.insert_benchmark.table import COLUMNS, Table, written
+from stepgrid_importers.insert_benchmark.raw_files import KINDS, Cells
+from stepgrid_importers.insert_benchmark.tables import COLUMNS, Table, relative, written
 
 RELATIVE, TIMES = "rel.", "o.rt.t."
 
@@ -28,10 +27,10 @@ def _sums(found: Records) -> Iterator[tuple[Path, str]]:
 
 def _merges(found: Records) -> Iterator[tuple[Path, str]]:
     """Where there are merges, of the same configurations in the same order."""
-    for folder, tables in (found.merged or {found.path: {}}).items():
+    for folder, merges in (found.merged or {found.path: {}}).items():
         known = {step for rows in metric_rows.summaries(found).values() for step in rows}
-        for step in sorted({*tables, *known}, key=steps.order):
-            yield from _merge(folder, step, _rows(found, tables, step), metric_rows.head(found))
+        for step in sorted({*merges, *known}, key=steps.order):
+            yield from _merge(folder, step, _rows(found, merges, step), metric_rows.head(found))
 
 
 def _merge(folder: Path, step: str, rows: list[Cells | None], head: Sequence[str]) -> Iterator[tuple[Path, str]]:
@@ -66,11 +65,11 @@ def _rows(found: Records, tables: Mapping[str, Table], step: str) -> list[Cells 
 
 def _probes(found: Records) -> Iterator[tuple[Path, str]]:
     for path, probes in found.probes.items():
-        yield path.with_name(path.name + probe.SORTED), probe.table(probes)
+        yield path.with_name(path.name + tables.SORTED), tables.probe_table(probes)
 
 
 def _times(found: Records) -> Iterator[tuple[Path, str]]:
     for raw in found.raw.values():
         for kind in KINDS:
-            if response_times.any_of(times := [client.times[kind] for client in raw.clients if kind in client.times]):
-                yield raw.folder / f"{TIMES}{kind.lower()}", response_times.table(times)
+            if tables.any_times(times := [client.times[kind] for client in raw.clients if kind in client.times]):
+                yield raw.folder / f"{TIMES}{kind.lower()}", tables.times_table(times)

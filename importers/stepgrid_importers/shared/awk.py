@@ -31,3 +31,10 @@ def fixed(line: str, position: int, decimals: int = 0) -> str:
 def plain(value: float) -> str:
     """As print has it: six digits, and all of an integer."""
     return str(int(value)) if value == int(value) else f"{value:.6g}"
+
+
+def ratio(value: float, base: float) -> str:
+    """What was nothing and still is stands as 1."""
+    if base == 0:
+        return "1" if value == 0 else "inf"
+    return f"{value / base:.2f}"
