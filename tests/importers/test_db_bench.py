@@ -8,7 +8,7 @@ import pytest
 
 from stepgrid.plugins.importer import FolderError, ImportedStep, ImportProblem
 from stepgrid.transfer.published import PublishedFolder, read_folder
-from stepgrid_importers.db_bench.columns import HEAD
+from stepgrid_importers.db_bench.reports import HEAD
 from tests.importers.db_bench.made import failed, log, report, row
 
 

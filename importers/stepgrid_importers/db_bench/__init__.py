@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from stepgrid.model.figures import Figures, ParseError
 from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, PublishedFigure
-from stepgrid_importers.db_bench import differences, folder, names, result_sets, step_figures, summaries
-from stepgrid_importers.db_bench.columns import Row
+from stepgrid_importers.db_bench import folder, names, step_figures, summaries
+from stepgrid_importers.db_bench.folder import Column, Source
 from stepgrid_importers.db_bench.logs import Log
-from stepgrid_importers.db_bench.result_set import Column, Source
+from stepgrid_importers.db_bench.reports import Row
 
 NO_RESULT = "the published row says that it failed"
 
@@ -56,7 +56,7 @@ class DbBench:
 
 
 def _read(place: Path, faults: Faults) -> Records:
-    found = result_sets.sources(folder.read(place, faults), faults)
+    found = folder.sources(folder.read(place, faults), faults)
     for log in (log for source in found for column in source.columns for log in column.logs.values()):
         if log.series:
             faults.read.add(log.series)
@@ -68,8 +68,8 @@ def _read(place: Path, faults: Faults) -> Records:
 def _beside(source: Source) -> Iterator[PublishedFigure]:
     for column, _, row, log in source.steps():
         if row:
-            yield from differences.of_row(row.path.name, column.build, row, _figures(row, log)[0])
-    yield from () if source.known else differences.of_steps(source)
+            yield from summaries.row_differences(row.path.name, column.build, row, _figures(row, log)[0])
+    yield from () if source.known else summaries.step_differences(source)
 
 
 def _measured(column: Column, test: str, row: Row | None, log: Log | None, labels: Mapping[str, str]) -> ImportedStep:

@@ -58,10 +58,6 @@ def variants(builds: Sequence[str]) -> Mapping[str, Sequence[int]]:
     return found if len(found) > 1 and "" not in found else {"": range(len(builds))}
 
 
-def cut_name(workload: str, variant: str) -> str:
-    return f"{workload}.{variant}" if variant else workload
-
-
 def workload_of_cuts(cuts: Sequence[str], builds: Sequence[str]) -> str | None:
     """Of the first that is named after a variant of these builds."""
     endings = [f".{variant}" for variant in variants(builds) if variant]

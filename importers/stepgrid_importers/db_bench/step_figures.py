@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from stepgrid.drivers.db_bench.benchmarks import has_background_writer
@@ -24,8 +24,8 @@ from stepgrid.drivers.db_bench.output import (
     writer_note,
 )
 from stepgrid.model.figures import Figures, ParseError
-from stepgrid_importers.db_bench.columns import METRICS, NONE, SHIFTED, Row, glued, shifted
 from stepgrid_importers.db_bench.logs import Log
+from stepgrid_importers.db_bench.reports import METRICS, NONE, SHIFTED, Row, glued, shifted
 from stepgrid_importers.shared.awk import field, number
 
 KIB = 1024
@@ -103,13 +103,8 @@ def _about(row: Row) -> dict[str, str]:
 
 
 def _value(cell: str) -> float | None:
-    return None if cell in ("", NONE) else next(_numbers(cell), None)
-
-
-def _numbers(cell: str) -> Iterator[float]:
     """`88GB` is 88: whatever is smaller is printed in another unit, and then it is no figure of ours."""
-    bare = cell.removesuffix("GB")
     try:
-        yield float(bare)
+        return None if cell == NONE else float(cell.removesuffix("GB"))
     except ValueError:
-        return
+        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stepgrid_importers.db_bench.columns import COLUMNS, HEAD
+from stepgrid_importers.db_bench.reports import COLUMNS, HEAD
 
 PLAIN: dict[str, str] = {
     "ops_sec": "1000", "mb_sec": "0.4", "lsm_sz": "10GB", "blob_sz": "0GB", "c_wgb": "20.0", "w_amp": "5.0",

@@ -11,7 +11,7 @@ import pytest
 from stepgrid.plugins.importer import Faults, ImportedStep
 from stepgrid.plugins.metrics import METRICS
 from stepgrid.transfer.published import PublishedFolder, read_folder
-from stepgrid_importers.db_bench import logs, report_row, step_figures
+from stepgrid_importers.db_bench import logs, step_figures
 from tests.importers.db_bench.made import log
 
 
@@ -115,7 +115,7 @@ def made(folder: Path, content: str, name: str = "benchmark_readwhilewriting.t4.
 @pytest.mark.parametrize(("shifted", "row"), [(False, OLD), (True, NEW)])
 def test_a_row_is_what_the_script_reads(tmp_path: Path, shifted: bool, row: str) -> None:
     """Sum's words 15, 16, 21, 22, whatever they are; the old stall line alone; w_amp with the flush twice."""
-    assert report_row.row(made(tmp_path, "Job ID: job 1\n" + log(shifted=shifted))) == row
+    assert logs.report_row(made(tmp_path, "Job ID: job 1\n" + log(shifted=shifted))) == row
 
 
 @pytest.mark.parametrize("shifted", [False, True])
@@ -130,13 +130,13 @@ def test_clean_figures_go_by_names(tmp_path: Path, shifted: bool) -> None:
 
 
 def test_a_step_without_a_result_failed(tmp_path: Path) -> None:
-    row = report_row.row(made(tmp_path, log(result="")))
+    row = logs.report_row(made(tmp_path, log(result="")))
     assert row == "failed" + "\t" * 23 + "readwhilewriting.t4\t2025-03-4T09:08:07\t7.10.2\t\t0123456789"
 
 
 def test_two_histograms_make_one_highest_latency(tmp_path: Path) -> None:
     twice = log() + "Min: 1  Median: 3.1000  Max: 544\n"
-    assert report_row.cells(made(tmp_path, twice))["pmax"] == "45678544"
+    assert logs.report_cells(made(tmp_path, twice))["pmax"] == "45678544"
     assert step_figures.of_log(made(tmp_path, twice)).metrics["max_us"] == 45678
 
 
@@ -146,7 +146,7 @@ def test_an_old_result_line(tmp_path: Path) -> None:
         "overwrite": "overwrite    :       7.939 micros/op 125963 ops/sec;   50.5 MB/s",
     }
     for name, line in lines.items():
-        cells = report_row.cells(made(tmp_path, log(result=line), f"benchmark_{name}.t4.log"))
+        cells = logs.report_cells(made(tmp_path, log(result=line), f"benchmark_{name}.t4.log"))
         assert cells["mb_sec"] == ("NA" if name == "multireadrandom" else "50.5")
 
 
@@ -167,14 +167,14 @@ def test_a_test_has_a_result_line_of_another_name(test: str, benchmark: str) -> 
 def test_units_are_gigabytes(tmp_path: Path) -> None:
     """What is neither MB, GB nor TB is not there, and neither is what is divided by it."""
     content = log().replace("3.00 GB write, 265", "3.00 TB write, 265").replace("ingest: 1.50 GB", "ingest: 1.50 KB")
-    cells = report_row.cells(made(tmp_path, content))
+    cells = logs.report_cells(made(tmp_path, content))
     assert (cells["c_wgb"], cells["w_amp"]) == ("3072.0", "NA")
 
 
 def test_the_published_output_of_6_17(published: Callable[[str], Path]) -> None:
     path = published("db_bench") / "stdout-6.17-point.txt"
     found = logs.parse(path, path.read_text(), Faults())
-    assert report_row.row(found) == (
+    assert logs.report_row(found) == (
         "352229\t45.7\t87MB\t\t0.3\t4.3\t14.4\t2\t1\t0\t0\t2.8\t\t\t\t\t\t23\t0.0\t0\t\t\tNA\tfillrandom\t"
         "2021-02-25T16:05:34\t\t\t"
     )
