@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, PublishedFigure
-from stepgrid_importers.sysbench import device, differences, qps, results, runs, summaries, summary, tables
-from stepgrid_importers.sysbench.qps import Table
+from stepgrid_importers.sysbench import results, runs, summaries, tables
 from stepgrid_importers.sysbench.runs import Run
+from stepgrid_importers.sysbench.tables import Table
 
-MADE = (f"{qps.RELATIVE}.", summary.NAME)
+MADE = (f"{tables.RELATIVE}.", summaries.OVERVIEW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Sysbench:
         found = [run for directory in runs.directories(folder) for run in runs.runs(directory, faults)]
         listed = tables.read(folder, faults)
         faults.stop()  # what follows looks at whole files
-        named, guessed = device.device(found) or (None, None)
+        named, guessed = summaries.device(found) or (None, None)
         if named is None and any(run.io for run in found):
             faults.add_unknown(folder, None, "no device is in the iostat output of every run: its figures are left out")
         return Records(found, named, guessed, listed)
@@ -41,7 +41,7 @@ class Sysbench:
         return summaries.summaries(records.runs, records.tables, records.device)
 
     def differences(self, records: Records) -> Sequence[PublishedFigure]:
-        return list(differences.beside(records.runs, records.device))
+        return list(summaries.differences(records.runs, records.device))
 
     def unsummarized(self, records: Records) -> Sequence[ImportProblem]:
         return ()

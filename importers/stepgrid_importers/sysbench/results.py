@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from stepgrid.model.figures import Figures
 from stepgrid.plugins.importer import ImportedStep
 from stepgrid_importers.shared import iostat, vmstat
-from stepgrid_importers.sysbench import met_file, names, scan, tables
-from stepgrid_importers.sysbench.qps import Row, Table
-from stepgrid_importers.sysbench.rate import definition, rate, scanned
-from stepgrid_importers.sysbench.runs import Run
+from stepgrid_importers.sysbench import names, tables
+from stepgrid_importers.sysbench.rates import definition, rate, rows_per_s, scanned
+from stepgrid_importers.sysbench.runs import NOTE, Run, disk_figures, host_figures, per_operation
+from stepgrid_importers.sysbench.tables import Row, Table
 
 TABLE = "table"  # the axis of tables that have other figures of the same runs
 
@@ -72,13 +72,13 @@ def _run(run: Run, several: Sequence[str], device: str | None, guessed: str | No
 def _metrics(run: Run, device: str | None) -> dict[str, float]:
     found = dict(run.output.figures.metrics)
     if (scans := scanned(run)) is not None:
-        found["rows_per_s"] = scan.clean(scans)
+        found["rows_per_s"] = rows_per_s(scans)
     if run.io is not None and (samples := run.io.devices.get(device or "")):
         found |= iostat.figures(samples)
     elif run.io is None:
-        found |= met_file.disk(run.cells)
-    found |= vmstat.figures(run.vm) if run.vm is not None else met_file.host(run.cells)
-    return found | met_file.per_operation(found, found.get("qps", 0.0)) | _cpu(run, found.get("qps"))
+        found |= disk_figures(run.cells)
+    found |= vmstat.figures(run.vm) if run.vm is not None else host_figures(run.cells)
+    return found | per_operation(found, found.get("qps", 0.0)) | _cpu(run, found.get("qps"))
 
 
 def _cpu(run: Run, rate: float | None) -> dict[str, float]:
@@ -93,7 +93,7 @@ def _facts(run: Run, device: str | None) -> dict[str, str]:
         **run.output.figures.facts,
         **({"device": device} if device and run.io else {}),
         **({"published scan rate": definition(run, scans)} if scans else {}),
-        **({"precision": met_file.NOTE} if run.cells else {}),
+        **({"precision": NOTE} if run.cells else {}),
     }
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from stepgrid_importers.sysbench.sb_met import Met
-from stepgrid_importers.sysbench.summary import ratio, relative, summary
+from stepgrid_importers.shared.awk import ratio
+from stepgrid_importers.sysbench.summaries import Met, overview, relative
 from tests.golden import Golden
 
 # a published table of a full scan on three servers: cpu/o cs/o r/o rKB/o wKB/o o/s, then the ratios to the first row
@@ -42,4 +42,4 @@ def test_nothing_against_nothing_is_one() -> None:
 def test_a_block_for_each_test(golden: Golden) -> None:
     host = ("350", "2366886", "81.0", "2.410", "0.000082")
     disk = ("335", "0.1", "0.0", "11.3", "0.1", "0.000", "0.000", "1.676", "982242.36")
-    golden(summary({"sb.met.a": {"x.one": Met(disk, host), "x.two": Met(disk, host)}}))
+    golden(overview({"sb.met.a": {"x.one": Met(disk, host), "x.two": Met(disk, host)}}))

@@ -1,6 +1,7 @@
-"""The figure of a full scan that the scripts call QPS: three definitions over time, each by its name.
+"""A run's rate of operations as the scripts have it: queries per second; of a full scan, thousands of rows.
 
-All are thousands of rows in a second. Ours beside them counts all rows that all clients read.
+They have called three figures the QPS of a scan, each by a definition of its time. Ours beside them counts all rows
+that all clients read.
 """
 
 from __future__ import annotations
@@ -10,6 +11,32 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from stepgrid.drivers.sysbench.output import Summary
+from stepgrid_importers.sysbench.runs import RATE, Run, published
+
+
+def scanned(run: Run) -> Scan | None:
+    """None of what is no scan, or does not say of how much."""
+    report = run.output.report
+    return scan(run.output.command, report) if run.test.scans and report else None
+
+
+def definition(run: Run, found: Scan) -> str:
+    figures = published(run)
+    return scan_definition(found, float(figures[-1]) if figures else None)
+
+
+def rate(run: Run) -> str | None:
+    """As it is printed; None where the run failed, or was a scan of an unknown number of rows."""
+    if run.output.report is None:
+        return None if run.output.failure else run.cells.get(RATE)
+    if not run.test.scans:
+        return run.output.report.rated["queries"].text
+    found = scanned(run)
+    value = DEFINITIONS[definition(run, found)](found) if found else None
+    return None if value is None else f"{value:.0f}"
+
+
+# Three definitions of a scan's figure
 
 THOUSAND = 1000
 
@@ -56,7 +83,7 @@ DEFINITIONS: Mapping[str, Callable[[Scan], float | None]] = {
 BY_EVENT, OF_ALL, OF_ONE = DEFINITIONS
 
 
-def definition(found: Scan, published: float | None) -> str:
+def scan_definition(found: Scan, published: float | None) -> str:
     """The one that gives what was published; where nothing tells, the newest that fits how it was run."""
     for name, figure in DEFINITIONS.items():
         value = figure(found)
@@ -65,6 +92,6 @@ def definition(found: Scan, published: float | None) -> str:
     return BY_EVENT if found.events else OF_ONE
 
 
-def clean(found: Scan) -> float:
+def rows_per_s(found: Scan) -> float:
     """Rows per second, all that all clients read: a query is a scan of one table."""
     return found.rows * found.report.rated["queries"].per_second

@@ -6,37 +6,37 @@ from pathlib import Path
 import pytest
 
 from stepgrid.plugins.importer import Faults
-from stepgrid_importers.sysbench import qps
+from stepgrid_importers.sysbench import tables
 from tests.golden import Golden
 from tests.importers.made import TABLE
 
 PATH = Path("qps.abs.a.tsv")
 
 
-def read(text: str) -> tuple[qps.Table, list[str]]:
+def read(text: str) -> tuple[tables.Table, list[str]]:
     faults = Faults()
-    return qps.read(text, PATH, faults), list(map(str, faults))
+    return tables.parse(text, PATH, faults), list(map(str, faults))
 
 
 def test_what_is_read_is_written() -> None:
     table, wrong = read(TABLE)
     assert wrong == []
-    assert qps.absolute(table) == TABLE
+    assert tables.absolute(table) == TABLE
 
 
 def test_ratios_are_to_the_first_column(golden: Golden) -> None:
-    golden(qps.relative(read(TABLE)[0]))
+    golden(tables.relative(read(TABLE)[0]))
 
 
 def test_a_post_has_groups_and_short_names(golden: Golden) -> None:
     more = "1\t1\tscan.warm_range=100\n30\t15\tread-only_range=10\n30\t60\tread-only_range=100\n"
-    golden(qps.edited(read(TABLE + more)[0]))
+    golden(tables.edited(read(TABLE + more)[0]))
 
 
 def test_a_figure_that_is_not_there_has_no_ratio() -> None:
     table = read(TABLE.replace("100\t150", "\t150"))[0]
     assert table.rows[0].values == [None, 150.0]
-    assert qps.relative(table).split("\n")[4] == "\tpoint-query_range=100"
+    assert tables.relative(table).split("\n")[4] == "\tpoint-query_range=100"
 
 
 @pytest.mark.parametrize("title", ["\t-> point queries", " -> point queries", "\tpoint queries", ""])
@@ -45,8 +45,8 @@ def test_heads_may_stand_above_each_group_and_name_it(title: str) -> None:
     text = "".join([*rows[:3], f"col-1\tcol-2{title}\n", rows[4], "\ncol-1\tcol-2\t-> others\n", *rows[5:]])
     table, wrong = read(text)
     assert (wrong, [row.name for row in table.rows]) == ([], [row.name for row in read(TABLE)[0].rows])
-    assert qps.absolute(table) == text
-    assert qps.relative(table) == (
+    assert tables.absolute(table) == text
+    assert tables.relative(table) == (
         f"Relative to: x.my56.c8.pk1\ncol-1 : x.my80.c8.pk1\n\ncol-1{title}\n1.50\tpoint-query_range=100\n"
         "\ncol-1\t-> others\n0.75\tscan_range=100\n0.50\tupdate-index_range=100\n"
     )
@@ -95,6 +95,6 @@ def test_the_published_tables_byte_for_byte(published: Callable[[str], Path]) ->
     folder = published("sysbench")
     table, wrong = read((folder / "qps.abs.my.latest.tsv").read_text(encoding="utf-8"))
     assert wrong == []
-    assert qps.absolute(table).encode() == (folder / "qps.abs.my.latest.tsv").read_bytes()
-    assert qps.relative(table).encode() == (folder / "qps.rel.my.latest.tsv").read_bytes()
-    assert qps.edited(table).encode() == (folder / "qps.rel.my.latest.tsv.edit").read_bytes()
+    assert tables.absolute(table).encode() == (folder / "qps.abs.my.latest.tsv").read_bytes()
+    assert tables.relative(table).encode() == (folder / "qps.rel.my.latest.tsv").read_bytes()
+    assert tables.edited(table).encode() == (folder / "qps.rel.my.latest.tsv.edit").read_bytes()
