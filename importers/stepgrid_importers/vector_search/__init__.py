@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from stepgrid.model.figures import Figures
 from stepgrid.plugins.importer import Faults, ImportedStep, Importer, ImportProblem, PublishedFigure
-from stepgrid_importers.vector_search import engines, plot, plots, summaries
-from stepgrid_importers.vector_search.engines import ENGINES, SEARCHED
-from stepgrid_importers.vector_search.plot import Plot, Search
+from stepgrid_importers.vector_search import plots, summaries
+from stepgrid_importers.vector_search.plots import ENGINES, SEARCHED, Plot, Search
 
 STEP = "search"
 PLOT, OCCURRENCE = "plot", "occurrence"  # axes, where there are several plots, or several results of one name
@@ -26,7 +25,7 @@ class Records(NamedTuple):
         """dop_8/o.plot.def -> dop_8/def"""
         place = found.path.parent.relative_to(self.folder)
         parts = [part for part in (*place.parts, found.suffix.lstrip(".")) if part]
-        return "/".join(parts) or plot.NAME
+        return "/".join(parts) or plots.NAME
 
     def suffix(self, found: Plot) -> str:
         """Of the summary files: that of the plot, where there are several in its folder, or published ones have it."""
@@ -67,40 +66,33 @@ class VectorSearch:
 def _in_order(found: Plot) -> list[Search]:
     """By engine as the plot has them, then by what the index was made with, and how it was searched."""
     names = list(dict.fromkeys(search.name for search in found.searches))
-    return sorted(found.searches, key=lambda search: (names.index(search.name), *_numbers(search)))
 
+    def rank(search: Search) -> tuple[int, ...]:
+        texts = (search.params.get(name, "") for name in _PARAMETERS)
+        return names.index(search.name), *(int(text) if text.isdecimal() else 0 for text in texts)
 
-def _numbers(search: Search) -> tuple[float, ...]:
-    return tuple(_number(search.params.get(name, "")) for name in _PARAMETERS)
-
-
-def _number(text: str) -> float:
-    return float(text) if text.isdecimal() else 0.0
+    return sorted(found.searches, key=rank)
 
 
 def _measured(records: Records, found: Plot, search: Search) -> ImportedStep:
     facts = {"dataset": found.dataset} if found.dataset else {}
     several = {PLOT: records.label(found)} if len(records.plots) > 1 else {}
+    built = {name: value for name, value in search.params.items() if name not in SEARCHED}
     again = {OCCURRENCE: str(search.occurrence)} if search.occurrence else {}
     return ImportedStep(
         build=search.name,
         step=STEP,
         figures=Figures({"recall": float(search.recall), "qps": float(search.qps)}, facts),
-        labels={**several, **_built(search), **again},
+        labels={**several, **built, **again},
         variables={name: value for name, value in search.params.items() if name in SEARCHED},
         source=f"{found.path.relative_to(records.folder)}:{search.line}",
     )
 
 
-def _built(search: Search) -> Mapping[str, str]:
-    """What an index was made with."""
-    return {name: value for name, value in search.params.items() if name not in SEARCHED}
-
-
 def _without_summary(found: Plot) -> Iterator[ImportProblem]:
     names = list(dict.fromkeys(engine.name for engine in ENGINES))
     known = f"{', '.join(names[:-1])} and {names[-1]}"
-    unknown = [each for each in found.searches if engines.of(each) is None]
+    unknown = [each for each in found.searches if plots.engine_of(each) is None]
     for name in dict.fromkeys(each.name for each in unknown):
         lines = [each.line for each in unknown if each.name == name]
         many = f"{len(lines)} search{'' if len(lines) == 1 else 'es'}"

@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from stepgrid_importers.vector_search.engines import ENGINES, FIXED, Engine, Group
-from stepgrid_importers.vector_search.plot import Plot, Search
+from stepgrid_importers.vector_search.plots import ENGINES, FIXED, Engine, Group, Plot, Search
 
 LIMITS = ("1.000", "0.99", "0.98", "0.97", "0.96", "0.95")
 BEST = (1, 3)
