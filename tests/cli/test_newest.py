@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepgrid.build.newest import choose, list_releases
+from stepgrid.build.pins import choose, list_releases
 from stepgrid.cli import main
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 from stepgrid.build import git
-from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
-from stepgrid.build.recipe import Order
+from stepgrid.build.recipe import Order, asking
 from stepgrid.errors import StepgridError
 from stepgrid.language.problems import nearest
 from stepgrid.language.site import current_site
@@ -22,7 +19,7 @@ from stepgrid.model.metrics import Metric
 from stepgrid.model.plan import BUILD, Axis, Plan, PlannedBuild, PlannedCell
 from stepgrid.plan.report_check import SIMILAR, Comparison, figures, parse_claim
 from stepgrid.plugins import metrics
-from stepgrid.plugins.engine import Built, VersionedTrees
+from stepgrid.plugins.engine import VersionedTrees
 from stepgrid.plugins.registry import engine
 
 GIT = "git"
@@ -249,10 +246,7 @@ def describe_commit(build: PlannedBuild, commit: str) -> str:
 
 
 def _ask_repository(build: PlannedBuild, ask: Callable[[Order, str], _Answer]) -> _Answer:
-    with tempfile.TemporaryDirectory(prefix="stepgrid-bisect-") as name:
-        folder = Path(name)
-        kind = cast(Built, engine(build.engine))  # nothing is built: its planning half will do
-        order = Order(replace(build, pins={}), kind, folder, Commands(folder / "log", folder), current_site())
+    with asking(build, current_site()) as order:
         try:
             return ask(order, str(build.source[GIT]))
         except (BuildError, OSError) as error:

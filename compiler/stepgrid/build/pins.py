@@ -1,29 +1,43 @@
-"""Pins: contents of local programs and trees, and the commits and checksums of a lock file."""
+"""Sources as they are now: contents of local programs and trees, and what a lock file holds of all others.
+
+A lock file has the commits and checksums of sources that move, and the releases that answer `versions: {newest: …}`."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
-import tempfile
+import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
 from stepgrid.build.git import work_tree_files
-from stepgrid.build.recipe import Order, ResolvableSource, source_of
-from stepgrid.host.files import sha256
-from stepgrid.language import files
+from stepgrid.build.recipe import ListedSource, ResolvableSource, asking, source_of
+from stepgrid.host.files import sha256, write_text
+from stepgrid.language import files, lock_file
 from stepgrid.language.files import TreeRecord, tree_checksum, tree_mark
-from stepgrid.language.sources import can_move, local_files, source_key, source_parts
+from stepgrid.language.lock_file import Releases
+from stepgrid.language.problems import Problems
+from stepgrid.language.scalars import Version
+from stepgrid.language.sources import (
+    LISTED_KINDS,
+    ReleaseQuestion,
+    can_move,
+    local_files,
+    open_source,
+    release_text,
+    source_faults,
+    source_key,
+    source_kind,
+    source_parts,
+)
 from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.model.site import Site
-from stepgrid.plugins.engine import Built
-from stepgrid.plugins.registry import engine
 
 MISSING = "not found"
 _SHA256_DIGITS = 64
@@ -106,6 +120,9 @@ def _walk(folder: Path) -> Iterator[str]:
         yield from (os.path.relpath(Path(parent, name), folder) for name in (*plain_files, *links))
 
 
+# Pins of a lock file: commits and checksums of sources that move
+
+
 class MovingSource(NamedTuple):
     """A source that moves, one build of it, and the names of all its builds and of their families."""
 
@@ -115,7 +132,7 @@ class MovingSource(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class PinAnswers:
     """Answers of the sources by their names in a lock file."""
 
     pinned: dict[str, str] = field(default_factory=dict)  # that were not held before
@@ -137,9 +154,9 @@ def moving_sources(plans: Iterable[Plan]) -> dict[str, MovingSource]:
 
 def resolve_all(
     sources: Mapping[str, MovingSource], pins: Mapping[str, str], site: Site, report: Callable[[str], None]
-) -> Answers:
+) -> PinAnswers:
     """Ask sources what they are now; `report` gets the name of each before it is asked, which may take a while."""
-    answers = Answers()
+    answers = PinAnswers()
     for name, moving in sources.items():
         report(name)
         try:
@@ -157,16 +174,148 @@ def resolve_all(
 def resolve(source: Mapping[str, Any], build: PlannedBuild, site: Site) -> str:
     """Return the pin that a lock file holds for a source now. A BuildError says why there is no answer."""
     route = source_of(source)
-    with tempfile.TemporaryDirectory(prefix="stepgrid-lock-") as name:
-        folder = Path(name)
-        planning = cast(Built, engine(build.engine))  # nothing is built: its planning half will do
-        order = Order(replace(build, pins={}), planning, folder, Commands(folder / "log", folder), site)
+    with asking(build, site) as order:
         if isinstance(route, ResolvableSource):
             return route.resolve(source, order)
-        into = folder / "fetched"
+        into = order.folder / "fetched"
         into.mkdir()
         artifacts = route.fetch(source, into, order).artifacts  # nothing holds it to what it was before
     digest = artifacts[0].digest if artifacts else ""
     if len(digest) != _SHA256_DIGITS:
         raise BuildError(f"{route.describe(source)} tells no checksum: nothing can be held to it")
     return f"sha256:{digest}"
+
+
+# Newest releases: what the registry of a source lists, and which of them answer a question of a spec
+
+_EXPRESSION = re.compile(r"\{\{(.*)\}\}", re.DOTALL)
+_PARTS = {"all": 0, "each major": 1, "each minor": 2}  # of a version, by which releases are grouped
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseAnswers:
+    """Answers to the questions of a spec: those of the lock file, and of registries to questions that it lacks."""
+
+    site: Site
+    spec: str = ""  # into whose lock file an answer of a registry is written at once, and told in a line
+    renew: bool = False  # ask all questions again; where a registry fails, the answer of the lock file stays
+    report: Callable[[str], None] = lambda key: None  # gets each question before a registry is asked
+    releases: dict[str, Releases] = field(default_factory=dict)  # by question
+    failed: dict[str, str] = field(default_factory=dict)
+
+    def find(self, question: ReleaseQuestion, locked: Releases) -> Releases:
+        if question.key not in self.releases:
+            is_enough = locked and not self.renew
+            self.releases[question.key] = locked if is_enough else self._ask(question, locked)
+        return self.releases[question.key]
+
+    def _ask(self, question: ReleaseQuestion, locked: Releases) -> Releases:
+        self.report(question.key)
+        try:
+            releases = answer(question, self.site)
+            if self.spec:
+                path, lock = lock_file.path(self.spec), lock_file.read(self.spec, Problems())
+                write_text(path.resolve(), lock_file.text(lock.pins, {**lock.versions, question.key: releases}))
+                print(f"{path}: {question.key}: {', '.join(releases)}", file=sys.stderr)
+        except (BuildError, OSError) as error:
+            if not locked:
+                raise BuildError(str(error)) from None
+            self.failed[question.key] = str(error)
+            return locked
+        return releases
+
+
+def answer(question: ReleaseQuestion, site: Site) -> Releases:
+    """Ask the registry for the newest releases, the oldest first. A BuildError says why there are none."""
+    releases = list_releases(question.source, site)
+    newest = choose(releases, question)
+    if not newest:
+        fault = f"from {question.first} on: the newest is {max(releases, key=Version)}" if releases else ""
+        raise BuildError(f"{source_key(question.source)} has no release {fault or 'whose version is numbers alone'}")
+    return {version: releases[version] for version in newest}
+
+
+def choose(versions: Iterable[str], question: ReleaseQuestion) -> list[str]:
+    """Choose the newest, or so many of each group, in ascending order."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for version in sorted(versions, key=Version):
+        if Version(version) >= question.first:
+            parts = [*version.split("."), "0"]  # 2 is 2.0
+            groups.setdefault(tuple(parts[: _PARTS[question.group]]), []).append(version)
+    return [version for group in groups.values() for version in group[-question.number :]]
+
+
+def list_releases(source: Mapping[str, Any], site: Site) -> Releases:
+    """List all releases of an open source, without release candidates and the like; of Debian, series by suite."""
+    prefix, suffix, separators = "", "", "."
+    if match := _EXPRESSION.search(text := release_text(source)):
+        prefix, suffix = text[: match.start()], text[match.end() :]
+        separators = "._" if "_" in match[1] else "."  # REL_{{ version | replace('.', '_') }}
+    release = re.compile(rf"{re.escape(prefix)}(\d+(?:[{separators}]\d+)*){re.escape(suffix)}", re.ASCII)
+    suites = source.get("suite", "")
+    releases: dict[str, str] = {}
+    for suite in suites if isinstance(suites, list) else [suites]:
+        for name in _names({**source, **({"suite": suite} if suite else {})}, site):
+            if match := release.fullmatch(name):
+                releases.setdefault(match[1].replace("_", "."), suite)
+    return releases
+
+
+def _names(source: Mapping[str, Any], site: Site) -> Sequence[str]:
+    """Ask a registry for the names of a source's releases."""
+    sample = {key: _EXPRESSION.sub("1", value) if isinstance(value, str) else value for key, value in source.items()}
+    for fault in source_faults(sample):  # these words reach a command line
+        raise BuildError(f"the source cannot be used: {fault.message}")
+    route = source_of(source)
+    assert isinstance(route, ListedSource)
+    with asking(PlannedBuild("", source_key(sample), "program", "", sample), site) as order:
+        return route.list_versions(sample, order)
+
+
+# Builds that a spec has, beside the newest release of their registry
+
+
+class Outlook(NamedTuple):
+    """Builds of one registry, the newest version that they use, and the newest that there is."""
+
+    builds: Sequence[str]
+    used: str
+    newest: str  # empty: nobody lists any, or the registry failed
+    registry: str
+    failure: str = ""
+
+    @property
+    def is_outdated(self) -> bool:
+        return bool(self.newest and self.used) and Version(self.newest) > self.used
+
+
+def outlooks(builds: Iterable[PlannedBuild], site: Site, report: Callable[[str], None]) -> Iterator[Outlook]:
+    """Ask the registry of each build for its newest release; `report` gets its name before."""
+    groups: dict[str, list[PlannedBuild]] = {}
+    for build in builds:
+        groups.setdefault(source_key(_reopen(build)), []).append(build)
+    for group in groups.values():
+        source, newest, failure = _reopen(group[0]), "", ""
+        kind, text = source_kind(source) or "", release_text(source)
+        registry = source_key({key: source[key] for key in (kind, "suite") if key in source}).removesuffix(f":{text}")
+        if kind in LISTED_KINDS and (not text or _EXPRESSION.search(text)):
+            report(registry)
+            try:
+                newest = max(list_releases(source, site), key=Version, default="")
+            except (BuildError, OSError) as error:
+                failure = str(error)
+        versions = {build.name: build.version for build in group}
+        names = sorted(versions, key=lambda name: Version(versions[name]))
+        used = versions[names[-1]]  # Debian's releases are series: 1.0 holds 1.0.20
+        yield Outlook(names, used, used if used.startswith(f"{newest}.") else newest, registry, failure)
+
+
+def _reopen(build: PlannedBuild) -> dict[str, Any]:
+    """Leave the version of a resolved source open again: v{{ _ }}."""
+    source, text = open_source(build.source), release_text(build.source)
+    pattern = re.escape(build.version).replace(r"\.", "[._]")
+    key = {"git": "ref", "maven": "maven"}.get(source_kind(source) or "", "version")
+    if build.version and (match := re.search(rf"(?<!\d){pattern}(?!\d)", text)):
+        opened = f"{text[: match.start()]}{{{{ _ }}}}{text[match.end() :]}"
+        source[key] = f"{str(source[key]).removesuffix(text)}{opened}"
+    return source

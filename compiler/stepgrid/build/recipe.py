@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, cast, runtime_checkable
 
 from stepgrid.build.commands import Commands
 from stepgrid.build.error import BuildError
@@ -17,6 +19,7 @@ from stepgrid.language.sources import default_program, source_key
 from stepgrid.model.plan import Json, PlannedBuild
 from stepgrid.model.site import Site
 from stepgrid.plugins.engine import Built, DeclaredBuilds
+from stepgrid.plugins.registry import engine
 from stepgrid.plugins.server import ServerDescription
 
 # the module and the class of each route, imported when a build asks for it
@@ -86,6 +89,14 @@ class Order:
     def jobs(self) -> int:
         """All cores for each build; `-l` of make and ninja keeps concurrent builds from crowding each other."""
         return len(os.sched_getaffinity(0))
+
+
+@contextmanager
+def asking(build: PlannedBuild, site: Site) -> Iterator[Order]:
+    """Order what asks the source of a build: nothing holds it to its pins, and nothing is left of it."""
+    with tempfile.TemporaryDirectory(prefix="stepgrid-ask-") as name:
+        folder, planning = Path(name), cast(Built, engine(build.engine))  # nothing is built: its planning half will do
+        yield Order(replace(build, pins={}), planning, folder, Commands(folder / "log", folder), site)
 
 
 def require(order: Order, name: str) -> str:

@@ -5,22 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from stepgrid.build.newest import Answers as NewestAnswers
-from stepgrid.build.newest import outlooks
-from stepgrid.build.pins import moving_sources, resolve_all
+from stepgrid.build.pins import PinAnswers, ReleaseAnswers, moving_sources, outlooks, resolve_all
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import SPEC_HELP, add_site, spec_error, use_site
 from stepgrid.errors import FAILED, FINE, PROBLEMS
 from stepgrid.host.files import write_text
 from stepgrid.language import lock_file
-from stepgrid.language.problems import (
-    Problems,
-    SpecError,
-    format_problems,
-    nearest,
-)
+from stepgrid.language.problems import Problems, SpecError, format_problems, nearest
 from stepgrid.language.requirements import HASH
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
@@ -28,9 +20,6 @@ from stepgrid.model.units import counted
 from stepgrid.plan.assembly import Context, compile_spec, scales
 from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
-
-if TYPE_CHECKING:
-    from stepgrid.build.pins import Answers
 
 
 def add_lock_arguments(parser: argparse.ArgumentParser) -> None:
@@ -124,13 +113,13 @@ def _print_progress(name: str) -> None:
     print(f"{name} …", file=sys.stderr)
 
 
-def _compile_scales(args: argparse.Namespace, renew: bool = False) -> tuple[Sequence[Plan], NewestAnswers]:
+def _compile_scales(args: argparse.Namespace, renew: bool = False) -> tuple[Sequence[Plan], ReleaseAnswers]:
     """Compile the spec at all of its scales, or at the chosen ones. `renew`: ask again for newest releases."""
     problems, plans = Problems(), []
     for problem in use_site(args):
         problems.append(problem)
     spec, facts = host_plan.spec_name(args.spec), host_plan.host_facts(host_plan.store())
-    newest = NewestAnswers(current_site(), renew=renew, report=_print_progress)
+    newest = ReleaseAnswers(current_site(), renew=renew, report=_print_progress)
     context = Context(differs=host_plan.stand_in_differences(current_site(), facts), ask_releases=newest.find)
     for scale in args.scales or (None, *scales(spec)):
         try:
@@ -157,7 +146,7 @@ def _print_releases(lock: lock_file.Lock, versions: Mapping[str, lock_file.Relea
     return len(changes)
 
 
-def _print_changes(lock: lock_file.Lock, answers: Answers, updated: set[str], unused: Sequence[str]) -> None:
+def _print_changes(lock: lock_file.Lock, answers: PinAnswers, updated: set[str], unused: Sequence[str]) -> None:
     for name, pin in answers.pinned.items():
         print(f"new: {name}: {_line(pin)}")
     for name, pin in answers.moved.items():

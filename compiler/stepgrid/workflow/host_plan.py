@@ -31,8 +31,7 @@ def compile_for_host(
     spec: str, scale: str | None, problems: Problems | None = None, only: str | None = None, sets: Sequence[str] = ()
 ) -> Plan:
     """Compile a spec; a SpecError holds everything that is wrong with it."""
-    from stepgrid.build.newest import Answers
-    from stepgrid.build.pins import pin
+    from stepgrid.build.pins import ReleaseAnswers, pin
     from stepgrid.host.disk import missing_for_power_cut
     from stepgrid.language.files import reuse_checksums
     from stepgrid.plan.assembly import Context, compile_spec
@@ -53,7 +52,7 @@ def compile_for_host(
         no_power_cut=missing_for_power_cut(),
     )
     if _asks_registries.get():
-        context = replace(context, ask_releases=Answers(current_site(), spec_name(spec)).find)
+        context = replace(context, ask_releases=ReleaseAnswers(current_site(), spec_name(spec)).find)
     with reuse_checksums(results.checksums()):
         return compile_spec(spec_name(spec), scale, facts, problems, context)
 
