@@ -17,16 +17,14 @@ from stepgrid.model.plan import Plan, Report
 from stepgrid.model.status import ActiveRun, ActiveWork, Eta, NodeStatus, PlanStatus, Result, RunAhead, Status
 from stepgrid.run.status_lines import (
     BLOCKS,
-    FIRST_BYTES,
     PLAIN_BLOCKS,
-    HostLoad,
     Spark,
-    Tail,
     clock,
     counts_lines,
     current_throughput,
     eta_text,
     header_lines,
+    host_load,
     progress_line,
     queue_text,
     read_throughput,
@@ -173,48 +171,18 @@ def disk(sectors: int) -> dict[str, Any]:
 
 
 def test_rates_of_the_newest_second_and_only_those_that_can_be_told(tmp_path: Path) -> None:
-    (tmp_path / NAME).write_text("".join([sample(1.0), sample(2.0, **disk(0)), sample(3.0, **disk(4096))]))
-    assert HostLoad().rates(tmp_path) == {
-        "device_read_mb_per_s": 2.0,
-        "host_cpu_user_pct": 50.0,
-        "host_cpu_system_pct": 25.0,
-    }
+    expected = {"device_read_mb_per_s": 2.0, "host_cpu_user_pct": 50.0, "host_cpu_system_pct": 25.0}
+    lines = [sample(1.0), sample(2.0, **disk(0)), sample(3.0, **disk(4096))]
+    (tmp_path / NAME).write_text("".join(lines))
+    assert host_load(tmp_path) == expected
+    (tmp_path / NAME).write_text("".join([sample(0.0) * 1000, *lines, sample(4.0)[:-9]]))
+    assert host_load(tmp_path) == expected, "of a long file, whose last line is still being written"
 
 
 def test_one_sample_tells_nothing_yet(tmp_path: Path) -> None:
-    load = HostLoad()
-    assert load.rates(tmp_path) == {}
+    assert host_load(tmp_path) == {}
     (tmp_path / NAME).write_text(sample(1.0))
-    assert load.rates(tmp_path) == {}
-
-
-def test_whole_lines_and_what_comes_later(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    tail = Tail(path)
-    assert tail.lines() == []
-    path.write_text("one\ntw")
-    assert tail.lines() == ["one"]
-    with path.open("a") as file:
-        file.write("o\nthree\n")
-    assert tail.lines() == ["two", "three"]
-    assert tail.lines() == []
-
-
-def test_of_a_long_file_the_end_without_the_line_that_is_cut(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    path.write_text("".join(f"{number:07}\n" for number in range(10_000)))
-    found = Tail(path).lines()
-    assert found[-1] == "0009999"
-    assert len(found) == FIRST_BYTES // 8 - 1
-
-
-def test_a_file_that_was_written_anew_is_read_anew(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    path.write_text("a long line\n")
-    tail = Tail(path)
-    tail.lines()
-    path.write_text("new\n")
-    assert tail.lines() == ["new"]
+    assert host_load(tmp_path) == {}
 
 
 @pytest.mark.parametrize(

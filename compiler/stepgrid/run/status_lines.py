@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-import os
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stepgrid.collect.samples import NAME as SAMPLES
 from stepgrid.collect.samples import RATES, growth, rates, rows
 from stepgrid.host import files
+from stepgrid.host.failure import tail
 from stepgrid.host.locks import describe_processes
 from stepgrid.host.terminal_output import Paint, cut, wrap
 from stepgrid.model.plan import AdaptiveRepeat, Plan, load_counts
@@ -359,7 +359,7 @@ def failure_text(node: NodeStatus, now: float) -> str:
 # The frame that `run` and `watch` draw at a terminal
 
 BLOCKS, PLAIN_BLOCKS = "▁▂▃▄▅▆▇█", "_.-:=+*#"
-FIRST_BYTES = 1 << 14  # of the end of a file, which are read at first
+LAST_BYTES = 1 << 16  # of samples: more than two of them
 _SHOWN_RATES = (
     "device_read_mb_per_s",
     "device_write_mb_per_s",
@@ -375,7 +375,6 @@ class Frame:
 
     paint: Paint = field(default_factory=Paint)
     blocks: str = BLOCKS
-    load: HostLoad = field(default_factory=lambda: HostLoad())
     disturbances: Disturbances = field(default_factory=Disturbances)
 
     def lines(self, status: PlanStatus, width: int, height: int) -> list[str]:
@@ -426,7 +425,7 @@ class Frame:
             yield f"  {self.paint(spark.text, 'green')}"
             span = duration(series[-1][0] - began)
             yield cut(f"  ops/s   now {short_rate(series[-1][1])}, {extremes} in {span}", width)
-        for line in _usage_lines(self.load.rates(step.folder)):
+        for line in _usage_lines(host_load(step.folder)):
             yield cut(f"  {line}", width)
 
 
@@ -468,46 +467,14 @@ def sparkline(values: Sequence[float], width: int, blocks: str = BLOCKS) -> Spar
     return Spark(text, min(newest), max(newest), used)
 
 
-class HostLoad:
-    """The load of the host by the running step, from its newest two samples."""
-
-    def __init__(self) -> None:
-        self._folder: Path | None = None
-        self._tail = Tail(Path())
-        self._newest: deque[Mapping[str, Any]] = deque(maxlen=2)
-
-    def rates(self, folder: Path) -> dict[str, float]:
-        """Return rates over the newest second, as far as they are known; another step begins anew."""
-        if folder != self._folder:
-            self._folder, self._tail = folder, Tail(folder / SAMPLES)
-            self._newest.clear()
-        self._newest.extend(files.json_records(self._tail.lines()[-2:], "monotonic"))
-        if len(self._newest) < 2 or self._newest[1]["monotonic"] <= self._newest[0]["monotonic"]:
-            return {}
-        values = zip(RATES, rates(growth(*rows(self._newest))), strict=True)
-        return {name: value for name, value in values if name in _SHOWN_RATES and not math.isnan(value)}
-
-
-class Tail:
-    """The last lines of a growing file at first, and then its new lines."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._position = -1  # nothing was read yet
-        self._half = b""
-
-    def lines(self) -> list[str]:
-        """Return complete lines; one that is being written is returned when it is complete."""
-        try:
-            with self.path.open("rb") as file:
-                end, is_first_cut = file.seek(0, os.SEEK_END), False
-                if not 0 <= self._position <= end:  # the first time, and after the file was written anew
-                    self._half, self._position = b"", max(end - FIRST_BYTES, 0)
-                    is_first_cut = self._position > 0
-                file.seek(self._position)
-                content = file.read()
-        except OSError:
-            return []
-        self._position += len(content)
-        *lines, self._half = (self._half + content).split(b"\n")
-        return [line.decode("utf-8", "replace") for line in (lines[1:] if is_first_cut else lines)]
+def host_load(folder: Path) -> dict[str, float]:
+    """Return the load of the host by a step, from its newest two samples, as far as it is known."""
+    try:
+        lines = tail(folder / SAMPLES, LAST_BYTES).split("\n")[:-1]
+    except OSError:
+        return {}
+    newest = [*files.json_records(lines[-2:], "monotonic")]  # the first of all lines may be cut: then it is none
+    if len(newest) < 2 or newest[1]["monotonic"] <= newest[0]["monotonic"]:
+        return {}
+    values = zip(RATES, rates(growth(*rows(newest))), strict=True)
+    return {name: value for name, value in values if name in _SHOWN_RATES and not math.isnan(value)}
