@@ -10,6 +10,7 @@ from stepgrid.host import activity, sysfs, tuning
 from stepgrid.host import noise as noise_module
 from stepgrid.host.activity import Activity, ActivityReading, Process
 from stepgrid.host.host_check import OK, UNKNOWN, WARNING, Finding
+from stepgrid.host.locks import HOST_LOCK_OVERRIDE, locked
 from stepgrid.host.noise import FRESH, SHORT, Inspection, look, memory_findings, quiet, timer_findings, warning
 from stepgrid.model.site import Site
 from tests.run.machine import CPU, make, settings
@@ -136,6 +137,20 @@ def test_processes_that_are_known_to_disturb(root):
         "other runs": (WARNING, "python (30)"),  # the other one waits for the host
     }
     assert _told(activity.process_findings(found, [found[22]]))["services"][1] == "updatedb.plocat (21), snapd (22)"
+
+
+def test_a_run_that_has_the_lock_needs_no_other_lock(root, tmp_path, monkeypatch):
+    pid = os.getpid()
+    make(root, {f"proc/{pid}/cmdline": "python\0-m\0stepgrid.pipeline\0run-stage\0p\0s"})
+    monkeypatch.setenv(HOST_LOCK_OVERRIDE, str(tmp_path / "lock"))
+    monkeypatch.setattr(activity, "own_pids", lambda _: set())
+
+    def advice():
+        return _by_name(activity.process_findings({pid: Process(pid, 1, "python", 0.0)}, []))["other runs"].mend
+
+    assert advice() == "one host lock for all: see STEPGRID_HOST_LOCK"
+    with locked(tmp_path / "lock"):
+        assert advice() == "let it finish"
 
 
 def test_memory_and_raid(root):

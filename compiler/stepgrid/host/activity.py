@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from stepgrid.host import counters, sysfs
 from stepgrid.host.counters import TICK, Sensors
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
-from stepgrid.host.locks import PIPELINE, VERBS
+from stepgrid.host.locks import PIPELINE, VERBS, host_lock_path, lock_holders
 from stepgrid.model.units import percent, size
 
 LOOK = 0.2  # seconds: it is part of what a run takes beside its steps (bench/overhead.py)
@@ -266,7 +266,10 @@ def process_findings(processes: Mapping[int, Process], busy: Sequence[Process]) 
         if process.name not in CRON and any(a.name in CRON for a in _ancestry(processes, process.parent))
     ]
     yield _disturbers("cron jobs", "none", cron_jobs, "let it finish, or stop it")
-    yield _disturbers("other runs", "none", _other_jobs(foreign), "one host lock for all: see STEPGRID_HOST_LOCK")
+    jobs = _other_jobs(foreign)
+    shares_lock = bool(jobs) and {job.pid for job in jobs} <= {*lock_holders(host_lock_path())}
+    advice = "let it finish" if shares_lock else "one host lock for all: see STEPGRID_HOST_LOCK"
+    yield _disturbers("other runs", "none", jobs, advice)
 
 
 def _disturbers(name: str, none: str, processes: Sequence[Process], mend: str) -> Finding:

@@ -109,10 +109,11 @@ def eta_text(status: PlanStatus, with_end: bool = False) -> str:
 
 def _wait_text(status: PlanStatus, began: float, with_end: bool) -> str:
     ahead = status.run.ahead if status.run else ()
-    queue, wait = queue_eta(ahead), duration(max(status.waited, status.now - began))
+    queue, seconds = queue_eta(ahead), max(status.waited, status.now - began)
+    wait = f", {duration(seconds)} so far" if seconds >= 1 else ""
     remaining = f", about {duration(queue.seconds)} more" if ahead and queue.seconds is not None else ""
     end = end_text(status.now, queue, status.eta) if ahead and with_end else ""
-    return f"waiting for another run, {wait} so far{remaining}; then {time_left(status.eta)} of measuring{end}"
+    return f"waiting for another run{wait}{remaining}; then {time_left(status.eta)} of measuring{end}"
 
 
 def end_text(now: float, *times: Eta) -> str:
