@@ -1,6 +1,6 @@
 """Sources and extensions of builds: their forms, checked without touching the world, and their defaults.
 
-A source of any kind that is listed here can be checked and planned; stepgrid.build.recipe has those that can be built.
+stepgrid.build.recipe has a route for each kind.
 """
 
 from __future__ import annotations

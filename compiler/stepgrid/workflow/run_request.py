@@ -243,7 +243,7 @@ CHECK_ONLY = "this version checks and plans"
 
 
 def unsupported(spec: str, builds: Sequence[PlannedBuild], stages: Sequence[PlannedStage]) -> list[str]:
-    """Name kinds of steps, engines and kinds of sources that this version plans but cannot run, once each."""
+    """Name what this version, or this host, cannot run of a plan, once each."""
     from stepgrid.plugins import registry
 
     kinds = registry.unrunnable_kinds(step.kind for stage in stages for step in stage.steps)
@@ -251,26 +251,7 @@ def unsupported(spec: str, builds: Sequence[PlannedBuild], stages: Sequence[Plan
     for engine in registry.unrunnable_engines(build.engine for build in builds):
         first = next(build for build in builds if build.engine == engine)
         sentences.append(f"{_position(first)}{CHECK_ONLY} the engine {engine}; it cannot run it yet")
-    return [
-        *sentences,
-        *_unsupported_sources(builds),
-        *unsupported_recipes(builds),
-        *_probes(spec, builds, stages),
-        *_power_cuts(spec, stages),
-    ]
-
-
-def _unsupported_sources(builds: Sequence[PlannedBuild]) -> Iterator[str]:
-    from stepgrid.build.recipe import ROUTES
-    from stepgrid.language.sources import source_kind
-    from stepgrid.plugins import registry
-
-    supported = set(ROUTES)
-    for build in builds:
-        kind = source_kind(build.source)
-        if kind is not None and kind not in supported and registry.is_runnable(build.engine):
-            supported.add(kind)
-            yield f"{_position(build)}{CHECK_ONLY} builds from {kind}; it cannot make them yet"
+    return [*sentences, *unsupported_recipes(builds), *_probes(spec, builds, stages), *_power_cuts(spec, stages)]
 
 
 def unsupported_recipes(builds: Sequence[PlannedBuild]) -> list[str]:
