@@ -2,8 +2,8 @@ rule collect:
     input:
         work.evidence,
     output:
-        work.tables,
-        work.stamps[0],
+        work.products.tables,
+        work.products.stamps[0],
     log:
         f"{work.marks}/log/collect",
     params:

@@ -1,11 +1,11 @@
 rule summarize:
     input:
-        work.tables,
-        work.stamps[0],
+        work.products.tables,
+        work.products.stamps[0],
     output:
-        text=report(work.text, category="Results", labels={"results": "summary"}),
-        page=report(work.page, category="Results", labels={"results": "page with charts"}),
-        stamp=work.stamps[1],
+        text=report(work.products.text, category="Results", labels={"results": "summary"}),
+        page=report(work.products.page, category="Results", labels={"results": "page with charts"}),
+        stamp=work.products.stamps[1],
     log:
         f"{work.marks}/log/summarize",
     params:

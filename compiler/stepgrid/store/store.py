@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -17,7 +16,6 @@ from stepgrid.host import files
 from stepgrid.host.files import make_folder, read_json, remove_tree, sync, sync_tree, write_json, write_text
 from stepgrid.host.terminal_output import Paint, plain, text_width
 from stepgrid.model.plan import BUILD_PREFIX
-from stepgrid.model.units import counted
 from stepgrid.package import PACKAGE, TEMPLATES
 from stepgrid.store.paths import (
     BUILD_FILE,
@@ -300,10 +298,6 @@ class SummaryFiles(NamedTuple):
             lines[0] += " " * room + note
         text = "\n".join(lines)
         return text if Paint.for_stream(stream).is_coloured else plain(text)
-
-    def nothing_to_do(self, cells: int, stages: int, suffix: str = "") -> str:
-        counts = f"{counted(cells, 'cell')}, {counted(stages, 'stage')} measured{suffix}"
-        return f"nothing to do: {counts}\n\n{self.brief(sys.stdout)}"
 
 
 def brief_width(stream: TextIO) -> int:

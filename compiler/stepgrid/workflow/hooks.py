@@ -74,7 +74,7 @@ class Hooks:
             if is_new_folder:
                 say(f"results go to {store.root.absolute()}: a new folder")
             self._sweep_databases()
-            for broken in self.work.broken:
+            for broken in self.work.status.broken:
                 say(set_aside(store, broken) or "")
             self.work.restore_marks()
             ask_for_repeats(self.work)
@@ -183,7 +183,7 @@ class Hooks:
         if is_summarized:
             if not unstarted:
                 self._continue()
-            say(f"report of what was measured: {self.work.text}\n{self.work.page}")
+            say(f"report of what was measured: {self.work.products.text}\n{self.work.products.page}")
         self.lock.close()
         if unstarted and unstarted.is_orderly:
             signals.exit_now(0)
@@ -302,7 +302,7 @@ KILLED = "the process that ran it was killed (by the kernel when memory runs out
 
 
 def close_attempts(work: RemainingWork) -> Iterator[str]:
-    """RunRecord a failure for each attempt that was killed, and describe it; one whose lock is held is running."""
+    """Record a failure for each attempt that was killed, and describe it; one whose lock is held is running."""
     for node in sorted(work.lacking):
         with suppress(LockBusy, OSError), locked(work.store.lock(node), wait=False):
             for attempt in work.store.attempts(node)[-1:]:

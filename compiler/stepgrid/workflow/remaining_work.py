@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +13,7 @@ from pathlib import Path
 from stepgrid.host import cluster_job
 from stepgrid.host.locks import lock_holders
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage
-from stepgrid.model.status import ENDED, Action, BrokenRecord, PlanStatus, Status
+from stepgrid.model.status import ENDED, Action, PlanStatus, Status
 from stepgrid.model.units import counted
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import BUILD_FILE, RESULT_FILE, RUN_LOCK
@@ -63,10 +64,6 @@ class RemainingWork:
         used = {build for stage in self.plan.stages for build in stage.builds}
         builds = {node for node in self.builds.keys() & used if self.status.nodes[node].status not in ENDED}
         return frozenset(stages | builds | self.again.keys())
-
-    @property
-    def broken(self) -> tuple[BrokenRecord, ...]:
-        return tuple(self.status.broken)
 
     @property
     def is_over(self) -> bool:
@@ -125,29 +122,13 @@ class RemainingWork:
         return [*self.missing, *([newest] if newest else [])]
 
     @property
-    def targets(self) -> list[str]:
-        return [*self.missing, self.text, self.page, *self.stamps]
+    def targets(self) -> list[str | Path]:
+        return [*self.missing, self.products.text, self.products.page, *self.products.stamps]
 
-    @property
+    @cached_property
     def products(self) -> SummaryFiles:
+        """Files of the summary; stamps by the code as it is: a fix makes tables and report again."""
         return SummaryFiles.of(self.store, self.plan.digest)
-
-    @property
-    def tables(self) -> str:
-        return str(self.products.tables)
-
-    @property
-    def text(self) -> str:
-        return str(self.products.text)
-
-    @property
-    def page(self) -> str:
-        return str(self.products.page)
-
-    @property
-    def stamps(self) -> list[str]:
-        """Stamps of the tables and of the report by the code as it is: a fix makes them again."""
-        return [*map(str, self.products.stamps)]
 
     def restore_marks(self) -> None:
         """Make marks of results and builds again: Snakemake may delete marks at will."""
@@ -186,8 +167,9 @@ class RemainingWork:
     @property
     def nothing_to_do(self) -> str:
         """The answer when all is measured: the number of results, the summary, and where it is."""
-        text = self.products.nothing_to_do(len(self.plan.cells), len(self.results), self.elsewhere_note)
-        return text.partition("\n")[0] if self.dry_run else text
+        counts = f"{counted(len(self.plan.cells), 'cell')}, {counted(len(self.results), 'stage')} measured"
+        answer = f"nothing to do: {counts}{self.elsewhere_note}"
+        return answer if self.dry_run else f"{answer}\n\n{self.products.brief(sys.stdout)}"
 
 
 def remaining_work(plan: Plan, store: Store, dry_run: bool = False) -> RemainingWork:
@@ -197,7 +179,7 @@ def remaining_work(plan: Plan, store: Store, dry_run: bool = False) -> Remaining
         plans.note_contents(store, plan.stages)
     work = RemainingWork(plan, store, StatusReader(store, plan).read(), dry_run)
     if not dry_run:
-        for broken in work.broken:  # else Snakemake has what it asks for
+        for broken in work.status.broken:  # else Snakemake has what it asks for
             store.drop_mark(broken.node)
         note_sound(store, work.status)
         is_idle = not lock_holders(store.lock(RUN_LOCK))  # a run that goes on may wait for these marks
@@ -213,7 +195,7 @@ def work_of_job(plan: Plan, store: Store) -> RemainingWork:
 
 
 def ask_for_repeats(work: RemainingWork) -> None:
-    """RunRecord the stages that are measured again, for the jobs, and for the next run if this one is killed."""
+    """Record the stages that are measured again, for the jobs, and for the next run if this one is killed."""
     for node, reason in work.again.items():
         if stage_requests.pending_redo(work.store, node) is None:
             stage_requests.request_redo(work.store, node, reason, by=work.plan.spec)
