@@ -1,4 +1,4 @@
-"""stepgrid counters, flame and bisect: why one cell differs from another, and since which commit or release."""
+"""stepgrid counters, flame, bisect and repro: why a cell differs, since when, and a script that shows it to others."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from stepgrid.cli.spec_arguments import (
     add_spec,
     check_steps,
     compiled_plan,
+    parse_quantity,
     quiet_plan,
     select_cell,
     select_cells,
@@ -25,9 +26,11 @@ from stepgrid.collect.counts import profiled_cpu
 from stepgrid.collect.step_figures import StepFigures
 from stepgrid.errors import FAILED, FINE, USAGE
 from stepgrid.host import files
+from stepgrid.host.terminal_output import folded
 from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Plan, PlannedCell, Report
 from stepgrid.model.table import NOTHING, Table
+from stepgrid.model.units import counted, duration
 from stepgrid.plan.actions import arms
 from stepgrid.plugins.collector import RECORDED, ComparingCollector, Recording
 from stepgrid.store.paths import STEPS_TABLE
@@ -37,6 +40,7 @@ from stepgrid.workflow import host_plan
 
 PUBLISHED, LAYOUT = "published", "counters"
 SHOWN_COUNTERS = 10
+WITHIN = "20m"  # to shrink a script
 Growth = Mapping[str, Mapping[str, float]]  # cell -> counter -> growth
 
 
@@ -186,12 +190,7 @@ def add_bisect_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _share(text: str) -> float:
-    from stepgrid.model.units import UnitError, quantity
-
-    try:
-        share = float(quantity(text, "percent")) / 100
-    except UnitError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    share = parse_quantity(text, "percent") / 100
     if not 0 < share < 1:
         raise argparse.ArgumentTypeError(f"expected more than 0% and less than 100%, found {text}")
     return share
@@ -220,3 +219,51 @@ def run_bisect(args: argparse.Namespace) -> int:
         raise CommandError(f"the search is not over: {error}. The same command goes on", FAILED) from error
     print(write_report(report))
     return FINE if report.findings.is_found else FAILED
+
+
+def add_repro_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", metavar="SPEC", help=SPEC_HELP)
+    parser.add_argument("cell", metavar="CELL", help="a cell's id, or labels that single it out")
+    parser.add_argument("--against", metavar="CELL", help="the cell to compare it with (the report's base)")
+    parser.add_argument("--step", metavar="NAME", help="the measured step (the one that differs most)")
+    parser.add_argument("--metric", metavar="NAME", help="the figure (the one that the report leads with)")
+    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, required=True, help="the folder to write")
+    parser.add_argument(
+        "--shrink",
+        action="store_true",
+        help="take steps, options, rows, threads and time away while the script shows the difference",
+    )
+    parser.add_argument(
+        "--within", metavar="TIME", type=parse_quantity, default=WITHIN, help=f"how long to shrink ({WITHIN})"
+    )
+    add_narrowing(parser)
+
+
+def run_repro(args: argparse.Namespace) -> int:
+    from stepgrid.repro import finding, script, shrink
+    from stepgrid.summarize.report_files import current_report
+
+    folder: Path = args.output
+    if folder.exists() and not (folder / script.SCRIPT).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+        raise CommandError(f"{folder} is there already: name a new folder, or one of an earlier `stepgrid repro`")
+    plan, store = quiet_plan(args), host_plan.store()
+    against = select_cell(plan, args.against) if args.against else None
+    question = finding.Question(select_cell(plan, args.cell), against, args.step, args.metric)
+    difference = finding.find(current_report(store, plan), plan, question)
+    arms = finding.make_arms(store, plan, difference)
+    repro = script.Repro(difference, arms, script.ROUNDS, sum(arm.seconds for arm in arms) * script.ROUNDS)
+    if args.shrink:
+        if not difference.is_difference:
+            sentence = f"{difference.step}: {difference.expected} is no difference that a smaller script could show"
+            raise CommandError(f"{sentence}: measure more loads, or leave `--shrink` out", FAILED)
+
+        def say(text: str) -> None:
+            print(folded(f"repro: {text}", sys.stderr), file=sys.stderr, flush=True)
+
+        repro = shrink.Shrinking(repro, folder, args.within, say).run()
+    script.write(repro, folder)
+    ratio = f"{repro.finding.metric.title} {repro.finding.expected} {repro.finding.verdict}".rstrip()
+    print(f"{folder / script.SCRIPT}: {counted(repro.commands, 'command')}, {duration(repro.seconds)}, {ratio}")
+    if args.shrink and not shrink.is_shown(repro.finding.interval, difference.interval):
+        raise CommandError("the last run does not show the difference again: give it more time by `--within`", FAILED)
+    return FINE

@@ -83,7 +83,7 @@ def _check(args: argparse.Namespace) -> int:
     if args.format == "github":
         print("".join(f"{format_annotation(problem)}\n" for problem in all_problems), end="")
     for plan in filter(None, plans):
-        lines = [f"{plan.spec}: fine; {plan_size(plan)}", *_unchecked_options(plan), *_missing_clients(plan)]
+        lines = [f"{plan.spec}: fine; {plan_size(plan)}", *_unmade_builds(plan)]
         print(folded("\n".join(lines), sys.stdout))
     samples = [try_sample(plan, sample) for plan in filter(None, plans) for sample in args.samples]
     return FINE if all(plans) and all(samples) else PROBLEMS
@@ -102,12 +102,14 @@ def plan_size(plan: Plan) -> str:
     return f"{text}, at most {duration(load_seconds * plan.until.most)} ({load_limits(plan.until)})"
 
 
-def _unchecked_options(plan: Plan) -> Iterator[str]:
-    """Count the builds that are not made yet, whose options no binary was asked about, and name what they fetch."""
+def _unmade_builds(plan: Plan) -> Iterator[str]:
+    """Count the builds whose options no binary was asked about, with what they fetch, and say which cannot be made."""
+    from stepgrid.language.site import current_site
     from stepgrid.language.sources import network_sources
-    from stepgrid.workflow import host_plan
+    from stepgrid.workflow import doctor, host_plan
 
-    builds = host_plan.unchecked_builds(plan, host_plan.store())
+    store = host_plan.store()
+    builds = host_plan.unchecked_builds(plan, store)
     if count := len(builds):
         scale = ["--scale", plan.scale] if plan.scale else []
         command = shlex.join(["stepgrid", "builds", plan.spec, *scale, "--make"])
@@ -115,13 +117,7 @@ def _unchecked_options(plan: Plan) -> Iterator[str]:
         sources = dict.fromkeys(" ".join(source) for build in builds for source in network_sources(build.source))
         fetched = f"; this fetches {', '.join(sources)}" if sources else ""
         yield f"options of {counted(count, 'build')} are unchecked until {verb} made: `{command}`{fetched}"
-
-
-def _missing_clients(plan: Plan) -> Iterator[str]:
-    from stepgrid.language.site import current_site
-    from stepgrid.workflow import doctor, host_plan
-
-    yield from doctor.missing_clients(plan, host_plan.store(), current_site())
+    yield from doctor.missing_clients(plan, store, current_site())
 
 
 # Samples: the output of a step, read as that of its runs will be.

@@ -48,7 +48,7 @@ _TABLE = (
     Command("its results", "site", "write a static site of experiments: index, pages, tables, feed", "report", HERE),
     Command("its results", "bisect", "search for the commit or release that made a figure worse", "analysis", HERE),
     Command("its results", "repro", "write a script that shows a difference, for who has the engine and sh alone",
-            "repro", BESIDE_SPEC),
+            "analysis", BESIDE_SPEC),
     Command("its results", "counters", "show which counters of the servers grew most, over steps or around probes",
             "analysis", BESIDE_SPEC),
     Command("its results", "flame", "draw where the CPU of one cell goes that another's does not",

@@ -12,18 +12,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from stepgrid.cli.failures import CommandError
+from stepgrid.cli.failures import CommandError, unless_busy
 from stepgrid.cli.spec_arguments import add_narrowing, add_site, quiet_plan, spec_error, use_site
 from stepgrid.errors import FAILED, FINE, PROBLEMS, USAGE
 from stepgrid.host.locks import LockBusy, locked
 from stepgrid.host.terminal_output import cut, text_width
-from stepgrid.language.problems import (
-    Location,
-    Problem,
-    Problems,
-    SpecError,
-    format_problems,
-)
+from stepgrid.language.problems import Location, Problem, Problems, SpecError, format_problems
 from stepgrid.language.site import current_site
 from stepgrid.language.yaml import load
 from stepgrid.model.plan import OutlinedStage, Plan, is_imported
@@ -140,18 +134,14 @@ def run_gc(args: argparse.Namespace) -> int:
     if any(problem.severity == "error" for problem in use_site(args)):
         raise CommandError(format_problems(args.site_problems), PROBLEMS)
     store = host_plan.store()
-    try:
+    with unless_busy("this checkout is in use (pid {}): nothing was changed; try again later"):
         if args.restore:
             return _restore_trash(store)
         if args.empty:
             number, _ = trash.trash_size(store)
             print(f"deleted {counted(number, 'place')} of the trash, {size(trash.empty(store))}")
-            return FINE
-        _collect_garbage(store, args)
-    except LockBusy as error:
-        holders = ", ".join(map(str, error.holders)) or "unknown"
-        sentence = f"this checkout is in use (pid {holders}): nothing was changed; try again later"
-        raise CommandError(sentence, FAILED) from error
+        else:
+            _collect_garbage(store, args)
     return FINE
 
 
@@ -177,7 +167,7 @@ def _collect_garbage(store: Store, args: argparse.Namespace) -> None:
         specs = [*args.specs, *(str(path) for path in sorted(Path().glob(SPECS)) if _is_spec(path))]
         needed = references(store, list(map(host_plan.spec_name, specs)), list(map(host_plan.spec_name, args.forget)))
         _check_specs(needed, args)
-        unneeded = unreferenced_entries(present, needed.names)
+        unneeded = unreferenced_entries(present, needed)
         print("\n".join(_garbage_lines(store, needed, unneeded, args)), flush=True)
         if args.yes and unneeded:
             unmoved = trash.move(store, unneeded)
@@ -244,20 +234,12 @@ def _hint(args: argparse.Namespace) -> str:
 
 
 @dataclass(slots=True)
-class References:
+class References(NeededNames):
     """Names that specs and plans need; `notes` say which results stay though no spec is known to need them."""
 
     specs: list[str] = field(default_factory=list)  # that could be compiled
     wrong_specs: dict[str, Sequence[Problem]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    plans: set[str] = field(default_factory=set)
-    builds: set[str] = field(default_factory=set)
-    stages: set[str] = field(default_factory=set)
-    shapes: set[str] = field(default_factory=set)
-
-    @property
-    def names(self) -> NeededNames:
-        return NeededNames(self.plans, self.builds, self.stages, self.shapes)
 
     def add(self, plan: Plan) -> None:
         from stepgrid.run.disk import shapes

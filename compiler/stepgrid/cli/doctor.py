@@ -6,12 +6,12 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 
-from stepgrid.cli.failures import CommandError
+from stepgrid.cli.failures import unless_busy
 from stepgrid.cli.output import WIDTH
 from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, spec_error, use_site
 from stepgrid.errors import FAILED, FINE
 from stepgrid.host.host_check import OK, STOPS, UNKNOWN, WARNING, Finding
-from stepgrid.host.locks import LockBusy, host_lock_path, locked
+from stepgrid.host.locks import host_lock_path, locked
 from stepgrid.host.terminal_output import Paint, text_width, wrap
 from stepgrid.host.tuning import count_files, restore
 from stepgrid.language.site import current_site
@@ -55,13 +55,9 @@ def run_doctor(args: argparse.Namespace) -> int:
 
 
 def _restore_settings() -> int:
-    try:
-        with locked(host_lock_path(), shared=True, wait=False):
-            restored, failures = restore(host_lock_path())
-    except LockBusy as error:
-        holders = ", ".join(map(str, error.holders)) or "unknown"
-        sentence = f"a run is measuring (process {holders}); it restores its settings when it ends"
-        raise CommandError(sentence, FAILED) from error
+    sentence = "a run is measuring (process {}); it restores its settings when it ends"
+    with unless_busy(sentence), locked(host_lock_path(), shared=True, wait=False):
+        restored, failures = restore(host_lock_path())
     print(f"restored: {count_files(restored)}" if restored else "nothing to restore")
     for sentence in failures:
         print(f"not restored: {sentence}")

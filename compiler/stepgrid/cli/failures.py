@@ -32,6 +32,18 @@ def ending_with(status: int, *errors: type[Exception]) -> Iterator[None]:
         raise CommandError(str(error), status) from error
 
 
+@contextmanager
+def unless_busy(sentence: str) -> Iterator[None]:
+    """End the command where a lock is busy; the sentence has `{}` for the processes that hold it."""
+    from stepgrid.host.locks import LockBusy
+
+    try:
+        yield
+    except LockBusy as error:
+        holders = ", ".join(map(str, error.holders)) or "unknown"
+        raise CommandError(sentence.format(holders), FAILED) from error
+
+
 def describe(error: Exception, command: str) -> tuple[str, int] | None:
     """Return what to print and the exit status; None if Python shall print its traceback."""
     from stepgrid.collect.query import NoTables

@@ -14,6 +14,7 @@ from stepgrid.cli.spec_arguments import (
     add_spec,
     compile_spec,
     explain_words,
+    parse_quantity,
     print_warnings,
     spec_error,
     warn_of_other_results,
@@ -46,7 +47,9 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
     parser.add_argument("--machines", metavar="N", type=_machine_count, help="what N equal machines would make of it")
     parser.add_argument("--gantt", metavar="FILE", type=Path, help="with --machines: write the chart as SVG")
-    parser.add_argument("--budget", metavar="TIME", type=_seconds, help="which loads, runs and durations fit into 12h")
+    parser.add_argument(
+        "--budget", metavar="TIME", type=parse_quantity, help="which loads, runs and durations fit into 12h"
+    )
     parser.add_argument("--apply", action="store_true", help="with --budget: write the first of them into the spec")
     parser.add_argument("--all", action="store_true", help=f"list every stage, not only {SHOWN_STAGES} of a group")
     parser.add_argument("--ids", action="store_true", help="list stages and builds with their ids")
@@ -56,15 +59,6 @@ def _machine_count(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= MOST_MACHINES:
         raise argparse.ArgumentTypeError(f"wanted a number of machines, 1 to {MOST_MACHINES}")
     return int(text)
-
-
-def _seconds(text: str) -> float:
-    from stepgrid.model.units import UnitError, quantity
-
-    try:
-        return float(quantity(text, "duration"))
-    except UnitError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def run_plan(args: argparse.Namespace) -> int:

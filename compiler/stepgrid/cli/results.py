@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.cli.failures import CommandError
+from stepgrid.cli.failures import CommandError, unless_busy
 from stepgrid.cli.output import ROW_FORMATS, format_rows
 from stepgrid.cli.spec_arguments import add_cells, add_site, check_steps, quiet_plan, select_cells, use_site
-from stepgrid.errors import FAILED, FINE
+from stepgrid.errors import FINE
 from stepgrid.host import files
-from stepgrid.host.locks import LockBusy, locked
+from stepgrid.host.locks import locked
 from stepgrid.model.plan import STAGE_PREFIX, Plan, is_imported
 from stepgrid.model.status import Action, NodeStatus
 from stepgrid.model.units import counted, duration
@@ -168,13 +168,9 @@ def run_retract(args: argparse.Namespace) -> int:
     use_site(args)
     store = host_plan.store()
     result = _named_result(store, args.result)
-    try:
-        with locked(store.lock(RUN_LOCK), wait=False):
-            print(_undo_retraction(store, result) if args.undo else _retract(store, result, args.why))
-    except LockBusy as error:
-        holders = ", ".join(map(str, error.holders)) or "unknown"
-        sentence = f"a run is active in this checkout (pid {holders}): nothing was changed; try again later"
-        raise CommandError(sentence, FAILED) from error
+    sentence = "a run is active in this checkout (pid {}): nothing was changed; try again later"
+    with unless_busy(sentence), locked(store.lock(RUN_LOCK), wait=False):
+        print(_undo_retraction(store, result) if args.undo else _retract(store, result, args.why))
     return FINE
 
 

@@ -90,6 +90,16 @@ def add_where(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def parse_quantity(text: str, dimension: str = "duration") -> float:
+    """Parse the value of an option."""
+    from stepgrid.model.units import UnitError, quantity
+
+    try:
+        return float(quantity(text, dimension))
+    except UnitError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 def explain_words(parser: argparse.ArgumentParser, **kinds: Iterable[StatusWord]) -> None:
     """List in the help what the words of a command's output mean."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter

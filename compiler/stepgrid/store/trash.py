@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -21,14 +21,14 @@ IMPORTS = ("import", "import-legacy")  # the locks and attempts of imports: the 
 TRASH = "trash"  # a folder and a lock
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NeededNames:
     """Names of what specs need."""
 
-    plans: Collection[str]
-    builds: Collection[str]
-    stages: Collection[str]
-    shapes: Collection[str] = ()  # of stages: sizes of databases are named by them
+    plans: set[str] = field(default_factory=set)
+    builds: set[str] = field(default_factory=set)
+    stages: set[str] = field(default_factory=set)
+    shapes: set[str] = field(default_factory=set)  # of stages: sizes of databases are named by them
 
     def has(self, kind: str, name: str) -> bool:
         if kind in ("plans", "summary"):
