@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.output import WIDTH
@@ -155,7 +154,7 @@ def add_watch_arguments(parser: argparse.ArgumentParser) -> None:
 def run_watch(args: argparse.Namespace) -> int:
     plan: Plan | None = stored_plan(args)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
+        signal.signal(number, signal.default_int_handler)
     status = None
     try:
         while plan is not None:
@@ -165,10 +164,6 @@ def run_watch(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     return FAILED if status and status.has_failed else FINE
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
 
 
 def _watch_plan(plan: Plan) -> PlanStatus:

@@ -307,18 +307,14 @@ def _metric_rows(metrics: Mapping[str, Metric]) -> Rows:
 
 
 def _column_rows(plan: Plan, metrics: Mapping[str, Metric]) -> Rows:
+    """Describe each column of each table."""
     fixed = {
         "history": result_schema.HISTORY,
         "environment": result_schema.ENVIRONMENT,
         "metrics": result_schema.METRICS,
         "steps": result_schema.steps([axis.name for axis in plan.axes], metrics),
     }
-    return column_rows({**GROWING, **fixed}, metrics)
-
-
-def column_rows(tables: Mapping[str, Mapping[str, str]], metrics: Mapping[str, Metric] = METRICS) -> Rows:
-    """A row per column of each table (name -> column -> type)."""
-    for table, types in tables.items():
+    for table, types in {**GROWING, **fixed}.items():
         for column, kind in types.items():
             yield {"table_name": table, "column_name": column, "type": kind, **_meaning(table, column, metrics)}
 

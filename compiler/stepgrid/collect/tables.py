@@ -207,7 +207,8 @@ class ResultTables:
         (self._folder / PARTS).mkdir(exist_ok=True)
         files = {}
         for name, types, arrays in self._part_columns(number):
-            parquet.write_columns(self._connection, self._folder / name, types, arrays)
+            with parquet.registered(self._connection, "part_rows", types, arrays) as source:
+                parquet.write_query(self._connection, self._folder / name, f"SELECT * FROM {source}")
             files[name] = sha256(self._folder / name)
         record = {"code": revision(), "results": self._results, "files": files}
         write_json(self._folder / PARTS / f"{number}.json", record, durable=False)

@@ -8,11 +8,11 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from stepgrid.host.failure import StageError, end_of_log, explaining_log
 from stepgrid.host.files import write_json
@@ -52,22 +52,11 @@ PERIOD = 0.002
 GOOD = (0, -signal.SIGINT, -signal.SIGTERM, 128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 
-@contextmanager
-def collecting(
-    setup: Mapping[str, Any], context: Context, site: Site, server: int | None, journal: Callable[[str, int], None]
-) -> Iterator[ActiveCollectors]:
-    """Provide a step's collectors. Whatever fails of them is a warning, never the step's failure."""
-    declarations = cast(Sequence[Mapping[str, Any]], setup.get("collectors") or ())
-    collectors = ActiveCollectors(declarations, context, site, server, journal)
-    try:
-        yield collectors
-    finally:
-        collectors.kill()
-
-
 @dataclass(slots=True)
 class ActiveCollectors:
-    """Collectors of one step. `server`: the process group of the engine, where the step is only its client."""
+    """Collectors of one step: whatever fails of them is a warning, never the step's failure.
+
+    `server`: the process group of the engine, where the step is only its client."""
 
     declarations: Sequence[Mapping[str, Any]]
     context: Context
@@ -110,7 +99,8 @@ class ActiveCollectors:
 
         return end
 
-    def kill(self) -> None:
+    def close(self) -> None:
+        """Kill those that still run."""
         for collector in self._running:
             supervision.kill(collector.process.pid)
             with suppress(ChildProcessError):  # stopped while it was being fetched

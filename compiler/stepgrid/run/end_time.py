@@ -84,12 +84,6 @@ def skip_if_late(store: Store, plan: str, stage: PlannedStage) -> bool:
     return True
 
 
-def refuse_late(store: Store, plan: str, stage: PlannedStage) -> None:
-    """Raise DeadlineError if it has become too late during a wait for the host."""
-    if skip_if_late(store, plan, stage):
-        raise DeadlineError("when the host was free it was too late to start before the run is to stop")
-
-
 def _expected_seconds(store: Store, plan: str, stage: str) -> float | None:
     """Estimate the stage, with those that are run again first."""
     plan_outline = outline(store.plan(plan))

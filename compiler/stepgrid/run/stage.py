@@ -25,7 +25,7 @@ from stepgrid.run import options
 from stepgrid.run.attempt import Attempt, Job, close_abandoned
 from stepgrid.run.bench import Bench
 from stepgrid.run.disk import learn, make_room
-from stepgrid.run.end_time import DeadlineError, refuse_late, skip_if_late
+from stepgrid.run.end_time import DeadlineError, skip_if_late
 from stepgrid.run.images import Start, distrusting, is_managed, keep, lacks_results, live_database, prepare
 from stepgrid.run.step import refuse_unknown_kinds
 from stepgrid.store.active_run import DiskFull
@@ -119,7 +119,8 @@ def _measure(attempt: Attempt) -> None:
         _quiet(attempt, live) as noise,
         power_disk(live) if cuts_power else nullcontext(live) as data,
     ):
-        refuse_late(job.store, job.plan, job.stage)
+        if skip_if_late(job.store, job.plan, job.stage):  # by now: it may have waited for the host
+            raise DeadlineError("when the host was free it was too late to start before the run is to stop")
         attempt.begin(**({"noise": noise} if noise else {}))
         if request := pending_redo(job.store, job.stage.id):
             attempt.note(asked={"who": request.author, "when": request.when, "why": request.why})

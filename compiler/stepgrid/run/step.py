@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -69,7 +69,7 @@ from stepgrid.run.attempt import (
     is_real,
     keep_database_files,
 )
-from stepgrid.run.collectors import ActiveCollectors, ProbeReading, ProbeRunner, collecting
+from stepgrid.run.collectors import ActiveCollectors, ProbeReading, ProbeRunner
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server import keep_statistics, read_plans
 from stepgrid.run.server_process import LAST_WORDS, ReachedServer, Server, explain_refusal
@@ -337,7 +337,8 @@ class Step:
         def journal(name: str, pid: int) -> None:
             self.attempt.journal(STARTED, name=f"collector {name}", pid=pid)
 
-        return collecting(setup, self._context(), self.attempt.job.site, server, journal)
+        declarations = cast(Sequence[Mapping[str, Any]], setup.get("collectors") or ())
+        return closing(ActiveCollectors(declarations, self._context(), self.attempt.job.site, server, journal))
 
     def _refuse_planted(self, step_folder: StepFolder) -> None:
         """Show no log: it may be any file by now."""

@@ -110,7 +110,8 @@ def unpacked(store: Store, file: Path, manifest: Manifest, folder: str, limit: i
             raise BuildError(f"{file} is not imported: beside its manifest it holds more than {folder}/, or not that")
         if parse_record((content.parent / MANIFEST).read_bytes(), file, "bundle") != manifest:
             raise BuildError(f"{file} changed while it was read, or holds two manifests")
-        if fault := _difference(manifest["files"], describe_folder(content)):
+        files = {str(path.relative_to(content)): describe_file(content, path) for path in list_files(content)}
+        if fault := _difference(manifest["files"], files):
             raise BuildError(f"{file} is not imported: {fault}")
         yield content
 
@@ -130,10 +131,6 @@ def staging(store: Store, name: str) -> Iterator[Path]:
 
 
 # Files of a folder, as manifests describe them: sha256, bytes and executable; or link.
-
-
-def describe_folder(folder: Path) -> dict[str, Mapping[str, Any]]:
-    return {str(path.relative_to(folder)): describe_file(folder, path) for path in list_files(folder)}
 
 
 def list_files(folder: Path) -> list[Path]:

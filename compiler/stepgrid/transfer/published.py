@@ -6,7 +6,6 @@ with a table of the figures that our rules make differently."""
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 from collections import Counter
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.collect import step_figures
-from stepgrid.host.files import make_folder
+from stepgrid.host.files import make_folder, write_json
 from stepgrid.model.plan import (
     BUILD,
     IMPORT,
@@ -318,7 +317,7 @@ def publish(store: Store, planned: PublishedPlan) -> ImportedPlan:
         for build in plan.builds:
             make_folder(staged / build.id)
             record = {"id": build.id, "name": build.name, "engine": build.engine, "version": build.version}
-            _write_json(staged / build.id / BUILD_FILE, {**record, "route": "published"})
+            write_json(staged / build.id / BUILD_FILE, {**record, "route": "published"}, durable=False)
         for stage, steps in planned.stages.items():
             _write_result(staged / stage, stages[stage], steps, plan.digest)
         plans.publish(store, plan)
@@ -343,21 +342,16 @@ def _write_result(folder: Path, stage: PlannedStage, steps: Sequence[ImportedSte
         step_folder.mkdir(parents=True)
         for path in step.files:
             shutil.copyfile(path, step_folder / path.name)
-        _write_json(step_folder / step_figures.STATED, step_figures.stated_body(step))
+        write_json(step_folder / step_figures.STATED, step_figures.stated_body(step), durable=False)
         if step.argv:
-            _write_json(step_folder / "command.json", {"argv": list(step.argv), "env": {}})
+            write_json(step_folder / "command.json", {"argv": list(step.argv), "env": {}}, durable=False)
     first = steps[0]
     attempt = {"stage": stage.id, "attempt": folder.parent.name, "build": stage.build}
     facts = {"plan": plan, "started": first.started, "host": dict(first.host)}
-    _write_json(folder / ATTEMPT_FILE, {**attempt, **facts})
+    write_json(folder / ATTEMPT_FILE, {**attempt, **facts}, durable=False)
     records = [{"name": step.step, "kind": stage.steps[0].kind, **_times(step)} for step in steps]
     result = {**attempt, "status": "done", **_times(first), "steps": records, "files": result_checksums(folder)}
-    _write_json(folder / RESULT_FILE, result)
-
-
-def _write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Write without sync: publication makes all of a result durable at once."""
-    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    write_json(folder / RESULT_FILE, result, durable=False)
 
 
 def _times(step: ImportedStep) -> Mapping[str, Any]:
