@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from stepgrid.collect.samples import Usage, read_samples, series
+from stepgrid.collect.samples import Usage, Window, read_samples, series
 from stepgrid.collect.step_figures import StepFigures, read_result
 from stepgrid.host import files
 from stepgrid.model.plan import PlannedStep
 from stepgrid.model.status import Result
 
 
-def step_usage(folder: Path) -> Usage:
-    return Usage(files.read_json(folder / "step.json"), read_samples(folder))
+def step_usage(folder: Path, window: Window | None = None) -> Usage:
+    return Usage(files.read_json(folder / "step.json"), read_samples(folder), window)
 
 
 def usage(folder: Path, operations: float | None) -> dict[str, float]:
-    return step_usage(folder).within(None).figures(operations)
+    return step_usage(folder).figures(operations)
 
 
 def series_rows(folder: Path) -> list[dict[str, float]]:

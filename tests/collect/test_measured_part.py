@@ -116,21 +116,19 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_averages_are_those_of_the_measured_part(folder: Path) -> None:
-    whole = step_usage(folder)
-    part = whole.within((0.0, 3.0))
-    found = part.figures(600)
+    found = step_usage(folder, (0.0, 3.0)).figures(600)
     names = ("device_writes_per_s", "writes_per_op", "process_cores", "cpu_seconds", "cpu_us_per_op")
     assert [found[name] for name in names] == pytest.approx([100, 0.5, 1.0, 3.0, 5000])
-    assert whole.figures(600)["device_writes_per_s"] == 550
+    assert usage(folder, 600)["device_writes_per_s"] == 550
     assert (found["process_write_bytes"], found["process_rss_bytes"]) == (300 * 4096, 15)
     assert (found["database_bytes"], found["process_max_rss_bytes"]) == (6, 99)  # at the end; of the process
 
 
 def test_what_came_after_is_counted_by_itself(folder: Path) -> None:
-    assert step_usage(folder).within((0.0, 3.0)).after() == pytest.approx(
+    assert step_usage(folder, (0.0, 3.0)).after() == pytest.approx(
         {"drain_cpu_seconds": 1.6, "drain_write_bytes": 3000 * 4096}
     )
-    assert step_usage(folder).within((0.0, 6.0)).after() == {}
+    assert step_usage(folder, (0.0, 6.0)).after() == {}
 
 
 def test_samples_are_of_all_seconds(folder: Path) -> None:

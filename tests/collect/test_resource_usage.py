@@ -258,7 +258,7 @@ def test_a_step_of_less_than_two_seconds_has_what_the_kernel_counted_and_nothing
         "server_cpu_us_per_op": pytest.approx(12_000),
     }
     assert usage(tmp_path, 100) == counted | by_operation
-    assert step_usage(tmp_path).within((0.3, 0.9)).figures(100) == counted | by_operation  # of all of the step: exact
+    assert step_usage(tmp_path, (0.3, 0.9)).figures(100) == counted | by_operation  # of all of the step: exact
 
 
 HOLD = "import sys, time; held = b'x' * (90 << 20); time.sleep(float(sys.argv[1]))"

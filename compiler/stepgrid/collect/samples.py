@@ -268,38 +268,29 @@ def named(names: Iterable[str], values: Iterable[float]) -> Figures:
 
 
 class Usage:
-    """Use of resources by a step, in all its samples or in those of its measurement."""
+    """Use of resources by a step, in those of its samples that are of its measurement."""
 
-    def __init__(
-        self, record: Mapping[str, Any], samples: Sequence[Row], of: Usage | None = None, part: Part | None = None
-    ) -> None:
-        """`record`: step.json. `of`: the use in all samples, where these are a part of them."""
-        self.record, self.samples = record, samples
-        self._whole = of or self
-        self._is_partial, self._weight = (part.is_partial, part.weight) if part else (False, 1.0)
-        self._is_sparse = part is not None and part.is_sparse
-
-    def within(self, window: Window | None) -> Usage:
-        """Narrow it to the measurement."""
-        part = measured_part(self.samples, window, self.record)
-        return Usage(self.record, part.samples, self, part)
+    def __init__(self, record: Mapping[str, Any], samples: Sequence[Row], window: Window | None) -> None:
+        """`record`: step.json."""
+        self._record, self._samples = record, samples
+        self._part = measured_part(samples, window, record)
 
     def after(self) -> Figures:
         """Figures of what came after the measurement."""
         process = self._group("process")
-        if not self._is_partial or not process["user"]:
+        if not self._part.is_partial or not process["user"]:
             return {}
-        end = self._whole._group("process")
+        end = self._group("process", self._samples)
         written = _over([process["write_bytes"][-1], end["write_bytes"][-1]])
         drained = {} if written is None else {"drain_write_bytes": written}
-        total, before = cpu_seconds(self.record), process["user"][-1] + process["system"][-1]
+        total, before = cpu_seconds(self._record), process["user"][-1] + process["system"][-1]
         if total is not None and before == before:
             drained["drain_cpu_seconds"] = max(0.0, total - before)
         return drained
 
     def figures(self, operations: float | None) -> Figures:
         """Averages over the step; a figure whose inputs are missing is absent."""
-        size = _last(sample[COLUMNS["database_bytes",]] for sample in self._whole.samples)
+        size = _last(sample[COLUMNS["database_bytes",]] for sample in self._samples)
         processes = {**self._client(), **self._server()}
         processes |= _client_and_server(processes)
         figures = {**self._sampled(), **processes, "database_bytes": size}
@@ -310,15 +301,15 @@ class Usage:
 
     def _sampled(self) -> Mapping[str, float | None]:
         """Figures that need samples within the step, not at its ends alone."""
-        if self._is_sparse:
+        if self._part.is_sparse:
             return {}
-        process, grown = self._whole._group("process"), self._growth()
-        so_far, part = (_over, self._group("process")) if self._is_partial else (_last, process)
+        process, grown = self._group("process", self._samples), self._growth()
+        so_far, part = (_over, self._group("process")) if self._part.is_partial else (_last, process)
         sensors = self._group("sensors")
         return {
             **(named(RATES, rates(grown)) if grown else {}),
-            **_mean_columns(RATIOS, [ratios(growth(*pair)) for pair in intervals(self.samples)]),
-            **_mean_columns(AVERAGED, [averaged(sample) for sample in self.samples]),
+            **_mean_columns(RATIOS, [ratios(growth(*pair)) for pair in intervals(self._part.samples)]),
+            **_mean_columns(AVERAGED, [averaged(sample) for sample in self._part.samples]),
             "cpu_celsius_max": max((value for value in sensors["celsius"] if value == value), default=None),
             "cpu_throttles": _over(sensors["throttles"]),
             # the first sample is of a process that begins, the last one of a process that has ended
@@ -328,33 +319,31 @@ class Usage:
         }
 
     def _growth(self) -> Row | None:
-        samples = self.samples
+        samples = self._part.samples
         if len(samples) < 2 or not samples[-1][_TIME] > samples[0][_TIME]:
             return None
         return growth(samples[0], samples[-1])
 
     def _per_operation(self, processes: Mapping[str, float | None], operations: float) -> Figures:
         seconds = {name: processes.get(f"{name}_seconds") for name in ("cpu", "client_cpu", "server_cpu")}
-        grown = None if self._is_sparse else self._growth()
+        grown = None if self._part.is_sparse else self._growth()
         sums = work(grown) if grown else {}
         return {
             **{f"{name}_us_per_op": value * 1e6 / operations for name, value in seconds.items() if value is not None},
-            **{name: value * self._weight / operations for name, value in sums.items()},
+            **{name: value * self._part.weight / operations for name, value in sums.items()},
         }
 
-    def _group(self, section: str) -> Mapping[str, list[float]]:
-        """Columns of a section, of the samples that have some of it."""
+    def _group(self, section: str, samples: Sequence[Row] | None = None) -> Mapping[str, list[float]]:
+        """Columns of a section, of samples that have some of it; without `samples` of those measured."""
         first = COLUMNS[section, SECTIONS[section][0]]
-        parts = [sample[first : first + len(SECTIONS[section])] for sample in self.samples]
+        parts = [sample[first : first + len(SECTIONS[section])] for sample in samples or self._part.samples]
         lines = [part for part in parts if any(value == value for value in part)]
         return {name: [line[at] for line in lines] for at, name in enumerate(SECTIONS[section])}
 
     def _client(self) -> dict[str, float | None]:
         """The step's own processes began with it: the kernel has what they used when they end."""
-        return {
-            "client_cpu_seconds": self._cpu(self._group("process")) if self._is_partial else cpu_seconds(self.record),
-            "process_max_rss_bytes": self.record.get("max_rss"),
-        }
+        cpu = self._cpu(self._group("process")) if self._part.is_partial else cpu_seconds(self._record)
+        return {"client_cpu_seconds": cpu, "process_max_rss_bytes": self._record.get("max_rss")}
 
     def _server(self) -> dict[str, float | None]:
         """A server ran before the step, and goes on after it."""
@@ -370,7 +359,7 @@ class Usage:
 
     def _cpu(self, group: Mapping[str, Sequence[float]]) -> float | None:
         user, system = _over(group["user"]), _over(group["system"])
-        return None if user is None or system is None else (user + system) * self._weight
+        return None if user is None or system is None else (user + system) * self._part.weight
 
 
 def cpu_seconds(record: Mapping[str, Any]) -> float | None:

@@ -128,7 +128,7 @@ class _Raw(NamedTuple):
 
 def _step_figures(raw: _Raw, step: PlannedStep, output: Figures) -> StepFigures:
     folder, record, is_collected = raw.folder, raw.record, COLLECTED in raw.files
-    measured = Usage(record, raw.samples).within(output.window)
+    measured = Usage(record, raw.samples, output.window)
     # with operations of another kind, which are not counted in it, nothing is per operation
     operations = None if ALSO_RAN in output.facts else output.metrics.get("operations")
     server = server_figures(folder, operations) if STATISTICS in raw.files else ServerFigures()
