@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from stepgrid.cli import main, run
+from stepgrid.cli.spec_arguments import narrowing
 from stepgrid.workflow.host_plan import compile_for_host
 from tests.cli.samples import SPEC
 
@@ -72,4 +73,4 @@ def parsed(*arguments: str) -> tuple[argparse.Namespace, list[str]]:
 def test_run_takes_them_before_and_after_the_spec(arguments: list[str]) -> None:
     args, more = parsed(*arguments)
     narrowed: dict[str, Any] = {"only": "x == 1", "set": ["a=1", "b=2"]}
-    assert (args.spec, run._snakemake_narrowing(args), more) == ("s.yaml", narrowed, ["-j", "1"])
+    assert (args.spec, narrowing(args), more) == ("s.yaml", narrowed, ["-j", "1"])

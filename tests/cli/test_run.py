@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import os
 import re
@@ -16,10 +15,7 @@ from stepgrid.workflow import plan_cache, run_request
 
 @pytest.mark.parametrize("only", ["build == 'rocksdb-7.8.3'", '"a" == cache', "cache == 'a: #b'", "threads > 1"])
 def test_an_expression_reaches_the_run_as_it_was_written(only: str) -> None:
-    parser = argparse.ArgumentParser()
-    run.add_run_arguments(parser)
-    asked = parser.parse_args(["--only", only, "--set", "params.x='1'", "s.yaml"])
-    config = parse_config(run.config_words(asked))
+    config = parse_config(run.config_words({"spec": "s.yaml", "only": only, "set": ["params.x='1'"]}))
     assert run_request.plan_request(config) == plan_cache.Request("s.yaml", None, only, ("params.x='1'",))
 
 

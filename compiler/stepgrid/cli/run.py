@@ -73,7 +73,7 @@ def run_run(args: argparse.Namespace) -> int:
         snakemake_words = ["--profile", str(PROFILES / args.on), *snakemake_words]
     if args.all_warnings:
         os.environ[host_plan.ALL_WARNINGS] = "1"
-    values = {"spec": args.spec, "scale": args.scale, "until": args.until, **_snakemake_narrowing(args)}
+    values = {"spec": args.spec, "scale": args.scale or None, "until": args.until, **narrowing(args)}
     request = {name: value for name, value in values.items() if value is not None}
     request |= {"no_wait": True} if args.no_wait else {}
     work = remaining_work(request, args.dry_run, bool(args.on))
@@ -138,11 +138,6 @@ def _check_cluster() -> None:
         raise CommandError(f"--on slurm: {owner} no `slurm` that names the nodes (docs/machines.md)")
 
 
-def _snakemake_narrowing(args: argparse.Namespace) -> dict[str, Any]:
-    """Return --only and --set under the names that Snakemake's --config has for them."""
-    return {"set" if name == "sets" else name: value for name, value in narrowing(args).items()}
-
-
 def _claim_status(plan: Plan, args: argparse.Namespace) -> int:
     """Judge claims after a run that ended well, if `--strict` asks for it."""
     if args.strict is None or args.dry_run:
@@ -162,7 +157,7 @@ def _run_snakemake(request: Mapping[str, Any], args: argparse.Namespace, words: 
     try:
         if not words:
             return FINE if snakemake.execute(config) else FAILED
-        status = snakemake.run_command_line(config_words(args), ["--dry-run", *words] if args.dry_run else words)
+        status = snakemake.run_command_line(config_words(config), ["--dry-run", *words] if args.dry_run else words)
     except (SystemExit, KeyboardInterrupt) as end:
         status = getattr(end, "code", FAILED)
         return BUSY if status == BUSY else FAILED if status else FINE
@@ -172,14 +167,9 @@ def _run_snakemake(request: Mapping[str, Any], args: argparse.Namespace, words: 
     return FAILED if is_snakefile_read else USAGE
 
 
-def config_words(args: argparse.Namespace) -> list[str]:
-    """Return the words of Snakemake's --config, quoted so that it hands them on to `work_of` unchanged."""
-    from stepgrid.workflow import run_request
+def config_words(config: Mapping[str, Any]) -> list[str]:
+    """Return the words of Snakemake's --config, quoted so that it hands texts on to `plan_request` unchanged."""
+    from stepgrid.workflow.run_request import quote_texts
 
-    plain = {"spec": args.spec, "scale": args.scale or None, "site": args.site, "until": args.until}
-    plain |= {run_request.NO_WAIT: "true"} if args.no_wait else {}
-    lists = {name: value if isinstance(value, list) else [value] for name, value in _snakemake_narrowing(args).items()}
-    return [
-        *(f"{name}={value}" for name, value in plain.items() if value is not None),
-        *(f"{name}={run_request.quote_texts(value)}" for name, value in lists.items()),
-    ]
+    texts: dict[str, Any] = {"only": [config.get("only")], "set": config.get("set")}
+    return [f"{name}={quote_texts(texts[name]) if name in texts else value}" for name, value in config.items()]

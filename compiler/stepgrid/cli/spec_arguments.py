@@ -226,8 +226,8 @@ def print_warnings(spec: str, problems: Sequence[Problem], is_every: bool = True
 
 
 def narrowing(args: argparse.Namespace) -> dict[str, Any]:
-    """Return --only and --set, as far as they are set."""
-    values = {"only": args.only, "sets": list(args.sets)}
+    """Return --only and --set, as far as they are set, under the names that Snakemake's --config has for them."""
+    values = {"only": args.only, "set": list(args.sets)}
     return {name: value for name, value in values.items() if value}
 
 
