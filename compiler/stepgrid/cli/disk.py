@@ -379,8 +379,7 @@ def _wrong_spec_note(stored: StoredRequest, problems: Sequence[Problem], plan_co
     """my.yaml with --only 'x == 1' cannot be compiled: … (2 more errors); all results of its stored plan stay; …"""
     errors = [problem for problem in problems if problem.severity == "error"]
     request = stored.request or Request("")
-    options = ["--only", request.only] if request.only else []
-    options += [word for value in request.sets for word in ("--set", value)]
+    options = request._replace(scale=None).words()[1:]
     name = " ".join([request.spec, *(["with", shlex.join(options)] if options else [])])
     suffix = f" ({counted(len(errors) - 1, 'more error')})" if len(errors) > 1 else ""
     sentence = f"{name} cannot be compiled: {errors[0].message}{suffix}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.failures import CommandError, ending_with
 from stepgrid.cli.output import ROW_FORMATS, WIDTH, check_folder, format_of, format_rows
-from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, spec_words
+from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, spec_request
 from stepgrid.errors import FINE, PROBLEMS, USAGE
 from stepgrid.host.files import replacing
 from stepgrid.host.terminal_output import wrap
@@ -94,7 +94,7 @@ def _tables(args: argparse.Namespace) -> Path:
 
     plan = quiet_plan(args)
     if not any(store.results(stage.id) for stage in plan.stages):
-        command = shlex.join(["stepgrid", "run", *spec_words(args)])
+        command = shlex.join(["stepgrid", "run", *spec_request(args).words(args.site)])
         raise CommandError(f"{args.spec} has no results yet: `{command}` measures", PROBLEMS)
     return current_tables(store, plan)
 

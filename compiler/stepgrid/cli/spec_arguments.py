@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.errors import CLAIM_FAILED, PROBLEMS
@@ -19,6 +19,9 @@ from stepgrid.host.terminal_output import folded
 from stepgrid.language.problems import Problem, Problems, SpecError
 from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.model.status import StatusWord
+
+if TYPE_CHECKING:
+    from stepgrid.workflow.plan_cache import Request
 
 SPEC_HELP = "a spec file, such as specs/quickstart.yaml"
 RESULTS_HELP = "a spec, a plan (`stepgrid plans`), either with @DATE, or a file that `stepgrid export` wrote"
@@ -115,16 +118,14 @@ def compile_spec(
     `on_builds`: ask its builds, too, whether they take their options."""
     from stepgrid import pipeline
     from stepgrid.workflow import host_plan
-    from stepgrid.workflow.plan_cache import Request
 
     problems = Problems()
     for problem in use_site(args):
         problems.append(problem)
-    request = Request(spec or args.spec, args.scale, args.only, tuple(args.sets))
     plan: Plan | None = None
     draft: Plan | None = None
     try:
-        draft = plan = pipeline.compile_spec(request, problems)
+        draft = plan = pipeline.compile_spec(spec_request(args, spec), problems)
         faults: Sequence[Problem] = problems.warnings
     except SpecError as error:
         draft, faults = error.draft, error.problems
@@ -231,11 +232,10 @@ def narrowing(args: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
 
 
-def spec_words(args: argparse.Namespace) -> list[str]:
-    """Return the words of a command line for the same spec, scale, cells and values."""
-    options = {"--scale": args.scale, "--only": args.only, "--site": args.site}
-    words = [word for name, value in options.items() if value is not None for word in (name, value)]
-    return [args.spec, *words, *(word for value in args.sets for word in ("--set", value))]
+def spec_request(args: argparse.Namespace, spec: str | None = None) -> Request:
+    from stepgrid.workflow.plan_cache import Request
+
+    return Request(spec or args.spec, args.scale, args.only, tuple(args.sets))
 
 
 def select_cells(plan: Plan, names: Sequence[str]) -> list[PlannedCell]:

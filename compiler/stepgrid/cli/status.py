@@ -13,7 +13,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.output import WIDTH
-from stepgrid.cli.spec_arguments import add_spec, explain_words, quiet_plan, spec_error, use_site, warn_of_other_results
+from stepgrid.cli.spec_arguments import (
+    add_spec,
+    explain_words,
+    quiet_plan,
+    spec_error,
+    spec_request,
+    use_site,
+    warn_of_other_results,
+)
 from stepgrid.errors import FAILED, FINE
 from stepgrid.host.terminal_output import Paint, is_terminal, text_width
 from stepgrid.model.plan import Plan
@@ -52,13 +60,13 @@ def stored_plan(args: argparse.Namespace) -> Plan:
     from stepgrid.plan import plan_file
     from stepgrid.plan.plan_file import DAMAGED
     from stepgrid.workflow import host_plan
-    from stepgrid.workflow.plan_cache import Request, find
+    from stepgrid.workflow.plan_cache import find
 
     if problems := use_site(args):
         raise spec_error(args.spec, problems)
     store = host_plan.store()
     with suppress(*DAMAGED):
-        if request := find(store, Request(host_plan.spec_name(args.spec), args.scale, args.only, tuple(args.sets))):
+        if request := find(store, spec_request(args, host_plan.spec_name(args.spec))):
             return plan_file.read(store.plan(request.plan))
     return quiet_plan(args)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, object]
 NUMBER = "DOUBLE"
+_VIEW = "stepgrid_columns"
 
 
 def connect() -> DuckDBPyConnection:
@@ -53,19 +54,16 @@ def write_query(connection: DuckDBPyConnection, path: Path, query: str) -> None:
         connection.execute(f"COPY ({query}) TO {quoted(str(new))} {options()}")
 
 
-@contextmanager
-def registered(
-    connection: DuckDBPyConnection, name: str, types: Mapping[str, str], arrays: Mapping[str, Any]
-) -> Iterator[str]:
-    """Columns as something to select from, while it lasts.
-
-    `arrays`: of numpy. DuckDB takes NaN for missing, but infinity for a number: there must be none."""
+def write_columns(
+    connection: DuckDBPyConnection, path: Path, types: Mapping[str, str], arrays: Mapping[str, Any]
+) -> None:
+    """`arrays`: of numpy. DuckDB takes NaN for missing, but infinity for a number: there must be none."""
     cast = ", ".join(f"CAST({named(column)} AS {kind}) AS {named(column)}" for column, kind in types.items())
-    connection.register(name, {column: arrays[column] for column in types})
+    connection.register(_VIEW, {column: arrays[column] for column in types})
     try:
-        yield f"(SELECT {cast} FROM {name})"
+        write_query(connection, path, f"SELECT {cast} FROM {_VIEW}")
     finally:
-        connection.unregister(name)
+        connection.unregister(_VIEW)
 
 
 @contextmanager

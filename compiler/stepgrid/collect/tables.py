@@ -207,8 +207,7 @@ class ResultTables:
         (self._folder / PARTS).mkdir(exist_ok=True)
         files = {}
         for name, types, arrays in self._part_columns(number):
-            with parquet.registered(self._connection, "part_rows", types, arrays) as source:
-                parquet.write_query(self._connection, self._folder / name, f"SELECT * FROM {source}")
+            parquet.write_columns(self._connection, self._folder / name, types, arrays)
             files[name] = sha256(self._folder / name)
         record = {"code": revision(), "results": self._results, "files": files}
         write_json(self._folder / PARTS / f"{number}.json", record, durable=False)
@@ -216,10 +215,13 @@ class ResultTables:
 
     def _part_columns(self, number: int) -> Iterator[tuple[str, Mapping[str, str], dict[str, Any]]]:
         """Name the files, with types and arrays: one after the other, as there may be millions of rows."""
+        import numpy as np
+
         for name, table in self._tables.items():
             yield parquet.table_file(name, number), table.types, table.arrays()
         yield _part_file(FIGURES, number), *self._figure_columns()
-        yield _part_file(ATTEMPTS, number), result_schema.ENVIRONMENT, _texts(self._environment)
+        texts: dict[str, Any] = {name: np.array(column, object) for name, column in self._environment.items()}
+        yield _part_file(ATTEMPTS, number), result_schema.ENVIRONMENT, texts
 
     def _figure_columns(self) -> tuple[Mapping[str, str], dict[str, Any]]:
         import numpy as np
@@ -237,10 +239,8 @@ class ResultTables:
 
     def write_environment(self, rows: Iterable[Row]) -> None:
         """`rows`: those that are not about a result."""
-        path, plan_rows = self._folder / "environment.parquet", [*rows]
-        columns = {name: [str(row[name]) for row in plan_rows] for name in result_schema.ENVIRONMENT}
-        types, arrays = result_schema.ENVIRONMENT, _texts(columns)
-        with parquet.registered(self._connection, "plan_rows", types, arrays) as source:
+        path = self._folder / "environment.parquet"
+        with parquet.selectable_rows(path, result_schema.ENVIRONMENT, rows) as source:
             query = f"SELECT * FROM {self._parts_of(ATTEMPTS)} UNION ALL SELECT * FROM {source}"
             parquet.write_query(self._connection, path, query)
 
@@ -269,12 +269,6 @@ class ResultTables:
 
 def _part_file(name: str, number: int) -> str:
     return f"{PARTS}/{name}.{number}.parquet"
-
-
-def _texts(columns: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    import numpy as np
-
-    return {name: np.array(column, object) for name, column in columns.items()}
 
 
 def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:

@@ -40,11 +40,15 @@ class Request(NamedTuple):
     def key(self) -> str:
         return digest(json.dumps(self).encode())[:20]
 
+    def words(self, site: str | None = None) -> list[str]:
+        """Return the words of a command line for the same spec, scale, cells and values."""
+        options = {"--scale": self.scale, "--only": self.only, "--site": site}
+        words = [word for name, value in options.items() if value is not None for word in (name, value)]
+        return [self.spec, *words, *(word for text in self.sets for word in ("--set", text))]
+
 
 class CachedPlan(NamedTuple):
     plan: str  # the digest
-    cells: int
-    stages: int
     warnings: str  # of the compilation, as text
 
 
@@ -97,7 +101,7 @@ def load_or_compile(store: Store, request: Request, is_stored: bool = True) -> t
             store.note_checksums(inputs.inputs)
             # a compilation that does not report what it read is not stored
             if os.path.normpath(host_plan.spec_name(request.spec)) in inputs.files:
-                cached = CachedPlan(plan.digest, len(plan.cells), len(plan.stages), warnings)
+                cached = CachedPlan(plan.digest, warnings)
                 record = {"request": request, "around": environment, **inputs._asdict(), "plan": cached}
                 write_note(store.request_note(request.key), record)
     return plan, warnings

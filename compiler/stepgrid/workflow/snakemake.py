@@ -104,13 +104,9 @@ def module_rule(config: Mapping[str, Any]) -> ModuleRule:
         plan = requested_plan(request, site_in_use(), is_stored=False)
     except Fault as fault:
         raise WorkflowError(str(fault)) from None
-    options = {"--scale": request.scale, "--only": request.only, "--site": section.get("site")}
-    words = [word for option, value in options.items() if value is not None for word in (option, str(value))]
-    sets = [word for text in request.sets for word in ("--set", text)]
+    site = None if section.get("site") is None else str(section["site"])
     until = shlex.join(["--until", str(section["until"])]) if section.get("until") else ""
-    return ModuleRule(
-        request.spec, Path(request.spec).stem, shlex.join([request.spec, *words, *sets]), until, plan.digest
-    )
+    return ModuleRule(request.spec, Path(request.spec).stem, shlex.join(request.words(site)), until, plan.digest)
 
 
 def explain_forcing(words: Sequence[str], config: Mapping[str, Any]) -> str:
