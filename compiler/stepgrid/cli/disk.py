@@ -6,10 +6,9 @@ import argparse
 import shlex
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 from stepgrid.cli.failures import CommandError, unless_busy
@@ -260,100 +259,74 @@ class References(NeededNames):
         with suppress(*DAMAGED):  # of another version: its shapes are a cache
             self.add(plan_file.read(plan.folder))
 
+    def add_spec(self, spec: str, plans_of_spec: Sequence[StoredPlan], narrowed: Iterable[StoredRequest]) -> list[Plan]:
+        """Add what a spec needs at all of its scales and narrowed; if it has errors, all that its stored plans need.
+
+        Return the plans that it has now."""
+        names, compiled = (None, *(scales(spec) if Path(spec).is_file() else ())), list[Plan]()
+        whole = (StoredRequest("", "", Request(spec, scale)) for scale in names)
+        for item in (*whole, *(item for item in narrowed if item.request and item.request.scale in names)):
+            try:
+                compiled.append(_compile(item.request or Request(spec)))
+            except SpecError as error:
+                self.wrong_specs[spec] = error.problems
+                for stored_plan in plans_of_spec:
+                    self.add_stored(stored_plan)
+                self.notes.append(_wrong_spec_note(item, error.problems, len(plans_of_spec)))
+                return []
+        for plan in compiled:
+            self.add(plan)
+        self.specs.append(spec)
+        return compiled
+
+    def add_other_machines(self, spec: str, plans_of_spec: Sequence[StoredPlan], present: Collection[str]) -> None:
+        """Add what other machines measured: compiled there, the spec needs it."""
+        for plan in plans_of_spec:
+            machines = (name for name, facts in plan.machines.items() if not facts.get("declared"))
+            absent = sorted(name for name in machines if name not in present)
+            stages = [stage.id for stage in _stages(plan) if stage.hardware in absent] if absent else []
+            if not self.stages.issuperset(stages):
+                self.add_stored(plan)
+                sentence = f"{plan.folder} of {spec} is about another machine ({', '.join(absent)})"
+                self.notes.append(f"{sentence}; all its results stay")
+
 
 def references(store: Store, specs: Sequence[str], forgotten: Collection[str] = ()) -> References:
     """Collect what these specs and all stored plans need, without the forgotten specs and plans."""
-    return _Search(store, specs, frozenset(forgotten)).run()
+    needed, machine = References(), identity.hardware_id(host_plan.host_facts(store))
+    stored = [plan for plan in plans.stored_plans(store) if not {plan.spec, plan.digest} & {*forgotten}]
+    records = [
+        record for record in requests(store) if not {record.plan, record.request and record.request.spec} & {*forgotten}
+    ]
+    standalone = _standalone_plans(store, stored, records)
+    for plan in standalone:
+        needed.add_stored(plan)
+    of_specs = [plan for plan in stored if plan not in standalone]
+    requested = [record.request.spec for record in records if record.request]
+    for spec in dict.fromkeys([*specs, *(plan.spec for plan in of_specs), *requested]):
+        plans_of_spec = [plan for plan in of_specs if plan.spec == spec]
+        of_spec = (record for record in records if record.request and record.request.spec == spec)
+        narrowed = (record for record in of_spec if record.request and (record.request.only or record.request.sets))
+        if compiled := needed.add_spec(spec, plans_of_spec, narrowed):
+            machines = {machine, *(name for plan in compiled for name in plan.machines)}
+            needed.add_other_machines(spec, plans_of_spec, machines)
+    # the last plan of each spec and scale: the next search must find the spec by it
+    needed.plans.update({(plan.spec, plan.scale): plan.digest for plan in stored}.values())
+    needed.plans.update(record.plan for record in records)
+    return needed
 
 
-@dataclass(frozen=True)  # no slots: cached_property needs a dict
-class _Search:
-    store: Store
-    specs: Sequence[str]
-    forgotten: frozenset[str]
-
-    def run(self) -> References:
-        needed = References()
-        for plan in self._standalone:
-            needed.add_stored(plan)
-        of_specs = [plan for plan in self._stored if plan not in self._standalone]
-        requested = [request.request.spec for request in self._requests if request.request]
-        for spec in dict.fromkeys([*self.specs, *(plan.spec for plan in of_specs), *requested]):
-            self._add_spec(needed, spec, [plan for plan in of_specs if plan.spec == spec])
-        # the last plan of each spec and scale: the next search must find the spec by it
-        needed.plans.update({(plan.spec, plan.scale): plan.digest for plan in self._stored}.values())
-        needed.plans.update(request.plan for request in self._requests)
-        return needed
-
-    @cached_property
-    def _stored(self) -> list[StoredPlan]:
-        """The stored plans, oldest first."""
-        listed = plans.stored_plans(self.store)
-        return [plan for plan in listed if self.forgotten.isdisjoint((plan.spec, plan.digest))]
-
-    @cached_property
-    def _requests(self) -> list[StoredRequest]:
-        listed = [request for request in requests(self.store) if request.plan not in self.forgotten]
-        return [item for item in listed if item.request is None or item.request.spec not in self.forgotten]
-
-    @cached_property
-    def _standalone(self) -> list[StoredPlan]:
-        """Plans that no spec here stands for: of imported results, damaged, or of an unknown request."""
-        unknown = {request.plan: request.key for request in self._requests if request.request is None}
-        listed = []
-        for plan in self._stored:
-            key = unknown.get(plan.digest)
-            is_narrowed = key is not None and key != Request(plan.spec, plan.scale).key
-            is_foreign = not plan.spec or is_imported(plan.spec) or self.store.texts(plan.digest).is_dir()
-            if is_narrowed or is_foreign:
-                listed.append(plan)
-        return listed
-
-    def _add_spec(self, needed: References, spec: str, stored_plans: Sequence[StoredPlan]) -> None:
-        """Add what a spec needs at all of its scales; if it has errors, all that its stored plans need."""
-        compiled: list[Plan] = []
-        for request in self._requests_of(spec):
-            try:
-                compiled.append(_compile(request.request or Request(spec)))
-            except SpecError as error:
-                needed.wrong_specs[spec] = error.problems
-                for plan in stored_plans:
-                    needed.add_stored(plan)
-                needed.notes.append(_wrong_spec_note(request, error.problems, len(stored_plans)))
-                return
-        for compiled_plan in compiled:
-            needed.add(compiled_plan)
-        needed.specs.append(spec)
-        machines = {machine for plan in compiled for machine in plan.machines}
-        self._add_other_machines(needed, spec, stored_plans, machines)
-
-    def _requests_of(self, spec: str) -> Iterator[StoredRequest]:
-        """Yield the spec with all its scales, and what it was narrowed to."""
-        names = scales(spec) if Path(spec).is_file() else []
-        yield from (StoredRequest("", "", Request(spec, scale)) for scale in (None, *names))
-        for item in self._requests:
-            request = item.request
-            if request and request.spec == spec and (request.only or request.sets) and request.scale in (None, *names):
-                yield item
-
-    def _add_other_machines(
-        self, needed: References, spec: str, stored_plans: Sequence[StoredPlan], machines: Collection[str]
-    ) -> None:
-        """Add what other machines measured: compiled there, the spec needs it."""
-        present = {*machines, self._machine}
-        for plan in stored_plans:
-            absent = {
-                name for name, facts in plan.machines.items() if not facts.get("declared") and name not in present
-            }
-            stages = [stage.id for stage in _stages(plan) if stage.hardware in absent] if absent else []
-            if not needed.stages.issuperset(stages):
-                needed.add_stored(plan)
-                names = ", ".join(sorted(absent))
-                needed.notes.append(f"{plan.folder} of {spec} is about another machine ({names}); all its results stay")
-
-    @cached_property
-    def _machine(self) -> str:
-        return identity.hardware_id(host_plan.host_facts(self.store))
+def _standalone_plans(store: Store, stored: Sequence[StoredPlan], records: Sequence[StoredRequest]) -> list[StoredPlan]:
+    """Select plans that no spec here stands for: of imported results, damaged, or of an unknown request."""
+    unknown = {record.plan: record.key for record in records if record.request is None}
+    return [
+        plan
+        for plan in stored
+        if not plan.spec
+        or is_imported(plan.spec)
+        or store.texts(plan.digest).is_dir()
+        or unknown.get(plan.digest) not in (None, Request(plan.spec, plan.scale).key)
+    ]
 
 
 def _compile(request: Request) -> Plan:
