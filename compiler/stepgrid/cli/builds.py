@@ -9,10 +9,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -113,18 +114,14 @@ def _names_in_plan(plan: Plan) -> dict[str, list[str]]:
 
 def find_build(name: str, names: Names, store: Store) -> str:
     """Return the id of the build of this name; a main name goes before other names, these before the start of an id."""
-    by_main_name: dict[str, list[str]] = defaultdict(list)
-    by_name: dict[str, list[str]] = defaultdict(list)
-    for build, labels in names.items():
-        by_main_name[next(iter(labels))].append(build)
-        for label in labels:
-            by_name[label].append(build)
+    by_main_name = [build for build, labels in names.items() if next(iter(labels)) == name]
+    by_name = [build for build, labels in names.items() if name in labels]
     by_prefix = [build for build in names if build.startswith(name)]
-    matches = [name] if name in names else by_main_name.get(name) or by_name.get(name) or by_prefix
+    matches = [name] if name in names else by_main_name or by_name or by_prefix
     if len(matches) == 1:
         return matches[0]
     if not matches:
-        choices = list(names if _ID.match(name) else by_name)
+        choices = list(names if _ID.match(name) else dict.fromkeys(chain(*names.values())))
         hint = nearest(name, choices) if choices else "none was made here"
         raise CommandError(f"there is no build `{name}`: {hint}")
     lines = [f"{len(matches)} builds are called {name}; give an id:"]

@@ -139,7 +139,7 @@ LOG, SAMPLED = "log", "sampled"  # sources of an event
 def step_events(step: Path, record: Row) -> Iterator[Event]:
     """Yield second since the step's start, seconds, kind, name and source; `record`: step.json."""
     events = [(*event, LOG) for event in read_json(step / STATISTICS / EVENT_FILE).get("events", ())]
-    for folder, collector in _collectors(step):
+    for folder, _, collector in _collectors(step):
         if isinstance(collector, AskingCollector):
             events += [(*event, SAMPLED) for event in collector.events(folder)]
     if events:
@@ -161,23 +161,23 @@ COST = "they cost some of its speed"
 
 def collector_figures(step: Path) -> dict[str, float]:
     figures: dict[str, float] = {}
-    for folder, collector in _collectors(step):
+    for folder, _, collector in _collectors(step):
         figures |= collector.parse(folder)
     return figures
 
 
-def _collectors(step: Path) -> Iterator[tuple[Path, Collector]]:
+def _collectors(step: Path) -> Iterator[tuple[Path, Row, Collector]]:
     for folder, record in _collector_records(step):
         if (kind := record.get("collector")) in COLLECTORS.names():
-            yield folder, COLLECTORS.get(str(kind))
+            yield folder, record, COLLECTORS.get(str(kind))
 
 
 def collector_counts(step: Path) -> Iterator[Count]:
     """Collectors that count by names of their own."""
-    for folder, record in _collector_records(step):
-        kind = str(record.get("collector"))
-        if kind in COLLECTORS.names() and isinstance(collector := COLLECTORS.get(kind), CountingCollector):
-            yield from ((kind, name, count) for name, count in collector.counted(folder, record).items())
+    for folder, record, collector in _collectors(step):
+        if isinstance(collector, CountingCollector):
+            counts = collector.counted(folder, record)
+            yield from ((str(record["collector"]), name, count) for name, count in counts.items())
 
 
 def profile_counts(counts: Iterable[Count], metrics: Mapping[str, float]) -> Iterator[Count]:

@@ -35,8 +35,7 @@ from stepgrid.plugins import hit_rate
 from stepgrid.plugins.metrics import METRICS, step_metrics
 from stepgrid.plugins.statements import used_indexes
 from stepgrid.store import builds, stage_requests
-from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, CATALOGUE_FILE, IMPORTED, RESULT_FILE
-from stepgrid.store.paths import RUN_LOCK as RUN
+from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, CATALOGUE_FILE, IMPORTED, RESULT_FILE, RUN_LOCK
 from stepgrid.store.results import BrokenResult, broken_sentence, changed_file, load_result, note_sound, set_aside
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store, revision
@@ -185,7 +184,7 @@ NEXT = "; the next run measures it again"
 
 def quarantine(store: Store, broken: BrokenRecord) -> bool:
     """Move a damaged result to the attempts, unless another run goes on: its jobs may wait for the mark."""
-    running = lock_holders(store.lock(RUN))
+    running = lock_holders(store.lock(RUN_LOCK))
     if running and os.getppid() not in running:  # a run starts the collecting itself, as a child
         return False
     try:
