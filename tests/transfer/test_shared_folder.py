@@ -13,7 +13,7 @@ from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import UNDONE
 from stepgrid.store.store import Store
 from stepgrid.transfer.results import import_results, imported_plan
-from stepgrid.transfer.shared_folder import FsspecFolder, PushOptions, RemoteFolder, pull, push, remote_folder
+from stepgrid.transfer.shared_folder import FsspecFolder, RemoteFolder, pull, push, remote_folder
 
 EARLIER = Path(__file__).parent / "earlier"  # pushed on 2026-11-25: bundles of format 2, a retraction, an undone one
 NEEDS_FSSPEC = "fsspec is not installed: pip install 'stepgrid[s3]'"
@@ -27,7 +27,7 @@ def test_a_folder_of_an_earlier_version_is_pulled(tmp_path: Path) -> None:
     assert imported_plan(store, stored.digest) is None, "it came without its spec, which compiles to it"
     notes = [stage_requests.read_retraction(result) for result in store.root.glob("results/*/*")]
     assert [note.why for note in notes if note] == ["a disturbance"]
-    assert push(store, remote_folder(str(EARLIER)), None, PushOptions()).bundles == 0
+    assert push(store, remote_folder(str(EARLIER)), None).bundles == 0
 
 
 def test_a_bundle_of_an_earlier_version_is_imported(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_a_note_of_a_bundle_names_no_file_elsewhere(tmp_path: Path) -> None:
     pull(store, remote_folder(str(EARLIER)))
     for result in store.root.glob("results/*/*"):
         write_json(result / UNDONE, {"retractions": ["../../../thesis"]})
-    assert push(store, remote_folder(str(tmp_path / "shared")), None, PushOptions()).results == 6
+    assert push(store, remote_folder(str(tmp_path / "shared")), None).results == 6
     assert not [*tmp_path.rglob("thesis*")]
 
 

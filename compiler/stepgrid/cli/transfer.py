@@ -266,8 +266,7 @@ def run_store(args: argparse.Namespace) -> int:
     with ending_with(FAILED, OSError):
         remote, store = shared_folder.remote_folder(args.url), host_plan.store()
         if is_push:
-            options = shared_folder.PushOptions(args.sign, args.host)
-            transfer = shared_folder.push(store, remote, plan, options)
+            transfer = shared_folder.push(store, remote, plan, args.sign, args.host)
         else:
             transfer = shared_folder.pull(store, remote, None if plan is None else {stage.id for stage in plan.stages})
     bundles = f"{counted(transfer.results, 'result')} in {counted(transfer.bundles, 'bundle')} ({size(transfer.bytes)})"

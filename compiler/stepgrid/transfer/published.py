@@ -36,10 +36,10 @@ from stepgrid.plugins.importer import Faults, FolderError, ImportedStep, ImportP
 from stepgrid.plugins.registry import IMPORTERS
 from stepgrid.store import plans
 from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, RESULT_FILE
-from stepgrid.store.plans import outdate_summaries
 from stepgrid.store.results import result_checksums
 from stepgrid.store.store import Store
 from stepgrid.transfer.bundle import staging
+from stepgrid.transfer.results import ImportedResults
 
 HARDWARE = {"id": "elsewhere"}
 SHOWN_FILES = 5  # of a folder, by name
@@ -304,14 +304,8 @@ def _sort_labels(labels: Iterable[str]) -> tuple[str, ...]:
 # Results in the store: all are prepared before the first is published, so that nothing is half imported.
 
 
-@dataclass(slots=True)
-class ImportedPlan:
-    results: list[str] = field(default_factory=list)  # stages
-    present: list[str] = field(default_factory=list)  # stages that had a result already
-
-
-def publish(store: Store, planned: PublishedPlan) -> ImportedPlan:
-    plan, imports = planned.plan, ImportedPlan()
+def publish(store: Store, planned: PublishedPlan) -> ImportedResults:
+    plan, imports = planned.plan, ImportedResults(planned.plan, signer=None)
     stages = {stage.id: stage for stage in plan.stages}
     with staging(store, "import-legacy") as staged:
         for build in plan.builds:
@@ -324,14 +318,14 @@ def publish(store: Store, planned: PublishedPlan) -> ImportedPlan:
         for build in plan.builds:
             store.publish_import(staged / build.id, store.build_record(build.id))
         for stage in planned.stages:
-            if store.result(stage) is not None:
-                imports.present.append(stage)
+            if present := store.result(stage):
+                imports.present.append(f"{stage}/{present.name}")
                 continue
             result = store.results_of(stage) / staged.name
             store.publish_import(staged / stage, result)
             store.set_mark(stage, result / RESULT_FILE)
-            imports.results.append(stage)
-        outdate_summaries(store, set(imports.results))
+            imports.results.append(f"{stage}/{result.name}")
+        imports.outdate_summaries(store)
     return imports
 
 

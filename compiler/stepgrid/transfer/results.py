@@ -286,6 +286,9 @@ class ImportedResults:
     attempts: int = 0
     builds: int = 0  # records of builds that are not here
 
+    def outdate_summaries(self, store: Store) -> None:
+        outdate_summaries(store, {name.partition("/")[0] for name in self.results})
+
 
 def import_results(store: Store, file: Path) -> ImportedResults:
     """Add the results of a bundle to those that are here; a BuildError says why nothing was published."""
@@ -389,7 +392,7 @@ def _publish(store: Store, imports: ImportedResults, content: Path) -> None:
         imports.attempts += store.publish_import(attempt, folder)
     if (content / SPEC).is_dir():
         store.publish_import(content / SPEC, store.texts(plan.digest))
-    outdate_summaries(store, {name.partition("/")[0] for name in imports.results})
+    imports.outdate_summaries(store)
 
 
 def _publish_result(store: Store, imports: ImportedResults, result: Path) -> None:

@@ -62,14 +62,12 @@ class Transfer:
     faults: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class PushOptions:
-    key: Path | None = None  # of ssh, to sign bundles with
-    host: bool = False  # the names of hosts, too
+def push(
+    store: Store, remote: RemoteFolder, plan: Plan | None, key: Path | None = None, host: bool = False
+) -> Transfer:
+    """Push the results of a plan, or of all that are stored, and their retractions.
 
-
-def push(store: Store, remote: RemoteFolder, plan: Plan | None, options: PushOptions) -> Transfer:
-    """Push the results of a plan, or of all that are stored, and their retractions."""
+    `key`: of ssh, to sign bundles with. `host`: the names of hosts, too."""
     with _exchange(store, remote) as exchange:
         transfer = exchange.transfer
         results_by_plan = [
@@ -84,9 +82,9 @@ def push(store: Store, remote: RemoteFolder, plan: Plan | None, options: PushOpt
                 transfer.present = len(candidates) - len(missing)
             for part in _split(missing):
                 names = [_name(result) for result in part]
-                exchange.push_bundle(source, names, options)
+                exchange.push_bundle(source, names, key, host)
                 remote_names |= {*names}
-        exchange.push_retractions(results, options.key)
+        exchange.push_retractions(results, key)
         return transfer
 
 
@@ -186,23 +184,23 @@ class _Exchange:
                 file.unlink(missing_ok=True)
         return results
 
-    def push_bundle(self, plan: Plan, names: Sequence[str], options: PushOptions) -> None:
+    def push_bundle(self, plan: Plan, names: Sequence[str], key: Path | None, host: bool) -> None:
         file = self.folder / f"bundle{SUFFIX}"
         file.unlink(missing_ok=True)
         texts = imported_texts(self.store, plan.digest)
-        chosen = ExportOptions(host=options.host, texts=texts, only={*names})
+        chosen = ExportOptions(host=host, texts=texts, only={*names})
         manifest = export_results(self.store, plan, file, chosen)
         results = [f"{stage}/{time}" for stage, times in manifest["results"].items() for time in times]
         digest, size = files.sha256(file), file.stat().st_size
         name = f"{BUNDLES}/{digest}{SUFFIX}"
         self.remote.put(file, name)
-        if options.key is not None:
-            self.remote.put(sign(file, options.key), f"{name}{SIGNATURE_SUFFIX}")
+        if key is not None:
+            self.remote.put(sign(file, key), f"{name}{SIGNATURE_SUFFIX}")
         entry = {
             "format": RECORD_FORMAT,
             "bundle": digest,
             "bytes": size,
-            "signed": options.key is not None,
+            "signed": key is not None,
             "made": now(),
         }
         entry |= {"plan": plan.digest, "title": plan.title, "results": results}
