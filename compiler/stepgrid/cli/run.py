@@ -65,7 +65,6 @@ def run_run(args: argparse.Namespace) -> int:
 
     signals.exit_on_signals(FAILED)
     args, snakemake_words = _separate_words(args)
-    _check_until(snakemake_words)
     if problems := use_site(args):
         raise spec_error(problems[0].where.file, problems)
     if args.on:
@@ -103,7 +102,11 @@ def _separate_words(args: argparse.Namespace) -> tuple[argparse.Namespace, list[
 
 
 def _take_until(words: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Take `--until TIME` out of the words; the name of a rule is left to Snakemake."""
+    """Take `--until TIME` out of the words; the name of a rule is left to Snakemake.
+
+    Any other value is refused: Snakemake would search for it among its files."""
+    from stepgrid.run.end_time import EXPECTED
+
     remaining, until = list(words), None
     for index in reversed(range(len(words))):
         name, equals, value = words[index].partition("=")
@@ -111,18 +114,9 @@ def _take_until(words: Sequence[str]) -> tuple[str | None, list[str]]:
         if name == "--until" and _is_end_time(value):
             until = value
             del remaining[index : index + (1 if equals else 2)]
-    return until, remaining
-
-
-def _check_until(words: Sequence[str]) -> None:
-    """Refuse a value that is neither a time nor a rule: Snakemake would search for it among its files."""
-    from stepgrid.run.end_time import EXPECTED
-
-    for word, following in zip(words, [*words[1:], ""], strict=False):
-        name, equals, value = word.partition("=")
-        value = value if equals else following
-        if name == "--until" and value not in RULES:
+        elif name == "--until" and value not in RULES:
             raise CommandError(f"--until: expected {EXPECTED}; or a rule: {', '.join(RULES)}; found `{value}`")
+    return until, remaining
 
 
 def _check_cluster() -> None:
