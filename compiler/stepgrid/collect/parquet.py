@@ -51,7 +51,8 @@ def write_rows(connection: DuckDBPyConnection, path: Path, columns: Mapping[str,
 
 def write_query(connection: DuckDBPyConnection, path: Path, query: str) -> None:
     with replacing(path) as new:
-        connection.execute(f"COPY ({query}) TO {quoted(str(new))} {options()}")
+        options = f"FORMAT parquet, USE_TMP_FILE false, KV_METADATA {{stepgrid_schema: '{SCHEMA}'}}"
+        connection.execute(f"COPY ({query}) TO {quoted(str(new))} ({options})")
 
 
 def write_columns(
@@ -89,10 +90,6 @@ def table_file(name: str, number: int) -> str:
 
 def table_files(folder: Path, name: str) -> list[Path]:
     return [*folder.glob(f"{name}.parquet"), *sorted(folder.glob(f"{name}.[0-9]*.parquet"))]
-
-
-def options() -> str:
-    return f"(FORMAT parquet, USE_TMP_FILE false, KV_METADATA {{stepgrid_schema: '{SCHEMA}'}})"
 
 
 def files(paths: Iterable[Path]) -> str:

@@ -361,13 +361,12 @@ def _to_json(figures: ResultFigures) -> dict[str, Any]:
 
 
 def _from_json(body: Mapping[str, Any]) -> ResultFigures:
-    return ResultFigures(**{**body, "steps": [step_from_json(step) for step in body["steps"]]})
-
-
-def step_from_json(body: Mapping[str, Any]) -> StepFigures:
-    histograms = [Buckets(*part) for part in body.get("histograms", ())]
-    rates = [ClientRate(*rate) for rate in body.get("rates", ())]
-    return StepFigures(**{**body, "histograms": histograms, "rates": rates})
+    steps = []
+    for step in body["steps"]:
+        histograms = [Buckets(*part) for part in step.get("histograms", ())]
+        rates = [ClientRate(*rate) for rate in step.get("rates", ())]
+        steps.append(StepFigures(**{**step, "histograms": histograms, "rates": rates}))
+    return ResultFigures(**{**body, "steps": steps})
 
 
 _encoded = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode

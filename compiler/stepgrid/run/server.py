@@ -415,7 +415,10 @@ class _Statistics(NamedTuple):
 def keep_statistics(engine: ServerEngine, server: ReachedServer, step: Path, when: str) -> None:
     """Write the numbers to statistics/WHEN.json, and what is for people into statistics/WHEN/."""
     began, name = time.monotonic(), step.name.partition("-")[2]
-    statistics = _read_statistics(engine, server, when)
+    shared = _Statistics({}, {}, {})  # with a thread that may go on when it was given up
+    limit = _wait_for(partial(_ask, engine, server, when, shared))
+    late = {"statistics": f"it did not answer within {limit:g} s"} if limit else {}
+    statistics = _Statistics(dict(shared.answers), {**shared.refused, **late}, dict(shared.lacking))
     for reader, reason in statistics.refused.items():
         server.warnings.append(f"{name}: the server's {reader} {when} it could not be read: {reason}")
     server.warnings.extend(message for message in statistics.lacking.values() if message not in server.warnings)
@@ -423,13 +426,6 @@ def keep_statistics(engine: ServerEngine, server: ReachedServer, step: Path, whe
         _write_statistics(statistics, step / STATISTICS_FOLDER, when, time.monotonic() - began)
     except OSError as error:
         server.warnings.append(f"{name}: the statistics {when} it could not be kept: {error.strerror}")
-
-
-def _read_statistics(engine: ServerEngine, server: ReachedServer, when: str) -> _Statistics:
-    statistics = _Statistics({}, {}, {})
-    limit = _wait_for(partial(_ask, engine, server, when, statistics))
-    late = {"statistics": f"it did not answer within {limit:g} s"} if limit else {}
-    return _Statistics(dict(statistics.answers), {**statistics.refused, **late}, dict(statistics.lacking))
 
 
 def _wait_for(ask: Callable[[], None]) -> float:

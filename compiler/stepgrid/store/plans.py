@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, cached_property, partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -170,18 +169,14 @@ def earlier_plans(store: Store, plan: Plan) -> list[EarlierPlan]:
     return plans
 
 
-def earlier_headers(store: Store, plan: Plan | Header, most: int = 4) -> Iterator[Header]:
-    """Read the newest other plans of a spec, each when it is its turn."""
-
-    def headers_of_spec() -> Iterator[Header]:
-        for folder in _newest_folders(store):
-            with suppress(*DAMAGED):  # an older version wrote it
-                if folder.name != plan.digest and is_intact(folder):
-                    header = plan_file.read_header(folder)
-                    if (header.spec, header.scale) == (plan.spec, plan.scale) and header.stages:
-                        yield header
-
-    yield from islice(headers_of_spec(), most)
+def earlier_headers(store: Store, plan: Plan | Header) -> Iterator[Header]:
+    """Read the other plans of a spec, the newest first, each when it is its turn."""
+    for folder in _newest_folders(store):
+        with suppress(*DAMAGED):  # an older version wrote it
+            if folder.name != plan.digest and is_intact(folder):
+                header = plan_file.read_header(folder)
+                if (header.spec, header.scale) == (plan.spec, plan.scale) and header.stages:
+                    yield header
 
 
 def _newest_folders(store: Store) -> list[Path]:

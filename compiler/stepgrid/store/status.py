@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from statistics import median
 from typing import TypeAlias
@@ -154,7 +154,8 @@ class StatusReader:
     def _earlier_results(self) -> Sequence[tuple[Stage, Result]]:
         """Results of earlier plans of the spec: they took about as long."""
         results = Results(self.store, float("inf"))
-        stages = {stage.id: stage for plan in earlier_headers(self.store, self.plan) for stage in plan.stages}
+        headers = islice(earlier_headers(self.store, self.plan), EARLIER_PLANS)
+        stages = {stage.id: stage for header in headers for stage in header.stages}
         return [(stage, result) for stage in stages.values() if (result := results.of(stage))]
 
     def _with_seconds(self, node: NodeStatus, pace: Pace) -> NodeStatus:
@@ -312,7 +313,7 @@ def _obstacle(stage: Stage, nodes: Mapping[str, NodeStatus]) -> NodeStatus | Non
 
 # Times: a stage takes as long as results of its shape did, else as declared, scaled by what was measured of its kind.
 
-NEWEST_RESULTS = 64  # that the pace is taken from: the latest say most
+NEWEST_RESULTS, EARLIER_PLANS = 64, 4  # that the pace is taken from: the latest say most
 STAGE_KINDS = 2  # loads, and what follows them
 _Form: TypeAlias = tuple[bool, str]  # whether it is a load, and its shape
 _NOT_TRIED = (Status.FAILED, Status.INTERRUPTED, Status.BLOCKED)  # by the run that is active

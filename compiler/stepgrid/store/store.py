@@ -87,11 +87,6 @@ class Store(StorePaths):
         """Name an attempt: the last by name of all attempts and results of a node is the newest."""
         return next_time_name(path.name for path in (*self.attempts(node), *subfolders(self.results_of(node))))
 
-    def drop_empty_attempts(self, node: str) -> None:
-        """Remove the folder of a node's attempts if it is empty."""
-        with suppress(OSError):
-            self.attempts_of(node).rmdir()
-
     def publish_result(self, stage: str, attempt: Path) -> Path:
         """Rename an attempt that holds result.json to a result. May be called again where there was no room."""
         target = self.results_of(stage) / attempt.name

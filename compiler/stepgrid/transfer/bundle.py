@@ -14,7 +14,7 @@ import stat
 import subprocess
 import tarfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
 
@@ -127,7 +127,8 @@ def staging(store: Store, name: str) -> Iterator[Path]:
             yield staged
         finally:
             remove_tree(staged)
-            store.drop_empty_attempts(name)
+            with suppress(OSError):  # not empty: something could not be removed
+                store.attempts_of(name).rmdir()
 
 
 # Files of a folder, as manifests describe them: sha256, bytes and executable; or link.
