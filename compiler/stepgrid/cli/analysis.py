@@ -23,7 +23,7 @@ from stepgrid.cli.spec_arguments import (
     select_cells,
 )
 from stepgrid.collect.counts import profiled_cpu
-from stepgrid.collect.step_figures import StepFigures
+from stepgrid.collect.step_figures import ENGINE, StepFigures, stored_figures
 from stepgrid.errors import FAILED, FINE, USAGE
 from stepgrid.host import files
 from stepgrid.host.terminal_output import folded
@@ -33,6 +33,7 @@ from stepgrid.model.table import NOTHING, Table
 from stepgrid.model.units import counted, duration
 from stepgrid.plan.actions import arms
 from stepgrid.plugins.collector import RECORDED, ComparingCollector, Recording
+from stepgrid.plugins.registry import COLLECTORS, LAYOUTS
 from stepgrid.store.paths import STEPS_TABLE
 from stepgrid.store.store import Store
 from stepgrid.summarize.formats import FORMATS, join_json
@@ -70,7 +71,6 @@ def run_counters(args: argparse.Namespace) -> int:
 
 def _counter_tables(args: argparse.Namespace, plan: Plan, cells: Sequence[PlannedCell]) -> Iterator[str]:
     from stepgrid.collect import query
-    from stepgrid.collect.step_figures import ENGINE
 
     folder = host_plan.store().tables(plan.digest)
     if not (folder / STEPS_TABLE).is_file():
@@ -95,7 +95,6 @@ def _distinct_labels(plan: Plan, cells: Sequence[PlannedCell]) -> dict[str, str]
 
 def _growth_tables(title: str, growth: Growth, args: argparse.Namespace) -> Iterator[str]:
     from stepgrid.plugins.layout import Block, LayoutCell
-    from stepgrid.plugins.registry import LAYOUTS
 
     spots = {(row, 0): LayoutCell(values) for row, values in enumerate(growth.values())}
     block = Block(title, tuple((label,) for label in growth), spots=spots, counters=("*",), top=args.top)
@@ -127,7 +126,6 @@ def add_flame_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_flame(args: argparse.Namespace) -> int:
-    from stepgrid.plugins.registry import COLLECTORS
     from stepgrid.summarize.report_files import current_report
 
     plan, store = quiet_plan(args), host_plan.store()
@@ -148,8 +146,6 @@ def run_flame(args: argparse.Namespace) -> int:
 
 def _recordings(store: Store, plan: Plan, cell: PlannedCell, step_name: str, collector: str) -> Iterator[Recording]:
     """Yield the recordings of each load and run."""
-    from stepgrid.collect.step_figures import stored_figures
-
     step = next((step for step in cell.steps if step.name == step_name), None)
     stages = {stage.id: stage for stage in plan.stages}
     measured = dict.fromkeys(repeat.stages[step.stage] for repeat in cell.repeats) if step else {}

@@ -22,6 +22,7 @@ from stepgrid.cli.failures import CommandError
 from stepgrid.cli.output import WIDTH
 from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, use_site
 from stepgrid.errors import FAILED, FINE, PROBLEMS
+from stepgrid.host.processes import signals
 from stepgrid.host.terminal_output import text_width, wrap
 from stepgrid.language.problems import nearest
 from stepgrid.language.sources import source_kind
@@ -29,6 +30,7 @@ from stepgrid.model.plan import Json, Plan, PlannedBuild
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted, duration, size
 from stepgrid.model.units import seconds as seconds_text
+from stepgrid.package import PACKAGE
 from stepgrid.plugins.engine import release_numbers
 from stepgrid.store import builds, plans
 from stepgrid.store.builds import StoredBuild
@@ -308,8 +310,6 @@ def _make_builds(args: argparse.Namespace, spec: str) -> int:
 
 def _run_jobs(plan: Plan, missing: Sequence[PlannedBuild], most: int) -> list[str]:
     """Make builds, at most so many at once, and return the names of those that failed."""
-    from stepgrid.host.processes import signals
-
     jobs: dict[str, subprocess.Popen[bytes]] = {}
     failed: list[str] = []
     signals.interrupt_on_signals()
@@ -348,12 +348,9 @@ def _finished_jobs(
 
 def _start_job(plan: Plan, build: PlannedBuild) -> subprocess.Popen[bytes]:
     """Start a job as Snakemake's rule does, from the package of this process, wherever that was started."""
-    from stepgrid.host.processes.signals import PARENT
-    from stepgrid.package import PACKAGE
-
     folders = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     path = os.pathsep.join(filter(None, folders))
-    environment = {**os.environ, PARENT: str(os.getpid()), "PYTHONPATH": path}
+    environment = {**os.environ, signals.PARENT: str(os.getpid()), "PYTHONPATH": path}
     argv = [sys.executable, "-m", "stepgrid.pipeline", "build", plan.digest, build.id]
     return subprocess.Popen(argv, env=environment, process_group=0)  # Ctrl-C is for this process, which ends the jobs
 

@@ -26,6 +26,8 @@ from stepgrid.errors import FINE, PROBLEMS, StepgridError
 from stepgrid.host.terminal_output import folded
 from stepgrid.language.lock_file import spec_path
 from stepgrid.language.problems import Problem, format_annotation, nearest, problem_record
+from stepgrid.language.site import current_site
+from stepgrid.language.sources import network_sources
 from stepgrid.model.plan import BUILD, Plan, PlannedStep
 from stepgrid.model.units import counted, duration
 from stepgrid.plugins.driver import OutputReader, SampleFigure
@@ -104,8 +106,6 @@ def plan_size(plan: Plan) -> str:
 
 def _unmade_builds(plan: Plan) -> Iterator[str]:
     """Count the builds whose options no binary was asked about, with what they fetch, and say which cannot be made."""
-    from stepgrid.language.site import current_site
-    from stepgrid.language.sources import network_sources
     from stepgrid.workflow import doctor, host_plan
 
     store = host_plan.store()

@@ -29,7 +29,8 @@ from stepgrid.model.plan import (
     PlannedStep,
 )
 from stepgrid.model.units import counted
-from stepgrid.plan.difference import may_be_size, value_text, yaml_text
+from stepgrid.plan.difference import may_be_size, setup_fields, value_text, yaml_text
+from stepgrid.plugins.registry import driver, engine
 from stepgrid.summarize.formats import aligned
 
 Catalogue = Mapping[str, Any] | None  # of a build's options; None if it is not made yet
@@ -139,8 +140,6 @@ def _file_lines(step: PlannedStep) -> Iterator[str]:
 
 def _service_lines(step: PlannedStep, line: str) -> Iterator[str]:
     """Show the command line of a server program that the build declares, without its timeouts."""
-    from stepgrid.plan.difference import setup_fields
-
     prefix = f"{SERVICE}."
     rows = [
         (name.removeprefix(prefix), shlex.join(part) if isinstance(part, list) else value_text(part, sized=False), line)
@@ -165,8 +164,6 @@ def _option_text(name: str, option: Option, catalogue: Catalogue) -> str:
 
 def _default_lines(step: PlannedStep, build: PlannedBuild, catalogue: Mapping[str, Any]) -> Iterator[str]:
     """List the options that neither the spec, the driver nor the runner sets."""
-    from stepgrid.plugins.registry import driver, engine
-
     reserved = {*driver(step.kind).reserved, *engine(build.engine).reserved}
     names = sorted(catalogue.keys() - step.options.keys() - reserved)
     rows = [(name, str(catalogue[name].get("default", "")) or "empty", "") for name in names]

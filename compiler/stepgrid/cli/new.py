@@ -10,9 +10,9 @@ from typing import Any
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.errors import FINE
-from stepgrid.language.problems import nearest
+from stepgrid.language.problems import Problems, nearest
 from stepgrid.package import MODULE, SNAKEFILE, SPECS, TEMPLATES
-from stepgrid.plugins.registry import ENGINES
+from stepgrid.plugins.registry import DRIVERS, ENGINES, driver
 
 SCHEMA_NAME = "spec.schema.json"
 SHELLS = ("bash", "zsh", "fish")
@@ -64,7 +64,6 @@ def _starting_spec(engine: str) -> Path:
 
 
 def _title(engine: str) -> str:
-    from stepgrid.language.problems import Problems
     from stepgrid.language.yaml import load
 
     spec = load(str(_starting_spec(engine)), Problems())
@@ -100,7 +99,6 @@ def schema_text(kind: str, library: Path) -> str:
     from stepgrid.language.models import Library, Spec
     from stepgrid.language.schema import setting_schemas, site_schema, spec_schema
     from stepgrid.language.site_file import SiteFile
-    from stepgrid.plugins.registry import DRIVERS, driver
     from stepgrid.summarize import formats
 
     if kind == "site":
@@ -111,10 +109,8 @@ def schema_text(kind: str, library: Path) -> str:
 
 
 def _completions(library: Path) -> dict[str, list[str]]:
-    from stepgrid.language.problems import Problems
     from stepgrid.language.schema import defined_names
     from stepgrid.language.yaml import load
-    from stepgrid.plugins.registry import DRIVERS
 
     files = [load(str(path), Problems()) for path in sorted(library.glob("**/*.yaml"))]
     completions = defined_names([file for file in files if file is not None])
@@ -171,7 +167,6 @@ def complete(parser: argparse.ArgumentParser) -> None:
 
 
 def _scales(words: Iterable[str]) -> Iterable[str]:
-    from stepgrid.language.problems import Problems
     from stepgrid.language.yaml import Map, load
 
     spec = next((load(word, Problems()) for word in words if word.endswith(SPEC_ENDINGS)), None)

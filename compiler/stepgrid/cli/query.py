@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.cli.failures import CommandError, ending_with
 from stepgrid.cli.output import ROW_FORMATS, WIDTH, check_folder, format_of, format_rows
 from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, spec_request
+from stepgrid.collect import query
 from stepgrid.errors import FINE, PROBLEMS, USAGE
 from stepgrid.host.files import replacing
 from stepgrid.host.terminal_output import wrap
@@ -58,8 +59,6 @@ def run_query(args: argparse.Namespace) -> int:
     elif form == PARQUET:
         raise CommandError("--format parquet needs -o FILE")
     folder = _tables(args)
-    from stepgrid.collect import query
-
     sql = ALL_COLUMNS if args.sql is None else args.sql
     with ending_with(USAGE, query.QueryError, OSError):
         if form == PARQUET:
@@ -116,8 +115,6 @@ def _tables_of_plan(store: Store, prefix: str) -> Path:
 
 def _table_lines(folder: Path) -> Iterator[str]:
     """List tables with their rows, and columns with their meaning, without the metrics that no step has."""
-    from stepgrid.collect import query
-
     columns = query.answer(folder, f"{ALL_COLUMNS} WHERE table_name <> 'columns'").rows
     for table in dict.fromkeys(column[0] for column in columns):
         total, *counts = query.answer(folder, f"SELECT count(*), count(COLUMNS(*)) FROM {table}").rows[0]

@@ -25,11 +25,13 @@ from stepgrid.cli.spec_arguments import (
 )
 from stepgrid.errors import FAILED, FINE, USAGE
 from stepgrid.host.terminal_output import Paint
+from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
+from stepgrid.plan import plan_file
 from stepgrid.store import plans
-from stepgrid.store.store import Store
+from stepgrid.store.store import PastStore, Store, brief_width, time_name_prefix
 from stepgrid.summarize.formats import FORMATS
 from stepgrid.workflow import host_plan
 
@@ -74,8 +76,6 @@ def run_report(args: argparse.Namespace) -> int:
         warn_of_other_results(plan)
         report, page = current_report(store, plan), page_path(store, plan.digest)
     else:
-        from stepgrid.store.store import time_name_prefix
-
         base = f"{args.spec}@{args.against}" if time_name_prefix(args.against) else args.against
         report = _compare(args, (base, args.spec))
     if args.chart is not None:
@@ -100,7 +100,6 @@ def _is_brief(args: argparse.Namespace) -> bool:
 
 
 def _brief_text(report: Report, page: Path | None) -> str:
-    from stepgrid.store.store import brief_width
     from stepgrid.summarize.summary_text import brief_lines
 
     lines = brief_lines(report, page, brief_width(sys.stdout), Paint.for_stream(sys.stdout))
@@ -217,7 +216,6 @@ def locate_results(args: argparse.Namespace, text: str, temporary_folders: ExitS
     name, _, date = text.rpartition("@") if "@" in text and not Path(text).exists() else (text, "", "")
     if not date and (file := Path(name)).is_file() and file.suffix not in SPEC_ENDINGS:
         return _bundle(file, Store(_temporary_folder(temporary_folders)))
-    from stepgrid.store.store import PastStore, time_name_prefix
     from stepgrid.summarize.report_files import current_report
 
     until = time_name_prefix(date) if date else None
@@ -258,9 +256,6 @@ def _bundle(file: Path, store: Store) -> LocatedResults:
 
 def _named_plan(args: argparse.Namespace, name: str) -> tuple[Plan, str]:
     """Return the plan of a spec, or the stored plan whose digest begins so, and its short name."""
-    from stepgrid.language.problems import nearest
-    from stepgrid.plan import plan_file
-
     if Path(name).suffix in SPEC_ENDINGS:
         return quiet_plan(args, name), Path(name).stem
     stored = {plan.digest: plan for plan in plans.stored_plans(host_plan.store())}
@@ -275,7 +270,6 @@ def _named_plan(args: argparse.Namespace, name: str) -> tuple[Plan, str]:
 def _plan_at(past: Store, store: Store, plan: Plan, until: str) -> Plan | None:
     """Return the newest plan that the spec had then, else its present one: others may have measured its stages."""
     from stepgrid.collect.job import collect
-    from stepgrid.plan import plan_file
 
     digests = [
         stored.digest

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepgrid.cli.failures import CommandError, unless_busy
 from stepgrid.cli.output import ROW_FORMATS, format_rows
@@ -24,12 +24,10 @@ from stepgrid.store.paths import ATTEMPT_FILE, RESULT_FILE, RUN_LOCK
 from stepgrid.store.plans import StoredPlan
 from stepgrid.store.results import COUNTS, PastAttempt, past_attempts
 from stepgrid.store.status import StatusReader
+from stepgrid.store.store import Store
 from stepgrid.summarize import formats
 from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
-
-if TYPE_CHECKING:
-    from stepgrid.store.store import Store
 
 SHOWN_STAGES = 10
 NOT_QUIET = "the host was not quiet"  # the default reason of `redo --disturbed`

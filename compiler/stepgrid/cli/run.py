@@ -6,15 +6,17 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import add_narrowing, add_strict, narrowing, spec_error, use_site
 from stepgrid.errors import BUSY, FAILED, FINE, USAGE
+from stepgrid.host.processes import signals
+from stepgrid.language.site import current_site
+from stepgrid.model.plan import Plan
 from stepgrid.package import PROFILES
-
-if TYPE_CHECKING:
-    from stepgrid.model.plan import Plan
+from stepgrid.pipeline import remaining_work
+from stepgrid.workflow import host_plan
 
 RULES = ("build", "run", "collect", "summarize", "all")
 
@@ -59,10 +61,6 @@ def _is_end_time(text: str) -> bool:
 
 
 def run_run(args: argparse.Namespace) -> int:
-    from stepgrid.host.processes import signals
-    from stepgrid.pipeline import remaining_work
-    from stepgrid.workflow import host_plan
-
     signals.exit_on_signals(FAILED)
     args, snakemake_words = _separate_words(args)
     if problems := use_site(args):
@@ -122,8 +120,6 @@ def _take_until(words: Sequence[str]) -> tuple[str | None, list[str]]:
 def _check_cluster() -> None:
     from importlib.util import find_spec
 
-    from stepgrid.language.site import current_site
-
     if find_spec("snakemake_executor_plugin_slurm") is None:
         raise CommandError("--on slurm: Snakemake's plug-in is not installed: pip install 'stepgrid[slurm]'")
     site = current_site()
@@ -138,7 +134,6 @@ def _claim_status(plan: Plan, args: argparse.Namespace) -> int:
         return FINE
     from stepgrid.cli.output import claim_status
     from stepgrid.summarize.report_files import current_report
-    from stepgrid.workflow import host_plan
 
     return claim_status(current_report(host_plan.store(), plan), args.strict)
 

@@ -13,12 +13,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepgrid import pipeline
 from stepgrid.cli.failures import CommandError
 from stepgrid.errors import CLAIM_FAILED, PROBLEMS
 from stepgrid.host.terminal_output import folded
-from stepgrid.language.problems import Problem, Problems, SpecError
+from stepgrid.language.problems import Problem, Problems, SpecError, count_problems, format_problems, nearest
+from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.model.status import StatusWord
+from stepgrid.model.units import UnitError, quantity
+from stepgrid.plan import actions
+from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.workflow.plan_cache import Request
@@ -95,8 +100,6 @@ def add_where(parser: argparse.ArgumentParser) -> None:
 
 def parse_quantity(text: str, dimension: str = "duration") -> float:
     """Parse the value of an option."""
-    from stepgrid.model.units import UnitError, quantity
-
     try:
         return float(quantity(text, dimension))
     except UnitError as error:
@@ -116,9 +119,6 @@ def compile_spec(
     """Return the plan of a spec on this host, if it has one, and all problems.
 
     `on_builds`: ask its builds, too, whether they take their options."""
-    from stepgrid import pipeline
-    from stepgrid.workflow import host_plan
-
     problems = Problems()
     for problem in use_site(args):
         problems.append(problem)
@@ -140,9 +140,7 @@ def check_scales(
     args: argparse.Namespace, spec: str, plan: Plan | None, problems_of_spec: Sequence[Problem]
 ) -> Sequence[Problem]:
     """Add the problems of the spec's scales to its own."""
-    from stepgrid.language.site import current_site
     from stepgrid.plan import assembly
-    from stepgrid.workflow import host_plan
 
     problems = Problems()
     for problem in problems_of_spec:
@@ -171,7 +169,6 @@ def quiet_plan(args: argparse.Namespace, spec: str | None = None) -> Plan:
     name = spec or args.spec
     if _DIGEST.fullmatch(name) and not Path(name).exists():
         from stepgrid.transfer.results import imported_plan
-        from stepgrid.workflow import host_plan
 
         use_site(args)
         store = host_plan.store()
@@ -188,8 +185,6 @@ def quiet_plan(args: argparse.Namespace, spec: str | None = None) -> Plan:
 
 def use_site(args: argparse.Namespace) -> Sequence[Problem]:
     """Read the command's site file, once, and return its problems."""
-    from stepgrid.workflow import host_plan
-
     if "site_problems" not in args:
         args.site_problems = host_plan.use_site_file(args.site)
     problems: Sequence[Problem] = args.site_problems
@@ -197,32 +192,23 @@ def use_site(args: argparse.Namespace) -> Sequence[Problem]:
 
 
 def spec_error(spec: str, problems: Sequence[Problem]) -> CommandError:
-    from stepgrid.language.problems import count_problems, format_problems
-
     text = f"{format_problems(problems)}\n" if problems else ""
     return CommandError(f"{text}\n{spec}: {count_problems(problems)}", SpecError.status)
 
 
 def warn_of_other_results(plan: Plan) -> None:
     """Name the folder that has results of a plan where this one has none."""
-    from stepgrid.workflow import host_plan
-
     if note := host_plan.other_results(plan):
         print(folded(note, sys.stderr), file=sys.stderr)
 
 
 def print_warnings(spec: str, problems: Sequence[Problem], is_every: bool = True) -> None:
     """Print warnings; unless `is_every`, without those that were shown for this spec before today."""
-    from stepgrid.language.problems import format_problems
-
     if not problems:
         return
     text = format_problems(problems)
     if not is_every:
-        from stepgrid.workflow import host_plan
-        from stepgrid.workflow.host_plan import warnings_once_a_day
-
-        text = warnings_once_a_day(host_plan.store(), spec, text)
+        text = host_plan.warnings_once_a_day(host_plan.store(), spec, text)
     print(folded(text, sys.stderr), file=sys.stderr)
 
 
@@ -264,8 +250,6 @@ def select_cell(plan: Plan, name: str) -> PlannedCell:
 
 
 def _cells_with(plan: Plan, cells: Sequence[PlannedCell], axis: str, label: str) -> list[PlannedCell]:
-    from stepgrid.language.problems import nearest
-
     labels = {axis.name: axis.labels for axis in plan.axes}
     if axis not in labels:
         raise CommandError(f"there is no axis `{axis}`: {nearest(axis, labels)}")
@@ -279,9 +263,6 @@ def _cells_with(plan: Plan, cells: Sequence[PlannedCell], axis: str, label: str)
 
 
 def check_steps(plan: Plan, names: Sequence[str]) -> None:
-    from stepgrid.language.problems import nearest
-    from stepgrid.plan import actions
-
     step_names = actions.step_names(plan)
     for name in names:
         if name not in step_names:

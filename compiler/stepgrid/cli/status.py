@@ -26,8 +26,11 @@ from stepgrid.errors import FAILED, FINE
 from stepgrid.host.terminal_output import Paint, is_terminal, text_width
 from stepgrid.model.plan import Plan
 from stepgrid.model.status import ActiveWork, NodeStatus, PlanStatus, Status
+from stepgrid.plan import plan_file
+from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.run.status_lines import SHOWN_NODES, current_throughput, page_lines
 from stepgrid.summarize import formats
+from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.store.status import StatusReader
@@ -57,9 +60,6 @@ def run_status(args: argparse.Namespace) -> int:
 
 def stored_plan(args: argparse.Namespace) -> Plan:
     """Read the plan that the last run of this spec compiled; compile it if something has changed since."""
-    from stepgrid.plan import plan_file
-    from stepgrid.plan.plan_file import DAMAGED
-    from stepgrid.workflow import host_plan
     from stepgrid.workflow.plan_cache import find
 
     if problems := use_site(args):
@@ -73,7 +73,6 @@ def stored_plan(args: argparse.Namespace) -> Plan:
 
 def status_reader(plan: Plan) -> StatusReader:
     from stepgrid.store.status import StatusReader
-    from stepgrid.workflow import host_plan
 
     return StatusReader(host_plan.store(), plan)
 

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stepgrid.cli.failures import CommandError, ending_with
 from stepgrid.cli.output import check_folder
@@ -17,20 +16,15 @@ from stepgrid.errors import FAILED, FINE, PROBLEMS
 from stepgrid.language.files import record_inputs
 from stepgrid.language.problems import SpecError
 from stepgrid.language.site import VARIABLE
-from stepgrid.model.plan import is_imported
+from stepgrid.model.plan import Plan, is_imported
 from stepgrid.model.units import counted, size
-from stepgrid.pipeline import compile_spec
+from stepgrid.pipeline import collect, compile_spec, summarize
 from stepgrid.plugins.importer import FolderError
 from stepgrid.plugins.registry import IMPORTERS
-from stepgrid.transfer import bundle, results
+from stepgrid.store.store import Store
+from stepgrid.transfer import bundle, published, results, shared_folder
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.plan_cache import Request
-
-if TYPE_CHECKING:
-    from stepgrid.model.plan import Plan
-    from stepgrid.store.store import Store
-    from stepgrid.transfer.published import PublishedFolder
-    from stepgrid.transfer.results import ImportedResults
 
 SHOWN_VARIABLES = 8
 SKIP_HINT = "`--skip-unknown` imports the rest, and the report says what was left out"
@@ -134,7 +128,7 @@ def run_import(args: argparse.Namespace) -> int:
     return FINE
 
 
-def _import_lines(store: Store, imports: ImportedResults) -> Iterator[str]:
+def _import_lines(store: Store, imports: results.ImportedResults) -> Iterator[str]:
     plan = imports.plan
     yield f"{plan.spec}{f' ({plan.scale})' if plan.scale else ''}: {plan.title}"
     yield f"imported {counted(len(imports.results), 'result')}, {counted(imports.attempts, 'attempt')}"
@@ -171,8 +165,6 @@ def _has_same_stages(plan: Plan) -> bool:
 
 def _import_published(args: argparse.Namespace) -> int:
     """Import published results as results like our own, make their report, and write their summaries."""
-    from stepgrid.transfer import published
-
     _check_published(args)
     use_site(args)
     try:
@@ -210,32 +202,27 @@ def _check_published(args: argparse.Namespace) -> None:
         raise CommandError(f"{args.legacy} is a file: --legacy names a folder")
 
 
-def _skipped_lines(folder: PublishedFolder) -> Iterator[str]:
-    from stepgrid.transfer.published import list_names
-
+def _skipped_lines(folder: published.PublishedFolder) -> Iterator[str]:
     yield from (f"refused: {fault}" for fault in folder.refused)
     yield from (f"left out: {fault}" for fault in folder.skipped)
     if folder.derived:
         files = counted(len(folder.derived), "file")
-        yield f"left out: {files} made of other files, or without a result: {list_names(folder.derived)}"
+        yield f"left out: {files} made of other files, or without a result: {published.list_names(folder.derived)}"
     if not (folder.refused or folder.skipped or folder.derived):
         yield "left out: nothing"
 
 
-def _legacy_lines(target: Path, folder: PublishedFolder) -> Iterator[str]:
-    from stepgrid.transfer.published import DIFFERENCES
-
+def _legacy_lines(target: Path, folder: published.PublishedFolder) -> Iterator[str]:
     yield f"{target}: {counted(len(folder.summaries), 'summary file')} as published"
     if folder.differences:
         reasons = counted(len({figure.why for figure in folder.differences}), "reason")
         figures = counted(len(folder.differences), "figure")
-        yield f"{target / DIFFERENCES}: {figures} where our rule is another, for {reasons}"
+        yield f"{target / published.DIFFERENCES}: {figures} where our rule is another, for {reasons}"
     yield from (f"left out of {target}: {fault}" for fault in folder.unsummarized)
 
 
 def _make_report(plan: str) -> int:
     """Make the tables and the report, for which no run is needed: nothing is left to measure."""
-    from stepgrid.pipeline import collect, summarize
     from stepgrid.summarize import summary_text
 
     if status := collect(plan, is_partial=True) or summarize(plan, is_partial=True):
@@ -255,8 +242,6 @@ def add_store_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_store(args: argparse.Namespace) -> int:
-    from stepgrid.transfer import shared_folder
-
     is_push = args.verb == "push"
     if (args.sign or args.host) and not is_push:
         raise CommandError("--sign and --host need push")

@@ -13,8 +13,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.language.files import digest, reuse_checksums
+from stepgrid.language.problems import Problems
 from stepgrid.language.site import VARIABLE, choose_site_file, current_site, read_site
 from stepgrid.model.site import Site
+from stepgrid.model.units import counted
 
 if TYPE_CHECKING:
     from stepgrid.expand.definitions import Differs
@@ -33,7 +36,6 @@ def compile_for_host(
     """Compile a spec; a SpecError holds everything that is wrong with it."""
     from stepgrid.build.pins import ReleaseAnswers, pin
     from stepgrid.host.disk import missing_for_power_cut
-    from stepgrid.language.files import reuse_checksums
     from stepgrid.plan.assembly import Context, compile_spec
     from stepgrid.store.builds import existing_build
     from stepgrid.store.plans import StoredIds
@@ -77,8 +79,6 @@ def use_site_file(path: str | None) -> Sequence[Problem]:
     """Let this process, and all jobs that it starts, use a site file; return what is wrong with it.
 
     A wrong one is not used at all, so that what else is wrong is found too."""
-    from stepgrid.language.problems import Problems
-
     problems = Problems()
     chosen = choose_site_file(path)
     if chosen is not None:
@@ -224,8 +224,6 @@ def warnings_once_a_day(store: Store, spec: str, text: str, is_noted: bool = Tru
     from datetime import date
 
     from stepgrid.host import files
-    from stepgrid.language.files import digest
-    from stepgrid.model.units import counted
     from stepgrid.store.store import write_note
 
     count = len(_WARNING.findall(text))

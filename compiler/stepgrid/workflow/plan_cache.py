@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from stepgrid.host import files
 from stepgrid.host.disk import missing_for_power_cut
 from stepgrid.language.files import TreeRecord, digest, is_unchanged, record_inputs
+from stepgrid.language.problems import Problems, format_problems
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
 from stepgrid.package import PACKAGE, TEMPLATES
@@ -89,8 +90,6 @@ def load_or_compile(store: Store, request: Request, is_stored: bool = True) -> t
     if cached := find(store, request):
         with suppress(*DAMAGED):  # lost in the meantime
             return plan_file.read(store.plan(cached.plan)), cached.warnings
-
-    from stepgrid.language.problems import Problems, format_problems
 
     problems, environment = Problems(), _environment(store)
     with record_inputs() as inputs, host_plan.asking_registries(is_stored):

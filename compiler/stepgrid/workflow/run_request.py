@@ -13,12 +13,17 @@ from typing import Any, cast
 
 from stepgrid.errors import FAILED, PROBLEMS, USAGE, StepgridError
 from stepgrid.host import cluster_job
+from stepgrid.host.disk import missing_for_power_cut
 from stepgrid.host.facts import hardware_contradiction, machines_without_nodes
 from stepgrid.host.files import STALE_HINT, is_stale
 from stepgrid.host.terminal_output import folded
+from stepgrid.language.problems import SpecError, close_names, count_problems, format_problems
 from stepgrid.language.site import VARIABLE, current_site
+from stepgrid.language.sources import READY
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, runs_already
 from stepgrid.model.site import HERE
+from stepgrid.plugins import registry
+from stepgrid.plugins.engine import DeclaredBuilds
 from stepgrid.run import end_time
 from stepgrid.store.active_run import disk_refusal, full_disk_sentence, is_full_disk_error
 from stepgrid.store.store import Store
@@ -101,8 +106,6 @@ def own_section(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def config_faults(config: Mapping[str, Any]) -> Iterator[str]:
     """Check keys and values: else `scal=smoke` would start the whole experiment."""
-    from stepgrid.language.problems import close_names
-
     for key, value in config.items():
         if key not in KEYS:
             close = close_names(key, KEYS)
@@ -139,8 +142,6 @@ def plan_request(config: Mapping[str, Any]) -> Request:
 
 def use_site(config: Mapping[str, Any]) -> None:
     """Let the run and its jobs use the request's site file, or none where `site=` is empty."""
-    from stepgrid.language.problems import count_problems, format_problems
-
     if problems := host_plan.use_site_file(str(config["site"] or "") if "site" in config else None):
         raise Fault(f"{format_problems(problems)}\n\n{problems[0].where.file}: {count_problems(problems)}")
 
@@ -153,8 +154,6 @@ def requested_plan(request: Request, site: str | None = None, is_stored: bool = 
     """Return the plan of a request on this host, for which `stepgrid run` and the Snakefile ask in one process.
 
     `site`: the site file that is in use. `is_stored`: the plan is cached for later processes, too."""
-    from stepgrid.language.problems import SpecError, count_problems, format_problems
-
     store = host_plan.store()
     try:
         plan, warnings = plan_cache.load_or_compile(store, request, is_stored)
@@ -201,8 +200,6 @@ def explain_error(store: Store, error: OSError) -> str:
 
 def _refuse_wrong_options(work: RemainingWork) -> None:
     """Check options against the builds that are made; those of other builds are checked when they are made."""
-    from stepgrid.language.problems import count_problems, format_problems
-
     problems = host_plan.build_problems(work.plan, work.store)
     if errors := [problem for problem in problems if problem.severity == "error"]:
         raise Fault(f"{format_problems(errors)}\n\n{work.plan.spec}: {count_problems(errors)}")
@@ -244,8 +241,6 @@ CHECK_ONLY = "this version checks and plans"
 
 def unsupported(spec: str, builds: Sequence[PlannedBuild], stages: Sequence[PlannedStage]) -> list[str]:
     """Name what this version, or this host, cannot run of a plan, once each."""
-    from stepgrid.plugins import registry
-
     kinds = registry.unrunnable_kinds(step.kind for stage in stages for step in stage.steps)
     sentences = [f"{spec}: {CHECK_ONLY} steps of kind {kind}; it cannot run them yet" for kind in kinds]
     for engine in registry.unrunnable_engines(build.engine for build in builds):
@@ -272,18 +267,12 @@ def unsupported_recipes(builds: Sequence[PlannedBuild]) -> list[str]:
 
 
 def _only_choose_programs(build: PlannedBuild) -> bool:
-    from stepgrid.language.sources import READY
-    from stepgrid.plugins.engine import DeclaredBuilds
-    from stepgrid.plugins.registry import engine
-
-    kind, flags = engine(build.engine), build.recipe.get("flags")
+    kind, flags = registry.engine(build.engine), build.recipe.get("flags")
     is_choice = isinstance(kind, DeclaredBuilds) and isinstance(flags, Mapping) and kind.only_choose(flags)
     return is_choice and any(source in build.source for source in READY)
 
 
 def _probes(spec: str, builds: Sequence[PlannedBuild], stages: Sequence[PlannedStage]) -> Iterator[str]:
-    from stepgrid.plugins import registry
-
     engines = {build.id: build.engine for build in builds}
     names = set[str]()
     for engine, step in ((engines.get(stage.build), step) for stage in stages for step in stage.steps):
@@ -296,11 +285,8 @@ def _probes(spec: str, builds: Sequence[PlannedBuild], stages: Sequence[PlannedS
 
 
 def _power_cuts(spec: str, stages: Sequence[PlannedStage]) -> Iterator[str]:
-    from stepgrid.host.disk import missing_for_power_cut
-    from stepgrid.plugins.registry import power_setting
-
     steps = (step for stage in stages for step in stage.steps)
-    step = next((step for step in steps if power_setting(step.kind, step.settings)), None)
+    step = next((step for step in steps if registry.power_setting(step.kind, step.settings)), None)
     if step and (reason := missing_for_power_cut()):
         yield f"{spec}: step `{step.name}` cuts the power of a disk, which this host cannot: {reason}"
 
