@@ -22,6 +22,7 @@ from stepgrid.cli.spec_arguments import (
     select_cell,
     select_cells,
 )
+from stepgrid.collect import query
 from stepgrid.collect.counts import profiled_cpu
 from stepgrid.collect.step_figures import ENGINE, StepFigures, stored_figures
 from stepgrid.errors import FAILED, FINE, USAGE
@@ -33,6 +34,7 @@ from stepgrid.model.table import NOTHING, Table
 from stepgrid.model.units import counted, duration
 from stepgrid.plan.actions import arms
 from stepgrid.plugins.collector import RECORDED, ComparingCollector, Recording
+from stepgrid.plugins.layout import Block, LayoutCell
 from stepgrid.plugins.registry import COLLECTORS, LAYOUTS
 from stepgrid.store.paths import STEPS_TABLE
 from stepgrid.store.store import Store
@@ -70,8 +72,6 @@ def run_counters(args: argparse.Namespace) -> int:
 
 
 def _counter_tables(args: argparse.Namespace, plan: Plan, cells: Sequence[PlannedCell]) -> Iterator[str]:
-    from stepgrid.collect import query
-
     folder = host_plan.store().tables(plan.digest)
     if not (folder / STEPS_TABLE).is_file():
         raise CommandError(f"{args.spec} has no tables yet: `stepgrid run {args.spec}` makes them")
@@ -94,8 +94,6 @@ def _distinct_labels(plan: Plan, cells: Sequence[PlannedCell]) -> dict[str, str]
 
 
 def _growth_tables(title: str, growth: Growth, args: argparse.Namespace) -> Iterator[str]:
-    from stepgrid.plugins.layout import Block, LayoutCell
-
     spots = {(row, 0): LayoutCell(values) for row, values in enumerate(growth.values())}
     block = Block(title, tuple((label,) for label in growth), spots=spots, counters=("*",), top=args.top)
     tables = LAYOUTS.get(LAYOUT).tables(block)

@@ -31,6 +31,8 @@ from stepgrid.model.plan import (
 from stepgrid.model.units import counted
 from stepgrid.plan.difference import may_be_size, setup_fields, value_text, yaml_text
 from stepgrid.plugins.registry import driver, engine
+from stepgrid.store.builds import build_catalogue
+from stepgrid.store.store import Store
 from stepgrid.summarize.formats import aligned
 
 Catalogue = Mapping[str, Any] | None  # of a build's options; None if it is not made yet
@@ -65,11 +67,8 @@ def run_explain(args: argparse.Namespace) -> int:
 
 
 def _cell_lines(plan: Plan, cell: PlannedCell, step_name: str | None, with_defaults: bool) -> Iterator[str]:
-    from stepgrid.store.builds import build_catalogue as catalogue_of
-    from stepgrid.store.store import Store
-
     build = next(build for build in plan.builds if build.id == cell.build)
-    catalogue = catalogue_of(Store(), build.id)
+    catalogue = build_catalogue(Store(), build.id)
     yield f"{plan.spec}: {' '.join(f'{axis}={label}' for axis, label in cell.labels.items())}"
     columns = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
     origin = f"cell {cell.id}, {counted(len(cell.repeats), 'repeat')}; build {_origin(build)}"

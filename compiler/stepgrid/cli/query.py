@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepgrid.cli.failures import CommandError, ending_with
 from stepgrid.cli.output import ROW_FORMATS, WIDTH, check_folder, format_of, format_rows
@@ -27,12 +27,10 @@ from stepgrid.plugins.driver import StandaloneOutput
 from stepgrid.plugins.metrics import SECTIONS, unit
 from stepgrid.plugins.registry import DRIVERS, driver
 from stepgrid.store.paths import STEPS_TABLE
+from stepgrid.store.store import Store
 from stepgrid.summarize import formats
 from stepgrid.summarize.formats import aligned, delimited_text, text_lines
 from stepgrid.workflow import host_plan
-
-if TYPE_CHECKING:
-    from stepgrid.store.store import Store
 
 PARQUET = "parquet"
 ALL_COLUMNS = "SELECT * FROM columns"

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepgrid import pipeline
 from stepgrid.cli.failures import CommandError
@@ -24,9 +24,7 @@ from stepgrid.model.status import StatusWord
 from stepgrid.model.units import UnitError, quantity
 from stepgrid.plan import actions
 from stepgrid.workflow import host_plan
-
-if TYPE_CHECKING:
-    from stepgrid.workflow.plan_cache import Request
+from stepgrid.workflow.plan_cache import Request
 
 SPEC_HELP = "a spec file, such as specs/quickstart.yaml"
 RESULTS_HELP = "a spec, a plan (`stepgrid plans`), either with @DATE, or a file that `stepgrid export` wrote"
@@ -219,8 +217,6 @@ def narrowing(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def spec_request(args: argparse.Namespace, spec: str | None = None) -> Request:
-    from stepgrid.workflow.plan_cache import Request
-
     return Request(spec or args.spec, args.scale, args.only, tuple(args.sets))
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stepgrid.cli.output import WIDTH
 from stepgrid.cli.spec_arguments import (
@@ -29,12 +29,11 @@ from stepgrid.model.status import ActiveWork, NodeStatus, PlanStatus, Status
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.run.status_lines import SHOWN_NODES, current_throughput, page_lines
+from stepgrid.store.status import StatusReader
 from stepgrid.summarize import formats
 from stepgrid.workflow import host_plan
-
-if TYPE_CHECKING:
-    from stepgrid.store.status import StatusReader
-    from stepgrid.workflow.screen import View
+from stepgrid.workflow.plan_cache import find
+from stepgrid.workflow.screen import PERIOD, SHARE, LogView, Lookout, TerminalView, View
 
 INTERRUPTED = 130  # exit status after Ctrl-C
 
@@ -49,7 +48,7 @@ def add_status_arguments(parser: argparse.ArgumentParser) -> None:
 def run_status(args: argparse.Namespace) -> int:
     plan = stored_plan(args)
     warn_of_other_results(plan)
-    status = status_reader(plan).read()
+    status = StatusReader(host_plan.store(), plan).read()
     if args.format == "json":
         print(formats.json_text(to_json(status)))
     else:
@@ -60,8 +59,6 @@ def run_status(args: argparse.Namespace) -> int:
 
 def stored_plan(args: argparse.Namespace) -> Plan:
     """Read the plan that the last run of this spec compiled; compile it if something has changed since."""
-    from stepgrid.workflow.plan_cache import find
-
     if problems := use_site(args):
         raise spec_error(args.spec, problems)
     store = host_plan.store()
@@ -69,12 +66,6 @@ def stored_plan(args: argparse.Namespace) -> Plan:
         if request := find(store, spec_request(args, host_plan.spec_name(args.spec))):
             return plan_file.read(store.plan(request.plan))
     return quiet_plan(args)
-
-
-def status_reader(plan: Plan) -> StatusReader:
-    from stepgrid.store.status import StatusReader
-
-    return StatusReader(host_plan.store(), plan)
 
 
 def to_json(status: PlanStatus) -> dict[str, Any]:
@@ -174,9 +165,7 @@ def run_watch(args: argparse.Namespace) -> int:
 
 
 def _watch_plan(plan: Plan) -> PlanStatus:
-    from stepgrid.workflow.screen import LogView, TerminalView
-
-    reader, paint = status_reader(plan), Paint.for_stream(sys.stdout)
+    reader, paint = StatusReader(host_plan.store(), plan), Paint.for_stream(sys.stdout)
     if is_terminal(sys.stdout):
         view: View = TerminalView(sys.stdout.fileno(), sys.stdout.encoding or "", paint)
     else:
@@ -188,10 +177,8 @@ def _watch_plan(plan: Plan) -> PlanStatus:
     return status
 
 
-def follow(reader: StatusReader, view: View, period: float | None = None) -> tuple[PlanStatus, bool]:
+def follow(reader: StatusReader, view: View) -> tuple[PlanStatus, bool]:
     """Show the status until a run has ended or nothing is left to do; tell whether there was a run."""
-    from stepgrid.workflow.screen import PERIOD, SHARE, Lookout
-
     was_active, lookout = False, Lookout(reader)
     while True:
         began, status = time.thread_time(), lookout.read()
@@ -201,4 +188,4 @@ def follow(reader: StatusReader, view: View, period: float | None = None) -> tup
                 return status, was_active
         was_active = was_active or status.is_active
         view.show(status)
-        time.sleep(max(period or PERIOD, SHARE * (time.thread_time() - began)))
+        time.sleep(max(PERIOD, SHARE * (time.thread_time() - began)))

@@ -13,16 +13,20 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.host import files
 from stepgrid.language.files import digest, reuse_checksums
-from stepgrid.language.problems import Problems
+from stepgrid.language.problems import Problem, Problems
 from stepgrid.language.site import VARIABLE, choose_site_file, current_site, read_site
+from stepgrid.language.sources import default_program
+from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.model.site import Site
 from stepgrid.model.units import counted
+from stepgrid.plugins.engine import Checking, DeclaredBuilds, KnownOptions, release_numbers
+from stepgrid.plugins.registry import engine
+from stepgrid.store.paths import names_in
 
 if TYPE_CHECKING:
     from stepgrid.expand.definitions import Differs
-    from stepgrid.language.problems import Problem, Problems
-    from stepgrid.model.plan import Plan, PlannedBuild
     from stepgrid.plan.checks import ReleaseOptions
     from stepgrid.store.store import Store
 
@@ -122,8 +126,6 @@ def results_elsewhere(folder: Path | None = None) -> str | None:
 
 def other_results(plan: Plan) -> str:
     """Say where results of a plan are that has none here: above the current folder, or in that of its spec or above."""
-    from stepgrid.store.paths import names_in
-
     current, stages = Path.cwd(), {stage.id for stage in plan.stages}
     if stages & names_in(f"{OUTPUTS}/results"):
         return ""
@@ -163,8 +165,6 @@ def build_problems(plan: Plan, store: Store) -> Sequence[Problem]:
 
 def unchecked_builds(plan: Plan, store: Store) -> list[PlannedBuild]:
     """List builds that are not made yet, and whose options can be checked when they are."""
-    from stepgrid.plugins.engine import Checking
-    from stepgrid.plugins.registry import engine
     from stepgrid.store.builds import build_record
 
     with_options = {stage.build for stage in plan.stages if any(step.options for step in stage.steps)}
@@ -177,10 +177,7 @@ def unchecked_builds(plan: Plan, store: Store) -> list[PlannedBuild]:
 
 def _release_options(name: str, store: Store) -> ReleaseOptions:
     """Collect the options of an engine that are documented with it, and those of its builds made here."""
-    from stepgrid.host import files
     from stepgrid.plan.checks import ReleaseOptions
-    from stepgrid.plugins.engine import KnownOptions, release_numbers
-    from stepgrid.plugins.registry import engine
     from stepgrid.store.builds import build_catalogue, build_ids, build_record
 
     kind = engine(name)
@@ -198,9 +195,6 @@ def _release_options(name: str, store: Store) -> ReleaseOptions:
 
 def _programs(store: Store, build: PlannedBuild) -> Collection[str] | None:
     """List the programs of a build; of one that is not made, those that it declares."""
-    from stepgrid.language.sources import default_program
-    from stepgrid.plugins.engine import DeclaredBuilds
-    from stepgrid.plugins.registry import engine
     from stepgrid.store.builds import build_record
 
     programs = build_record(store, build.id).get("programs")
@@ -223,7 +217,6 @@ def warnings_once_a_day(store: Store, spec: str, text: str, is_noted: bool = Tru
     """Shorten warnings to one line where they were shown for this spec today; only a store can remember that."""
     from datetime import date
 
-    from stepgrid.host import files
     from stepgrid.store.store import write_note
 
     count = len(_WARNING.findall(text))
