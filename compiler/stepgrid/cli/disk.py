@@ -264,8 +264,8 @@ class References(NeededNames):
 
         Return the plans that it has now."""
         names, compiled = (None, *(scales(spec) if Path(spec).is_file() else ())), list[Plan]()
-        whole = (StoredRequest("", "", Request(spec, scale)) for scale in names)
-        for item in (*whole, *(item for item in narrowed if item.request and item.request.scale in names)):
+        unnarrowed = (StoredRequest("", "", Request(spec, scale)) for scale in names)
+        for item in (*unnarrowed, *(item for item in narrowed if item.request and item.request.scale in names)):
             try:
                 compiled.append(_compile(item.request or Request(spec)))
             except SpecError as error:

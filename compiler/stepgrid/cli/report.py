@@ -80,7 +80,7 @@ def run_report(args: argparse.Namespace) -> int:
         report = _compare(args, (base, args.spec))
     if args.chart is not None:
         return _write_chart(args, report)
-    if _is_brief(args):
+    if args.format == "text" and (args.brief or not any((args.all, args.table, args.output, args.against))):
         text = _brief_text(report, page)
     elif args.table is None:
         text = _report_text(report, args.format, page)
@@ -91,12 +91,6 @@ def run_report(args: argparse.Namespace) -> int:
             text = table(report, args.format, args.table)
     write_output(text, args.output)
     return claim_status(report, args.strict)
-
-
-def _is_brief(args: argparse.Namespace) -> bool:
-    """Tell whether the terminal gets the brief: not where something else is asked for, or a file."""
-    alternatives = (args.all, args.table, args.output, args.against)
-    return args.format == "text" and (args.brief or not any(alternatives))
 
 
 def _brief_text(report: Report, page: Path | None) -> str:

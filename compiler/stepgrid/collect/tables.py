@@ -24,7 +24,6 @@ from stepgrid.store.paths import STEPS_TABLE
 from stepgrid.store.store import revision
 
 if TYPE_CHECKING:
-    import numpy as np
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
@@ -86,16 +85,12 @@ class GrowingTable:
                 keys: NDArray[Any] = np.array([point[at] for point in self._points], _POINT[name])
                 arrays[name] = np.repeat(keys, self._counts)
         for name, parts in self._columns.items():
-            is_number = self.types[name] == NUMBER
-            arrays[name] = _finite(np.concatenate(parts or [np.empty(0)])) if is_number else np.array(parts, object)
+            if self.types[name] == NUMBER:
+                values = np.concatenate(parts or [np.empty(0)])
+                arrays[name] = np.where(np.isinf(values), np.nan, values)
+            else:
+                arrays[name] = np.array(parts, object)
         return arrays
-
-
-def _finite(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    import numpy as np
-
-    values[np.isinf(values)] = np.nan
-    return values
 
 
 class ResultTables:

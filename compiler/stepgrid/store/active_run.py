@@ -193,18 +193,13 @@ def keep_reserve(store: Store) -> None:
         disk = os.statvfs(path.parent)
         size = min(LARGEST_RESERVE, disk.f_blocks * disk.f_frsize // RESERVE_SHARE)
         if size and not path.exists() and disk.f_bavail * disk.f_frsize > size * RESERVE_SHARE // 10:
-            _allocate(path, size)
-
-
-def _allocate(path: Path, size: int) -> None:
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    try:
-        os.posix_fallocate(file, 0, size)
-    except OSError:
-        path.unlink()
-        raise
-    finally:
-        os.close(file)
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            try:
+                os.posix_fallocate(file, 0, size)
+            except OSError:
+                path.unlink()
+            finally:
+                os.close(file)
 
 
 def release_reserve(store: Store) -> bool:
