@@ -8,9 +8,11 @@ import os
 import sys
 import time
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+import stepgrid.plugins.registry
 from stepgrid.model.plan import PlannedBuild
 from stepgrid.store import results
 from tests.waiting import LONG
@@ -447,3 +449,15 @@ def test_nothing_is_written_through_what_a_program_put_in_the_way(checkout, stag
     assert checkout.failure("s-load")["message"] == message
     assert {path.name: path.read_text() for path in etc.iterdir()} == {"secret": "of the system"}
     assert checkout.store.results("s-load") == []
+
+
+def test_a_stage_that_this_version_cannot_run_says_so(checkout: Any, step: Any, stage: Any) -> None:
+    """The run refuses such a plan: a job that is started all the same is no fault of stepgrid's."""
+    (kind, *_) = stepgrid.plugins.registry.unrunnable_kinds(stepgrid.plugins.registry.DRIVERS.names()) or ("",)
+    if not kind:
+        return
+    checkout.plan(stage("s-load", replace(step(), kind=kind, settings={})))
+    assert checkout.run("s-load").returncode == 1
+    failure = checkout.failure("s-load")
+    assert failure["message"] == f"this version checks and plans steps of kind {kind}; it cannot run them yet"
+    assert failure["step"] == "load"

@@ -20,7 +20,7 @@ from stepgrid.run.collectors import draw
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server import serving
 from stepgrid.run.server_process import ReachedServer
-from stepgrid.run.step import Step
+from stepgrid.run.step import Step, refuse_unknown_kinds
 from stepgrid.store.store import Store
 
 
@@ -42,6 +42,7 @@ class Bench:
 
     def run(self, accepted: Sequence[AcceptedOptions]) -> list[Mapping[str, Any]]:
         """Run all steps; return their records."""
+        refuse_unknown_kinds(self.stage)
         store = self.attempt.job.store
         refuse_changed(store, self.stage, PLANNED)
         finished: list[FinishedStep] = []

@@ -27,6 +27,7 @@ from stepgrid.run.bench import Bench
 from stepgrid.run.disk import learn, make_room
 from stepgrid.run.end_time import DeadlineError, skip_if_late
 from stepgrid.run.images import Start, distrusting, is_managed, keep, lacks_results, live_database, prepare
+from stepgrid.run.step import refuse_unknown_kinds
 from stepgrid.store.active_run import DiskFull
 from stepgrid.store.attempts import heartbeat
 from stepgrid.store.paths import RESULT_FILE
@@ -106,6 +107,7 @@ def _measure_or_refuse(attempt: Attempt) -> Status:
 def _measure(attempt: Attempt) -> None:
     job = attempt.job
     _refuse_unsupported_parent(job)
+    refuse_unknown_kinds(job.stage)
     accepted = options.check(job, job.stage)
     options.check_later(job)
     chain = (*job.ancestors(), job.stage)  # a stage before it may have to be replayed

@@ -33,7 +33,7 @@ from stepgrid.host.processes.supervision import (
 from stepgrid.host.sampling import Sampler
 from stepgrid.language.files import holds_data
 from stepgrid.model.figures import ParseError
-from stepgrid.model.plan import Command, PlannedStep, input_paths
+from stepgrid.model.plan import Command, PlannedStage, PlannedStep, input_paths
 from stepgrid.model.search import SEARCH, with_value
 from stepgrid.model.units import duration, exact_size
 from stepgrid.plugins import hit_rate
@@ -53,6 +53,7 @@ from stepgrid.plugins.registry import (
     parse_step,
     power_setting,
     require_runner,
+    runner,
     server_engine,
 )
 from stepgrid.plugins.server import ClientEnvironment
@@ -90,6 +91,14 @@ def seconds_allowed(command: Command, estimate: float) -> float:
     """The declared duration, or generously more than the estimate, and a grace on top."""
     grace = float(os.environ.get("STEPGRID_GRACE") or GRACE)
     return grace + (max(FLOOR, FACTOR * estimate) if command.duration is None else command.duration)
+
+
+def refuse_unknown_kinds(stage: PlannedStage) -> None:
+    """Refuse a plan of another version; the run that starts the jobs refuses what this one cannot run."""
+    for step in stage.steps:
+        if runner(step.kind) is None:
+            message = f"this version checks and plans steps of kind {step.kind}; it cannot run them yet"
+            raise StageError(message, step.name)
 
 
 class StepEnd(NamedTuple):

@@ -257,19 +257,17 @@ def unsupported_recipes(builds: Sequence[PlannedBuild]) -> list[str]:
         # packages may bring extensions
         parts = [name for name in ("patches", "flags", "extensions") if build.recipe.get(name)]
         parts = [name for name in parts if (kind, name) != ("debian", "extensions")]
-        if kind and parts and not (parts == ["flags"] and _only_choose_programs(build)):
+        if kind in READY and parts == ["flags"]:
+            engine, flags = registry.engine(build.engine), build.recipe["flags"]
+            is_choice = isinstance(engine, DeclaredBuilds) and isinstance(flags, Mapping) and engine.only_choose(flags)
+            parts = [] if is_choice else parts  # a choice among the programs of a package
+        if kind and parts:
             names = " and ".join(f"`{name}`" for name in parts)
             sentences.append(
                 f"{_position(build)}the binaries of `source: {kind}` are made already: no {names} for them; "
                 "leave them out, or build from source"
             )
     return sentences
-
-
-def _only_choose_programs(build: PlannedBuild) -> bool:
-    kind, flags = registry.engine(build.engine), build.recipe.get("flags")
-    is_choice = isinstance(kind, DeclaredBuilds) and isinstance(flags, Mapping) and kind.only_choose(flags)
-    return is_choice and any(source in build.source for source in READY)
 
 
 def _probes(spec: str, builds: Sequence[PlannedBuild], stages: Sequence[PlannedStage]) -> Iterator[str]:
