@@ -15,13 +15,7 @@ from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from stepgrid.cli.failures import CommandError
-from stepgrid.cli.spec_arguments import (
-    add_narrowing,
-    check_scales,
-    compile_spec,
-    print_warnings,
-    spec_error,
-)
+from stepgrid.cli.spec_arguments import add_narrowing, check_scales, compile_spec, print_warnings, spec_error
 from stepgrid.errors import FINE, PROBLEMS, StepgridError
 from stepgrid.host.terminal_output import folded
 from stepgrid.language.lock_file import spec_path

@@ -291,7 +291,9 @@ class Usage:
     def figures(self, operations: float | None) -> Figures:
         """Averages over the step; a figure whose inputs are missing is absent."""
         size = _last(sample[COLUMNS["database_bytes",]] for sample in self._samples)
-        processes = {**self._client(), **self._server()}
+        # the step's own processes began with it: the kernel has what they used when they end
+        cpu = self._cpu(self._group("process")) if self._part.is_partial else cpu_seconds(self._record)
+        processes = {"client_cpu_seconds": cpu, "process_max_rss_bytes": self._record.get("max_rss"), **self._server()}
         processes |= _client_and_server(processes)
         figures = {**self._sampled(), **processes, "database_bytes": size}
         return {
@@ -339,11 +341,6 @@ class Usage:
         parts = [sample[first : first + len(SECTIONS[section])] for sample in samples or self._part.samples]
         lines = [part for part in parts if any(value == value for value in part)]
         return {name: [line[at] for line in lines] for at, name in enumerate(SECTIONS[section])}
-
-    def _client(self) -> dict[str, float | None]:
-        """The step's own processes began with it: the kernel has what they used when they end."""
-        cpu = self._cpu(self._group("process")) if self._part.is_partial else cpu_seconds(self._record)
-        return {"client_cpu_seconds": cpu, "process_max_rss_bytes": self._record.get("max_rss")}
 
     def _server(self) -> dict[str, float | None]:
         """A server ran before the step, and goes on after it."""
