@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from stepgrid.bisect.measurement import Decision
 from stepgrid.bisect.question import Candidate, Request
+from stepgrid.bisect.search import Measure
 from stepgrid.bisect.session import State, load_state
 from stepgrid.store.store import Store
 
@@ -17,7 +17,7 @@ def test_decisions_are_kept(tmp_path: Path):
     store = Store(tmp_path / "outputs")
     assert load_state(store, REQUEST) is None
     state = State(store.bisect(REQUEST.key), REQUEST, [Candidate("1", "1"), Candidate("2", "2", "2024-05-06", "x")])
-    state.decide(Decision((0, 1), 3, "the two ends"))
+    state.decide(Measure((0, 1), 3, "the two ends"))
     assert load_state(store, REQUEST) == state
     assert load_state(store, replace(REQUEST, by=0.1)) is None
     (state.folder / "search.json").write_text('{"candidates": 1}')

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from stepgrid.bisect.question import Candidate, Request, SearchError
+from stepgrid.bisect.search import Measure
 from stepgrid.errors import PROBLEMS, USAGE
 from stepgrid.host.processes.signals import die_with_parent
 from stepgrid.language.problems import SpecError, format_problems, nearest
@@ -27,14 +28,6 @@ from stepgrid.summarize.report_files import current_report
 from stepgrid.workflow import plan_cache
 
 _LOST = (Status.FAILED, Status.UNSUPPORTED, Status.BLOCKED, Status.ELSEWHERE)
-
-
-class Decision(NamedTuple):
-    """A number of loads of each of these candidates, by their indexes."""
-
-    candidates: tuple[int, ...]
-    loads: int
-    why: str
 
 
 class Stopped(Exception):
@@ -59,20 +52,19 @@ class Measurement:
     claim: Mapping[str, Any] | None
     candidates: Sequence[Candidate]
     _plans: dict[tuple[str, ...], tuple[Plan, str]] = field(default_factory=dict)
-    _readings: dict[tuple[str, ...], Mapping[int, Reading]] = field(default_factory=dict)
 
-    def plan(self, decision: Decision) -> Plan:
+    def plan(self, decision: Measure) -> Plan:
         return self._compile(decision)[0]
 
-    def report(self, decision: Decision) -> Report:
+    def report(self, decision: Measure) -> Report:
         return current_report(self.store, self.plan(decision))
 
-    def is_over(self, decision: Decision, retry: bool = False) -> bool:
+    def is_over(self, decision: Measure, retry: bool = False) -> bool:
         """Tell whether everything was measured, or failed; failures are tried again only with `retry`."""
         nodes = StatusReader(self.store, self.plan(decision)).read().nodes.values()
         return all(node.status is Status.DONE or (node.status in _LOST and not retry) for node in nodes)
 
-    def run(self, decision: Decision) -> None:
+    def run(self, decision: Measure) -> None:
         """Run the candidates and repeat what the run prints, without warnings of the spec, which were printed."""
         request, warnings = self.request, set(self._compile(decision)[1].splitlines())
         options = [*(["--scale", request.scale] if request.scale else [])]
@@ -89,14 +81,8 @@ class Measurement:
         if process.returncode in (PROBLEMS, USAGE):
             raise SearchError("the run was refused, as it says above")
 
-    def readings(self, decision: Decision) -> Mapping[int, Reading]:
-        """Read figures; raise Stopped where some are missing and nothing failed."""
-        key = self._sets(decision)
-        if key not in self._readings:
-            self._readings[key] = dict(self._read(decision))
-        return self._readings[key]
-
-    def _read(self, decision: Decision) -> Iterator[tuple[int, Reading]]:
+    def readings(self, decision: Measure) -> Iterator[tuple[int, Reading]]:
+        """Yield candidates and their figures; raise Stopped where some are missing and nothing failed."""
         report, plan = self.report(decision), self.plan(decision)
         statuses = StatusReader(self.store, plan).read().nodes
         for index in decision.candidates:
@@ -139,7 +125,7 @@ class Measurement:
         metrics = {name for run in runs if run.step == request.step for name in run.metrics}
         return f"`{request.step}` of `{label}` has no figure `{request.metric}`; {nearest(request.metric, metrics)}"
 
-    def _compile(self, decision: Decision) -> tuple[Plan, str]:
+    def _compile(self, decision: Measure) -> tuple[Plan, str]:
         key = self._sets(decision)
         if key not in self._plans:
             request = plan_cache.Request(self.request.spec, self.request.scale, self.request.only, key)
@@ -149,7 +135,7 @@ class Measurement:
                 raise SearchError(format_problems(error.problems)) from None
         return self._plans[key]
 
-    def _sets(self, decision: Decision) -> tuple[str, ...]:
+    def _sets(self, decision: Measure) -> tuple[str, ...]:
         return override_spec(
             self.request, self.claim, [self.candidates[index] for index in decision.candidates], decision.loads
         )

@@ -21,6 +21,7 @@ from stepgrid.summarize import formats
 from stepgrid.summarize.charts import drawing
 from stepgrid.summarize.charts.drawing import Scale
 from stepgrid.summarize.html_page import render
+from stepgrid.summarize.statistics.confidence_intervals import special
 
 _MOST_ERRORS = 3.5  # standard errors from its level: it may belong to neither
 _ALMOST = 0.999
@@ -71,10 +72,8 @@ class Findings:
 
     def _ratio(self, change: ChangePoint, distance: float, loads: tuple[float, float]) -> str:
         """Show a ratio with its interval of 95 %, by the noise of all loads."""
-        from scipy.special import stdtrit
-
         error = change.noise_of_load * math.sqrt(1 / loads[0] + 1 / loads[1])
-        half = float(stdtrit(change.freedom, 0.975)) * error
+        half = special("stdtrit", change.freedom, 0.975) * error
         sign = -1 if self.evidence.lower_is_better else 1
         low, high = sorted(math.exp(sign * (distance + side)) for side in (-half, half))
         return units.ratio_with_interval(math.exp(sign * distance), low, high)
@@ -191,28 +190,19 @@ def show_probability(share: float) -> str:
 
 
 def _chart(findings: Findings, change: ChangePoint) -> str:
-    return draw_candidates(
-        "Figures of each load, and the probability of each candidate",
-        [candidate.name for candidate in findings.candidates],
-        [findings.readings.get(index, Reading()).figures for index in range(len(findings.candidates))],
-        [0.0, *change.probability.tolist()],
-        findings.request.subject,
-    )
-
-
-def draw_candidates(
-    title: str, names: Sequence[str], figures: Sequence[Sequence[float]], shares: Sequence[float], figure: str
-) -> str:
-    """Draw the figures of each candidate above how probable each is to be the one that is looked for."""
+    """Draw the figures of each candidate above how probable each is to be the first bad one."""
+    names = [candidate.name for candidate in findings.candidates]
+    figures = [findings.readings.get(index, Reading()).figures for index in range(len(names))]
+    shares = [0.0, *change.probability.tolist()]
     edge, top, width, height, gap, bars = 60.0, 20.0, 620.0, 200.0, 24.0, 70.0
-    y = drawing.scale([value for row in figures for value in row] or [1.0], top + height, top)
+    y = drawing.scale([value for row in figures for value in row], top + height, top)
     foot = top + height + gap + bars
     share_scale = Scale(0.0, 1.0, foot, foot - bars)
     parts = [
-        drawing.y_axis(y, edge, edge + width, figure),
+        drawing.y_axis(y, edge, edge + width, findings.request.subject),
         drawing.y_axis(share_scale, edge, edge + width, "probability"),
     ]
-    step = width / max(len(names), 1)
+    step = width / len(names)
     stride = 1 + int(len(names) * 14 // width)  # of the names as many as have room
     for number, (name, row, share) in enumerate(zip(names, figures, shares, strict=True)):
         x, level = edge + (number + 0.5) * step, share_scale(share)
@@ -225,4 +215,5 @@ def draw_candidates(
             spot = x + 4, foot + 12
             turned = f"rotate(-60 {spot[0]:g} {spot[1]:g})"
             parts.append(f'<g transform="{turned}">{drawing.text(spot, name, "end")}</g>')
+    title = "Figures of each load, and the probability of each candidate"
     return drawing.svg(title, edge + width + 8, foot + drawing.text_width(names) * 0.9 + 20, *parts)

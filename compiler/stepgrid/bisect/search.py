@@ -10,10 +10,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import fmean, median, variance
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from stepgrid.summarize.statistics.confidence_intervals import special
 
 Array: TypeAlias = NDArray[np.float64]
 Samples: TypeAlias = Mapping[int, Sequence[float]]  # candidate -> logarithms, one for each load; less is worse
@@ -50,8 +52,7 @@ class Evidence:
         return len(self.samples.get(candidate, ()))
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(NamedTuple):
     """A step: so many loads of each candidate, those that it has among them."""
 
     candidates: tuple[int, ...]
@@ -113,10 +114,10 @@ def _end_probabilities(question: Question, evidence: Evidence) -> tuple[float, f
     if question.threshold is None:
         error, distance = noise * math.sqrt(1 / len(good) + 1 / len(bad)), fmean(good) - fmean(bad)
         smallest = question.smallest / 2
-        return _probability(distance / error, freedom), _probability((distance - smallest) / error, freedom)
+        return special("stdtr", freedom, distance / error), special("stdtr", freedom, (distance - smallest) / error)
     over = (fmean(good) - question.threshold) / (noise / math.sqrt(len(good)))
     under = (question.threshold - fmean(bad)) / (noise / math.sqrt(len(bad)))
-    probability = min(_probability(over, freedom), _probability(under, freedom))
+    probability = special("stdtr", freedom, min(over, under))
     return probability, probability
 
 
@@ -126,16 +127,10 @@ def _confirm(evidence: Evidence, change: ChangePoint, low: int, high: int) -> Me
     if loads >= LEAST:
         good, bad = evidence.samples[low], evidence.samples[high]
         error = change.noise_of_load * math.sqrt(1 / len(good) + 1 / len(bad))
-        is_different = _probability((fmean(good) - fmean(bad)) / error, change.freedom) >= 1 - _TWO_SIDED
+        is_different = special("stdtr", change.freedom, (fmean(good) - fmean(bad)) / error) >= 1 - _TWO_SIDED
         if is_different or loads >= MOST:
             return None
     return Measure((low, high), max(LEAST, loads + 1), "the two neighbours of the change, in turn")
-
-
-def _probability(distance: float, freedom: float) -> float:
-    from scipy.special import stdtr
-
-    return float(stdtr(freedom, distance))
 
 
 def _most_informative(question: Question, evidence: Evidence, change: ChangePoint) -> Measure | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from stepgrid.bisect.measurement import Decision, Measurement, Reading
+from stepgrid.bisect.measurement import Measurement, Reading
 from stepgrid.bisect.question import (
     Candidate,
     Request,
@@ -42,9 +42,9 @@ class State:
     folder: Path
     request: Request
     candidates: Sequence[Candidate]
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[Measure] = field(default_factory=list)
 
-    def decide(self, decision: Decision) -> None:
+    def decide(self, decision: Measure) -> None:
         """Save a decision before it is measured: a search that is killed then goes on with it."""
         self.decisions.append(decision)
         self.save()
@@ -62,7 +62,7 @@ def load_state(store: Store, request: Request) -> State | None:
     try:
         candidates = [Candidate(*map(str, fields)) for fields in record["candidates"]]
         decisions = [
-            Decision(tuple(map(int, indexes)), int(loads), str(why)) for indexes, loads, why in record["decisions"]
+            Measure(tuple(map(int, indexes)), int(loads), str(why)) for indexes, loads, why in record["decisions"]
         ]
     except (KeyError, TypeError, ValueError):
         return None
@@ -87,9 +87,8 @@ class Bisection:
         while isinstance(step := next_step(self.question, self.evidence), Measure):
             names = ", ".join(self.state.candidates[index].name for index in step.candidates)
             _say(f"measure {names} ({counted(step.loads, 'load')}): {step.why}")
-            decision = Decision(step.candidates, step.loads, step.why)
-            self.state.decide(decision)
-            self._measure(decision)
+            self.state.decide(step)
+            self._measure(step)
         return Findings(self.state.request, self.state.candidates, step, dict(self.readings), self.evidence)
 
     @property
@@ -114,10 +113,10 @@ class Bisection:
         unusable = frozenset(self.readings.keys() - samples.keys())
         return Evidence(samples, unusable, frozenset(samples), self.is_lower_better)
 
-    def _measure(self, decision: Decision, retry: bool = False) -> None:
+    def _measure(self, decision: Measure, retry: bool = False) -> None:
         if not self.measurement.is_over(decision, retry):
             self.measurement.run(decision)
-        for index, reading in self.measurement.readings(decision).items():
+        for index, reading in list(self.measurement.readings(decision)):
             if reading.lacking and reading != self.readings.get(index):
                 _say(f"skip {self.state.candidates[index].name}: {reading.lacking}")
             self.readings[index] = reading
@@ -134,7 +133,7 @@ class Session:
         """Estimate the cost of the search; nothing is measured."""
         search = self._search()
         expected = forecast(search.question)
-        pair = Decision(search.question.ends, 1, "")
+        pair = Measure(search.question.ends, 1, "")
         stages = preview_run(search.measurement.plan(pair), self.store).nodes
         seconds = sum(node.seconds or 0.0 for node in stages if not node.status.is_build) / 2
         time, longest = duration(seconds * expected.loads), duration(seconds * expected.most_loads)
@@ -172,7 +171,7 @@ class Session:
     def _compare_pair(self, answer: Found, search: Bisection) -> tuple[list[str], str]:
         """List defaults that differ between the last good and the first bad one, and the page of both."""
         ends = answer.low, answer.high
-        pair = Decision(ends, min(len(search.readings[index].figures) for index in ends), "")
+        pair = Measure(ends, min(len(search.readings[index].figures) for index in ends), "")
         search.measurement.report(pair)
         plan = search.measurement.plan(pair)
         builds = {cell.labels[BUILD]: cell.build for cell in plan.cells}
