@@ -217,7 +217,7 @@ def test_a_ratio_has_the_interval_of_its_table(report: Report, expect: str, is_i
     rows = (row for row in report.comparisons.all[0].rows if row.step == "readww")
     interval = next(row.entries[1] for row in rows if row.labels == (NEW, "1")).interval
     assert interval is not None
-    evidence = ClaimEvidence(interval=ratio_intervals(report.comparisons.all).interval)
+    evidence = ClaimEvidence(intervals=ratio_intervals(report.comparisons.all))
     low, high = (1 / interval.high, 1 / interval.low) if is_inverse else (interval.low, interval.high)
     assert f"[{low:.2f}, {high:.2f}]" in numbers(claim(report, expect, evidence=evidence, **READS))[0]
 

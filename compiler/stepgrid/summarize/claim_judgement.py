@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 from statistics import fmean, stdev
 from typing import NamedTuple
@@ -23,6 +23,7 @@ from stepgrid.model.status import Status
 from stepgrid.plan.report_check import SIMILAR, Arithmetic, Comparison, Figure, Number, Value, evaluate, figures
 from stepgrid.plugins import metrics
 from stepgrid.plugins.layout import STEP
+from stepgrid.summarize.comparisons.comparison import RatioIntervals
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, inverse, moved, special
@@ -40,22 +41,18 @@ _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _ORDERS = {">": float.__gt__, ">=": float.__ge__, "<": float.__lt__, "<=": float.__le__}
 _TESTS = {**_ORDERS, "==": float.__eq__, "!=": float.__ne__, SIMILAR: float.__eq__}
 
-IntervalOf = Callable[[str, Point, Point], Interval | None]
-
 
 @dataclass(frozen=True, slots=True)
 class ClaimEvidence:
-    """Noise floor and interval that the report has of a metric at two points, and the smallest effect."""
+    """Noise floor that the report has of a metric at two points, its intervals, and the smallest effect."""
 
-    floor: Callable[[str, Point, Point], float | None] = lambda _, __, ___: None
-    interval: IntervalOf = lambda _, __, ___: None
-    alpha: float = ALPHA
-    of_loads: Callable[[Callable[[int], bool]], IntervalOf] = lambda _: lambda _, __, ___: None
+    floor: Callable[[str, Point, Point], float | None] = lambda *_: None
+    intervals: RatioIntervals = field(default_factory=RatioIntervals)
     effect: float = SMALLEST_EFFECT
 
     def restrict(self, is_counted: Callable[[int], bool]) -> ClaimEvidence:
         """Forget the other loads."""
-        return replace(self, interval=self.of_loads(is_counted))
+        return replace(self, intervals=self.intervals.of_loads(is_counted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +131,7 @@ def _with_noise(
     scaled = _scaled(bare.comparison, points, loads) if len(names) == 1 else None
     interval = None
     if scaled and len(pairs) == 2:
-        interval = evidence.interval(
-            own_name(scaled.over.metric, points[scaled.over]), points[scaled.over], points[scaled.under]
-        )
+        interval = evidence.intervals.interval(next(iter(names)), points[scaled.over], points[scaled.under])
     floor = highest[next(iter(names))] if len(names) == 1 else None
     return replace(
         bare,

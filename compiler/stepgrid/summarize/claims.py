@@ -253,7 +253,7 @@ def _judged(claim: Mapping[str, Json], scope: _Scope) -> Claim:
     where = _where(claim)
     choices = _choices(statement, where, scope.points)
     leaves = [[make_leaf(part, chosen, scope.evidence) for part in comparisons(statement)] for _, chosen in choices]
-    outcomes = decide([leaf for row in leaves for leaf in row], scope.evidence.alpha)
+    outcomes = decide([leaf for row in leaves for leaf in row], scope.evidence.intervals.alpha)
     names = [STEP, *(axis.name for axis in scope.axes)]
     by_name = {name: {labels.get(name) for labels, _ in choices} for name in names}
     cases = []

@@ -13,13 +13,10 @@ from stepgrid.model.result_schema import QUERY_PLANS
 from stepgrid.model.table import Table
 from stepgrid.plan.actions import arms, choose_base
 from stepgrid.plugins.metrics import metric_name
-from stepgrid.summarize import claim_judgement, report_tables
+from stepgrid.summarize import report_tables
+from stepgrid.summarize.claim_judgement import ClaimEvidence
 from stepgrid.summarize.claims import Claim, judge_claims
-from stepgrid.summarize.comparisons import (
-    builds,
-    comparison_axes,
-    decisions,
-)
+from stepgrid.summarize.comparisons import builds, comparison_axes, decisions
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, Comparison, ratio_intervals
 from stepgrid.summarize.comparisons.comparison_axes import Section
@@ -133,12 +130,8 @@ def make_report(
         version_ladder(axes, points, evidence, setup.metric),
         date_ladder(axes, points, measured, evidence) if setup.metric.name == QPS else None,
     )
-    claim_evidence = claim_judgement.ClaimEvidence(
-        lambda metric, point, other: evidence.floor(point, other, axes, metric),
-        intervals.interval,
-        alpha,
-        lambda is_included: intervals.of_loads(is_included).interval,
-        evidence.effect,
+    claim_evidence = ClaimEvidence(
+        lambda metric, point, other: evidence.floor(point, other, axes, metric), intervals, evidence.effect
     )
     limits = decisions.Limits(header.until, evidence.effect, costs) if header.until else None
     return Report(

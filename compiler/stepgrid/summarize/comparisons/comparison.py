@@ -212,7 +212,7 @@ class PairRatio(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class RatioIntervals:
     _families: Sequence[Sequence[Pair]] = ()  # pairs of each step and base
-    _alpha: float = ALPHA
+    alpha: float = ALPHA
     _ratios: dict[str, dict[Places, PairRatio]] = field(default_factory=dict)  # by metric
 
     def of_loads(self, is_included: Callable[[int], bool]) -> RatioIntervals:
@@ -222,7 +222,7 @@ class RatioIntervals:
             for family in self._families
         ]
         measured = [[pair for pair in family if all(point.runs for point in pair)] for family in families]
-        return RatioIntervals(measured, self._alpha)
+        return RatioIntervals(measured, self.alpha)
 
     def pair(self, metric: str, point: Point, base: Point) -> PairRatio | None:
         return self._of_metric(metric).get(_pair_key((point, base)))
@@ -241,13 +241,13 @@ class RatioIntervals:
         if not keys:
             return {}
         ratios = self._of_metric(metric)
-        ratios |= _pair_ratios([[pairs[at] for at, key in keys.items() if key not in ratios]], metric, self._alpha)
+        ratios |= _pair_ratios([[pairs[at] for at, key in keys.items() if key not in ratios]], metric, self.alpha)
         intervals = {at: interval for at, key in keys.items() if (interval := ratios[key].interval)}
         return {at: max(sided.high - sided.ratio, sided.ratio - sided.low) for at, sided in intervals.items()}
 
     def _of_metric(self, metric: str) -> dict[Places, PairRatio]:
         if metric not in self._ratios:
-            self._ratios[metric] = _pair_ratios(self._families, metric, self._alpha)
+            self._ratios[metric] = _pair_ratios(self._families, metric, self.alpha)
         return self._ratios[metric]
 
 
