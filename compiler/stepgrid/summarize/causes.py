@@ -121,8 +121,8 @@ def why(comparison: Comparison, case: Case, setup: Setup, growth: Growth | None 
     plans = plan_changes(setup, case.point, case.base)
     if not case.entry.is_difference:
         return plans
-    patches = setup.builds[build].patches if (build := _build(comparison, case.point)) in setup.builds else ()
-    changes = [*plans, *(f"patch {name}" for name in patches)]
+    build = setup.builds.get(case.point.runs[0].build_id) if BUILD in comparison.layout.base else None
+    changes = [*plans, *(f"patch {name}" for name in (build.patches if build else ()))]
     defaults = default_changes(comparison, case.point, setup)
     texts = [cause.text for cause in causes(case.point, case.base, growth)]
     if len(defaults) <= MOST_DEFAULTS:
@@ -155,17 +155,9 @@ def _plans(plans: Facts, point: Point) -> dict[str, list[str]]:
 
 def default_changes(comparison: Comparison, arm: Point, setup: Setup) -> list[str]:
     """List defaults of options that the spec leaves to the builds, where these are compared with the base's."""
-    if not setup.defaults or _base_labels(comparison).get(BUILD) != setup.defaults.base:
+    if not setup.defaults or comparison.layout.base.get(BUILD) != setup.defaults.base:
         return []
     return [f"default {change}" for change in setup.defaults.changes(arm.runs[0].build)]
-
-
-def _build(comparison: Comparison, arm: Point) -> str:
-    return arm.runs[0].build_id if BUILD in _base_labels(comparison) else ""
-
-
-def _base_labels(comparison: Comparison) -> dict[str, str | None]:
-    return dict(zip(comparison.layout.across, comparison.arms[0], strict=True))
 
 
 def why_table(comparison: Comparison, setup: Setup, details: StepDetails, most: int | None = None) -> Table | None:
