@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 from stepgrid.host.terminal_output import INDENT, Paint, wrap
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD
 from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT, Table
+from stepgrid.model.table import ABSENT, NOTHING, Cell, Table
 from stepgrid.model.units import counted, percent
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.store.store import BRIEF_WIDTHS, Store
@@ -347,16 +346,6 @@ _MEANINGS = {
 }
 
 
-class _Text(NamedTuple):
-    text: str
-    style: str | None = None
-
-
-class _Line(NamedTuple):
-    label: str
-    cells: Sequence[_Text]
-
-
 def brief_by_width(report: Report, page: Path) -> dict[str, list[str]]:
     """Write the lines for each width, with colours, which whoever prints them elsewhere takes away."""
     return {str(width): brief_lines(report, page, width, Paint(is_coloured=True)) for width in BRIEF_WIDTHS}
@@ -426,7 +415,7 @@ def _next_command(report: Report) -> str:
     return next((command for command in commands if command.endswith("--disturbed")), commands[0])
 
 
-# Table: a row for each point or, of many points, for each step
+# Table: a row for each point or, of many points, for each step; the kind of a cell is its verdict
 
 
 def _table(report: Report, width: int, paint: Paint) -> list[str]:
@@ -435,18 +424,16 @@ def _table(report: Report, width: int, paint: Paint) -> list[str]:
     comparison = report.comparisons.leading[0]
     is_pooled = len(comparison.rows) > MOST_ROWS and bool(comparison.pooled)
     rows = [*_pooled_rows(comparison)] if is_pooled else _point_rows(comparison)
-    head = _head(comparison, is_pooled)
-    lines = [head, *rows[:MOST_ROWS]]
+    lines = [_head(comparison, is_pooled), *rows[:MOST_ROWS]]
     if not is_pooled and len(comparison.steps) == 1 and len(rows) > 1:
         lines += _pooled_rows(comparison)
-    columns = zip(*((line.label, *(cell.text for cell in line.cells)) for line in lines), strict=True)
-    widths = [max(map(len, column)) for column in columns]
+    widths = [max(len(cell.text) for cell in column) for column in zip(*lines, strict=True)]
     count = next((count for count in range(len(widths), 2, -1) if sum(widths[:count]) + 3 * count <= width), 2)
     texts = []
     for line in lines:
-        cells = zip(line.cells, widths[1:count], strict=False)
-        parts = [f"{paint(cell.text, cell.style)}{' ' * (width - len(cell.text))}" for cell, width in cells]
-        texts.append("   ".join([f"{INDENT}{line.label:<{widths[0]}}", *parts]).rstrip())
+        cells = zip(line[:count], widths, strict=False)
+        parts = [f"{paint(cell.text, _STYLES.get(cell.kind))}{' ' * (room - len(cell.text))}" for cell, room in cells]
+        texts.append(f"{INDENT}{'   '.join(parts)}".rstrip())
     omitted = [(len(rows) - MOST_ROWS, "row"), (len(widths) - count, "arm")]
     if names := ", ".join(counted(number, noun) for number, noun in omitted if number > 0):
         texts.append(f"{INDENT}and {names} more: stepgrid report {spec_words(report.setup)} --all")
@@ -470,18 +457,16 @@ def _title(metric: ComparedMetric) -> str:
     return metric.title if has_unit or not metric.unit else f"{metric.title} ({metric.unit})"
 
 
-def _head(comparison: Comparison, is_pooled: bool) -> _Line:
+def _head(comparison: Comparison, is_pooled: bool) -> tuple[Cell, ...]:
     """Name the base in full, and the arms by their labels."""
     is_short = len(comparison.layout.across) == 1 and comparison.layout.across != (BUILD,)
     names = [name.partition("=")[2] if is_short else name for name in comparison.arm_names]
-    title = _title(comparison.metric)
-    if is_pooled:
-        return _Line(f"{title} / {comparison.base}", [*map(_Text, names)])
-    step = f"{comparison.steps[0]} " if len(comparison.steps) == 1 else ""
-    return _Line(f"{step}{title}", [_Text(comparison.base), *map(_Text, names)])
+    step, title = f"{comparison.steps[0]} " if len(comparison.steps) == 1 else "", _title(comparison.metric)
+    texts = [f"{title} / {comparison.base}"] if is_pooled else [f"{step}{title}", comparison.base]
+    return tuple(map(Cell, (*texts, *names)))
 
 
-def _point_rows(comparison: Comparison) -> list[_Line]:
+def _point_rows(comparison: Comparison) -> list[tuple[Cell, ...]]:
     """List all rows; of too many, those with the largest differences first."""
     distances = [max(entry.distance for entry in row.entries) for row in comparison.rows]
     ranked = sorted(range(len(distances)), key=lambda index: -distances[index])
@@ -490,31 +475,30 @@ def _point_rows(comparison: Comparison) -> list[_Line]:
     for row in (comparison.rows[index] for index in (*sorted(ranked[:MOST_ROWS]), *ranked[MOST_ROWS:])):
         name = comparison.point_name(row) if is_one_step else comparison.where(row)
         label = short_build(name) if comparison.layout.down == (BUILD,) and is_one_step else name or row.step
-        lines.append(_Line(label, [_cell(entry, comparison) for entry in row.entries]))
+        lines.append((Cell(label), *(_cell(entry, comparison) for entry in row.entries)))
     return lines
 
 
-def _pooled_rows(comparison: Comparison) -> Iterator[_Line]:
+def _pooled_rows(comparison: Comparison) -> Iterator[tuple[Cell, ...]]:
     """Yield a row for each step with the ratios over all of its points."""
     for step in comparison.steps:
-        ratios = {pooled.name: _ratio_text(pooled.verdict, pooled.ratio) for pooled in comparison.pooled_of(step)}
+        ratios = {pooled.name: _ratio_cell(pooled.verdict, pooled.ratio) for pooled in comparison.pooled_of(step)}
         if ratios:
-            cells = [ratios.get(name, _Text("-")) for name in comparison.arm_names]
-            is_table = len(comparison.rows) > MOST_ROWS
-            yield _Line(step, cells) if is_table else _Line("over all", [_Text(""), *cells])
+            heads = (step,) if len(comparison.rows) > MOST_ROWS else ("over all", "")
+            yield (*map(Cell, heads), *(ratios.get(name, Cell(NOTHING)) for name in comparison.arm_names))
 
 
-def _cell(entry: Entry, comparison: Comparison) -> _Text:
+def _cell(entry: Entry, comparison: Comparison) -> Cell:
     spread = entry.point.spread(comparison.metric.name) if entry.point else None
     figure = short_figure(spread[0]) if spread else "-" if entry.kind == ABSENT else entry.kind
     if entry.kind != RATIO or entry.ratio is None:
-        return _Text(figure)
-    ratio = _Text(f"*{units.times(entry.ratio)}") if entry.refusal else _ratio_text(entry.verdict, entry.ratio)
-    return _Text(f"{figure} {ratio.text}", ratio.style)
+        return Cell(figure)
+    ratio = Cell(f"*{units.times(entry.ratio)}") if entry.refusal else _ratio_cell(entry.verdict, entry.ratio)
+    return Cell(f"{figure} {ratio.text}", ratio.kind)
 
 
-def _ratio_text(verdict: str | None, ratio: float) -> _Text:
-    return _Text(f"{_MARKS.get(verdict or '', '')}{units.times(ratio)}", _STYLES.get(verdict or ""))
+def _ratio_cell(verdict: str | None, ratio: float) -> Cell:
+    return Cell(f"{_MARKS.get(verdict or '', '')}{units.times(ratio)}", verdict or "")
 
 
 def short_figure(value: float) -> str:
@@ -525,9 +509,9 @@ def short_figure(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _legend(report: Report, comparison: Comparison, lines: Sequence[_Line], width: int) -> list[str]:
+def _legend(report: Report, comparison: Comparison, lines: Sequence[tuple[Cell, ...]], width: int) -> list[str]:
     """Explain the marks of a table, in two lines at most."""
-    cells = " ".join(cell.text for line in lines[1:] for cell in line.cells)
+    cells = " ".join(cell.text for line in lines[1:] for cell in line[1:])
     effect = percent(report.setup.effect)
     arrows = [f"{ARROWS[word]} {word}" for word in comparison.metric.verdicts if ARROWS[word] in cells]
     parts = [f"{', '.join(arrows)}: the whole 95 % interval is more than {effect} from 1"] if arrows else []
