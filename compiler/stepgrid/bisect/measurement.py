@@ -121,8 +121,8 @@ class Measurement:
         request = self.request
         if self.claim:
             return f"`{label}` has no figures of the claim `{request.claim}`"
-        runs = (run for section in report.comparisons.sections for point in section.points for run in point.runs)
-        metrics = {name for run in runs if run.step == request.step for name in run.metrics}
+        sections = [section for section in report.comparisons.sections if section.step == request.step]
+        metrics = {name for section in sections for run in section.runs for name in run.metrics}
         return f"`{request.step}` of `{label}` has no figure `{request.metric}`; {nearest(request.metric, metrics)}"
 
     def _compile(self, decision: Measure) -> tuple[Plan, str]:

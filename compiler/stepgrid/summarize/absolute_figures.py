@@ -60,8 +60,7 @@ def meanings(report: Report) -> list[tuple[str, str]]:
     """Return heading and definition of the columns that some table has."""
     from stepgrid.plugins.metrics import METRICS as DEFINED
 
-    points = [point for section in report.comparisons.sections for point in section.points]
-    names = {name for point in points for run in point.runs for name in run.metrics}
+    names = {name for section in report.comparisons.sections for run in section.runs for name in run.metrics}
     columns = [(name, head) for name, head, _ in (*METRICS, *GARBAGE) if name in names and name in DEFINED]
     return [(head, DEFINED[name].definition) for name, head in columns]
 
@@ -91,7 +90,7 @@ def own_metrics(section: Section) -> list[str]:
     """List the metrics that its steps declare: often all that a command prints."""
     from stepgrid.plugins.metrics import METRICS as DEFINED
 
-    names = dict.fromkeys(name for point in section.points for run in point.runs for name in run.metrics)
+    names = dict.fromkeys(name for run in section.runs for name in run.metrics)
     return [name for name in names if name not in DEFINED][:MOST_OWN]
 
 
@@ -106,7 +105,7 @@ def _states(section: Section) -> Iterator[tuple[Point, str | None]]:
 
 
 def _columns(report: Report, section: Section) -> list[tuple[Column, Show]]:
-    names = set[str]().union(*(run.metrics for point in section.points for run in point.runs))
+    names = set[str]().union(*(run.metrics for run in section.runs))
     return [
         (_head("QPS", "median"), _median),
         (_head("lowest-highest", "of the loads"), _range),
@@ -154,7 +153,6 @@ def _steady(report: Report, point: Point, figure: Callable[[Steadiness], float])
 
 def _durations(section: Section) -> Iterator[str]:
     """Say how long a run was: the figures of a short one mean little."""
-    runs = [run.metrics for point in section.points for run in point.runs]
-    seconds = [metrics["seconds"] for metrics in runs if metrics.get("seconds")]
+    seconds = [time for run in section.runs if (time := run.metrics.get("seconds"))]
     if seconds:
         yield f"a run took {' to '.join(dict.fromkeys(map(units.rate, (min(seconds), max(seconds)))))} s"

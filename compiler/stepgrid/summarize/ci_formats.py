@@ -197,7 +197,7 @@ def _load_starts(report: Report) -> Mapping[int, datetime]:
     """Return when the first measured step of each load began."""
     starts: dict[int, datetime] = {}
     for section in report.comparisons.sections:
-        for run in (run for point in section.points for run in point.runs):
+        for run in section.runs:
             if run.started:
                 starts[run.load] = min(starts.get(run.load, run.started), run.started)
     return starts

@@ -409,7 +409,7 @@ def _short_runs(sections: Iterable[Section]) -> Iterator[Doubt]:
     """Tell steps with runs of less than a second, in one doubt."""
     short: dict[str, tuple[float, float]] = {}
     for section in sections:
-        times = [time for point in section.points for run in point.runs if (time := run.metrics.get("seconds"))]
+        times = [time for run in section.runs if (time := run.metrics.get("seconds"))]
         if times and min(times) < SHORT:
             short[section.step] = min(times), max(times)
     if short:

@@ -378,14 +378,9 @@ def subtitle(report: Report) -> str:
 
 
 def _work(report: Report) -> str:
-    steps = [section.step for section in report.comparisons.sections]
-    sizes = [
-        run.metrics["database_bytes"]
-        for section in report.comparisons.sections
-        for point in section.points
-        for run in point.runs
-        if run.metrics.get("database_bytes")
-    ]
+    sections = report.comparisons.sections
+    steps = [section.step for section in sections]
+    sizes = [value for section in sections for run in section.runs if (value := run.metrics.get("database_bytes"))]
     size = f" (database of {units.size(median(sizes))})" if sizes else ""
     return f"{', '.join(steps) if len(steps) <= 3 else counted(len(steps), 'step')}{size}"
 
@@ -395,8 +390,8 @@ def _loads(report: Report) -> str:
     loads = counted(most, "fresh load") if fewest == most else f"{fewest}{DASH}{most} fresh loads"
     runs = f" of {counted(report.setup.runs, 'run')}" if report.setup.runs > 1 else ""
     steps = report.comparisons.leading[0].steps if report.comparisons.leading else []
-    points = [point for section in report.comparisons.sections if section.step in steps for point in section.points]
-    seconds = [run.metrics["seconds"] for point in points for run in point.runs if run.metrics.get("seconds")]
+    runs_of_steps = [run for section in report.comparisons.sections if section.step in steps for run in section.runs]
+    seconds = [time for run in runs_of_steps if (time := run.metrics.get("seconds"))]
     if not seconds:
         return f"{loads}{runs}"
     is_short = max(seconds) < 100  # seconds, with a digit that tells them apart

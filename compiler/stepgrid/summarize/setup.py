@@ -559,7 +559,7 @@ def _quoted(word: str) -> str:
 def dropped_options(sections: Collection[Section], facts: Facts) -> list[str]:
     """List options that a binary lacks and the spec let go: `cache_low_pri_pool_ratio (rocksdb-6.11.4)`."""
     builds: dict[str, dict[str, None]] = {}
-    for run in (run for section in sections for point in section.points for run in point.runs):
+    for run in (run for section in sections for run in section.runs):
         record = facts.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {})
         if record.get("dropped", "[]") != "[]":
             for name in json.loads(record["dropped"]):

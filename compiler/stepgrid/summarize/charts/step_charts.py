@@ -232,8 +232,8 @@ def over_time(report: Report, section: Section, marks: Marks) -> list[Chart]:
 def _series_note(report: Report, section: Section) -> str:
     """Return what the driver says of the figures by second, such as a background writer that counts in them."""
     facts = report.data.facts.get("facts", {})
-    runs = (run for point in section.points for run in point.runs)
-    notes = (facts.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}).get("qps_over_time") for run in runs)
+    names = (f"{run.place[0]}/{run.attempt}/{run.place[1]}" for run in section.runs)
+    notes = (facts.get(name, {}).get("qps_over_time") for name in names)
     return next(filter(None, notes), "")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -37,6 +37,10 @@ class Section:
         """Return the axes that vary here, for words and rows; the builds where none does."""
         varying = tuple(axis.name for axis in self.axes if len(axis.labels) > 1)
         return varying or (BUILD,)
+
+    @property
+    def runs(self) -> Iterator[Run]:
+        return (run for point in self.points for run in point.runs)
 
     def point_name(self, point: Point) -> str:
         """Name a point by the axes that vary: `rocksdb-7.8.3, threads=2`."""
