@@ -18,6 +18,7 @@ from stepgrid.language.sources import TREES, can_move, declared_libraries, sourc
 from stepgrid.lint.rule import Facts, Finding, Rule, Verdict, each_step
 from stepgrid.lint.subject import COUNTED, Subject
 from stepgrid.model.plan import CLIENT, SAME_QUALITY
+from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, size
 from stepgrid.plugins.driver import CountedWork, WriteDurability
 from stepgrid.plugins.engine import DeclaredBuilds, Published, ReadOptions
@@ -55,19 +56,15 @@ def _mixed_quality(subject: Subject) -> Iterator[Finding]:
     """Find builds that will get no verdict, of one engine or of the clients of one step."""
     is_strict = subject.spec.strict == SAME_QUALITY
     if compares_builds(subject):
-        by_engine = defaultdict[str, list[Build]](list)
-        for build in subject.expansion.builds:
-            by_engine[build.engine].append(build)
+        by_engine = group((build.engine, build) for build in subject.expansion.builds)
         for builds in by_engine.values():
             yield from _refused("builds", builds, is_strict)
     axes = subject.expansion.axes
     client_axes = [axis.name for axis in axes if any(CLIENT in (point.params or {}) for point in axis.points)]
     if compares_builds(subject, *client_axes):
         clients = {build.name: build for build in subject.expansion.clients}
-        by_step = defaultdict[str, list[Build]](list)
-        for row in subject.table.rows:
-            if (client := row.step.setup.client) is not None:
-                by_step[row.step.head.name].append(clients[client.name])
+        steps = [row.step for row in subject.table.rows]
+        by_step = group((step.head.name, clients[step.setup.client.name]) for step in steps if step.setup.client)
         for builds in by_step.values():
             yield from _refused("clients", builds, is_strict)
 
@@ -222,15 +219,12 @@ def _shared_beginnings(segments: Sequence[Segment]) -> Iterator[tuple[str, float
     groups = [segments]
     length = 1
     while groups:
-        closer = defaultdict[tuple[int, ...], list[Segment]](list)
-        for group in groups:
-            for segment in group:
-                if len(segment.steps) > length:
-                    closer[tuple(map(id, segment.steps[:length]))].append(segment)
-        groups = [group for group in closer.values() if len(group) > 1]
-        for group in groups:
-            beginning = group[0].steps[:length]
-            yield beginning[-1].head.name, (len(group) - 1) * sum(step.settings.seconds for step in beginning)
+        longer = (segment for members in groups for segment in members if len(segment.steps) > length)
+        closer = group((tuple(map(id, segment.steps[:length])), segment) for segment in longer)
+        groups = [members for members in closer.values() if len(members) > 1]
+        for members in groups:
+            beginning = members[0].steps[:length]
+            yield beginning[-1].head.name, (len(members) - 1) * sum(step.settings.seconds for step in beginning)
         length += 1
 
 
@@ -257,17 +251,17 @@ def _needless_loads(cells: Sequence[Cell], axis: int, before: frozenset[str]) ->
     def precedes(segment: Segment) -> bool:
         return all(step.head.name in before for step in segment.steps)
 
-    groups = defaultdict[tuple[object, ...], list[Cell]](list)
-    for cell in cells:
+    def neighbourhood(cell: Cell) -> tuple[object, ...]:
         points = [point for position, point in enumerate(cell.choice.points) if position != axis]
-        groups[cell.choice.build, id(cell.hardware), *points].append(cell)
+        return cell.choice.build, id(cell.hardware), *points
+
     names, loads_of_cells, loads_of_groups = set[str](), list[Load](), list[Load]()
     changed_options = cache(_changed_options)  # a grid has few loads
-    for group in groups.values():
-        loads = [tuple(filter(precedes, cell.segments)) for cell in group]
-        if any(load == cell.segments for load, cell in zip(loads, group, strict=True)):
+    for members in group((neighbourhood(cell), cell) for cell in cells).values():
+        loads = [tuple(filter(precedes, cell.segments)) for cell in members]
+        if any(load == cell.segments for load, cell in zip(loads, members, strict=True)):
             return set(), 0  # nothing comes after
-        kind = engine(group[0].choice.build.engine)
+        kind = engine(members[0].choice.build.engine)
         patterns = kind.read_options if isinstance(kind, ReadOptions) else ()
         for load in loads:
             options = changed_options(loads[0], load)
@@ -350,10 +344,8 @@ def cache_over_memory(*options: str) -> Rule:
 
 def _shared_programs(subject: Subject) -> Iterator[Finding]:
     """Find builds of a local folder that consist of the programs of other versions, too."""
-    families = defaultdict[str, list[Build]](list)
-    for build in subject.expansion.builds:
-        if "path" in build.source and isinstance(engine(build.engine), DeclaredBuilds):
-            families[build.family].append(build)
+    local = (build for build in subject.expansion.builds if "path" in build.source)
+    families = group((build.family, build) for build in local if isinstance(engine(build.engine), DeclaredBuilds))
     for builds in families.values():
         versions = {build.version for build in builds} - {""}
         finding = next((fault for build in builds for fault in _programs_of_others(build, versions)), None)

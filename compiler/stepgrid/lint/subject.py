@@ -6,7 +6,6 @@ The table has a column per name, so a rule costs what its names vary, not the gr
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -19,6 +18,7 @@ from stepgrid.language.models import Step
 from stepgrid.language.problems import Location
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map, key_location, node_location
+from stepgrid.model.table import group
 from stepgrid.plugins.driver import Counting, StepDescriber
 from stepgrid.plugins.registry import driver
 
@@ -114,10 +114,8 @@ class Places:
     @cached_property
     def _uses(self) -> Mapping[str, Sequence[Step]]:
         """Group steps by name: a spec may have thousands."""
-        uses = defaultdict[str, list[Step]](list)
-        for step in self._document.spec.steps or ():
-            uses[str(step.as_ or step.use or step.name)].append(step)
-        return uses
+        steps = self._document.spec.steps or ()
+        return group((str(step.as_ or step.use or step.name), step) for step in steps)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +140,7 @@ class Table:
     def __init__(self, cells: Sequence[Cell], options: frozenset[str]) -> None:
         self._cells: dict[SegmentKey, list[int]] = {}  # positions of the cells with a segment
         self._groups = self._group(cells, options)
-        self.rows = [row for group in self._groups for row in group.rows]
+        self.rows = [row for step_rows in self._groups for row in step_rows.rows]
         self.column = cache(self._column)
         self.values = cache(lambda name: set(self.column(name)))
 
@@ -184,7 +182,7 @@ class Table:
         if any(name in facts for facts in self._facts):
             return [facts.get(name) for facts in self._facts]
         attribute = "unsupported" if tail == "unsupported" else "value"
-        return [value for group in self._groups for value in group.column(head, attribute)]
+        return [value for step_rows in self._groups for value in step_rows.column(head, attribute)]
 
     @cached_property
     def _facts(self) -> Sequence[Mapping[str, Any]]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from stepgrid.model.status import Status
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 SAME, ABSENT = "same as", "absent"
 WITHOUT_FIGURE = (*(status for status in Status if status is not Status.DONE), SAME)  # kinds of cells
@@ -73,6 +76,14 @@ def columns(names: Iterable[str], labels: Iterable[str], last: bool = True) -> t
     figures = tuple(Column(name) for name in names)
     row_labels = tuple(Column(name, label=True) for name in labels)
     return (*figures, *row_labels) if last else (*row_labels, *figures)
+
+
+def group(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
+    """Collect the values of each key, in their order."""
+    groups: dict[_Key, list[_Value]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def status_cell(status: str) -> Cell:

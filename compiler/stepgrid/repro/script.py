@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from stepgrid.host import files
 from stepgrid.model.plan import SERVICE, Command, PlannedStage, PlannedStep, runs_already
+from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration
 from stepgrid.plugins.driver import Context, RefusedError, absolute_inputs
 from stepgrid.plugins.registry import driver, server_engine
@@ -146,7 +147,7 @@ def _differences(repro: Repro) -> Iterator[str]:
     base, arm = repro.arms
     if base.build != arm.build:
         yield f"the build: {base.build} / {arm.build}"
-    steps: dict[str, list[str]] = {}
+    changes = []
     for one, other in zip(base.steps, arm.steps, strict=False):
         before, after = (
             {**step.settings, **{name: option.value for name, option in step.options.items()}} for step in (one, other)
@@ -154,8 +155,8 @@ def _differences(repro: Repro) -> Iterator[str]:
         for name in dict.fromkeys([*before, *after]):
             if before.get(name) != after.get(name):
                 text = f"`{name}`: {before.get(name, 'unset')} / {after.get(name, 'unset')}"
-                steps.setdefault(text, []).append(other.name)
-    yield from (f"{text}, in {', '.join(names)}" for text, names in steps.items())
+                changes.append((text, other.name))
+    yield from (f"{text}, in {', '.join(names)}" for text, names in group(changes).items())
 
 
 def _omissions(repro: Repro) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -11,6 +10,7 @@ from statistics import fmean, median, variance
 from typing import NamedTuple
 
 from stepgrid.model.plan import MOST_LOADS
+from stepgrid.model.table import group
 from stepgrid.plan.estimate import Preview
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Place
@@ -163,9 +163,7 @@ def choices(forecasts: Sequence[WidthForecast], price: Costs, budget: float, eff
 
 
 def choice(forecasts: Sequence[WidthForecast], price: Costs, effect: float, design: Design) -> Choice:
-    by_step: dict[str, list[WidthForecast]] = defaultdict(list)
-    for row in forecasts:
-        by_step[row.step].append(row)
+    by_step = group((row.step, row) for row in forecasts)
     widths = {step: median(row.width(*design) for row in rows) for step, rows in by_step.items()}
     noisiest = max(widths, key=lambda step: widths[step])
     return Choice(

@@ -21,12 +21,12 @@ from stepgrid.host.sampling import RUNNING
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD
-from stepgrid.model.table import MOST_ROWS, Cell, Column, Table
+from stepgrid.model.table import MOST_ROWS, Cell, Column, Table, group
 from stepgrid.model.units import counted
 from stepgrid.plugins.collector import CLIENT, FUNCTIONS
 from stepgrid.summarize.comparisons.comparison import Case, Comparison
 from stepgrid.summarize.data.functions import Growth, function_times
-from stepgrid.summarize.data.points import Point, group
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import StepDetails
 from stepgrid.summarize.setup import Facts, Setup
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from stepgrid.expand.scope import Label
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD, Axis, Json
-from stepgrid.model.table import Cell, Column, Table
+from stepgrid.model.table import Cell, Column, Table, group
 from stepgrid.plan.report_check import (
     SIMILAR,
     ClaimError,
@@ -37,7 +37,7 @@ from stepgrid.summarize.claim_judgement import (
 )
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import DOUBT
-from stepgrid.summarize.data.points import Point, choose_points, group, label
+from stepgrid.summarize.data.points import Point, choose_points, label
 from stepgrid.summarize.report_tables import Caveat
 from stepgrid.summarize.statistics.verdicts import UNDECIDED
 

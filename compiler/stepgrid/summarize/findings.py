@@ -15,7 +15,7 @@ from typing import NamedTuple
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD
 from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT
+from stepgrid.model.table import ABSENT, group
 from stepgrid.model.table import SAME as SAME_AS
 from stepgrid.model.units import counted, percent
 from stepgrid.summarize.causes import DASH
@@ -92,9 +92,7 @@ def findings(report: Report) -> list[Finding]:
 
 def findings_by_metric(report: Report) -> dict[ComparedMetric, list[Finding]]:
     """List the answers by each metric, the leading one first."""
-    by_metric: dict[ComparedMetric, list[Comparison]] = {}
-    for comparison in report.comparisons.all:
-        by_metric.setdefault(comparison.metric, []).append(comparison)
+    by_metric = group((comparison.metric, comparison) for comparison in report.comparisons.all)
     return {metric: _findings(report, comparisons) for metric, comparisons in by_metric.items()}
 
 

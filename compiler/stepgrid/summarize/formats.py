@@ -15,7 +15,7 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from stepgrid.host.terminal_output import INDENT, WIDTH, wrap
-from stepgrid.model.table import NOTHING, Cell, Column, Table
+from stepgrid.model.table import NOTHING, Cell, Column, Table, group
 
 # Plain text, no wider than a page: columns that find no room go on below, with the labels of the rows again.
 
@@ -198,13 +198,15 @@ def html_table(table: Table) -> str:
 
 def group_html(tables: Sequence[Table]) -> list[tuple[str, list[tuple[str, str]]]]:
     """Group tables by title: (block, HTML) of each. A note below several of them stands once."""
-    groups: dict[str, list[tuple[str, str]]] = {}
-    previous_notes: set[str] = set()
+    return list(group((table.title, (table.block, html_body(table))) for table in note_once(tables)).items())
+
+
+def note_once(tables: Iterable[Table]) -> Iterator[Table]:
+    """Leave out the notes that a table before has."""
+    previous: set[str] = set()
     for table in tables:
-        notes = tuple(note for note in table.notes if note not in previous_notes)
-        previous_notes |= set(notes)
-        groups.setdefault(table.title, []).append((table.block, html_body(replace(table, notes=notes))))
-    return list(groups.items())
+        yield replace(table, notes=tuple(note for note in table.notes if note not in previous))
+        previous |= {*table.notes}
 
 
 def html_body(table: Table) -> str:

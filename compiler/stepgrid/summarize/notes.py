@@ -16,6 +16,7 @@ from stepgrid.model.figures import NO_FIGURE
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
 from stepgrid.model.plan import BUILD, Header, PlannedStep, Report, stage_label
 from stepgrid.model.status import Status
+from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, figure, percent, rate, seconds
 from stepgrid.plan.expectations import EXPECTS
 from stepgrid.plan.identity import DESCRIBED
@@ -29,7 +30,7 @@ from stepgrid.summarize.comparisons.comparison import Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.conditions import SETTINGS, has_missed_lookups, longest_gap, missed_rate
 from stepgrid.summarize.comparisons.ladders import drifts
-from stepgrid.summarize.data.points import Point, group
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.setup import Defaults, Setup, spec_words, way_text
 from stepgrid.summarize.statistics.confidence_intervals import chance
@@ -305,15 +306,15 @@ def _disturbed(runs: Sequence[Run], noise: Mapping[str, Mapping[str, str]]) -> t
 
 def _databases(runs: Sequence[Run], images: Mapping[str, Mapping[str, str]]) -> Iterator[Doubt]:
     """Tell the steps whose databases were created in different ways."""
-    steps_by_ways: dict[str, list[str]] = {}
+    ways_of_steps = []
     for step in dict.fromkeys(run.step for run in runs if run.measured):
         results = {f"{run.place[0]}/{run.attempt}" for run in runs if run.step == step and run.attempt}
         ways = Counter(way for result in results if (way := images.get(result, {}).get("method")))
         if len(ways) > 1:
             ranked = sorted(ways.items(), key=lambda way: (-way[1], way[0]))
             text = ", ".join(f"{way_text(way)} ({count})" for way, count in ranked)
-            steps_by_ways.setdefault(text, []).append(step)
-    for ways_text, steps in steps_by_ways.items():
+            ways_of_steps.append((text, step))
+    for ways_text, steps in group(ways_of_steps).items():
         text = f"{stage_label(steps)}: the databases were created in different ways: {ways_text}"
         yield Doubt("databases created differently", text)
 

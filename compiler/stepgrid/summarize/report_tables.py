@@ -14,7 +14,7 @@ from stepgrid.model import units
 from stepgrid.model.plan import BUILD, Axis
 from stepgrid.model.search import SIZED
 from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT, MOST_ROWS, NOTHING, WITHOUT_FIGURE, Cell, Column, Table
+from stepgrid.model.table import ABSENT, MOST_ROWS, NOTHING, WITHOUT_FIGURE, Cell, Column, Table, group
 from stepgrid.plugins import metrics, registry
 from stepgrid.plugins.layout import ARMS, BASE, DEFAULT_LAYOUT, OWN, STEP, At, Block, Layout, LayoutCell
 from stepgrid.plugins.registry import LAYOUTS
@@ -23,7 +23,7 @@ from stepgrid.summarize.comparisons.comparison import RatioIntervals, ratio
 from stepgrid.summarize.comparisons.comparison_axes import most_able, touching
 from stepgrid.summarize.comparisons.judgement import idleness
 from stepgrid.summarize.data.functions import with_functions
-from stepgrid.summarize.data.points import Point, Search, SearchedAxis, choose_points, group, label, mean, points
+from stepgrid.summarize.data.points import Point, Search, SearchedAxis, choose_points, label, mean, points
 from stepgrid.summarize.data.tables_reader import Place, Row, Run, Shares, Tables, Window
 
 TOGETHER = ("per_operation",)  # a table for each step: the rows of all of them count

@@ -19,6 +19,7 @@ from stepgrid.collect.counts import PROFILE
 from stepgrid.collect.series import Points, Span, dips, slow_seconds
 from stepgrid.model import units
 from stepgrid.model.plan import MOST_LOADS, is_imported
+from stepgrid.model.table import group
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.plugins.collector import FUNCTIONS
@@ -35,7 +36,7 @@ from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import RATIO, Case, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.conditions import OTHER_HOST
-from stepgrid.summarize.data.points import Point, group
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Event
 from stepgrid.summarize.findings import DOT, ArmCase, arms
 from stepgrid.summarize.report import Report

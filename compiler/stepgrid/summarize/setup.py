@@ -16,7 +16,7 @@ from stepgrid.build.option_difference import same, shorten_number
 from stepgrid.host.facts import pseudonym
 from stepgrid.model import units
 from stepgrid.model.plan import ALPHA, BUILD, FILES, AdaptiveRepeat, Axis, PlannedCell, PlannedStep, is_imported
-from stepgrid.model.table import NOTHING, Cell, Table, columns
+from stepgrid.model.table import NOTHING, Cell, Table, columns, group
 from stepgrid.model.units import counted
 from stepgrid.package import __version__
 from stepgrid.plan import difference
@@ -27,7 +27,7 @@ from stepgrid.plugins.settings import Quantity
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.comparisons.comparison_axes import Section
-from stepgrid.summarize.data.points import Point, group
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Tables
 
 if TYPE_CHECKING:

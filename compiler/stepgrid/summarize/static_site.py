@@ -14,13 +14,13 @@ from typing import Any
 
 from stepgrid.host.files import make_folder, write_text
 from stepgrid.model.plan import is_imported
+from stepgrid.model.table import group
 from stepgrid.package import __version__
 from stepgrid.store.paths import SUMMARY_TEXT
 from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.charts import report_charts
 from stepgrid.summarize.charts.drawing import PageMarks
 from stepgrid.summarize.charts.step_charts import Chart
-from stepgrid.summarize.data.points import group
 from stepgrid.summarize.findings import Finding, findings
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import host_line, measured_text, origin_line

@@ -12,7 +12,7 @@ from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD
 from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT, NOTHING, Cell, Table
+from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, group
 from stepgrid.model.units import counted, percent
 from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
 from stepgrid.store.store import BRIEF_WIDTHS, Store
@@ -29,7 +29,6 @@ from stepgrid.summarize.comparisons.comparison import (
 )
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.decisions import decision_sentences
-from stepgrid.summarize.data.points import group
 from stepgrid.summarize.findings import DOT, findings, findings_by_metric, short_build
 from stepgrid.summarize.formats import SENTENCES, text_lines
 from stepgrid.summarize.report import Report
@@ -189,12 +188,9 @@ def _figures(report: Report) -> list[list[str]]:
 def _tables(tables: Sequence[Table]) -> list[list[str]]:
     """Write notes of several tables once; of two of one name the second needs no title."""
     blocks: list[list[str]] = []
-    previous_notes: set[str] = set()
     previous_name = None
-    for table in tables:
-        notes = tuple(note for note in table.notes if note not in previous_notes)
-        previous_notes |= set(notes)
-        lines = _lines(replace(table, notes=notes))
+    for table in formats.note_once(tables):
+        lines = _lines(table)
         if table.name == previous_name:
             blocks[-1] += lines[2:]
         else:

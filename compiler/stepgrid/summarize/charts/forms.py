@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from stepgrid.collect.series import Span
 from stepgrid.model import units
+from stepgrid.model.table import group
 from stepgrid.summarize.charts import drawing
 from stepgrid.summarize.charts.drawing import LINE, NARROW, Marks, Scale, Spot
 
@@ -138,15 +139,15 @@ def _draw(chart: Rows, layout: _Layout, scale: Scale, ticks: Sequence[tuple[floa
         x = scale(value)
         parts += [drawing.line((x, TOP), (x, end)), drawing.text((x, TOP - 8), label, "middle", "soft")]
     y = TOP + layout.gap / 2
-    for group, rows in groupby(chart.rows, lambda row: row.group):
+    for name, rows in groupby(chart.rows, lambda row: row.group):
         members = [*rows]
         height = len(members) * layout.row
         if layout.has_heads:
-            parts.append(drawing.short_text((0, y + 12), group, layout.width, kind="bold"))
+            parts.append(drawing.short_text((0, y + 12), name, layout.width, kind="bold"))
             y += LINE
-        elif group:
+        elif name:
             room = (layout.start - layout.arms) / 1.06
-            parts.append(drawing.short_text((0, y + height / 2 + 4), group, room, kind="bold"))
+            parts.append(drawing.short_text((0, y + height / 2 + 4), name, room, kind="bold"))
         parts += [_row(chart, layout, scale, row, y + (index + 0.5) * layout.row) for index, row in enumerate(members)]
         y += height + layout.gap
     return drawing.svg(chart.title, layout.width, end + (LINE + 8 if ground else 4), *parts)
@@ -432,18 +433,13 @@ def _median_line(arm: str, mark: int, spots: Sequence[Spot]) -> str:
 def _means(load: Series, seconds: float) -> dict[float, float]:
     """Return the mean of each piece of time, by its middle. A second is named by its end."""
     piece = max(1.0, seconds / TIME_POINTS)
-    groups: dict[int, list[float]] = {}
-    for second, value in load:
-        groups.setdefault(max(0, math.ceil(second / piece) - 1), []).append(value)
+    groups = group((max(0, math.ceil(second / piece) - 1), value) for second, value in load)
     return {(number + 0.5) * piece: fmean(values) for number, values in groups.items()}
 
 
 def _median(loads: Sequence[dict[float, float]]) -> dict[float, float]:
     """Return the median over the loads where at least half of them go on."""
-    values: dict[float, list[float]] = {}
-    for load in loads:
-        for second, value in load.items():
-            values.setdefault(second, []).append(value)
+    values = group(pair for load in loads for pair in load.items())
     return {second: median(values[second]) for second in sorted(values) if 2 * len(values[second]) >= len(loads)}
 
 

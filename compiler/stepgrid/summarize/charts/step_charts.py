@@ -13,13 +13,14 @@ from typing import NamedTuple, TypeVar
 from stepgrid.collect.series import Span, dips, mark_stalls
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD, Axis
+from stepgrid.model.table import group
 from stepgrid.model.units import number
 from stepgrid.summarize.charts import drawing, forms
 from stepgrid.summarize.charts.drawing import Marks
 from stepgrid.summarize.charts.forms import Axes, Line, LinePoint, Mark, Panel, Row, Rows, TimeLine
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Section
-from stepgrid.summarize.data.points import Point, group
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import DeviceSecond, Event, Place, Run
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.sentences import dip_text

@@ -16,8 +16,9 @@ from typing import Any
 
 from stepgrid.language.sources import REQUIREMENTS
 from stepgrid.model.plan import BUILD, Axis
+from stepgrid.model.table import group
 from stepgrid.plan.difference import CHECKSUM_DIGITS
-from stepgrid.summarize.data.points import Point, group
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Run
 
 NO_VERDICT, AS_SHIPPED = "no verdict", "as shipped"

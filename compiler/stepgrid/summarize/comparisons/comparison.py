@@ -11,12 +11,12 @@ from stepgrid.model import units
 from stepgrid.model.metrics import QPS, VARIATION
 from stepgrid.model.plan import ALPHA
 from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT, NOTHING, SAME, Basis, Cell, Column, Table
+from stepgrid.model.table import ABSENT, NOTHING, SAME, Basis, Cell, Column, Table, group
 from stepgrid.plugins.layout import MARK
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
 from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout
-from stepgrid.summarize.data.points import Point, group
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Place
 from stepgrid.summarize.statistics import confidence_intervals
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Outlier, outliers

@@ -20,6 +20,7 @@ from stepgrid.host.facts import pseudonym
 from stepgrid.host.speed import SPEEDS
 from stepgrid.model import figures, units
 from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
+from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, percent
 from stepgrid.plugins.hit_rate import EXPECTED, WARNING
 from stepgrid.plugins.metrics import unit
@@ -299,10 +300,7 @@ def _trees_apart(arm: Mapping[str, Level], base: Mapping[str, Level]) -> bool:
 
 def _start(runs: Sequence[tuple[Mapping[str, str], Mapping[str, Any]]]) -> _Start:
     """Take medians; `runs`: facts of the files, and what a server or the engine's files said before the step."""
-    values: dict[str, list[float]] = {}
-    for files, state in runs:
-        for name, value in _conditions(files, state):
-            values.setdefault(name, []).append(value)
+    values = group(condition for files, state in runs for condition in _conditions(files, state))
     medians = {name: fmean(numbers) if name == "vacuum" else median(numbers) for name, numbers in values.items()}
     trees = [state[figures.TREE_LEVELS] for _, state in runs if isinstance(state.get(figures.TREE_LEVELS), Mapping)]
     names = sorted({name for tree in trees for name in tree}, key=lambda name: int(name[1:]))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA, Axis
 from stepgrid.model.status import Status
-from stepgrid.model.table import ABSENT, SAME
+from stepgrid.model.table import ABSENT, SAME, group
 from stepgrid.model.units import counted
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
@@ -29,7 +29,7 @@ from stepgrid.summarize.comparisons.comparison import (
 )
 from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout, Section
 from stepgrid.summarize.comparisons.noise_floor import NoiseFloors
-from stepgrid.summarize.data.points import Point, group
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Series
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample

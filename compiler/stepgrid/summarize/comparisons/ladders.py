@@ -16,12 +16,12 @@ from stepgrid.collect.series import CHANCE
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA, Axis
-from stepgrid.model.table import Cell, Column, Table
+from stepgrid.model.table import Cell, Column, Table, group
 from stepgrid.model.units import duration, percent, ratio_with_interval
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.comparisons.judgement import Evidence, idleness, is_within
-from stepgrid.summarize.data.points import Point, group
+from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Place, Tables
 from stepgrid.summarize.statistics.confidence_intervals import Values, special
 from stepgrid.summarize.statistics.time_series import Change, changes

@@ -13,6 +13,7 @@ from statistics import fmean, stdev
 from stepgrid.collect.counts import OFF_CPU, PROFILE
 from stepgrid.host.sampling import RUNNING
 from stepgrid.model import units
+from stepgrid.model.table import group
 from stepgrid.plugins.collector import CLIENT, FUNCTIONS
 from stepgrid.plugins.layout import (
     CLIENT_ROW,
@@ -135,10 +136,7 @@ def unresolved_note(points: Sequence[Point], growth: Growth) -> str:
 
 def _loads(growth: Growth, point: Point, times_of: Callable[[Growth, Run], Times] = function_times) -> Loads:
     """Average the runs of each load."""
-    runs: dict[int, list[Times]] = defaultdict(list)
-    for run in point.runs:
-        if times := times_of(growth, run):
-            runs[run.load].append(times)
+    runs = group((run.load, times) for run in point.runs if (times := times_of(growth, run)))
     return {load: _means(members) for load, members in sorted(runs.items())}
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median
-from typing import TypeVar
 
 from stepgrid.collect.step_figures import HOLDS, TRIED
 from stepgrid.expand.scope import Label
@@ -17,6 +15,7 @@ from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD, Header
 from stepgrid.model.search import Trial, boundary, knee, peak
 from stepgrid.model.status import Status
+from stepgrid.model.table import group
 from stepgrid.model.units import counted
 from stepgrid.plugins.layout import STEP
 from stepgrid.summarize.data.tables_reader import Place, Run
@@ -49,11 +48,7 @@ class Point:
         if len(self.runs) == 1:
             value = self.runs[0].metrics.get(metric)
             return {} if value is None else {self.runs[0].load: [value]}
-        by_load: dict[int, list[float]] = defaultdict(list)
-        for run in self.runs:
-            if metric in run.metrics:
-                by_load[run.load].append(run.metrics[metric])
-        return dict(by_load)
+        return group((run.load, run.metrics[metric]) for run in self.runs if metric in run.metrics)
 
     def spread(self, metric: str = QPS) -> tuple[float, float, float] | None:
         """Return median, least and most over the loads; the runs of a load are averaged."""
@@ -92,18 +87,6 @@ class Point:
     @property
     def _measured_loads(self) -> set[int]:
         return {run.load for run in self.runs if run.metrics}
-
-
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
-
-
-def group(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
-    """Collect the values of each key, in their order."""
-    groups: dict[_Key, list[_Value]] = {}
-    for key, value in pairs:
-        groups.setdefault(key, []).append(value)
-    return groups
 
 
 def points(runs: Iterable[Run], step: str, axes: Sequence[str]) -> list[Point]:
@@ -241,10 +224,7 @@ class Search:
 
     def curve(self) -> Iterator[tuple[int, Sequence[Run]]]:
         """Yield the tried values in order, each with its runs of all loads."""
-        by_value: dict[int, list[Run]] = defaultdict(list)
-        for runs in self.loads.values():
-            for run in runs:
-                by_value[int(run.metrics[TRIED])].append(run)
+        by_value = group((int(run.metrics[TRIED]), run) for runs in self.loads.values() for run in runs)
         yield from sorted(by_value.items())
 
 

@@ -26,6 +26,7 @@ from stepgrid.model import units
 from stepgrid.model.figures import LATENCY_CLASSES, LATENCY_LIMITS
 from stepgrid.model.result_schema import axis_columns
 from stepgrid.model.status import Status
+from stepgrid.model.table import group
 from stepgrid.plugins.collector import FUNCTIONS
 from stepgrid.summarize.statistics.time_series import Relative, Steadiness, relative, relatives, steadiness
 
@@ -167,9 +168,7 @@ def _parts(counts: Iterable[tuple[str, int, int]]) -> dict[Place, slice]:
 
 def _summaries(seconds: Seconds) -> Iterator[tuple[Place, SeriesSummary]]:
     """Summarize all series of one length as one matrix: numpy costs more to call than to run."""
-    keys_by_length: dict[int, list[Place]] = defaultdict(list)
-    for key, part in seconds.parts.items():
-        keys_by_length[part.stop - part.start].append(key)
+    keys_by_length = group((part.stop - part.start, key) for key, part in seconds.parts.items())
     for length, keys in keys_by_length.items():
         rates = np.array([seconds.rates[seconds.parts[key]] for key in keys])
         for key, steady, mean in zip(keys, steadiness(rates), relatives(rates), strict=True):
@@ -233,10 +232,8 @@ class StepDetails:
     @cached_property
     def client_operations(self) -> Mapping[Place, list[str]]:
         """Operations of each step whose clients report one by one."""
-        operations = defaultdict(list)
-        for stage, position, name in self._read("SELECT DISTINCT stage, position, operation FROM {rates} ORDER BY ALL"):
-            operations[stage, position].append(name)
-        return dict(operations)
+        rows = self._read("SELECT DISTINCT stage, position, operation FROM {rates} ORDER BY ALL")
+        return group(((stage, position), name) for stage, position, name in rows)
 
     def client_lines(self, key: Place, operation: str) -> list[ClientLine]:
         condition = "WHERE stage = ? AND position = ? AND operation = ? ORDER BY ALL"
@@ -280,21 +277,19 @@ class StepDetails:
             SELECT stage, position, c.second - {self._opening} AS second,
                 c.device_read_mb_per_s, c.device_write_mb_per_s, c.device_busy_pct
             FROM {{samples}} AS c JOIN {{steps}} AS s USING (stage, attempt, position) WHERE s.same_as IS NULL"""
-        seconds: dict[Place, list[DeviceSecond]] = defaultdict(list)
-        for stage, position, *figures in self._read_places(sql, keys):
-            if None not in figures and figures[0] > 0:
-                seconds[stage, position].append(DeviceSecond(*figures))
-        return seconds
+        return group(
+            ((stage, position), DeviceSecond(*figures))
+            for stage, position, *figures in self._read_places(sql, keys)
+            if None not in figures and figures[0] > 0
+        )
 
     def events(self, keys: Collection[Place]) -> Mapping[Place, list[Event]]:
         sql = f"""
             SELECT stage, position, c.second - {self._opening} AS begin, begin + c.seconds AS end_, c.kind
             FROM {{events}} AS c JOIN {{steps}} AS s USING (stage, attempt, position)
             WHERE s.same_as IS NULL AND end_ >= 0"""
-        events: dict[Place, list[Event]] = defaultdict(list)
-        for stage, position, *parts in self._read_places(sql, keys):
-            events[stage, position].append(Event(*parts))
-        return events
+        rows = self._read_places(sql, keys)
+        return group(((stage, position), Event(*parts)) for stage, position, *parts in rows)
 
     @cached_property
     def _opening(self) -> str:
@@ -379,12 +374,11 @@ class StepDetails:
         return self._read(f"{sql} {condition}", *parameters, names) if keys else []
 
     def _read_rows(self, sql: str) -> Mapping[Place, Sequence[Row]]:
-        by_place: dict[Place, list[Row]] = defaultdict(list)
-        if self.folder is not None:
-            with parquet.connect() as connection:
-                for row in _rows(connection, _with_sources(sql, self.folder)):
-                    by_place[row["stage"], row["position"]].append(row)
-        return dict(by_place)
+        if self.folder is None:
+            return {}
+        with parquet.connect() as connection:
+            rows = _rows(connection, _with_sources(sql, self.folder))
+        return group(((row["stage"], row["position"]), row) for row in rows)
 
 
 _DATA_LEVELS = "level IS NOT NULL AND coalesce(family, 'default') = 'default'"
@@ -473,9 +467,7 @@ def _figures(connection: DuckDBPyConnection, metrics: Sequence[str]) -> list[dic
     values = np.array([arrays[name] for name in filled]).reshape(len(filled), len(arrays[names[0]])).T
     has_figure = ~np.isnan(values)
     # steps of one kind have the same figures: their rows are made together
-    rows_by_pattern: dict[bytes, list[int]] = defaultdict(list)
-    for index, pattern in enumerate(np.packbits(has_figure, axis=1)):
-        rows_by_pattern[pattern.tobytes()].append(index)
+    rows_by_pattern = group((pattern.tobytes(), row) for row, pattern in enumerate(np.packbits(has_figure, axis=1)))
     figures: list[dict[str, float]] = [{} for _ in values]
     for indices in rows_by_pattern.values():
         pattern = has_figure[indices[0]]
