@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
@@ -76,6 +76,11 @@ def columns(names: Iterable[str], labels: Iterable[str], last: bool = True) -> t
     figures = tuple(Column(name) for name in names)
     row_labels = tuple(Column(name, label=True) for name in labels)
     return (*figures, *row_labels) if last else (*row_labels, *figures)
+
+
+def word_table(title: str, heads: Iterable[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()) -> Table:
+    """Make a table whose columns are all labels."""
+    return Table(title, columns((), heads), tuple(tuple(map(Cell, row)) for row in rows), notes=tuple(notes))
 
 
 def group(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:

@@ -21,7 +21,7 @@ from stepgrid.host.sampling import RUNNING
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD
-from stepgrid.model.table import MOST_ROWS, Cell, Column, Table, group
+from stepgrid.model.table import MOST_ROWS, Table, group, word_table
 from stepgrid.model.units import counted
 from stepgrid.plugins.collector import CLIENT, FUNCTIONS
 from stepgrid.summarize.comparisons.comparison import Case, Comparison
@@ -171,7 +171,6 @@ def why_table(comparison: Comparison, setup: Setup, details: StepDetails, most: 
     if not differences:
         return None
     title = f"why: differences from {comparison.base}"
-    columns = tuple(Column(name, label=True) for name in ("step", *comparison.layout.down, "arm", "ratio", "why"))
     points = [point for case in differences[:MOST_ROWS] for point in (case.point, case.base)]
     growth = details.counters({run.place for point in points for run in point.runs})
     rows = []
@@ -182,11 +181,10 @@ def why_table(comparison: Comparison, setup: Setup, details: StepDetails, most: 
         texts += counter_changes(growth, case.point, case.base)
         labels = (label or "-" for label in case.row.labels)
         ratio = units.times(case.entry.ratio or 1.0)
-        cells = (case.row.step, *labels, comparison.arm_name(case.arm), ratio, "; ".join(texts))
-        rows.append(tuple(map(Cell, cells)))
+        rows.append((case.row.step, *labels, comparison.arm_name(case.arm), ratio, "; ".join(texts)))
     omitted = len(differences) - len(rows)
     notes = (f'and {counted(omitted, "difference")} more: `--table "{title}"`',) if omitted else ()
-    return Table(title, columns, tuple(rows), notes=notes)
+    return word_table(title, ("step", *comparison.layout.down, "arm", "ratio", "why"), rows, notes)
 
 
 # Causes of an arm over all builds and points

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from stepgrid.expand.scope import Label
 from stepgrid.model import units
 from stepgrid.model.plan import BUILD, Axis, Json
-from stepgrid.model.table import Cell, Column, Table, group
+from stepgrid.model.table import Table, group, word_table
 from stepgrid.plan.report_check import (
     SIMILAR,
     ClaimError,
@@ -169,13 +169,9 @@ def case_words(case: Case, common: Collection[str] = ()) -> str:
 
 def table(claims: Sequence[Claim]) -> Table:
     """Make a row for each case, for formats that programs read."""
-    heads = tuple(Column(name, label=True) for name in ("result", "claim", "expect", "where", "numbers"))
-    rows = tuple(
-        tuple(map(Cell, (case.result, claim.claim, claim.expect, case.where, case.words)))
-        for claim in claims
-        for case in claim.cases
-    )
-    return Table("claims", heads, rows)
+    cases = ((claim, case) for claim in claims for case in claim.cases)
+    rows = ((case.result, claim.claim, claim.expect, case.where, case.words) for claim, case in cases)
+    return word_table("claims", ("result", "claim", "expect", "where", "numbers"), rows)
 
 
 # Cases of a claim: the points that it leaves open, each judged by its loads, and confirmed by fresh ones

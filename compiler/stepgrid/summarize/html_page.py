@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.model import units
 from stepgrid.model.plan import is_imported
-from stepgrid.model.table import MOST_ROWS, Cell, Table, columns
+from stepgrid.model.table import MOST_ROWS, Table, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
 from stepgrid.summarize import absolute_figures, claims, setup, summary_text
@@ -324,4 +324,4 @@ def _setup(report: Report) -> list[tuple[str, Sequence[str]]]:
 
 
 def _words(rows: Sequence[Sequence[str]], names: Sequence[str] = ("", "")) -> str:
-    return html_body(Table("", columns((), names), tuple(tuple(map(Cell, row)) for row in rows)))
+    return html_body(word_table("", names, rows))

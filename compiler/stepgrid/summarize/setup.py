@@ -16,7 +16,7 @@ from stepgrid.build.option_difference import same, shorten_number
 from stepgrid.host.facts import pseudonym
 from stepgrid.model import units
 from stepgrid.model.plan import ALPHA, BUILD, FILES, AdaptiveRepeat, Axis, PlannedCell, PlannedStep, is_imported
-from stepgrid.model.table import NOTHING, Cell, Table, columns, group
+from stepgrid.model.table import NOTHING, Table, group, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import __version__
 from stepgrid.plan import difference
@@ -87,11 +87,10 @@ class ArmSettings:
 
     @property
     def table(self) -> Table:
-        heads = columns((), (self.axis, *self.labels))
-        rows = tuple(tuple(map(Cell, (name, *values))) for name, values in self.rows[:MOST_INPUTS])
+        rows = ((name, *values) for name, values in self.rows[:MOST_INPUTS])
         omitted = len(self.rows) - MOST_INPUTS
         notes = (f"and {omitted} more: {EXPLAIN}",) if omitted > 0 else ()
-        return Table(f"what {self.axis} sets", heads, rows, notes=notes)
+        return word_table(f"what {self.axis} sets", (self.axis, *self.labels), rows, notes)
 
     @property
     def sentences(self) -> Iterator[tuple[str, str]]:
@@ -175,19 +174,18 @@ def common_settings(
 
 
 def _common_options(steps: Sequence[PlannedStep], changed: Set[str]) -> Iterator[str]:
-    values: dict[str, dict[str, None]] = {}
-    users: dict[str, dict[str, None]] = {}
-    for step in steps:
-        for name, option in step.options.items():
-            text = difference.value_text(option.value, difference.may_be_size(f"options.{name}"))
-            values.setdefault(name, {})[text] = None
-            users.setdefault(name, {})[step.name] = None
+    uses = group(
+        (name, (step.name, difference.value_text(option.value, difference.may_be_size(f"options.{name}"))))
+        for step in steps
+        for name, option in step.options.items()
+    )
     number = len({step.name for step in steps})
-    for name, texts in values.items():
+    for name, pairs in uses.items():
+        users, texts = (dict.fromkeys(column) for column in zip(*pairs, strict=True))
         if len(texts) == 1 and name not in changed:
             # an option of the load alone would otherwise be taken for one of what is compared
-            few = ", ".join(users[name]) if len(users[name]) <= MOST_STEPS else f"{len(users[name])} of {number} steps"
-            yield f"{name} {next(iter(texts))}{f' ({few})' if len(users[name]) < number else ''}"
+            few = ", ".join(users) if len(users) <= MOST_STEPS else f"{len(users)} of {number} steps"
+            yield f"{name} {next(iter(texts))}{f' ({few})' if len(users) < number else ''}"
 
 
 # Steps: kind and settings of each, without those that are as usual
@@ -228,11 +226,9 @@ def step_settings(cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Lin
 
 def step_table(steps: Sequence[StepSettings], measured: Mapping[str, Sequence[Point]]) -> Table:
     """Tabulate the steps; `measured`: points by step."""
-    rows = (
-        tuple(map(Cell, (step.name, step.kind, step.settings, *_time_and_size(measured, step.name)))) for step in steps
-    )
-    heads = columns((), ("step", "kind", "settings", "a run took", "database after it"))
-    return Table("what the steps do", heads, tuple(rows), notes=tuple(_meanings(steps)))
+    rows = ((step.name, step.kind, step.settings, *_time_and_size(measured, step.name)) for step in steps)
+    heads = ("step", "kind", "settings", "a run took", "database after it")
+    return word_table("what the steps do", heads, rows, _meanings(steps))
 
 
 def step_sentences(steps: Sequence[StepSettings], measured: Mapping[str, Sequence[Point]]) -> Iterator[str]:
@@ -332,9 +328,8 @@ class Defaults:
 
     @property
     def table(self) -> Table:
-        heads = columns((), ("option", f"{self.base} (base)", *self.compared))
-        texts = ((name, *(NOTHING if value is None else value or "empty" for value in row)) for name, row in self.rows)
-        return Table("defaults", heads, tuple(tuple(map(Cell, row)) for row in texts))
+        rows = ((name, *(NOTHING if value is None else value or "empty" for value in row)) for name, row in self.rows)
+        return word_table("defaults", ("option", f"{self.base} (base)", *self.compared), rows)
 
     def changes(self, build: str) -> list[str]:
         """List what differs in a build: `format_version 5 -> 6`."""
