@@ -59,7 +59,7 @@ class Made:
     @property
     def evidence(self) -> Evidence:
         broken = frozenset(self.broken).intersection(self.tried)
-        return Evidence(self.samples, broken, frozenset(self.samples))
+        return Evidence(self.samples, broken)
 
     @property
     def loads(self) -> int:

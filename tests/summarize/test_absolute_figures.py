@@ -13,8 +13,7 @@ from stepgrid.summarize.report import Report
 from tests.summarize import made
 
 REPORT = SimpleNamespace(
-    data=SimpleNamespace(series=SimpleNamespace(steadiness={})),
-    setup=SimpleNamespace(units={"get_qps": "operations/s"}),
+    data=SimpleNamespace(series=SimpleNamespace(steadiness={}), units={"get_qps": "operations/s"}),
 )
 
 

@@ -45,7 +45,6 @@ class Question:
 class Evidence:
     samples: Samples = field(default_factory=dict)
     unusable: Collection[int] = ()  # that could not be built or run
-    built: Collection[int] = ()
     lower_is_better: bool = False  # then samples are logarithms of 1 / figure
 
     def loads(self, candidate: int) -> int:
@@ -144,7 +143,7 @@ def _most_informative(question: Question, evidence: Evidence, change: ChangePoin
     candidates = [index for index in compared if index not in evidence.unusable and evidence.loads(index) < MOST]
     if not candidates:
         return None
-    cost = np.array([1.0 if index in evidence.built else 1.0 + question.build_cost for index in candidates])
+    cost = np.array([1.0 if index in evidence.samples else 1.0 + question.build_cost for index in candidates])
     gain = information(change, candidates)
     best = int((gain / cost).argmax())
     candidate = candidates[best]
@@ -273,7 +272,7 @@ def _trial(question: Question, noise: float, change: int, dice: np.random.Genera
     samples: dict[int, tuple[float, ...]] = {}
     middle = question.threshold or 0.0
     levels = middle + question.smallest / 2, middle - question.smallest / 2
-    while isinstance(step := next_step(question, Evidence(samples, (), tuple(samples))), Measure):
+    while isinstance(step := next_step(question, Evidence(samples)), Measure):
         for index in step.candidates:
             figures = samples.get(index, ())
             drawn = dice.normal(levels[index >= change], noise, max(step.loads - len(figures), 0))

@@ -111,7 +111,7 @@ class Bisection:
             if reading.figures
         }
         unusable = frozenset(self.readings.keys() - samples.keys())
-        return Evidence(samples, unusable, frozenset(samples), self.is_lower_better)
+        return Evidence(samples, unusable, self.is_lower_better)
 
     def _measure(self, decision: Measure, retry: bool = False) -> None:
         if not self.measurement.is_over(decision, retry):

@@ -112,7 +112,7 @@ def _columns(report: Report, section: Section) -> list[tuple[Column, Show]]:
         (_head("95 %", "of the median"), _interval),
         (_head("variation", "of seconds"), lambda point: _steady(report, point, lambda run: run.variation)),
         (_head("slow", "seconds"), lambda point: _steady(report, point, lambda run: run.slow)),
-        *(_metric(name, name, report.setup.units.get(name, "")) for name in own_metrics(section)),
+        *(_metric(name, name, report.data.units.get(name, "")) for name in own_metrics(section)),
         *(_metric(*metric) for metric in METRICS if metric[0] in names),
         *(_metric(*metric, show=partial(units.figure, unit=metric[2])) for metric in GARBAGE if metric[0] in names),
     ]

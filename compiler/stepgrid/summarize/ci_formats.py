@@ -205,7 +205,7 @@ def _load_starts(report: Report) -> Mapping[int, datetime]:
 
 def _tracked_metrics(report: Report) -> list[ComparedMetric]:
     """List the compared metrics, and the costs that are measured without being asked for."""
-    units, better = report.setup.units, report.data.better
+    units, better = report.data.units, report.data.better
     costs = [ComparedMetric(name, units.get(name, ""), better.get(name)) for name in _COSTS]
     return [*{metric.name: metric for metric in (*costs, *report.setup.metrics)}.values()]
 

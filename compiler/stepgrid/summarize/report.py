@@ -176,7 +176,6 @@ def _setup(header: Header, tables: Tables, measured: Tables) -> Setup:
         hardware=header.hardware,
         builds=builds.builds(tables.facts.get("build", {}), measured.runs, axes),
         measured=measured_times(tables.runs),
-        units=tables.units,
         defaults=defaults(measured, labels, base.get(BUILD)),
         plans=tables.facts.get(QUERY_PLANS, {}),
         engines={build: facts.get("engine", "") for build, facts in tables.facts.get("build", {}).items()},

@@ -12,7 +12,7 @@ from stepgrid.language.problems import nearest
 from stepgrid.model.metrics import QPS
 from stepgrid.model.table import Table
 from stepgrid.package import __version__
-from stepgrid.summarize import absolute_figures, claims, formats, report_formats, sentences, summary_text
+from stepgrid.summarize import absolute_figures, claims, formats, sentences, summary_text
 from stepgrid.summarize.causes import why, why_table
 from stepgrid.summarize.comparisons.comparison import (
     Case,
@@ -173,7 +173,7 @@ def report_document(report: Report) -> dict[str, Any]:
         "comparisons": [_ratio(report, table, case) for table in comparisons.all for case in table.cases()],
         "pooled": [_pooled_ratio(table, pooled) for table in comparisons.all for pooled in table.pooled],
         "figures": list(_figures(report)),
-        "tables": [formats.json_value(table) for table in report_formats.tables(report)],
+        "tables": [formats.json_value(table) for table in tables(report)],
     }
 
 
@@ -265,7 +265,7 @@ def _metrics(report: Report, point: Point, names: Sequence[str]) -> Mapping[str,
             "median": median,
             "lowest": lowest,
             "highest": highest,
-            "unit": report.setup.units.get(name, ""),
+            "unit": report.data.units.get(name, ""),
             "better": report.data.better.get(name),
         }
         for name, (median, lowest, highest) in spreads.items()

@@ -350,8 +350,7 @@ class Arrangement:
 
     @property
     def title(self) -> str:
-        title: str = self.request.get("title", self.layout.title)
-        return title
+        return str(self.request.get("title", self.layout.title))
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -362,8 +361,7 @@ class Arrangement:
         return names or (self.layout.metrics if has_defaults else ())
 
     def call(self, name: str) -> str:
-        text: str = self.request.get("labels", {}).get(name, name)
-        return text
+        return str(self.request.get("labels", {}).get(name, name))
 
     def words(self, labels: Iterable[str | None], axes: Iterable[str]) -> str:
         """readww, cache=lru"""
@@ -414,8 +412,7 @@ def arrange(request: Request, report: ReportPoints) -> Arrangement:
 def _base(request: Request, layout: Layout, inputs: TableInputs) -> Mapping[str, str] | None:
     """Choose the table's base; if its layout compares, else the report's, unless the columns are of another axis."""
     if "base" in request:
-        base: Mapping[str, str] = request["base"]
-        return base
+        return dict(request["base"])
     if not layout.compares:
         return None
     across = [name for name in request.get("columns", ()) if name != STEP]

@@ -59,7 +59,6 @@ class Setup:
     hardware: Mapping[str, Any]
     builds: Mapping[str, Build]
     measured: tuple[datetime, datetime] | None  # when the first and the last step began
-    units: Mapping[str, str]  # of metrics
     defaults: Defaults | None = None  # of options that the spec leaves alone
     settings: tuple[ArmSettings, ...] = ()  # of the arms, by axis
     common: tuple[tuple[str, str], ...] = ()  # builds, what all of their arms set

@@ -215,7 +215,7 @@ def _absolute(report: Report, section: Section) -> list[str]:
     names = absolute_figures.own_metrics(section)
     indices = [index for index, column in enumerate(table.columns) if column.label or column.name in (*COLUMNS, *names)]
     columns = tuple(table.columns[index]._replace(unit="") for index in indices)
-    units = UNITS | {name: report.setup.units[name] for name in names if report.setup.units.get(name)}
+    units = UNITS | {name: report.data.units[name] for name in names if report.data.units.get(name)}
     column_names = {column.name for column in columns}
     groups = (("p50 to p99.9", PERCENTILES), ("CPU/op", CPU))
     microseconds = " and ".join(group for group, members in groups if column_names.intersection(members))

@@ -50,7 +50,7 @@ def profiled(name: str, *loads: Mapping[str, float], cpu: float = 0.0) -> tuple[
 
 def rows(*arms: tuple[Point, Profiles], top: int = 15) -> list[dict[str, tuple[float, ...]]]:
     points, growth = [point for point, _ in arms], {place: of for _, each in arms for place, of in each.items()}
-    made_rows = function_rows(points, points[0], growth, top)
+    made_rows = function_rows(points, 0, growth, top)
     return [
         {name: tuple(round(value, 6) for value in time if value is not None) for name, time in arm.items()}
         for arm in made_rows
@@ -127,7 +127,7 @@ def test_the_largest_change_of_a_wait_comes_first_and_running_last() -> None:
     }
     points = [made.point(made.run(name, 0, 500.0)) for name in times]
     growth = {point.places[0]: {"off_cpu": times[name]} for name, point in zip(times, points, strict=True)}
-    base, arm = wait_rows(points, points[0], growth)
+    base, arm = wait_rows(points, 0, growth)
     changes = {name: time.change for name, time in arm.items()}
     assert changes == pytest.approx({"folio_wait": 300.0, "other waits": 1.99, "running": 3.0, "sum": 304.99})
     assert [*base] == [*arm]

@@ -65,9 +65,7 @@ class LoadCosts:
     """Seconds that the stages of a plan took, and those of one more load."""
 
     spent: float = 0.0
-    _seconds_by_stage: Mapping[str, Mapping[str, float]] = field(
-        default_factory=dict
-    )  # cell -> its first load's stages
+    _seconds_by_stage: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # of a cell's first load
 
     def seconds(self, cells: Collection[str]) -> float:
         """Add up one more load of these cells; a stage that they share runs once."""

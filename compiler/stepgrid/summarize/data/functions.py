@@ -62,10 +62,10 @@ def with_functions(block: Block, placed: Mapping[At, Point], details: StepDetail
     """Add CPU by function, and waits: which of them are shown is decided by all points of the block."""
     measured = {at: placed[at] for at, spot in block.spots.items() if not spot.status}
     growth = details.counters({key for point in measured.values() for key in point.places})
-    base = next((point for (_, column), point in measured.items() if column == block.base_column), None)
+    base_at = next((at for at, (_, column) in enumerate(measured) if column == block.base_column), None)
     points = list(measured.values())
     rows, waits = (
-        dict(zip(measured, make_rows(points, base, growth, block.top), strict=True))
+        dict(zip(measured, make_rows(points, base_at, growth, block.top), strict=True))
         for make_rows in (function_rows, wait_rows)
     )
     note = unresolved_note(points, growth)
@@ -74,11 +74,10 @@ def with_functions(block: Block, placed: Mapping[At, Point], details: StepDetail
 
 
 def function_rows(
-    points: Sequence[Point], base: Point | None, growth: Growth, top: int | None = None
+    points: Sequence[Point], base_at: int | None, growth: Growth, top: int | None = None
 ) -> list[dict[str, FunctionTime]]:
     """Make the rows of each point: functions, the largest change first, what is left, their sum, and all CPU."""
     profiles = [_loads(growth, point) for point in points]
-    base_at = next((at for at, point in enumerate(points) if point is base), None)
     means = [_means(loads.values()) for loads in profiles]
     base_means = means[base_at] if base_at is not None else {}
     folds: dict[str, str] = {}
@@ -94,11 +93,10 @@ def function_rows(
 
 
 def wait_rows(
-    points: Sequence[Point], base: Point | None, growth: Growth, top: int | None = None
+    points: Sequence[Point], base_at: int | None, growth: Growth, top: int | None = None
 ) -> list[dict[str, FunctionTime]]:
     """Make the rows of each point: what threads waited for, the largest change first, other waits, running, the sum."""
     loads_by_point = [_loads(growth, point, wait_times) for point in points]
-    base_at = next((at for at, point in enumerate(points) if point is base), None)
     chosen = [name for name in _largest(loads_by_point, base_at, top) if name != RUNNING]
     sums = [{load: _with_other_waits(times, chosen) for load, times in loads.items()} for loads in loads_by_point]
     return _compare([*chosen, OTHER_WAITS_ROW, RUNNING, SUM_ROW], sums, base_at)
