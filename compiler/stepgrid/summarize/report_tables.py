@@ -186,9 +186,7 @@ def _is_much(points: Sequence[Point]) -> bool:
 
 def _tables_with_figures(form: Arrangement, key: Labels, points: Sequence[Point]) -> list[Table]:
     """Make the tables of a block, but those of zeros only."""
-    part = block(form, key, points)
-    tables = form.layout.tables(part)
-    return [table for table in tables if has_figures(table)]
+    return list(filter(has_figures, form.layout.tables(block(form, key, points))))
 
 
 def has_figures(table: Table) -> bool:

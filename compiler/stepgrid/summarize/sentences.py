@@ -19,7 +19,6 @@ from stepgrid.collect.counts import PROFILE
 from stepgrid.collect.series import Points, Span, dips, slow_seconds
 from stepgrid.model import units
 from stepgrid.model.plan import MOST_LOADS, is_imported
-from stepgrid.model.table import group
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.plugins.collector import FUNCTIONS
@@ -108,11 +107,6 @@ def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:
     for case in cases:
         if case.entry.is_difference or (case.entry.verdict == UNDECIDED and rises == {(case.entry.ratio or 0) > 1}):
             yield case.point, case.base
-
-
-def reasons_by_arm(report: Report, comparison: Comparison) -> dict[str, str]:
-    causes = reasons(report).get(", ".join(comparison.layout.across), ())
-    return {arm: "; ".join(texts) for arm, texts in group((cause.arm, cause.text) for cause in causes).items()}
 
 
 def reason_line(report: Report) -> str:
@@ -222,11 +216,6 @@ def advice(report: Report) -> list[str]:
     if any(not text.startswith(OTHER_HOST) for text in refusals):
         lines.append("Build both alike for a verdict; `allow: {mixed-quality: REASON}` gives one as shipped.")
     return lines
-
-
-def loads_wanted(report: Report) -> int | None:
-    """Return the loads that would decide half of what is undecided; None: too many, or more loads would not help."""
-    return needed_loads(_wide_intervals(report))
 
 
 @lru_cache(1)
@@ -359,7 +348,7 @@ def _more_loads(report: Report, spec: str) -> Iterator[tuple[str, str]]:
         yield f"run {spec} --set repeat={USUAL_LOADS}", why
     elif report.setup.until:
         return
-    elif UNDECIDED in outcomes and ((wanted := loads_wanted(report)) or MOST_LOADS) > loads:
+    elif UNDECIDED in outcomes and ((wanted := needed_loads(_wide_intervals(report))) or MOST_LOADS) > loads:
         if wanted is None or wanted > PATIENCE:
             yield f"plan {spec} --budget 2h", "which loads, runs and durations would tell most in two hours"
         else:

@@ -71,10 +71,6 @@ class Experiment:
         return host_line(self.report.setup.hardware, self.report.data.facts.get("host", {}))
 
     @property
-    def made_from(self) -> str:
-        return origin_line(self.report.setup)
-
-    @property
     def parquet(self) -> list[str]:
         return sorted(path.name for path in self.tables.glob("*.parquet") if path.name not in NOT_PUBLISHED)
 
@@ -146,6 +142,5 @@ def _remove_others(folder: Path, names: set[str]) -> None:
 
 
 def _render(name: str, values: Mapping[str, Any]) -> str:
-    return html_page.render(
-        name, {**values, "index": INDEX, "tables": TABLES, "version": __version__}, "site", script=False
-    )
+    words = {"index": INDEX, "tables": TABLES, "version": __version__, "origin_line": origin_line}
+    return html_page.render(name, {**values, **words}, "site", script=False)

@@ -161,13 +161,14 @@ def _comparison(report: Report, comparison: Comparison, is_first: bool) -> Itera
         yield _lines(pooled)
     if not (causes := why_table(comparison, report.setup, report.data.details)):
         return
-    lines = [f"{arm}: {text}" for arm, text in sentences.reasons_by_arm(report, comparison).items()]
+    arm_causes = sentences.reasons(report).get(", ".join(comparison.layout.across), ())
+    texts_by_arm = group((cause.arm, cause.text) for cause in arm_causes)
+    lines = [f"{arm}: {'; '.join(arm_texts)}" for arm, arm_texts in texts_by_arm.items()]
     rows = [row for row in causes.rows if row[-1].text != NO_CAUSE]
     for row in rows[:MOST_CAUSES]:
-        step, *labels, arm, ratio, reason = (cell.text for cell in row)
-        point = comparison_axes.words(
-            tuple(None if label == "-" else label for label in labels), comparison.layout.down
-        )
+        step, *texts, arm, ratio, reason = (cell.text for cell in row)
+        labels = tuple(None if text == NOTHING else text for text in texts)
+        point = comparison_axes.words(labels, comparison.layout.down)
         lines.append(f"{', '.join(filter(None, (arm, step, point)))}: {ratio}: {reason}")
     if (omitted := len(rows) - MOST_CAUSES) > 0:
         lines.append(f'and {counted(omitted, "difference")} more: `--table "{causes.title}"`')

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import attrgetter
@@ -21,7 +21,7 @@ from stepgrid.summarize.charts.forms import Axes, Line, LinePoint, Mark, Panel, 
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import DeviceSecond, Event, Place, Run
+from stepgrid.summarize.data.tables_reader import DeviceSecond, Place, Run
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.sentences import dip_text
 
@@ -212,11 +212,11 @@ def trade_offs(report: Report, section: Section, marks: Marks) -> list[Chart]:
 
 def over_time(report: Report, section: Section, marks: Marks) -> list[Chart]:
     """Draw QPS by second: a chart for each group, its arms as lines, and the seconds that stood still."""
-    series = report.data.series
+    series, long = report.data.series, _long_places(report)
     groups = group(
         (arranged.group, arranged)
         for arranged in arrange(report, section).points
-        if any(_is_long(report, run_place) for run_place in arranged.point.places)
+        if not long.isdisjoint(arranged.point.places)
     )
     charts = []
     for name in choose_evenly([*groups], most_panels(report)):
@@ -247,10 +247,6 @@ def _stalls(series: Iterable[forms.Series]) -> dict[str, Sequence[Span]]:
     return {"stalls": [(second, second) for second in sorted(stalls)]} if stalls else {}
 
 
-def _by_kind(events: Iterable[Event]) -> dict[str, list[Span]]:
-    return group((event.kind.removeprefix("write "), event[:2]) for event in sorted(events, key=attrgetter("kind")))
-
-
 def most_panels(report: Report) -> int:
     """Return how many charts of a kind a step may have, so that a page of many steps stays small."""
     return max(2, MOST_PANELS // max(len(report.comparisons.sections), 1))
@@ -266,22 +262,22 @@ def choose_evenly(items: Sequence[_Item], count: int) -> list[_Item]:
     return [items[index] for index in sorted(run_place * stride % total for run_place in range(count))]
 
 
-def _is_long(report: Report, run_place: Place) -> bool:
-    summary = report.data.series.summaries.get(run_place)
-    return summary is not None and summary.length >= FEWEST_SECONDS
+def _long_places(report: Report) -> Set[Place]:
+    summaries = report.data.series.summaries.items()
+    return {run_place for run_place, summary in summaries if summary.length >= FEWEST_SECONDS}
 
 
-def _first_runs(report: Report, section: Section, is_usable: Callable[[Run], bool]) -> list[tuple[ArrangedPoint, Run]]:
+def _first_runs(report: Report, section: Section, usable: Set[Place]) -> list[tuple[ArrangedPoint, Run]]:
     """Choose some points, and of each its first run that can be drawn."""
     points = arrange(report, section).points
-    runs = ((arranged, next(filter(is_usable, arranged.point.runs), None)) for arranged in points)
+    runs = ((arranged, next((run for run in arranged.point.runs if run.place in usable), None)) for arranged in points)
     return choose_evenly([(arranged, run) for arranged, run in runs if run], most_panels(report))
 
 
 def devices(report: Report, section: Section, marks: Marks) -> list[Chart]:
     """Draw QPS above events of the engine and the device in the same seconds, of the first load of some arms."""
     details = report.data.details
-    chosen = _first_runs(report, section, lambda run: _is_long(report, run.place))
+    chosen = _first_runs(report, section, _long_places(report))
     keys = [run.place for _, run in chosen]
     seconds_by_place, events_by_place = details.device_seconds(keys), details.events(keys)
     charts = []
@@ -289,7 +285,8 @@ def devices(report: Report, section: Section, marks: Marks) -> list[Chart]:
         device, events = seconds_by_place.get(run.place, []), events_by_place.get(run.place, [])
         if len(device) >= FEWEST_SECONDS or events:
             qps = report.data.series[run.place]
-            marks_below = {**_stalls([qps]), **_by_kind(events)}
+            pairs = ((event.kind.removeprefix("write "), event[:2]) for event in sorted(events, key=attrgetter("kind")))
+            marks_below = {**_stalls([qps]), **group(pairs)}
             panels = [
                 Panel("QPS", [TimeLine(arranged.arm, [qps])], marks_below, dips(qps) if events else (), height=80),
                 *_device_panels(device),
@@ -312,11 +309,8 @@ def client_rates(report: Report, section: Section) -> list[Chart]:
     """Draw what each client did over time and when one stood still, of the first load of some arms."""
     details, charts = report.data.details, []
     for operation, noun in RATES.items():
-
-        def has_rates(run: Run, operation: str = operation) -> bool:
-            return operation in details.client_operations.get(run.place, ())
-
-        for arranged, run in _first_runs(report, section, has_rates):
+        usable = {run_place for run_place, names in details.client_operations.items() if operation in names}
+        for arranged, run in _first_runs(report, section, usable):
             clients = details.client_lines(run.place, operation)
             if max(len(client.seconds) for client in clients) < FEWEST_SECONDS:
                 continue

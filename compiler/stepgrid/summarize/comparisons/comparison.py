@@ -49,16 +49,12 @@ class ComparedMetric:
         return "QPS" if self.name == QPS else self.name
 
     @property
-    def is_rate(self) -> bool:
-        return self.unit.endswith("/s")
-
-    @property
     def verdicts(self) -> tuple[str, str]:
         """Return the words for a ratio above 1 and below it."""
         if self.name == VARIATION:
             return LESS_EVEN, MORE_EVEN
         if self.better == "higher":
-            return (FASTER, SLOWER) if self.is_rate or not self.unit else (BETTER, WORSE)
+            return (FASTER, SLOWER) if self.unit.endswith("/s") or not self.unit else (BETTER, WORSE)
         if self.better == "lower":
             return (SLOWER, FASTER) if self.unit in TIMES else (WORSE, BETTER)
         return MORE, LESS

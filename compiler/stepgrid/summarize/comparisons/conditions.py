@@ -179,11 +179,6 @@ def _spacing(runs: Iterable[Run]) -> float:
 # Runs that are not what they should be, and in how many of both sides
 
 
-def is_unsteady(run: Run) -> bool:
-    """Decide if it was tested, and no steady part of it has a start: its figure is of a state on its way."""
-    return _has_steadiness(run) and "steady_from_s" not in run.metrics
-
-
 def has_missed_lookups(run: Run) -> bool:
     """Decide if it found fewer keys than the steps before it wrote."""
     return EXPECTED in run.metrics and any(WARNING in text for text in run.warnings)
@@ -194,13 +189,10 @@ def has_heavier_client(run: Run) -> bool:
     return client is not None and server is not None and client > server
 
 
-def _has_steadiness(run: Run) -> bool:
-    return "steady_change_pct" in run.metrics
-
-
 # sentence, which runs, and of which runs it is known
 _COUNTED: tuple[tuple[str, Callable[[Run], bool], Callable[[Run], bool]], ...] = (
-    (NOT_STEADY, is_unsteady, _has_steadiness),
+    # no steady part of it has a start: its figure is of a state on its way
+    (NOT_STEADY, lambda run: "steady_from_s" not in run.metrics, lambda run: "steady_change_pct" in run.metrics),
     ("fewer keys found than expected", has_missed_lookups, lambda _: True),
     ("the client used more CPU than its server", has_heavier_client, lambda _: True),
 )
