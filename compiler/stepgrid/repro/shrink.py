@@ -31,16 +31,8 @@ from stepgrid.repro.finding import Arm, ReproError
 from stepgrid.repro.script import ROUNDS, SCRIPT, Repro
 from stepgrid.summarize.comparisons.comparison import ratio_text
 from stepgrid.summarize.comparisons.judgement import verdict_of
+from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, intervals
-from stepgrid.summarize.statistics.verdicts import (
-    FASTER,
-    HOPELESS,
-    OPEN,
-    SLOWER,
-    StoppingRule,
-    chance_of_decision,
-    verdict,
-)
 
 LOOKS = AdaptiveRepeat(least=3, most=20)  # rounds of an attempt
 SHARE = 0.5  # of the first difference, that a smaller script must show
@@ -197,10 +189,10 @@ class Shrinking:
         interval = intervals([Sample(tuple(logs))], LOOKS.level)[0] if len(logs) in LOOKS.looks else None
         if interval is None:
             return None
-        if verdict(interval.low, interval.high, SMALLEST_EFFECT) not in OPEN:
+        if verdicts.verdict(interval.low, interval.high, SMALLEST_EFFECT) not in verdicts.OPEN:
             return Trial(is_shown(interval, self.repro.finding.interval), interval)
-        is_hopeless = chance_of_decision(interval, LOOKS.most, StoppingRule(SMALLEST_EFFECT)) < HOPELESS
-        return Trial(False, interval) if is_hopeless or len(logs) >= LOOKS.most else None
+        chance = verdicts.chance_of_decision(interval, LOOKS.most, verdicts.StoppingRule(SMALLEST_EFFECT))
+        return Trial(False, interval) if chance < verdicts.HOPELESS or len(logs) >= LOOKS.most else None
 
     def _attempt(self, repro: Repro) -> Trial:
         logs: list[float] = []
@@ -228,8 +220,8 @@ class Shrinking:
 
 def is_shown(interval: Interval, first: Interval) -> bool:
     """Tell whether a difference is there for sure, and large enough."""
-    word = verdict(interval.low, interval.high, SMALLEST_EFFECT)
-    is_same = word == (FASTER if first.ratio > 1 else SLOWER)
+    word = verdicts.verdict(interval.low, interval.high, SMALLEST_EFFECT)
+    is_same = word == (verdicts.FASTER if first.ratio > 1 else verdicts.SLOWER)
     return is_same and math.log(interval.ratio) / math.log(first.ratio) >= SHARE
 
 

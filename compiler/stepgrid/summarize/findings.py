@@ -35,18 +35,16 @@ from stepgrid.summarize.comparisons.comparison_axes import Labels
 from stepgrid.summarize.comparisons.ladders import versions
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.verdicts import (
-    BETTER,
+    BAD,
     DIFFERENCES,
     DIFFERENT,
     FASTER,
+    GOOD,
     INDICATIVE,
-    LESS_EVEN,
-    MORE_EVEN,
     ONE_LOAD,
     SAME,
     SLOWER,
     UNDECIDED,
-    WORSE,
 )
 
 BOTH, NONE = "both", "none"
@@ -55,7 +53,7 @@ FEWEST_TALLIED = 4  # comparisons; fewer are read one by one
 BUILD_NOUNS = "builds", "releases"  # the second where all are versions of one thing
 DOT = " · "
 SHARE_BELOW = 0.5  # a smaller ratio is a share of the base: 7 % of the QPS
-_KINDS = {**dict.fromkeys((FASTER, BETTER, MORE_EVEN), FASTER), **dict.fromkeys((SLOWER, WORSE, LESS_EVEN), SLOWER)}
+_KINDS = {**dict.fromkeys(GOOD, FASTER), **dict.fromkeys(BAD, SLOWER)}
 _BUILD_DIFFERENCES = {  # by the first word of what differs
     "suite": "packages of different Debian suites",
     "compiler": "different compilers",

@@ -15,7 +15,7 @@ from stepgrid.model.plan import is_imported
 from stepgrid.model.table import MOST_ROWS, Table, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
-from stepgrid.summarize import absolute_figures, claims, setup, summary_text
+from stepgrid.summarize import absolute_figures, claims, sentences, setup, summary_text
 from stepgrid.summarize.causes import why_table
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks, stand_alone
@@ -25,18 +25,6 @@ from stepgrid.summarize.findings import findings
 from stepgrid.summarize.formats import group_html, html_body, html_text
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
-from stepgrid.summarize.sentences import (
-    advice,
-    banner,
-    doubt_briefs,
-    doubts_line,
-    glossary,
-    legend,
-    next_steps,
-    ratio_note,
-    reason_line,
-    subtitle,
-)
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.verdicts import ARROWS
 
@@ -99,14 +87,14 @@ def fragment(report: Report) -> str:
         table = pooled and shorten(pooled)
     values = {
         "report": report,
-        "setup_line": subtitle(report),
+        "setup_line": sentences.subtitle(report),
         "answers": findings(report)[:MOST_CARDS],
-        "doubt_line": doubts_line(report),
+        "doubt_line": sentences.doubts_line(report),
         "chart": chart,
         "picture": b64encode(stand_alone(chart.svg).encode()).decode() if chart else "",
-        "why": reason_line(report),
+        "why": sentences.reason_line(report),
         "table": table,
-        "legend": legend(report),
+        "legend": sentences.legend(report),
         "origin": setup.origin_line(report.setup),
     }
     return render("fragment.html.j2", values) + "\n"
@@ -175,17 +163,17 @@ def _context(report: Report) -> dict[str, Any]:
     short = [comparison for comparison in report.comparisons.all if len(comparison.rows) <= MOST_ROWS]
     return {
         "report": report,
-        "setup_line": subtitle(report),
-        "banner": banner(report),
+        "setup_line": sentences.subtitle(report),
+        "banner": sentences.banner(report),
         "cards": answers[:MOST_CARDS],
         "more_cards": answers[MOST_CARDS:],
-        "doubt_briefs": doubt_briefs(report),
-        "most_doubts": [_doubts_within(doubt_briefs(report), room) for room in DOUBT_ROOMS],
+        "doubt_briefs": sentences.doubt_briefs(report),
+        "most_doubts": [_doubts_within(sentences.doubt_briefs(report), room) for room in DOUBT_ROOMS],
         "main_chart": main,
-        "why": reason_line(report),
+        "why": sentences.reason_line(report),
         "comparisons": [*_comparisons(report, marks)],
         "other_metrics": _other_metrics(report, marks),
-        "legend": " ".join(filter(None, (legend(report), POINT_AT, ratio_note(report)))),
+        "legend": " ".join(filter(None, (sentences.legend(report), POINT_AT, sentences.ratio_note(report)))),
         "ladders": [
             (ladder, html_body(ladder.table) if ladder.changes else "") for ladder in report.comparisons.ladders
         ],
@@ -218,11 +206,11 @@ def _context(report: Report) -> dict[str, Any]:
             ]
         ),
         "method": verdicts.METHOD,
-        "meaning": [*glossary(report).items(), *absolute_figures.meanings(report)],
+        "meaning": [*sentences.glossary(report).items(), *absolute_figures.meanings(report)],
         "run_command": "" if is_imported(report.setup.spec) else f"stepgrid run {setup.spec_words(report.setup)}",
         "setup": _setup(report),
-        "advice": advice(report),
-        "next_steps": next_steps(report),
+        "advice": sentences.advice(report),
+        "next_steps": sentences.next_steps(report),
         "zip": zip,
         "counted": counted,
     }

@@ -331,10 +331,7 @@ def _words(report: Report) -> Iterator[str]:
 
 MOST_LINES, MOST_ROWS = 18, 6
 _MARKS = {**ARROWS, verdicts.DIFFERENT: "≠", verdicts.UNDECIDED: "?"}
-_STYLES = {
-    **dict.fromkeys((verdicts.FASTER, verdicts.BETTER, verdicts.MORE_EVEN), "green"),
-    **dict.fromkeys((verdicts.SLOWER, verdicts.WORSE, verdicts.LESS_EVEN), "red"),
-}
+_STYLES = {**dict.fromkeys(verdicts.GOOD, "green"), **dict.fromkeys(verdicts.BAD, "red")}
 _MEANINGS = {
     "=": "the same within {effect}",
     "≠": "differs, perhaps by less than {effect}",

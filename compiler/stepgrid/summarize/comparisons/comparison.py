@@ -18,21 +18,8 @@ from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
 from stepgrid.summarize.comparisons.comparison_axes import Labels, Layout
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Place
-from stepgrid.summarize.statistics import confidence_intervals
+from stepgrid.summarize.statistics import confidence_intervals, verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval, Outlier, outliers
-from stepgrid.summarize.statistics.verdicts import (
-    ARROWS,
-    BETTER,
-    DIFFERENCES,
-    FASTER,
-    LESS,
-    LESS_EVEN,
-    MORE,
-    MORE_EVEN,
-    SLOWER,
-    VERDICTS,
-    WORSE,
-)
 
 BASE, RATIO, NO_BASE = "base", "ratio", "no base"
 TIMES = frozenset({"s", "ms", "us", "ns"})
@@ -52,12 +39,13 @@ class ComparedMetric:
     def verdicts(self) -> tuple[str, str]:
         """Return the words for a ratio above 1 and below it."""
         if self.name == VARIATION:
-            return LESS_EVEN, MORE_EVEN
+            return verdicts.LESS_EVEN, verdicts.MORE_EVEN
+        if self.better is None:
+            return verdicts.MORE, verdicts.LESS
+        is_rate, is_time = self.unit.endswith("/s") or not self.unit, self.unit in TIMES
         if self.better == "higher":
-            return (FASTER, SLOWER) if self.unit.endswith("/s") or not self.unit else (BETTER, WORSE)
-        if self.better == "lower":
-            return (SLOWER, FASTER) if self.unit in TIMES else (WORSE, BETTER)
-        return MORE, LESS
+            return (verdicts.FASTER, verdicts.SLOWER) if is_rate else (verdicts.BETTER, verdicts.WORSE)
+        return (verdicts.SLOWER, verdicts.FASTER) if is_time else (verdicts.WORSE, verdicts.BETTER)
 
 
 def ratio_text(ratio: float | None, interval: Interval | None, sign: str = "") -> str:
@@ -92,7 +80,7 @@ class Entry:
 
     @property
     def is_difference(self) -> bool:
-        return self.verdict in DIFFERENCES
+        return self.verdict in verdicts.DIFFERENCES
 
     @property
     def text(self) -> str:
@@ -100,7 +88,7 @@ class Entry:
         if self.kind != RATIO or self.ratio is None:
             return ""
         ratio = ratio_text(self.ratio, self.interval, units.TIMES)
-        return f"{ratio} {self.verdict}" if self.verdict in VERDICTS else ratio
+        return f"{ratio} {self.verdict}" if self.verdict in verdicts.VERDICTS else ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +367,7 @@ def shorten(table: Table) -> Table:
 def _short_cell(cell: Cell) -> Cell:
     if cell.value is None:
         return cell
-    signs = (ARROWS.get(cell.verdict), units.times(cell.value), MIXED if MIXED in cell.text else "")
+    signs = (verdicts.ARROWS.get(cell.verdict), units.times(cell.value), MIXED if MIXED in cell.text else "")
     return Cell(" ".join(filter(None, signs)), cell.kind, cell.value, verdict=cell.text)
 
 
@@ -402,7 +390,7 @@ def _compact(entry: Entry, comparison: Comparison) -> Cell:
     spread = entry.point.spread(comparison.metric.name) if entry.point else None
     figure = units.figure(spread[0], comparison.metric.unit) if spread else ""
     if entry.kind == RATIO and entry.ratio is not None:
-        ratio = " ".join(filter(None, (ARROWS.get(entry.verdict or ""), units.times(entry.ratio))))
+        ratio = " ".join(filter(None, (verdicts.ARROWS.get(entry.verdict or ""), units.times(entry.ratio))))
         return Cell(f"{figure} {ratio}", entry.verdict or "", entry.ratio, verdict=entry.text)
     return Cell(figure or (NOTHING if entry.kind == ABSENT else entry.kind), entry.kind)
 

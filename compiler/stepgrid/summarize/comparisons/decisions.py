@@ -15,15 +15,8 @@ from stepgrid.store.paths import RESULT_FILE
 from stepgrid.store.results import read_head, record_seconds
 from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.comparison import Case, Comparison
+from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.verdicts import (
-    HOPELESS,
-    OPEN,
-    VERDICTS,
-    StoppingRule,
-    chance_of_decision,
-    is_decided,
-)
 
 
 class State(StrEnum):
@@ -97,8 +90,8 @@ class Limits:
     costs: LoadCosts
 
     @property
-    def rule(self) -> StoppingRule:
-        return StoppingRule(self.effect, self.repeat.width)
+    def rule(self) -> verdicts.StoppingRule:
+        return verdicts.StoppingRule(self.effect, self.repeat.width)
 
 
 def decide(comparisons: Sequence[Comparison], limits: Limits) -> tuple[Decision, ...]:
@@ -133,7 +126,7 @@ def _decide_case(name: str, case: Case, limits: Limits, more_loads: int | None) 
     wanted = limits.repeat.next_look(interval.loads)
     if wanted is None or most <= interval.loads:
         return Decision(name, State.LAST if wanted is None else State.LATE, interval)
-    if chance_of_decision(interval, most, limits.rule) < HOPELESS:
+    if verdicts.chance_of_decision(interval, most, limits.rule) < verdicts.HOPELESS:
         return Decision(name, State.GIVEN_UP, interval)
     cells = tuple(dict.fromkeys(point.runs[0].cell for point in (case.point, case.base)))
     return Decision(name, State.OPEN, interval, min(wanted, most), cells)
@@ -142,8 +135,8 @@ def _decide_case(name: str, case: Case, limits: Limits, more_loads: int | None) 
 def _is_case_decided(case: Case, interval: Interval, limits: Limits) -> bool:
     """Tell whether a case has its width or its verdict; a difference within the noise floor has none yet."""
     if limits.repeat.width is not None:
-        return is_decided(interval, limits.rule)
-    return case.entry.verdict in VERDICTS and case.entry.verdict not in OPEN
+        return verdicts.is_decided(interval, limits.rule)
+    return case.entry.verdict in verdicts.VERDICTS and case.entry.verdict not in verdicts.OPEN
 
 
 def load_requests(decisions: Sequence[Decision]) -> list[tuple[str, int, str]]:

@@ -1,6 +1,6 @@
 """Verdicts: the words, the one that an interval gives, and how many more loads would decide it.
 
-The verdict of a comparison adds the noise floor and single loads (comparisons/comparison_verdict.py).
+The verdict of a comparison adds the noise floor and single loads (comparisons/judgement.py).
 """
 
 from __future__ import annotations
@@ -22,16 +22,11 @@ DIFFERENT = "different"  # surely, but perhaps by less than the smallest effect
 INDICATIVE = "indicative"  # a single load that differs by its time series: no verdict
 ONE_LOAD = "one load"  # a single load that says nothing else
 
-VERDICTS = (FASTER, SLOWER, BETTER, WORSE, MORE_EVEN, LESS_EVEN, MORE, LESS, SAME, DIFFERENT, UNDECIDED)
+GOOD, BAD = (FASTER, BETTER, MORE_EVEN), (SLOWER, WORSE, LESS_EVEN)
 OPEN = (DIFFERENT, UNDECIDED)  # no decision
-DIFFERENCES = (FASTER, SLOWER, BETTER, WORSE, MORE_EVEN, LESS_EVEN, MORE, LESS)
-ARROWS = {
-    **dict.fromkeys((FASTER, BETTER, MORE_EVEN), "▲"),
-    **dict.fromkeys((SLOWER, WORSE, LESS_EVEN), "▼"),
-    MORE: "↑",
-    LESS: "↓",
-    SAME: "=",
-}
+DIFFERENCES = (*GOOD, *BAD, MORE, LESS)
+VERDICTS = (*DIFFERENCES, SAME, *OPEN)
+ARROWS = {**dict.fromkeys(GOOD, "▲"), **dict.fromkeys(BAD, "▼"), MORE: "↑", LESS: "↓", SAME: "="}
 
 MEANING = {
     FASTER: "the whole interval lies above the smallest effect",
