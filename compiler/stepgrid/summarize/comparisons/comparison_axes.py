@@ -101,14 +101,11 @@ def most_able(axes: Sequence[Axis], runs: Iterable[Run]) -> str | None:
 def columns(layout: Layout, section: Section) -> list[Labels]:
     """List the base, then every other combination that some point has, in the order of the axes."""
     base = tuple(layout.base[axis] for axis in layout.across)
-    return [base, *(labels for labels in _present(layout.across, section) if labels != base)]
+    return [base, *(labels for labels in present_labels(layout.across, section) if labels != base)]
 
 
-def lines(layout: Layout, section: Section) -> list[Labels]:
-    return _present(layout.down, section)
-
-
-def _present(names: Sequence[str], section: Section) -> list[Labels]:
+def present_labels(names: Sequence[str], section: Section) -> list[Labels]:
+    """List the combinations of these axes that some point has, in the order of the axes."""
     labels_by_axis = {axis.name: axis.labels for axis in section.axes}
     combinations = product(*((*labels_by_axis[name], None) for name in names))
     present = {key(point, names) for point in section.points}

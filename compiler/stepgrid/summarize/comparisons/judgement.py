@@ -125,7 +125,7 @@ def _step_rows(section: Section, layout: Layout, metric: ComparedMetric) -> list
     }
     arms = comparison_axes.columns(layout, section)
     rows = []
-    for labels in comparison_axes.lines(layout, section):
+    for labels in comparison_axes.present_labels(layout.down, section):
         row = [points.get((labels, arm)) for arm in arms]
         rows.append((labels, [_entry(point, row[0], number == 0, metric.name) for number, point in enumerate(row)]))
     if not any(entry.kind not in (SAME, ABSENT) for _, entries in rows for entry in entries[1:]):
