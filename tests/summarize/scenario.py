@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.collect.job import collect
-from stepgrid.summarize import summary_text
+from stepgrid.store.store import SummaryFiles
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report, write_report
 from tests.summarize.synthetic import ASSERTIONS, Experiment
@@ -46,7 +46,8 @@ def report(found: Experiment) -> Report:
 
 def text(found):
     """The summary with attempts' times taken out."""
-    return re.sub(r"\d{8}T[\d.]+Z", "TIME", summary_text.path(found.store, "p-synthetic").read_text(encoding="utf-8"))
+    text = SummaryFiles.of(found.store, "p-synthetic").text.read_text(encoding="utf-8")
+    return re.sub(r"\d{8}T[\d.]+Z", "TIME", text)
 
 
 def altered(report: Report, **fields: Any) -> Report:

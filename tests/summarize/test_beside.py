@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from stepgrid.summarize import html_page, sentences, summary_text
+from stepgrid.store.store import SummaryFiles
+from stepgrid.summarize import html_page, sentences
 from stepgrid.summarize.findings import findings
 from stepgrid.summarize.report_formats import report_document
 from tests.summarize import scenario
@@ -66,8 +67,8 @@ def test_a_ratio_across_kernels_is_marked_in_text_and_page(found: Experiment) ->
     found.seal(result)
     made = scenario.report(found)
     said = "† kernel 6.1.0 / 6.18.0: readww, cache=hyper; overwrite, cache=hyper"
-    assert said in summary_text.path(found.store, made.setup.plan).read_text(encoding="utf-8")
-    assert said in summary_text.page_path(found.store, made.setup.plan).read_text(encoding="utf-8")
+    assert said in SummaryFiles.of(found.store, made.setup.plan).text.read_text(encoding="utf-8")
+    assert said in SummaryFiles.of(found.store, made.setup.plan).page.read_text(encoding="utf-8")
 
 
 def test_a_difference_between_survivors_is_marked_wherever_it_is_said(tmp_path: Path) -> None:
@@ -88,7 +89,8 @@ def test_a_difference_between_survivors_is_marked_wherever_it_is_said(tmp_path: 
     document = report_document(made)
     assert [each["notes"][0] for each in document["comparisons"]] == [losses, losses]
     assert document["claims"][0]["cases"][0]["numbers"][-1] == f"† cache=hyper: {losses}"
-    for page in (summary_text.path(found.store, made.setup.plan), summary_text.page_path(found.store, made.setup.plan)):
+    files = SummaryFiles.of(found.store, made.setup.plan)
+    for page in (files.text, files.page):
         text = page.read_text(encoding="utf-8")
         assert f"faster † ({losses})" in text
         assert f"† {losses}: readww, hyper; overwrite, hyper" in text.replace("cache=hyper", "hyper")

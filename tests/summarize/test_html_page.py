@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from stepgrid.package import TEMPLATES
-from stepgrid.summarize import absolute_figures, html_page, summary_text
+from stepgrid.store.store import SummaryFiles
+from stepgrid.summarize import absolute_figures, html_page
 from stepgrid.summarize.report import Report
 from tests.summarize import scenario
 from tests.summarize.scenario import NEW
@@ -174,7 +175,7 @@ def test_text_of_others_is_only_text(tmp_path: Path) -> None:
     experiment.add(NEW, "lru", "1", 0, {"readww": 1000.0, "overwrite": 1000.0})
     experiment.add_failure("s-x", "unrelated")
     scenario.report(experiment)
-    page = Page(summary_text.page_path(experiment.store, "p-synthetic").read_text(encoding="utf-8"))
+    page = Page(SummaryFiles.of(experiment.store, "p-synthetic").page.read_text(encoding="utf-8"))
     assert page.tags.count("script") == 1, "our own"
     assert page.text.count("<script>alert('x')</script>") >= 3
 

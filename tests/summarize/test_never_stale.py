@@ -14,7 +14,8 @@ import pytest
 from stepgrid.collect import query, step_figures, tables
 from stepgrid.collect.job import collect
 from stepgrid.store import stage_requests
-from stepgrid.summarize import report_files, summary_text
+from stepgrid.store.store import SummaryFiles
+from stepgrid.summarize import report_files
 from stepgrid.summarize.charts import step_charts
 from tests.summarize.synthetic import Experiment
 
@@ -98,8 +99,8 @@ def made(found: Experiment) -> Outputs:
             name: connection.execute(f"SELECT * FROM {name} {'' if name == 'steps' else 'ORDER BY ALL'}").fetchall()
             for name in query.NAMES
         }
-    files = (summary_text.path, summary_text.page_path)
-    return {**tables, **{path.__name__: path(found.store, found.plan.digest).read_bytes() for path in files}}
+    files = SummaryFiles.of(found.store, found.plan.digest)
+    return {**tables, "text": files.text.read_bytes(), "page": files.page.read_bytes()}
 
 
 def fresh(found: Experiment) -> Outputs:

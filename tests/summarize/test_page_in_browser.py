@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stepgrid.summarize import html_page, summary_text
+from stepgrid.store.store import SummaryFiles
+from stepgrid.summarize import html_page
 from stepgrid.transfer.published import plan_results, publish
 from tests.browser import PHONE, Page, browser
 from tests.measure_page import BUDGET, PART, SCREEN, measure
@@ -46,7 +47,7 @@ def measured(folder: Path, builds: int = 1, threads: int = 3, loads: int = 3) ->
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     experiment = measured(tmp_path_factory.mktemp("page"))
     scenario.report(experiment)
-    return summary_text.page_path(experiment.store, "p-synthetic")
+    return SummaryFiles.of(experiment.store, "p-synthetic").page
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +97,7 @@ def test_a_page_keeps_its_budget_whatever_the_grid(
     experiment = measured(tmp_path, builds, threads, loads)
     scenario.report(experiment)
     for width in (SCREEN, PHONE):
-        figures = measure(tab, summary_text.page_path(experiment.store, "p-synthetic"), width)
+        figures = measure(tab, SummaryFiles.of(experiment.store, "p-synthetic").page, width)
         assert {name: figures[name] for name in BUDGET if figures[name] > BUDGET[name]} == {}
         assert figures["first chart ends in"] > PART
         assert figures["width"] <= width

@@ -63,7 +63,7 @@ def test_the_whole_text(experiment: Experiment, golden: Golden) -> None:
 
 def test_the_brief(experiment: Experiment, golden: Golden) -> None:
     report = scenario.report(experiment)
-    page = summary_text.page_path(experiment.store, report.setup.plan)
+    page = SummaryFiles.of(experiment.store, report.setup.plan).page
     briefs = [brief_lines(report, page, width, Paint()) for width in (100, 80)]
     golden("\n\n".join("\n".join(lines) for lines in briefs) + "\n")
     for lines, width in zip(briefs, (100, 80), strict=True):
@@ -76,7 +76,7 @@ def test_the_brief(experiment: Experiment, golden: Golden) -> None:
 
 def test_the_end_of_a_run_reads_the_brief(experiment: Experiment) -> None:
     report = scenario.report(experiment)
-    page = summary_text.page_path(experiment.store, report.setup.plan)
+    page = SummaryFiles.of(experiment.store, report.setup.plan).page
     lines = brief_lines(report, page, 100, Paint())
     with Path("out").open("w") as stream:
         text = SummaryFiles.of(experiment.store, "p-synthetic").brief(stream, "60 stages in 2m41s")
@@ -151,7 +151,7 @@ def test_chosen_tables_stand_before_the_absolute_figures(experiment: Experiment)
 
 def test_only_a_page_in_its_folder_links_to_files(experiment: Experiment) -> None:
     report = scenario.report(experiment)
-    page = summary_text.page_path(experiment.store, report.setup.plan)
+    page = SummaryFiles.of(experiment.store, report.setup.plan).page
     links = re.findall(r'href="([^#"]+)"', page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).is_file()] == []
     assert "summary.txt" in links
@@ -291,8 +291,8 @@ def test_the_command(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert pipeline.summarize("p-synthetic", is_partial=True) == 0
     assert capsys.readouterr().err == ""
-    assert summary_text.path(Store(), "p-synthetic").is_file()
-    assert summary_text.page_path(Store(), "p-synthetic").is_file()
+    assert SummaryFiles.of(Store(), "p-synthetic").text.is_file()
+    assert SummaryFiles.of(Store(), "p-synthetic").page.is_file()
 
 
 def test_the_brief_of_a_base_of_two_axes(here: Path, golden: Golden) -> None:

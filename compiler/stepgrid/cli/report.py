@@ -31,7 +31,7 @@ from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
 from stepgrid.store import plans
-from stepgrid.store.store import PastStore, Store, brief_width, time_name_prefix
+from stepgrid.store.store import PastStore, Store, SummaryFiles, brief_width, time_name_prefix
 from stepgrid.summarize.formats import FORMATS
 from stepgrid.workflow import host_plan
 
@@ -68,13 +68,12 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
 def run_report(args: argparse.Namespace) -> int:
     from stepgrid.summarize.report_files import current_report
     from stepgrid.summarize.report_formats import NoTable, table
-    from stepgrid.summarize.summary_text import page_path
 
     page = None
     if args.against is None:
         plan, store = quiet_plan(args), host_plan.store()
         warn_of_other_results(plan)
-        report, page = current_report(store, plan), page_path(store, plan.digest)
+        report, page = current_report(store, plan), SummaryFiles.of(store, plan.digest).page
     else:
         base = f"{args.spec}@{args.against}" if time_name_prefix(args.against) else args.against
         report = _compare(args, (base, args.spec))

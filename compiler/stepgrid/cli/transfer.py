@@ -21,7 +21,7 @@ from stepgrid.model.units import counted, size
 from stepgrid.pipeline import collect, compile_spec, summarize
 from stepgrid.plugins.importer import FolderError
 from stepgrid.plugins.registry import IMPORTERS
-from stepgrid.store.store import Store
+from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.transfer import bundle, published, results, shared_folder
 from stepgrid.workflow import host_plan
 from stepgrid.workflow.plan_cache import Request
@@ -223,11 +223,9 @@ def _legacy_lines(target: Path, folder: published.PublishedFolder) -> Iterator[s
 
 def _make_report(plan: str) -> int:
     """Make the tables and the report, for which no run is needed: nothing is left to measure."""
-    from stepgrid.summarize import summary_text
-
     if status := collect(plan, is_partial=True) or summarize(plan, is_partial=True):
         return status
-    print(f"report: {summary_text.path(host_plan.store(), plan)}")
+    print(f"report: {SummaryFiles.of(host_plan.store(), plan).text}")
     print(f"`stepgrid report {plan}` prints it: the plan has no spec, so its digest names it")
     return FINE
 

@@ -85,8 +85,8 @@ def write_stamped(store: Store, plan: str) -> Report:
 
 def write_report(store: Store, report: Report) -> None:
     """Write the page, ask for loads that are undecided, then write the text: where it is, everything is."""
-    page = summary_text.page_path(store, report.setup.plan)
-    write_text(page, html_page.page(report))
+    files = SummaryFiles.of(store, report.setup.plan)
+    write_text(files.page, html_page.page(report))
     requests = report.comparisons.load_requests
     profiles = {} if requests else report.comparisons.differing_steps
     if requests or profiles:
@@ -98,8 +98,8 @@ def write_report(store: Store, report: Report) -> None:
             stage_requests.request_profile(store, last_stages[cell], steps)
     for line in changed_statements(store.verdicts(report.setup.plan), report, revision()):
         print(line, file=sys.stderr)
-    write_json(store.summary(report.setup.plan) / SUMMARY_BRIEF, brief_by_width(report, page))
-    write_text(summary_text.path(store, report.setup.plan), summary_text.text(report, page))
+    write_json(store.summary(report.setup.plan) / SUMMARY_BRIEF, brief_by_width(report, files.page))
+    write_text(files.text, summary_text.text(report, files.page))
 
 
 def _is_current(store: Store, plan: Plan) -> bool:

@@ -14,8 +14,7 @@ from stepgrid.model.plan import BUILD
 from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, group
 from stepgrid.model.units import counted, percent
-from stepgrid.store.paths import SUMMARY_PAGE, SUMMARY_TEXT
-from stepgrid.store.store import BRIEF_WIDTHS, Store
+from stepgrid.store.store import BRIEF_WIDTHS
 from stepgrid.summarize import absolute_figures, claims, formats, sentences
 from stepgrid.summarize.causes import DASH, NO_CAUSE, why_table
 from stepgrid.summarize.comparisons import comparison_axes
@@ -63,14 +62,6 @@ COLUMNS = (
     *(head for _, head, _ in absolute_figures.GARBAGE),
 )
 EXPLAINED = COLUMNS[COLUMNS.index("w-amp") :]  # at the end
-
-
-def path(store: Store, plan: str) -> Path:
-    return store.summary(plan) / SUMMARY_TEXT
-
-
-def page_path(store: Store, plan: str) -> Path:
-    return store.summary(plan) / SUMMARY_PAGE
 
 
 def text(report: Report, page: Path | None) -> str:
