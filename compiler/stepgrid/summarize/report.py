@@ -27,9 +27,9 @@ from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder, version_
 from stepgrid.summarize.comparisons.noise_floor import noise_floors
 from stepgrid.summarize.data.points import Point, Search, find_searches, points, searched_axes
 from stepgrid.summarize.data.tables_reader import Run, Tables
-from stepgrid.summarize.notes import Notes, coverage, doubts, measured_times, quiet_times
+from stepgrid.summarize.notes import Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
 from stepgrid.summarize.report_tables import TableInputs
-from stepgrid.summarize.setup import Setup, defaults
+from stepgrid.summarize.setup import Links, Setup, arm_settings, common_settings, defaults, planned_steps, step_settings
 
 _METRIC_CALL = re.compile(r"\b([a-z]\w*)\(")  # of a claim's expression
 
@@ -109,12 +109,16 @@ def make_report(
     tables: Tables,
     costs: LoadCosts = LoadCosts(),  # noqa: B008
     across_hosts: bool = False,
+    links: Links = lambda _: [],
 ) -> Report:
-    """Compare and judge the figures of a plan. `across_hosts`: arms of different hosts get verdicts."""
+    """Compare and judge the figures of a plan.
+
+    `across_hosts`: arms of different hosts get verdicts; without `links` nothing is said of settings.
+    """
     searched = searched_axes(header)
     # what searches tried differs from load to load, and is compared with nothing
     measured = replace(tables, runs=tuple(run for run in tables.runs if not any(axis.has(run) for axis in searched)))
-    setup, runs = _setup(header, tables, measured), measured.runs
+    setup, runs = _setup(header, tables, measured, links), measured.runs
     axes, alpha = setup.axes, setup.alpha
     sections = tuple(_section(step, axes, runs) for step in dict.fromkeys(run.step for run in runs if run.measured))
     points = [point for section in sections for point in section.points]
@@ -148,19 +152,21 @@ def make_report(
             coverage(tables.runs),  # with what searches tried
             tuple(doubts(header, setup, measured, sections, comparisons)),
             tuple(quiet_times(runs)),
+            operations=operation_coverage(planned_steps(header.cells, axes, links)),
         ),
         ReportTables(tuple(prepared), tuple(long), bool(header.report.tables)),
         measured,
     )
 
 
-def _setup(header: Header, tables: Tables, measured: Tables) -> Setup:
+def _setup(header: Header, tables: Tables, measured: Tables, links: Links) -> Setup:
     """`tables`: with what searches tried."""
     tried = {axis.variable for axis in searched_axes(header)}
     compared_axes = tuple(axis for axis in header.axes if axis.name not in tried)
     axes = arms(compared_axes, [cell.labels for cell in header.cells], header.report)
     base = choose_base(axes, header.report.base)
     labels = next((axis.labels for axis in axes if axis.name == BUILD), ())
+    settings = tuple(arm_settings(header.cells, axes, links))
     return Setup(
         title=header.title,
         plan=header.digest,
@@ -177,6 +183,9 @@ def _setup(header: Header, tables: Tables, measured: Tables) -> Setup:
         builds=builds.builds(tables.facts.get("build", {}), measured.runs, axes),
         measured=measured_times(tables.runs),
         defaults=defaults(measured, labels, base.get(BUILD)),
+        settings=settings,
+        common=tuple(common_settings(header.cells, axes, links, settings)),
+        steps=tuple(step_settings(header.cells, axes, links)),
         plans=tables.facts.get(QUERY_PLANS, {}),
         engines={build: facts.get("engine", "") for build, facts in tables.facts.get("build", {}).items()},
     )

@@ -6,7 +6,6 @@ import hashlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,7 @@ from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.comparisons.decisions import LoadCosts, load_costs
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.notes import operation_coverage
 from stepgrid.summarize.report import Report, make_report
-from stepgrid.summarize.setup import arm_settings, common_settings, planned_steps, step_settings
 from stepgrid.summarize.summary_text import brief_by_width
 
 
@@ -59,20 +56,9 @@ def missing_input(store: Store, plan: str) -> str | None:
 
 def read_report(store: Store, plan: str) -> Report:
     header = plan_file.read_header(store.plan(plan))
-    folder = store.tables(plan)
-    tables = tables_reader.load(folder, [axis.name for axis in header.axes])
+    tables = tables_reader.load(store.tables(plan), [axis.name for axis in header.axes])
     costs = load_costs(store, header) if header.until and header.until.within is not None else LoadCosts()
-    report = make_report(header, tables, costs)
-    links = EarlierPlan(store.plan(plan), header).links
-    settings = tuple(arm_settings(header.cells, report.setup.axes, links))
-    setup = replace(
-        report.setup,
-        settings=settings,
-        common=tuple(common_settings(header.cells, report.setup.axes, links, settings)),
-        steps=tuple(step_settings(header.cells, report.setup.axes, links)),
-    )
-    operations = operation_coverage(planned_steps(header.cells, report.setup.axes, links))
-    return replace(report, setup=setup, notes=replace(report.notes, operations=operations))
+    return make_report(header, tables, costs, links=EarlierPlan(store.plan(plan), header).links)
 
 
 def write_stamped(store: Store, plan: str) -> Report:
