@@ -337,10 +337,8 @@ def _points_of_figure(
     """
     fixed = dict(figure.labels)
     for point in choose_points(points, {**where, **fixed}):
-        texts = {axis: label(point, axis) for axis in fixed}
-        if all(
-            text is not None and (axis in (BUILD, STEP) or Label(text) == fixed[axis]) for axis, text in texts.items()
-        ):
+        texts = ((axis, label(point, axis)) for axis in fixed)
+        if all(text is not None and (axis in (BUILD, STEP) or Label(text) == fixed[axis]) for axis, text in texts):
             labels: Assignment = {**point.labels, STEP: point.step}
             yield {axis: value for axis, value in labels.items() if axis not in fixed}, point
 

@@ -265,14 +265,9 @@ def _of_results(tables: Tables) -> Iterator[Doubt]:
 
 def _of_loads(setup: Setup, tables: Tables, comparisons: Sequence[Comparison]) -> Iterator[Doubt]:
     """Tell disturbed stages, and loads that are far off in several ratios; in one doubt where both are of one load."""
-    entries = [
-        entry
-        for comparison in comparisons
-        if comparison.metric.name == setup.metric.name
-        for row in comparison.rows
-        for entry in row.entries
-    ]
-    counts = Counter(outlier.load for entry in entries for outlier in entry.outliers)
+    leading = [comparison for comparison in comparisons if comparison.metric.name == setup.metric.name]
+    rows = [row for comparison in leading for row in comparison.rows]
+    counts = Counter(outlier.load for row in rows for entry in row.entries for outlier in entry.outliers)
     far = {load: f"far off in {count} ratios" for load, count in counts.items() if count >= FEWEST_FAR}
     doubt, loads = _disturbed(tables.runs, tables.facts.get("noise", {}))
     command = f"`stepgrid redo {spec_words(setup)} --disturbed` measures it again"

@@ -132,12 +132,7 @@ def _write_experiment(folder: Path, experiment: Experiment, address: str | None)
 def _remove_others(folder: Path, names: set[str]) -> None:
     """Remove what a site makes, and nothing else: folders that begin with a page of ours."""
     for entry in folder.iterdir():
-        if (
-            entry.is_dir()
-            and entry.name not in names
-            and (entry / SUMMARY_TEXT).is_file()
-            and (entry / TABLES).is_dir()
-        ):
+        if entry.name not in names and (entry / SUMMARY_TEXT).is_file() and (entry / TABLES).is_dir():
             shutil.rmtree(entry)
 
 

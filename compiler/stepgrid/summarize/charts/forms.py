@@ -313,11 +313,8 @@ def _names(points: Sequence[Mark], x: Scale, y: Scale, sides: Spot) -> Iterator[
         for start, middle in ((at + 9, level), (at - 9 - width, level), (at - width / 2, level - 13)):
             end, top, foot = start + width, middle - 7, middle + 7
             is_inside = sides[0] <= start and end <= sides[1] + 12
-            if (
-                point.name
-                and is_inside
-                and all(start >= box[2] or box[0] >= end or top >= box[3] or box[1] >= foot for box in boxes)
-            ):
+            is_free = all(start >= box[2] or box[0] >= end or top >= box[3] or box[1] >= foot for box in boxes)
+            if point.name and is_inside and is_free:
                 boxes.append((start, top, end, foot))
                 yield drawing.text((start, middle + 4), point.name, kind="soft")
                 break

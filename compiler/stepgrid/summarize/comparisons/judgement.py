@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import compress, product
 from statistics import fmean
 from typing import NamedTuple
 
@@ -268,10 +268,8 @@ def _judge_one_load(entry: Entry, base: Point, metric: ComparedMetric, evidence:
 
 def pool(comparison: Comparison, sections: Sequence[Section], evidence: Evidence, alpha: float = ALPHA) -> Comparison:
     """Add one ratio for each value of a compared axis: the geometric mean over the points of a step."""
-    pooled: list[PooledRatio] = []
-    for section in sections:
-        for axis in comparison.layout.across:
-            pooled += _pool_axis(comparison, section, axis, evidence, alpha)
+    pairs = product(sections, comparison.layout.across)
+    pooled = (ratio for section, axis in pairs for ratio in _pool_axis(comparison, section, axis, evidence, alpha))
     return replace(comparison, pooled=tuple(pooled))
 
 
