@@ -40,16 +40,9 @@ from stepgrid.summarize.data.tables_reader import Event
 from stepgrid.summarize.findings import DOT, ArmCase, arms
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import Setup, spec_words
+from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.verdicts import (
-    ARROWS,
-    MEANING,
-    ONE_LOAD,
-    PATIENCE,
-    UNDECIDED,
-    needed_loads,
-    too_wide,
-)
+from stepgrid.summarize.statistics.verdicts import ONE_LOAD, UNDECIDED
 
 DEPARTURE = 1.1  # times that a ratio may differ from the quotient of its figures
 TRY = "A try: one load, no verdicts and no causes"
@@ -229,18 +222,18 @@ def _cases(report: Report) -> list[ArmCase]:
 
 def _wide_intervals(report: Report) -> list[Interval]:
     intervals = [case.entry.interval for case in _cases(report) if case.word == UNDECIDED and case.entry.interval]
-    return too_wide(intervals, report.setup.effect)
+    return verdicts.too_wide(intervals, report.setup.effect)
 
 
 def _loads_advice(report: Report) -> str:
     wide = _wide_intervals(report)
     if not wide:
         return "Undecided ratios are within the noise floor of this experiment: a quieter host would tell."
-    wanted, difference = needed_loads(wide), percent(DIFFERENCE)
+    wanted, difference = verdicts.needed_loads(wide), percent(DIFFERENCE)
     points = "here" if len(wide) == 1 else "at half of the undecided points"
     if wanted is not None and wanted <= report.setup.loads[1]:
         return f"These loads show {difference} {points}; smaller differences need more loads."
-    if wanted is None or wanted > PATIENCE:
+    if wanted is None or wanted > verdicts.PATIENCE:
         loads = f"Over {MOST_LOADS}" if wanted is None else wanted
         return f"{loads} loads, longer steps or a quieter host would show {difference} {points}."
     return f"`repeat: {wanted}` would show {difference} {points}."
@@ -250,7 +243,7 @@ def legend(report: Report) -> str:
     """Explain the arrows of a table."""
     if report.setup.loads[1] == 1:
         return "One load of each: figures and ratios as they came out, without verdicts."
-    marks = ", ".join(sorted(f"{ARROWS[word]} {word}" for word in report.setup.metric.verdicts))
+    marks = ", ".join(sorted(f"{verdicts.ARROWS[word]} {word}" for word in report.setup.metric.verdicts))
     return f"{marks}: the whole 95 % interval is more than {percent(report.setup.effect)} from 1."
 
 
@@ -271,8 +264,8 @@ def glossary(report: Report) -> dict[str, str]:
     """Define the words of a report, and its verdicts."""
     effect = f"{percent(report.setup.effect)} in this report: the difference from which on a ratio counts"
     used = {case.entry.verdict for comparison in report.comparisons.all for case in comparison.cases()}
-    verdicts = {word: meaning for word, meaning in MEANING.items() if word in used}
-    return {**_GLOSSARY, "smallest effect": effect, **verdicts}
+    meanings = {word: meaning for word, meaning in verdicts.MEANING.items() if word in used}
+    return {**_GLOSSARY, "smallest effect": effect, **meanings}
 
 
 @lru_cache(1)
@@ -348,8 +341,8 @@ def _more_loads(report: Report, spec: str) -> Iterator[tuple[str, str]]:
         yield f"run {spec} --set repeat={USUAL_LOADS}", why
     elif report.setup.until:
         return
-    elif UNDECIDED in outcomes and ((wanted := needed_loads(_wide_intervals(report))) or MOST_LOADS) > loads:
-        if wanted is None or wanted > PATIENCE:
+    elif UNDECIDED in outcomes and ((wanted := verdicts.needed_loads(_wide_intervals(report))) or MOST_LOADS) > loads:
+        if wanted is None or wanted > verdicts.PATIENCE:
             yield f"plan {spec} --budget 2h", "which loads, runs and durations would tell most in two hours"
         else:
             goal = f"enough to see {percent(DIFFERENCE)} at half of the undecided points"

@@ -15,7 +15,7 @@ from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, group
 from stepgrid.model.units import counted, percent
 from stepgrid.store.store import BRIEF_WIDTHS
-from stepgrid.summarize import absolute_figures, claims, formats, sentences
+from stepgrid.summarize import absolute_figures, claims, formats, sentences, setup
 from stepgrid.summarize.causes import DASH, NO_CAUSE, why_table
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import (
@@ -32,15 +32,6 @@ from stepgrid.summarize.findings import DOT, findings, findings_by_metric, short
 from stepgrid.summarize.formats import SENTENCES, text_lines
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
-from stepgrid.summarize.setup import (
-    dropped_options,
-    host_line,
-    measured_text,
-    origin_line,
-    spec_words,
-    step_sentences,
-    steps_in_brief,
-)
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.verdicts import ARROWS
 
@@ -140,7 +131,7 @@ def _other_metrics(report: Report) -> list[str]:
 
 def doubts(report: Report) -> list[str]:
     """List what to know before believing a figure."""
-    options = dropped_options(report.comparisons.sections, report.data.facts.get("command", {}))
+    options = setup.dropped_options(report.comparisons.sections, report.data.facts.get("command", {}))
     lacking = [f"options that a binary lacks: {', '.join(options)}"] if options else []
     return [*report.notes.warnings, *lacking]
 
@@ -194,7 +185,7 @@ def _tables(tables: Sequence[Table]) -> list[list[str]]:
 def _hidden_tables(report: Report) -> list[str]:
     """Write a line for each title, which stands for all tables that have it."""
     names_by_title = group(((name.partition(": ")[0], reason), name) for name, reason in report.tables.hidden)
-    command, lines = f"stepgrid report {spec_words(report.setup)}", []
+    command, lines = f"stepgrid report {setup.spec_words(report.setup)}", []
     for (title, reason), names in names_by_title.items():
         title, noun = (names[0], names[0]) if len(names) == 1 else (title, f"{title} ({len(names)} tables)")
         lines += [f"{reason}: {noun}:", f'  {command} --table "{title}"']
@@ -234,13 +225,13 @@ def _stalls(report: Report, section: Section) -> Iterator[str]:
 
 
 def _setup(report: Report) -> Iterator[list[str]]:
-    setup, points = report.setup, report.comparisons.points_by_step
-    arms = [pair for settings in setup.settings for pair in settings.sentences]
-    yield _titled("what the arms set", _wrapped(f"{label}: {text}" for label, text in (*arms, *setup.common)))
-    yield _titled("what the steps do", _wrapped(step_sentences(setup.steps, points) if setup.steps else ()))
-    if setup.defaults:
-        changes = (f"{', '.join(builds)}: {'; '.join(texts)}" for builds, texts in setup.defaults.groups())
-        title = f"defaults that differ from those of {setup.defaults.base}, of options that the spec leaves alone"
+    points, defaults = report.comparisons.points_by_step, report.setup.defaults
+    arms = [pair for settings in report.setup.settings for pair in settings.sentences]
+    yield _titled("what the arms set", _wrapped(f"{label}: {text}" for label, text in (*arms, *report.setup.common)))
+    yield _titled("what the steps do", _wrapped(setup.step_sentences(report.setup.steps, points)))
+    if defaults:
+        changes = (f"{', '.join(builds)}: {'; '.join(texts)}" for builds, texts in defaults.groups())
+        title = f"defaults that differ from those of {defaults.base}, of options that the spec leaves alone"
         yield _titled(title, _wrapped(changes))
     yield _titled("setup", (line for name, texts in setup_facts(report) for line in _entry(name, texts)))
 
@@ -257,14 +248,14 @@ def setup_facts(report: Report) -> list[tuple[str, Sequence[str]]]:
             "compared",
             [f"{axis.name}: {', '.join(axis_labels(report, axis.name, axis.labels))}" for axis in report.setup.axes],
         ),
-        ("steps", [*filter(None, [steps_in_brief(report.comparisons.points_by_step)])]),
+        ("steps", [*filter(None, [setup.steps_in_brief(report.comparisons.points_by_step)])]),
         ("operations", report.notes.operations.sentences),
         ("builds", builds),
         ("repeats", [repeats(report), *decision_sentences(report.comparisons.decisions, report.setup.until)]),
         ("quiet", report.notes.quiet),
-        ("host", [host_line(report.setup.hardware, hosts)]),
-        ("measured", [measured_text(report.setup, report.data.facts)]),
-        ("made from", [origin_line(report.setup)]),
+        ("host", [setup.host_line(report.setup.hardware, hosts)]),
+        ("measured", [setup.measured_text(report.setup, report.data.facts)]),
+        ("made from", [setup.origin_line(report.setup)]),
         ("status", [*_status(report)]),
     ]
 
@@ -421,7 +412,7 @@ def _table(report: Report, width: int, paint: Paint) -> list[str]:
         texts.append(f"{INDENT}{'   '.join(parts)}".rstrip())
     omitted = [(len(rows) - MOST_ROWS, "row"), (len(widths) - count, "arm")]
     if names := ", ".join(counted(number, noun) for number, noun in omitted if number > 0):
-        texts.append(f"{INDENT}and {names} more: stepgrid report {spec_words(report.setup)} --all")
+        texts.append(f"{INDENT}and {names} more: stepgrid report {setup.spec_words(report.setup)} --all")
     return [*texts, *_legend(report, comparison, lines, width)]
 
 
