@@ -34,18 +34,8 @@ from stepgrid.summarize.comparisons.comparison import (
 from stepgrid.summarize.comparisons.comparison_axes import Labels
 from stepgrid.summarize.comparisons.ladders import versions
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.statistics.verdicts import (
-    BAD,
-    DIFFERENCES,
-    DIFFERENT,
-    FASTER,
-    GOOD,
-    INDICATIVE,
-    ONE_LOAD,
-    SAME,
-    SLOWER,
-    UNDECIDED,
-)
+from stepgrid.summarize.statistics import verdicts
+from stepgrid.summarize.statistics.verdicts import DIFFERENCES, DIFFERENT, FASTER, SAME, SLOWER, UNDECIDED
 
 BOTH, NONE = "both", "none"
 IDLE = "without work in a load"
@@ -53,7 +43,7 @@ FEWEST_TALLIED = 4  # comparisons; fewer are read one by one
 BUILD_NOUNS = "builds", "releases"  # the second where all are versions of one thing
 DOT = " · "
 SHARE_BELOW = 0.5  # a smaller ratio is a share of the base: 7 % of the QPS
-_KINDS = {**dict.fromkeys(GOOD, FASTER), **dict.fromkeys(BAD, SLOWER)}
+_KINDS = {**dict.fromkeys(verdicts.GOOD, FASTER), **dict.fromkeys(verdicts.BAD, SLOWER)}
 _BUILD_DIFFERENCES = {  # by the first word of what differs
     "suite": "packages of different Debian suites",
     "compiler": "different compilers",
@@ -155,7 +145,7 @@ class ArmCase(NamedTuple):
             return IDLE
         if self.entry.refusal or self.entry.verdict is None:
             return NO_VERDICT
-        return ONE_LOAD if self.entry.verdict == INDICATIVE else self.entry.verdict
+        return verdicts.ONE_LOAD if self.entry.verdict == verdicts.INDICATIVE else self.entry.verdict
 
     @property
     def ratio(self) -> float:
@@ -294,10 +284,10 @@ def _no_difference(arm: Arm, effect: float) -> _Words:
 
 
 def _no_verdict(arm: Arm) -> _Words:
-    if cases := arm.of(ONE_LOAD):
-        indicative = sum(case.entry.verdict == INDICATIVE for case in cases)
+    if cases := arm.of(verdicts.ONE_LOAD):
+        indicative = sum(case.entry.verdict == verdicts.INDICATIVE for case in cases)
         hint = f"their seconds differ at {counted(indicative, 'point')}" if indicative else ""
-        notes = ["one load: no verdict", hint, _counts(arm, (ONE_LOAD,))]
+        notes = ["one load: no verdict", hint, _counts(arm, (verdicts.ONE_LOAD,))]
         return _Words(_amount(cases, arm), f"of {_base_and_place(cases, arm)}", notes)
     if cases := arm.of(IDLE):
         detail = f"against {_base_and_place(cases, arm)}"

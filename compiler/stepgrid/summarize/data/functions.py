@@ -14,18 +14,9 @@ from stepgrid.collect.counts import OFF_CPU, PROFILE
 from stepgrid.host.sampling import RUNNING
 from stepgrid.model import units
 from stepgrid.model.table import group
+from stepgrid.plugins import layout
 from stepgrid.plugins.collector import CLIENT, FUNCTIONS
-from stepgrid.plugins.layout import (
-    CLIENT_ROW,
-    MEASURED_ROW,
-    OTHER_ROW,
-    OTHER_WAITS_ROW,
-    SUM_ROW,
-    UNRESOLVED_ROW,
-    At,
-    Block,
-    FunctionTime,
-)
+from stepgrid.plugins.layout import At, Block, FunctionTime
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Place, Run, StepDetails
 from stepgrid.summarize.statistics.confidence_intervals import special
@@ -89,7 +80,8 @@ def function_rows(
         {load: _with_sums(times, chosen, point, load) for load, times in loads.items()}
         for point, loads in zip(points, profiles, strict=True)
     ]
-    return _compare([*chosen, OTHER_ROW, UNRESOLVED_ROW, CLIENT_ROW, SUM_ROW, MEASURED_ROW], sums, base_at)
+    remainders = layout.OTHER_ROW, layout.UNRESOLVED_ROW, layout.CLIENT_ROW
+    return _compare([*chosen, *remainders, layout.SUM_ROW, layout.MEASURED_ROW], sums, base_at)
 
 
 def wait_rows(
@@ -99,7 +91,7 @@ def wait_rows(
     loads_by_point = [_loads(growth, point, wait_times) for point in points]
     chosen = [name for name in _largest(loads_by_point, base_at, top) if name != RUNNING]
     sums = [{load: _with_other_waits(times, chosen) for load, times in loads.items()} for loads in loads_by_point]
-    return _compare([*chosen, OTHER_WAITS_ROW, RUNNING, SUM_ROW], sums, base_at)
+    return _compare([*chosen, layout.OTHER_WAITS_ROW, RUNNING, layout.SUM_ROW], sums, base_at)
 
 
 def _compare(rows: Sequence[str], sums: Sequence[Loads], base_at: int | None) -> list[dict[str, FunctionTime]]:
@@ -129,7 +121,7 @@ def unresolved_note(points: Sequence[Point], growth: Growth) -> str:
     range_ = dict.fromkeys(write(round(share, 2)) for share in (min(shares), max(shares)))
     names = sorted(files, key=lambda name: -files[name])[:MOST_UNRESOLVED]
     advice = "builds with `-g`, not stripped, name them"
-    return f"{UNRESOLVED_ROW}: {' to '.join(range_)} of the CPU, in {', '.join(names)}: {advice}"
+    return f"{layout.UNRESOLVED_ROW}: {' to '.join(range_)} of the CPU, in {', '.join(names)}: {advice}"
 
 
 def _loads(growth: Growth, point: Point, times_of: Callable[[Growth, Run], Times] = function_times) -> Loads:
@@ -172,15 +164,16 @@ def _with_sums(times: Times, chosen: Sequence[str], point: Point, load: int) -> 
         time for name, time in times.items() if name not in chosen and name != CLIENT and not is_unresolved(name)
     ]
     unresolved = [time for name, time in times.items() if is_unresolved(name)]
-    rows = {**{name: times.get(name, 0.0) for name in chosen}, OTHER_ROW: math.fsum(remainder)}
-    rows |= {UNRESOLVED_ROW: math.fsum(unresolved), CLIENT_ROW: client}
-    return {**rows, SUM_ROW: math.fsum(rows.values()), MEASURED_ROW: _figure(point, "cpu_us_per_op", load)}
+    rows = {**{name: times.get(name, 0.0) for name in chosen}, layout.OTHER_ROW: math.fsum(remainder)}
+    rows |= {layout.UNRESOLVED_ROW: math.fsum(unresolved), layout.CLIENT_ROW: client}
+    measured = _figure(point, "cpu_us_per_op", load)
+    return {**rows, layout.SUM_ROW: math.fsum(rows.values()), layout.MEASURED_ROW: measured}
 
 
 def _with_other_waits(times: Times, chosen: Sequence[str]) -> Times:
     waits = {name: times.get(name, 0.0) for name in (*chosen, RUNNING)}
     total = math.fsum(times.values())
-    return {**waits, OTHER_WAITS_ROW: total - math.fsum(waits.values()), SUM_ROW: total}
+    return {**waits, layout.OTHER_WAITS_ROW: total - math.fsum(waits.values()), layout.SUM_ROW: total}
 
 
 def _figure(point: Point, metric: str, load: int) -> float:
