@@ -166,14 +166,10 @@ def choice(forecasts: Sequence[WidthForecast], price: Costs, effect: float, desi
     by_step = group((row.step, row) for row in forecasts)
     widths = {step: median(row.width(*design) for row in rows) for step, rows in by_step.items()}
     noisiest = max(widths, key=lambda step: widths[step])
-    return Choice(
-        *design,
-        price.remaining(*design),
-        price.added_bytes(design[0]),
-        median(row.width(*design) for row in forecasts),
-        widths[noisiest],
-        median(row.difference(*design, effect) for row in by_step[noisiest]),
-    )
+    seconds, size = price.remaining(*design), price.added_bytes(design[0])
+    typical = median(row.width(*design) for row in forecasts)
+    difference = median(row.difference(*design, effect) for row in by_step[noisiest])
+    return Choice(*design, seconds, size, typical, widths[noisiest], difference)
 
 
 def _designs(price: Costs, budget: float) -> Iterator[Design]:

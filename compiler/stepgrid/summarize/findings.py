@@ -221,18 +221,10 @@ def _arm_finding(arm: Arm, effect: float) -> Finding | None:
         words = _no_difference(arm, effect)
     else:
         words = _no_verdict(arm)
-    return Finding(
-        arm.name,
-        arm.comparison.base,
-        f"{arm.name}: {words.headline}",
-        words.detail,
-        DOT.join(filter(None, (*words.notes, *_conditions(arm)))),
-        words.kind,
-        (
-            bool(arm.of(*DIFFERENCES, IDLE)) or words.kind != NONE,
-            max((case.distance for case in arm.compared), default=0),
-        ),
-    )
+    headline, note = f"{arm.name}: {words.headline}", DOT.join(filter(None, (*words.notes, *_conditions(arm))))
+    is_certain = bool(arm.of(*DIFFERENCES, IDLE)) or words.kind != NONE
+    weight = is_certain, max((case.distance for case in arm.compared), default=0)
+    return Finding(arm.name, arm.comparison.base, headline, words.detail, note, words.kind, weight)
 
 
 def _difference(arm: Arm, certain: Sequence[ArmCase]) -> _Words:

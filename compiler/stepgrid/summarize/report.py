@@ -226,11 +226,5 @@ def _evidence(header: Header, tables: Tables, known_builds: Mapping[str, Build],
             return reason
         return None if is_shipped else builds.refusal(known_builds, point, base, is_strict)
 
-    return Evidence(
-        tables.series,
-        header.report.smallest_effect,
-        noise_floors(tables),
-        refusal,
-        partial(builds.difference, known_builds),
-        conditions.marks,
-    )
+    noise, difference = noise_floors(tables), partial(builds.difference, known_builds)
+    return Evidence(tables.series, header.report.smallest_effect, noise, refusal, difference, conditions.marks)

@@ -63,12 +63,8 @@ def table(report: Report, form: str, title: str) -> str:
 def tables(report: Report) -> Iterator[Table]:
     """Yield tables in the order of the text, then those that are too long for it."""
     for comparison in report.comparisons.all:
-        candidates = (
-            comparison_table(comparison),
-            pooled_table(comparison),
-            why_table(comparison, report.setup, report.data.details),
-        )
-        yield from (table for table in candidates if table)
+        causes = why_table(comparison, report.setup, report.data.details)
+        yield from filter(None, (comparison_table(comparison), pooled_table(comparison), causes))
     yield from (ladder.table for ladder in report.comparisons.ladders)
     if report.comparisons.claims:
         yield claims.table(report.comparisons.claims)

@@ -100,11 +100,9 @@ def _lines(table: Table) -> list[str]:
 
 def _answer(report: Report) -> list[str]:
     answers = findings(report)
-    lines = [
-        line
-        for finding in answers[:MOST_FINDINGS]
-        for line in (f"{finding.headline} {finding.detail}", f" {finding.note}")
-    ]
+    lines = []
+    for finding in answers[:MOST_FINDINGS]:
+        lines += [f"{finding.headline} {finding.detail}", f" {finding.note}"]
     if (omitted := len(answers) - MOST_FINDINGS) > 0:
         lines.append(f"and {counted(omitted, 'arm')} more, which differ less")
     texts = [
@@ -288,11 +286,9 @@ def _status(report: Report) -> Iterator[str]:
 
 def _entry(name: str, texts: Iterable[str]) -> list[str]:
     margin = INDENT + " " * LABEL
-    lines = [
-        line
-        for sentence in texts
-        for line in wrap(sentence.strip(), margin + "  " * sentence.startswith(" "), margin + INDENT, SENTENCES)
-    ]
+    lines: list[str] = []
+    for sentence in texts:
+        lines += wrap(sentence.strip(), margin + "  " * sentence.startswith(" "), margin + INDENT, SENTENCES)
     return [f"{INDENT}{name:<{LABEL}}{lines[0].lstrip()}", *lines[1:]] if lines else []
 
 

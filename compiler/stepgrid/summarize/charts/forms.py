@@ -186,13 +186,8 @@ def _ratio_scale(rows: Sequence[Row], effect: float, first: float, last: float) 
     edge = max(1.03, (high / low) ** 0.04)  # a mark at the edge would stand in the labels
     limit = min(max((max(end, 1 / end) for end in ends), default=reach), max(reach**3, 2.0))
     limit = max(limit, reach) * edge
-    return Scale(
-        max(1 / limit, min(low / edge, 1 / (1 + 3 * effect))),
-        min(limit, max(high * edge, 1 + 3 * effect)),
-        first,
-        last,
-        True,
-    )
+    least, most = min(low / edge, 1 / (1 + 3 * effect)), max(high * edge, 1 + 3 * effect)
+    return Scale(max(1 / limit, least), min(limit, most), first, last, True)
 
 
 def _drawable(ratio: float) -> float:
@@ -249,16 +244,9 @@ def lines_by_value(title: str, axes: Axes, lines: Sequence[Line], marks: Marks) 
         upper = [(x(point.value), y.clamp(point.high)) for point in line.points]
         lower = [(x(point.value), y.clamp(point.low)) for point in reversed(line.points)]
         middle = [(x(point.value), y(point.figure)) for point in line.points]
-        parts.append(
-            drawing.of_arm(
-                line.arm,
-                mark,
-                drawing.area(upper + lower),
-                drawing.path(middle),
-                *(drawing.shape(spot, mark, 4) for spot in middle),
-                title=line.arm,
-            )
-        )
+        shapes = (drawing.shape(spot, mark, 4) for spot in middle)
+        drawn = drawing.area(upper + lower), drawing.path(middle), *shapes
+        parts.append(drawing.of_arm(line.arm, mark, *drawn, title=line.arm))
     legend, end = drawing.legend([line.arm for line in lines], marks, (START, foot + 3.4 * LINE), NARROW)
     return drawing.svg(title, NARROW, end + 8, *parts, legend)
 
