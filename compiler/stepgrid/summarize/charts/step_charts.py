@@ -239,7 +239,7 @@ def _series_note(report: Report, section: Section) -> str:
 
 
 def _stalls(series: Iterable[forms.Series]) -> dict[str, Sequence[Span]]:
-    """Collect the stalls of each first load."""
+    """Collect the seconds in which some series stood still."""
     stalls: set[float] = set()
     for pairs in series:
         rates = [rate for _, rate in pairs]
@@ -316,11 +316,9 @@ def client_rates(report: Report, section: Section) -> list[Chart]:
                 continue
             total = run.metrics.get(TARGETS.get(operation, ""))
             target = None if total is None else total / len(clients)
-            stalls = sorted({second for client in clients for second in client.stalls})
+            stalls = _stalls(list(zip(client.seconds, client.rates, strict=True)) for client in clients)
             lines = [TimeLine(f"client {client.client + 1}", [client.points]) for client in clients[:MOST_LINES]]
-            panel = Panel(
-                "", lines, {"stalls": [(second, second) for second in stalls]} if stalls else {}, target=target
-            )
+            panel = Panel("", lines, stalls, target=target)
             title = f"{section.step}: {noun} of each client, {arranged.name}"
             note = "Dashed: what each client was asked for." if target is not None else ""
             charts.append(Chart(title, forms.over_time(title, [panel], drawing.PageMarks()), note=note))

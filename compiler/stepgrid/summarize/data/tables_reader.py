@@ -20,7 +20,6 @@ from stepgrid.collect import parquet
 from stepgrid.collect.counts import OFF_CPU, PROBE, PROFILE
 from stepgrid.collect.parquet import named
 from stepgrid.collect.query import open_tables, table_source
-from stepgrid.collect.series import mark_stalls
 from stepgrid.collect.step_figures import ENGINE
 from stepgrid.model import units
 from stepgrid.model.figures import LATENCY_CLASSES, LATENCY_LIMITS
@@ -201,11 +200,6 @@ class ClientLine(NamedTuple):
         ends = [0.0, *self.seconds][-3:]
         is_last_short = len(ends) == 3 and ends[2] - ends[1] < (ends[1] - ends[0]) / 2
         return pairs[:-1] if is_last_short else pairs
-
-    @property
-    def stalls(self) -> list[float]:
-        """Seconds in which the client stood still."""
-        return [second for second, stall in zip(self.seconds, mark_stalls(self.rates), strict=True) if stall]
 
 
 class Event(NamedTuple):
