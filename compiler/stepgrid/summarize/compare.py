@@ -16,7 +16,9 @@ from stepgrid.store.store import Store
 from stepgrid.summarize.comparisons.comparison import Case, Comparison, ratio_text
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.tables_reader import PastFigure, Place, Run, Tables
+from stepgrid.summarize.notes import measured_times
 from stepgrid.summarize.report import Report, ReportTables, make_report
+from stepgrid.summarize.setup import days_text
 from stepgrid.summarize.statistics import verdicts
 
 AXIS = "results"
@@ -42,9 +44,7 @@ class ResultSet:
 
     @property
     def days(self) -> str:
-        """2026-11-20, or the first and the last day."""
-        days = sorted({f"{run.started:%Y-%m-%d}" for run in self.tables.runs if run.started and run.measured})
-        return " to ".join(dict.fromkeys((days[0], days[-1]))) if days else "not measured"
+        return days_text(measured_times(self.tables.runs)) or "not measured"
 
 
 def stored_results(store: Store, digest: str, name: str) -> ResultSet:

@@ -39,7 +39,7 @@ from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Event
 from stepgrid.summarize.findings import DOT, ArmCase, arms
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.setup import Setup, spec_words
+from stepgrid.summarize.setup import Setup, days_text, spec_words
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import ONE_LOAD, UNDECIDED
@@ -357,7 +357,8 @@ def _more_loads(report: Report, spec: str) -> Iterator[tuple[str, str]]:
 
 def subtitle(report: Report) -> str:
     """Write steps, loads, host and day: `readww · 5 fresh loads, 3 s each · 2-core Xeon, 24 GiB · 2026-11-25`."""
-    return DOT.join(filter(None, (_work(report), _loads(report), _host(report), measured_days(report))))
+    days = days_text(report.setup.measured, f" {DASH} ")
+    return DOT.join(filter(None, (_work(report), _loads(report), _host(report), days)))
 
 
 def _work(report: Report) -> str:
@@ -388,9 +389,3 @@ def _host(report: Report) -> str:
     cores = f"{hardware['cores']}-core " if isinstance(hardware.get("cores"), int) else ""
     memory = f", {units.size(hardware['memory'])}" if isinstance(hardware.get("memory"), int | float) else ""
     return f"{cores}{' '.join(cpu.split())}{memory}"
-
-
-def measured_days(report: Report) -> str:
-    if report.setup.measured is None:
-        return ""
-    return f" {DASH} ".join(dict.fromkeys(f"{when:%Y-%m-%d}" for when in report.setup.measured))

@@ -484,13 +484,17 @@ def way_text(way: str) -> str:
 
 
 def measured_text(setup: Setup, facts: Mapping[str, Facts]) -> str:
-    """2026-11-20, or the first and the last day; then who signed results of other checkouts."""
-    days = [*dict.fromkeys(f"{when:%Y-%m-%d}" for when in setup.measured or ())]
+    """Write the days, then who signed results of other checkouts."""
     signers = Counter(result.get("signer", "") for result in facts.get("imported", {}).values())
     parts = [f"{counted(signers[name], 'result')} signed by {name}" for name in sorted(signers) if name]
     parts += [f"{counted(signers[''], 'result')} without a verified signature"] if signers[""] else []
     imported = [f"imported: {', '.join(parts)}"] if signers else []
-    return "; ".join([" to ".join(days) or "nothing yet", *imported])
+    return "; ".join([days_text(setup.measured) or "nothing yet", *imported])
+
+
+def days_text(times: tuple[datetime, datetime] | None, dash: str = " to ") -> str:
+    """2026-11-20, or the first and the last day."""
+    return dash.join(dict.fromkeys(f"{time:%Y-%m-%d}" for time in times or ()))
 
 
 def origin_line(setup: Setup) -> str:
