@@ -23,7 +23,7 @@ from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.comparisons.judgement import Evidence, idleness, is_within
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import PastFigure, Place, Tables
-from stepgrid.summarize.statistics.confidence_intervals import Values, special
+from stepgrid.summarize.statistics.confidence_intervals import Values, log_mean, special
 from stepgrid.summarize.statistics.time_series import Change, changes
 
 FEWEST_RUNGS = 3  # versions, or days
@@ -152,13 +152,9 @@ def _find_changes(
 ) -> Iterator[tuple[str, tuple[str, str], Change]]:
     """Yield the first rung of a new level, and the first and the last one of the level before it."""
     names, loads = list(rungs), sorted({load for figures in rungs.values() for load in figures})
-    grid = np.array([[_log_mean(figures.get(load, ())) for load in loads] for figures in rungs.values()])
+    grid = np.array([[log_mean(figures.get(load, ())) for load in loads] for figures in rungs.values()])
     for change in changes(grid, effect, alpha) if len(names) >= FEWEST_RUNGS else ():
         yield names[change.at], (names[change.before], names[change.at - 1]), change
-
-
-def _log_mean(figures: Sequence[float]) -> float:
-    return math.fsum(map(math.log, figures)) / len(figures) if figures else math.nan
 
 
 def _point_text(point: Point, names: Sequence[str]) -> str:

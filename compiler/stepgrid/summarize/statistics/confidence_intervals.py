@@ -84,11 +84,11 @@ class Interval:
 def sample(arm: Values, base: Values, key: Hashable = None) -> Sample:
     """Pair by load; the runs of a load, all above 0, are averaged first, for they share its database."""
     common = sorted(load for load in arm.keys() & base.keys() if arm[load] and base[load])
-    return Sample(tuple(_log_mean(arm[load]) - _log_mean(base[load]) for load in common), key, tuple(common))
+    return Sample(tuple(log_mean(arm[load]) - log_mean(base[load]) for load in common), key, tuple(common))
 
 
-def _log_mean(runs: Sequence[float]) -> float:
-    return math.fsum(map(math.log, runs)) / len(runs)
+def log_mean(runs: Sequence[float]) -> float:
+    return math.fsum(map(math.log, runs)) / len(runs) if runs else math.nan
 
 
 def intervals(samples: Sequence[Sample], alpha: float = ALPHA) -> list[Interval | None]:
