@@ -22,15 +22,8 @@ from stepgrid.model.plan import MOST_LOADS, is_imported
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.plugins.collector import FUNCTIONS
-from stepgrid.summarize.causes import (
-    DASH,
-    MOST_DEFAULTS,
-    ArmCause,
-    causes_by_arm,
-    chain_text,
-    default_changes,
-    plan_changes,
-)
+from stepgrid.summarize import causes
+from stepgrid.summarize.causes import DASH, ArmCause
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import RATIO, Case, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
@@ -72,9 +65,9 @@ def doubt_briefs(report: Report) -> list[str]:
 @lru_cache(1)  # page, text and brief have the same
 def reasons(report: Report) -> dict[str, list[ArmCause]]:
     """List the causes of each arm's differences, with their ranges over builds and points, by the axis of the base."""
-    causes: dict[str, list[ArmCause]] = {}
+    by_axis: dict[str, list[ArmCause]] = {}
     for comparison in report.comparisons.leading:
-        if comparison.layout.base.keys() <= report.setup.base.keys() or not causes:
+        if comparison.layout.base.keys() <= report.setup.base.keys() or not by_axis:
             cases: dict[str, list[Case]] = {name: [] for name in comparison.arm_names}
             for case in comparison.cases():
                 if case.entry.kind == RATIO and case.entry.ratio:
@@ -83,15 +76,16 @@ def reasons(report: Report) -> dict[str, list[ArmCause]]:
             keys = {key for pairs in pairs_by_arm.values() for pair in pairs for point in pair for key in point.places}
             growth = report.data.details.counters(keys, (FUNCTIONS, PROFILE))
             changes = partial(_known_changes, comparison, report.setup)
-            causes[", ".join(comparison.layout.across)] = causes_by_arm(pairs_by_arm.items(), changes, growth)
-    return {axis: arm_causes for axis, arm_causes in causes.items() if arm_causes}
+            axis = ", ".join(comparison.layout.across)
+            by_axis[axis] = causes.causes_by_arm(pairs_by_arm.items(), changes, growth)
+    return {axis: arm_causes for axis, arm_causes in by_axis.items() if arm_causes}
 
 
 def _known_changes(comparison: Comparison, setup: Setup, arm: Point, base: Point) -> Iterator[str]:
     """Yield changed plans, and few changed defaults."""
-    yield from (f"{arm.step}: {text}" for text in plan_changes(setup, arm, base))
-    defaults = default_changes(comparison, arm, setup)
-    yield from defaults if len(defaults) <= MOST_DEFAULTS else ()
+    yield from (f"{arm.step}: {text}" for text in causes.plan_changes(setup, arm, base))
+    defaults = causes.default_changes(comparison, arm, setup)
+    yield from defaults if len(defaults) <= causes.MOST_DEFAULTS else ()
 
 
 def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:
@@ -103,7 +97,7 @@ def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:
 
 
 def reason_line(report: Report) -> str:
-    chains = {axis: chain_text(causes) for axis, causes in reasons(report).items()}
+    chains = {axis: causes.chain_text(arm_causes) for axis, arm_causes in reasons(report).items()}
     return "".join(chains.values()) if len(chains) == 1 else DOT.join(map(": ".join, chains.items()))
 
 
@@ -281,14 +275,14 @@ def ratio_note(report: Report) -> str:
     if not count:
         return ""
     _, comparison, case = max(departures, key=lambda departure: departure[0])
-    causes = [
+    remarks = [
         f", where load {outlier.load} lies far from the others (without it {units.times(outlier.without)})"
         for outlier in case.entry.outliers
     ]
     return (
         f"Ratios are means of the loads, figures medians: {count} of {counted(len(departures), 'ratio')} are over "
         f"{percent(DEPARTURE - 1)} off the quotient of their figures, most of all {comparison.arm_name(case.arm)} in "
-        f"{comparison.where(case.row)}{''.join(causes[:1])}."
+        f"{comparison.where(case.row)}{''.join(remarks[:1])}."
     )
 
 
