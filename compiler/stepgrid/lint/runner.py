@@ -11,6 +11,7 @@ from stepgrid.language.yaml import Map
 from stepgrid.lint import spec_rules
 from stepgrid.lint.rule import Finding, Rule, RuleProvider
 from stepgrid.lint.subject import Subject
+from stepgrid.model.table import group
 from stepgrid.plugins.registry import DRIVERS, ENGINES, driver, engine
 
 SETTINGS = ("mixed-quality",)  # `allow` of these does more than silence: builds are compared as shipped
@@ -64,12 +65,8 @@ def all_rules() -> list[Rule]:
 
 def _merge(findings: Iterable[Finding]) -> list[tuple[Finding, set[int]]]:
     """Join findings at one place: the first of them, with the cells of all."""
-    first: dict[Location, Finding] = {}
-    cells: dict[Location, set[int]] = {}
-    for finding in findings:
-        first.setdefault(finding.where, finding)
-        cells.setdefault(finding.where, set()).update(finding.cells or ())
-    return [(finding, cells[where]) for where, finding in first.items()]
+    by_place = group((finding.where, finding) for finding in findings).values()
+    return [(members[0], {cell for member in members for cell in member.cells or ()}) for members in by_place]
 
 
 def _count(cells: set[int], subject: Subject) -> str:

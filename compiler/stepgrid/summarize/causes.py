@@ -235,19 +235,18 @@ def chain_text(causes: Sequence[ArmCause]) -> str:
 
 
 def _arm_causes(arm: str, pairs: Sequence[Pair], changes: Changes, growth: Growth | None) -> list[ArmCause]:
-    by_name: dict[tuple[str, str], list[Cause]] = {}
-    weights: dict[tuple[str, str], float] = {}
-    for arm_point, base_point in pairs:
-        for rank, cause in enumerate(causes(arm_point, base_point, growth)):
-            key = cause.name, cause.unit
-            by_name.setdefault(key, []).append(cause)
-            weights[key] = weights.get(key, 0.0) + MOST_CAUSES - rank
+    by_name = group(
+        ((cause.name, cause.unit), (rank, cause))
+        for arm_point, base_point in pairs
+        for rank, cause in enumerate(causes(arm_point, base_point, growth))
+    )
     counts = Counter(text for point, base in pairs for text in changes(point, base))
     arm_causes = [ArmCause(arm, text) for text, _ in counts.most_common(1)]
     if pairs and not arm_causes and not by_name and not any(starmap(_counts_operations, pairs)):
         return [ArmCause(arm, NO_OPERATIONS)]
+    weights = {key: sum(MOST_CAUSES - rank for rank, _ in members) for key, members in by_name.items()}
     for key in sorted(by_name, key=lambda key: -weights[key])[: MOST_CAUSES - len(arm_causes)]:
-        bases, values = ([cause.change[side] for cause in by_name[key]] for side in (1, 0))
+        bases, values = ([cause.change[side] for _, cause in by_name[key]] for side in (1, 0))
         arm_causes.append(ArmCause(arm, *key, (min(bases), max(bases)), (min(values), max(values))))
     return arm_causes
 

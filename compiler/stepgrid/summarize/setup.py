@@ -556,13 +556,11 @@ def _quoted(word: str) -> str:
 
 def dropped_options(sections: Collection[Section], facts: Facts) -> list[str]:
     """List options that a binary lacks and the spec let go: `cache_low_pri_pool_ratio (rocksdb-6.11.4)`."""
-    builds: dict[str, dict[str, None]] = {}
-    for run in (run for section in sections for run in section.runs):
-        record = facts.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {})
-        if record.get("dropped", "[]") != "[]":
-            for name in json.loads(record["dropped"]):
-                builds.setdefault(name if isinstance(name, str) else json.dumps(name), {})[run.build] = None
-    return [f"{name} ({', '.join(names)})" for name, names in builds.items()]
+    runs = [run for section in sections for run in section.runs]
+    records = [facts.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}).get("dropped", "[]") for run in runs]
+    pairs = ((run, text) for run, text in zip(runs, records, strict=True) if text != "[]")
+    builds = group((name, run.build) for run, text in pairs for name in json.loads(text))
+    return [f"{name} ({', '.join(dict.fromkeys(names))})" for name, names in builds.items()]
 
 
 def spec_words(setup: Setup) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
@@ -195,18 +194,11 @@ def date_ladder(axes: Sequence[Axis], points: Iterable[Point], tables: Tables, e
 
 
 def _days(point: Point, past: Mapping[Place, Sequence[PastFigure]]) -> Days:
-    days: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for run in point.runs:
-        if run.attempt and QPS in run.metrics:
-            days[_day(run.attempt)][run.load].append(run.metrics[QPS])
-        for figure in past.get(run.place, ()):
-            days[_day(figure.attempt)][run.load].append(figure.qps)
-    return {day: days[day] for day in sorted(days)}
-
-
-def _day(attempt: str) -> str:
-    """Read the day of an attempt, UTC: 20261120T101500.000000Z is of 2026-11-20."""
-    return f"{attempt[:4]}-{attempt[4:6]}-{attempt[6:8]}"
+    figures = [(run.attempt, run.load, run.metrics[QPS]) for run in point.runs if run.attempt and QPS in run.metrics]
+    figures += [(figure.attempt, run.load, figure.qps) for run in point.runs for figure in past.get(run.place, ())]
+    # an attempt begins with its day, UTC: 20261120T101500.000000Z
+    days = group((f"{time[:4]}-{time[4:6]}-{time[6:8]}", (load, qps)) for time, load, qps in figures)
+    return {day: group(days[day]) for day in sorted(days)}
 
 
 # Drift: a step that became faster or slower in the course of an experiment, whatever the arm.

@@ -237,15 +237,11 @@ def find_searches(axes: Iterable[SearchedAxis], runs: Sequence[Run]) -> list[Sea
     """Sort the runs of each search by the labels of the other axes, and by load."""
     result = []
     for axis in axes:
-        arms: dict[tuple[tuple[str, str], ...], dict[tuple[int, int], list[Run]]] = {}
-        for run in runs:
-            if not (run.measured and axis.has(run)):
-                continue
-            labels = tuple((name, label) for name, label in run.labels.items() if name != axis.variable)
-            loads = arms.setdefault(labels, {})
-            if TRIED in run.metrics:
-                loads.setdefault((run.load, run.run), []).append(run)
-        result += [Search(axis, dict(labels), loads) for labels, loads in arms.items()]
+        searching = (run for run in runs if run.measured and axis.has(run))
+        arms = group((tuple(pair for pair in run.labels.items() if pair[0] != axis.variable), run) for run in searching)
+        for labels, members in arms.items():
+            loads = group(((run.load, run.run), run) for run in members if TRIED in run.metrics)
+            result.append(Search(axis, dict(labels), loads))
     return result
 
 
