@@ -164,29 +164,24 @@ _RELATIVE = re.compile(r"(?:[~^]\d*|\^\{\w*\})*$")  # REF^
 
 
 def _open_refs(subject: Subject) -> Iterator[Finding]:
-    open_refs = [
-        (build, source)
-        for build in (*subject.expansion.builds, *subject.expansion.clients)
-        for source in source_parts(build.source)
-        if "git" in source and can_move(source) and not _FIXED.fullmatch(_RELATIVE.sub("", str(source.get("ref", ""))))
-    ]
-    open_libraries = [
-        (build, source, library.text)
+    hint = "`stepgrid lock` writes it into the lock file; `NAME==VERSION` is as good"
+    open_parts = [
+        (build, source, f"`{library.text}` takes several versions, and nothing says which", hint)
         for build in subject.expansion.builds
         for source in source_parts(build.source)
         for library in declared_libraries(source)
         if not library.version and not library.hashes
     ]
-    pins = lock_file.read(subject.document.path, Problems()).pins if open_refs or open_libraries else {}
-    for build, source, library in open_libraries:
+    hint = "`stepgrid lock` writes its commit into the lock file; a tag or a commit is as good"
+    for build in (*subject.expansion.builds, *subject.expansion.clients):
+        for source in source_parts(build.source):
+            ref = str(source.get("ref", ""))
+            if "git" in source and can_move(source) and not _FIXED.fullmatch(_RELATIVE.sub("", ref)):
+                message = f"`{source.get('ref')}` names no release, so it may be a branch, and nothing says its commit"
+                open_parts.append((build, source, message, hint))
+    pins = lock_file.read(subject.document.path, Problems()).pins if open_parts else {}
+    for build, source, message, hint in open_parts:
         if source_key(source) not in pins:
-            message = f"`{library}` takes several versions, and nothing says which"
-            hint = "`stepgrid lock` writes it into the lock file; `NAME==VERSION` is as good"
-            yield Finding(build.where, message, hint, width=len(build.family))
-    for build, source in open_refs:
-        if source_key(source) not in pins:
-            message = f"`{source.get('ref')}` names no release, so it may be a branch, and nothing says its commit"
-            hint = "`stepgrid lock` writes its commit into the lock file; a tag or a commit is as good"
             yield Finding(build.where, message, hint, width=len(build.family))
 
 
