@@ -28,7 +28,6 @@ ROUNDS = 6  # of both arms: all six on one side of 1 by chance happens once in 3
 PLACES = 100_000  # a ratio of 1, as the shell counts
 _ROOT = "/STEPGRID"  # begins a path that stands for a variable of the script
 _VARIABLE = re.compile(rf"{_ROOT}/(\w+)")
-_PLAIN = re.compile(r"[\w@%+=:,./-]+")
 _WIDTH = 118
 _PASSWORD = "repro"  # of a server that only its owner can reach
 
@@ -347,7 +346,7 @@ def _launched(command: Command, launch: Mapping[str, Any]) -> Command:
 def _word(text: str) -> str:
     """Quote a word, with variables in place of their paths."""
     if _ROOT not in text:
-        return text if _PLAIN.fullmatch(text) else shlex.quote(text)
+        return shlex.quote(text)
     text = _VARIABLE.sub(r"${\1}", _escape(text))
     return f'"{text}"'
 

@@ -92,17 +92,14 @@ def github_annotations(report: Report) -> str:
         message = f"{claim.expect}{scope(claim)}\n{cases}"
         command = workflow_command(level, {"file": report.setup.spec, "title": title}, message)
         lines.setdefault(level, []).append(command)
-    for text, kind in _answers(report):
-        level = "warning" if kind in (SLOWER, findings.BOTH) else "notice"
-        lines.setdefault(level, []).append(workflow_command(level, {"title": report.setup.title}, text))
-    return "".join(f"{line}\n" for level_lines in lines.values() for line in level_lines[:MOST_ANNOTATIONS])
-
-
-def _answers(report: Report) -> Iterator[tuple[str, str]]:
-    """List text and kind of the answers by the leading metric, then of those by the others under their names."""
+    # answers by a metric other than the leading one begin with its name
     for metric, metric_findings in findings.findings_by_metric(report).items():
         prefix = "" if metric == report.setup.metric else f"{metric.title}: "
-        yield from ((f"{prefix}{finding.text}", finding.kind) for finding in metric_findings)
+        for finding in metric_findings:
+            level = "warning" if finding.kind in (SLOWER, findings.BOTH) else "notice"
+            command = workflow_command(level, {"title": report.setup.title}, f"{prefix}{finding.text}")
+            lines.setdefault(level, []).append(command)
+    return "".join(f"{line}\n" for level_lines in lines.values() for line in level_lines[:MOST_ANNOTATIONS])
 
 
 def append_job_summary(report: Report) -> None:
