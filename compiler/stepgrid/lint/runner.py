@@ -9,7 +9,7 @@ from stepgrid.language.problems import Location, Problem, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Map
 from stepgrid.lint import spec_rules
-from stepgrid.lint.rule import Finding, Rule, RuleProvider
+from stepgrid.lint.rule import Rule, RuleProvider
 from stepgrid.lint.subject import Subject
 from stepgrid.model.table import group
 from stepgrid.plugins.registry import DRIVERS, ENGINES, driver, engine
@@ -26,13 +26,14 @@ def check(document: Document, expansion: Expansion, problems: Problems) -> None:
     allow = document.spec.allow
     silenced: set[str] = set()
     for rule in rules:
-        findings = _merge(rule.check(subject))
+        by_place = group((finding.where, finding) for finding in rule.check(subject))
         if rule.code in allow:
-            silenced |= {rule.code} if findings else set()
+            silenced |= {rule.code} if by_place else set()
             continue
-        for finding, cells in findings:
-            message = finding.message + _count(cells, subject)
-            problems.append(Problem(rule.code, finding.where, message, finding.hint, rule.severity, finding.width))
+        for first, *further in by_place.values():
+            cells = {cell for finding in (first, *further) for cell in finding.cells or ()}
+            message = first.message + _count(cells, subject)
+            problems.append(Problem(rule.code, first.where, message, first.hint, rule.severity, first.width))
     check_codes(document, problems)
     if allow and document.scale is None:  # another scale may need it
         codes = {rule.code for rule in all_rules()} - {*silenced, *SETTINGS}
@@ -61,12 +62,6 @@ def applicable_rules(engine_names: Iterable[str], kinds: Iterable[str]) -> list[
 def all_rules() -> list[Rule]:
     """List one rule of each code."""
     return list({rule.code: rule for rule in applicable_rules(ENGINES.names(), DRIVERS.names())}.values())
-
-
-def _merge(findings: Iterable[Finding]) -> list[tuple[Finding, set[int]]]:
-    """Join findings at one place: the first of them, with the cells of all."""
-    by_place = group((finding.where, finding) for finding in findings).values()
-    return [(members[0], {cell for member in members for cell in member.cells or ()}) for members in by_place]
 
 
 def _count(cells: set[int], subject: Subject) -> str:

@@ -65,6 +65,8 @@ class Places:
     def __init__(self, document: Document, expansion: Expansion) -> None:
         self._document, self._expansion = document, expansion
         self.of_step = cache(self._of_step)
+        steps = document.spec.steps or ()  # a spec may have thousands
+        self._uses = group((str(step.as_ or step.use or step.name), step) for step in steps)
 
     def key(self, *path: str) -> Location:
         """Locate a key of the spec, or the nearest above it."""
@@ -110,12 +112,6 @@ class Places:
         definitions = (spec.define, *(source.library.define for source in includes))
         workload = next((d.workloads[spec.workload] for d in definitions if spec.workload in d.workloads), ())
         yield from (step for step in workload if step.name is not None and str(step.name) in names)
-
-    @cached_property
-    def _uses(self) -> Mapping[str, Sequence[Step]]:
-        """Group steps by name: a spec may have thousands."""
-        steps = self._document.spec.steps or ()
-        return group((str(step.as_ or step.use or step.name), step) for step in steps)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
