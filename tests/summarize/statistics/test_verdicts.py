@@ -18,7 +18,6 @@ from stepgrid.summarize.statistics.verdicts import (
     chance_of_decision,
     is_decided,
     needed_loads,
-    single,
     too_wide,
     verdict,
 )
@@ -64,9 +63,7 @@ def test_exchanging_the_arms_exchanges_the_word(low: float, width: float, effect
     assert on_the_edge or back == OPPOSITE[forth]
 
 
-def test_one_load_is_at_most_indicative() -> None:
-    words = [single(low, high, 0.02) for low, high in ((1.1, 1.2), (0.5, 0.9), (0.9, 1.2))]
-    assert words == ["indicative", "indicative", "one load"]
+def test_each_verdict_has_a_meaning() -> None:
     assert set(VERDICTS) <= set(MEANING)
 
 

@@ -257,10 +257,10 @@ def _judge_one_load(entry: Entry, base: Point, metric: ComparedMetric, evidence:
     if interval is None or entry.ratio is None:
         return replace(entry, verdict=no_verdict)
     moved = confidence_intervals.moved(interval, entry.ratio)
-    word = verdicts.single(moved.low, moved.high, evidence.effect)
-    if is_within(entry.floor, entry.ratio):
-        word = verdicts.ONE_LOAD
-    return replace(entry, interval=moved, verdict=None if entry.refusal else word)
+    word = verdicts.verdict(moved.low, moved.high, evidence.effect)
+    if word in verdicts.DIFFERENCES and not entry.refusal and not is_within(entry.floor, entry.ratio):
+        return replace(entry, interval=moved, verdict=verdicts.INDICATIVE)
+    return replace(entry, interval=moved, verdict=no_verdict)
 
 
 # Pooled ratios

@@ -80,12 +80,6 @@ def verdict(low: float, high: float, effect: float) -> str:
     return DIFFERENT if low > 1 or high < 1 else UNDECIDED
 
 
-def single(low: float, high: float, effect: float) -> str:
-    """Name what one load shows: at most that its series differ."""
-    margin = math.log1p(effect)
-    return INDICATIVE if math.log(low) > margin or math.log(high) < -margin else ONE_LOAD
-
-
 class StoppingRule(NamedTuple):
     """`width`: how far an interval may reach from its ratio; without one it is to give a verdict."""
 
