@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stepgrid.drivers.quiesce.request import read
+from stepgrid.drivers.quiesce import read
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import driver, require_runner
 from tests.engines.postgres.test_server import ACCESS

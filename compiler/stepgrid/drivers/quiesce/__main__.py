@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from stepgrid.drivers.quiesce.request import Request, read, sentence
+from stepgrid.drivers.quiesce import BEGINNING, Request, read
 from stepgrid.drivers.quiesce.waiting import (
     DrainProcess,
     EngineIO,
@@ -39,7 +39,7 @@ def main(folder: Path) -> int:
             with drain.under_way():
                 outcome = _watch(request, drain, io.readings)
     except Exception as error:  # whatever the client's library raises is what the server said
-        print(sentence(error), file=sys.stderr)
+        print(f"{BEGINNING}{error}", file=sys.stderr)
         return 1
     _print({"end": {"quiet": outcome.quiet, "since": outcome.since, "seconds": outcome.last.seconds}})
     return 0
