@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from operator import sub
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from stepgrid.drivers.db_bench.benchmarks import PRINTING, TIMED
@@ -19,27 +18,22 @@ LOG = "LOG"  # the engine's own log, in the database's folder
 
 # options that a spec may not give, by the setting that they are; the last are derived: the database's folder, the log
 # in it (an image must hold it), the seed of this repeat, a file of this step
-RESERVED: Mapping[str, str] = MappingProxyType(
-    {
-        "benchmarks": "benchmarks",
-        "num": "keys",
-        "threads": "threads",
-        "duration": "duration",
-        "reads": "reads",
-        "writes": "writes",
-        "benchmark_write_rate_limit": "write_rate",
-        "use_existing_db": "fresh",
-        "db": "",
-        "wal_dir": "",
-        "seed": "",
-        "report_file": "",
-    }
-)
+RESERVED: Mapping[str, str] = {
+    "benchmarks": "benchmarks",
+    "num": "keys",
+    "threads": "threads",
+    "duration": "duration",
+    "reads": "reads",
+    "writes": "writes",
+    "benchmark_write_rate_limit": "write_rate",
+    "use_existing_db": "fresh",
+    **dict.fromkeys(("db", "wal_dir", "seed", "report_file"), ""),
+}
 
 # how a step is watched; a spec's options may say otherwise
-OBSERVATION: Mapping[str, Any] = MappingProxyType(
-    {"histogram": True, "stats_interval_seconds": 20, "stats_per_interval": 1, "report_interval_seconds": 1}
-)
+OBSERVATION: Mapping[str, Any] = {
+    "histogram": True, "stats_interval_seconds": 20, "stats_per_interval": 1, "report_interval_seconds": 1
+}  # fmt: skip
 
 
 def step_command(settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints, ValidationInfo, field_validator
@@ -18,19 +17,15 @@ _ALL = "clients tables"
 _INSERTS = f"{_ALL} rows_per_commit deletes session"
 _CREATED = "table_options data_length_min data_length_max partitions rows_per_partition"
 
-ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
-    {
+
+class Settings(ActionSettings):
+    ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
         "load": uses("rows", f"{_ALL} rows_per_commit session {_CREATED}"),
         "index": uses("", f"{_ALL} indexes first_rows"),
         "insert": uses("rows", _INSERTS),
         "query": uses("duration", f"{_INSERTS} insert_rate query rows_per_query indexes ends"),
         "check": uses(""),
     }
-)
-
-
-class Settings(ActionSettings):
-    ACTIONS: ClassVar[Mapping[str, ActionFields]] = ACTIONS
 
     action: Annotated[
         Action, Field(description="load without indexes, index, insert with them, query meanwhile; or check the rows")

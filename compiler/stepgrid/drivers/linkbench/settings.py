@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
@@ -32,28 +31,18 @@ Operation = Literal[
 Exponent = Annotated[float, Field(ge=0, lt=1)]
 
 # the published mix of the original
-MIX: Mapping[Operation, float] = MappingProxyType(
-    {
-        "addlink": 8.9886601,
-        "deletelink": 2.9907664,
-        "updatelink": 8.0122125,
-        "countlink": 4.8863567,
-        "getlink": 0.5261142,
-        "getlinklist": 50.7119145,
-        "getnode": 12.9326683,
-        "addnode": 2.5732789,
-        "updatenode": 7.366437,
-        "deletenode": 1.0115914,
-    }
-)
-
-ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
-    {
-        "load": uses("ids", "loaders link_types link_size node_size table_options"),
-        "request": uses("ids duration", "requesters mix link_size node_size popularity multiget lists"),
-        "check": uses(""),
-    }
-)
+MIX: Mapping[Operation, float] = {
+    "addlink": 8.9886601,
+    "deletelink": 2.9907664,
+    "updatelink": 8.0122125,
+    "countlink": 4.8863567,
+    "getlink": 0.5261142,
+    "getlinklist": 50.7119145,
+    "getnode": 12.9326683,
+    "addnode": 2.5732789,
+    "updatenode": 7.366437,
+    "deletenode": 1.0115914,
+}
 
 
 class Popularity(Model):
@@ -78,7 +67,11 @@ class Lists(Model):
 
 
 class Settings(ActionSettings):
-    ACTIONS: ClassVar[Mapping[str, ActionFields]] = ACTIONS
+    ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
+        "load": uses("ids", "loaders link_types link_size node_size table_options"),
+        "request": uses("ids duration", "requesters mix link_size node_size popularity multiget lists"),
+        "check": uses(""),
+    }
 
     action: Annotated[
         Literal["load", "request", "check"], Field(description="load the graph, send requests to it, or check it")

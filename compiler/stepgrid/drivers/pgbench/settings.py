@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import PurePath
-from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
@@ -31,17 +30,6 @@ from stepgrid.plugins.settings import Settings as Model
 Protocol = Literal["simple", "extended", "prepared"]
 PERCENT = Quantity("percent")
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-
-ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
-    {
-        "init": uses("scale", "init_steps fillfactor foreign_keys partitions partition_method unlogged_tables"),
-        "run": uses(
-            "scripts",
-            "scale variables clients jobs duration transactions rate protocol latency_limit max_tries "
-            "report_per_command log",
-        ),
-    }
-)
 
 
 class Script(Model):
@@ -79,7 +67,14 @@ def _check_scripts(scripts: dict[str, Script] | None) -> dict[str, Script] | Non
 
 
 class Settings(ActionSettings):
-    ACTIONS: ClassVar[Mapping[str, ActionFields]] = ACTIONS
+    ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
+        "init": uses("scale", "init_steps fillfactor foreign_keys partitions partition_method unlogged_tables"),
+        "run": uses(
+            "scripts",
+            "scale variables clients jobs duration transactions rate protocol latency_limit max_tries "
+            "report_per_command log",
+        ),
+    }
 
     action: Annotated[Literal["init", "run"], Field(description="make pgbench's tables, or run scripts")] = "run"
     scripts: Annotated[

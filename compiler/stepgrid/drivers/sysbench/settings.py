@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationInfo, field_validator, model_validator
@@ -30,32 +29,28 @@ _RANGES = (
     "read_only_distinct", "read_only_count", "read_write", "write_only",
 )  # fmt: skip
 
-WORKLOADS: Mapping[str, ActionFields] = MappingProxyType(
-    {
-        "load": uses("rows", "threads tables table_options primary_key"),
-        **{
-            name: uses("rows", _RUN)
-            for name in ("point_query", "update_inlist", "update_index", "update_nonindex", "scan", "delete", "insert")
-        },
-        **{name: uses("rows", f"{_RUN} range") for name in _RANGES},
-        **{name: uses("rows", f"{_RUN} range covered index") for name in ("points", "range")},
-    }
-)
+WORKLOADS: Mapping[str, ActionFields] = {
+    "load": uses("rows", "threads tables table_options primary_key"),
+    **{
+        name: uses("rows", _RUN)
+        for name in ("point_query", "update_inlist", "update_index", "update_nonindex", "scan", "delete", "insert")
+    },
+    **{name: uses("rows", f"{_RUN} range") for name in _RANGES},
+    **{name: uses("rows", f"{_RUN} range covered index") for name in ("points", "range")},
+}
 
 
 # sysbench's own names; its ids are `special` where nothing is said
-CLASSIC: Mapping[str, str] = MappingProxyType(
-    {
-        "oltp_delete": "delete",
-        "oltp_insert": "insert",
-        "oltp_point_select": "point_query",
-        "oltp_read_only": "read_only",
-        "oltp_read_write": "read_write",
-        "oltp_update_index": "update_index",
-        "oltp_update_non_index": "update_nonindex",
-        "oltp_write_only": "write_only",
-    }
-)
+CLASSIC: Mapping[str, str] = {
+    "oltp_delete": "delete",
+    "oltp_insert": "insert",
+    "oltp_point_select": "point_query",
+    "oltp_read_only": "read_only",
+    "oltp_read_write": "read_write",
+    "oltp_update_index": "update_index",
+    "oltp_update_non_index": "update_nonindex",
+    "oltp_write_only": "write_only",
+}
 Limited = Annotated[Count, Field(le=MOST)]
 Argument = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
@@ -26,20 +25,17 @@ from stepgrid.plugins.settings import (
 
 Transaction = Literal["new_order", "payment", "order_status", "delivery", "stock_level"]
 
-MIX: Mapping[Transaction, float] = MappingProxyType(
-    {"new_order": 45.0, "payment": 43.0, "order_status": 4.0, "delivery": 4.0, "stock_level": 4.0}
-)
-ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
-    {
+MIX: Mapping[Transaction, float] = {
+    "new_order": 45.0, "payment": 43.0, "order_status": 4.0, "delivery": 4.0, "stock_level": 4.0
+}  # fmt: skip
+
+
+class Settings(ActionSettings):
+    ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
         "load": uses("warehouses", "loaders items customers table_options"),
         "run": uses("warehouses duration", "clients items customers mix think"),
         "check": uses(""),
     }
-)
-
-
-class Settings(ActionSettings):
-    ACTIONS: ClassVar[Mapping[str, ActionFields]] = ACTIONS
 
     action: Annotated[
         Literal["load", "run", "check"], Field(description="load the tables, run transactions on them, or check them")

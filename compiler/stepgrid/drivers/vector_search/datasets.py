@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path, PurePath
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -55,25 +54,21 @@ class Shape:
 
 
 _SIZES = {"xs-20": (9_000, 20, 1_000, 100), "s-100": (90_000, 100, 10_000, 1_000)}
-PUBLISHED: Mapping[str, Shape] = MappingProxyType(
-    {
-        f"random-{size}-{distance}": Shape(rows, dimensions, queries, distance, centres=centres)
-        for size, (rows, dimensions, queries, centres) in _SIZES.items()
-        for distance in DISTANCES
-    }
-)
+PUBLISHED: Mapping[str, Shape] = {
+    f"random-{size}-{distance}": Shape(rows, dimensions, queries, distance, centres=centres)
+    for size, (rows, dimensions, queries, centres) in _SIZES.items()
+    for distance in DISTANCES
+}
 
 # Data sets that are published as files: (vectors, dimensions)
 USUAL = (60_000, 784)
-FILES: Mapping[str, tuple[int, int]] = MappingProxyType(
-    {
-        "fashion-mnist-784-euclidean": USUAL,
-        "mnist-784-euclidean": USUAL,
-        "gist-960-euclidean": (1_000_000, 960),
-        "sift-128-euclidean": (1_000_000, 128),
-        "dbpedia-openai-100k-angular": (90_000, 1536),
-    }
-)
+FILES: Mapping[str, tuple[int, int]] = {
+    "fashion-mnist-784-euclidean": USUAL,
+    "mnist-784-euclidean": USUAL,
+    "gist-960-euclidean": (1_000_000, 960),
+    "sift-128-euclidean": (1_000_000, 128),
+    "dbpedia-openai-100k-angular": (90_000, 1536),
+}
 
 
 def shape_of(dataset: str | Mapping[str, Any]) -> Shape | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -20,17 +19,8 @@ _EXPECTED = (
     "{generated: {rows: …, dimensions: …}}"
 )
 
-ACTIONS: Mapping[str, ActionFields] = MappingProxyType(
-    {
-        "load": uses("dataset", "element table_options"),
-        "index": uses("dataset", "element method m ef_construction lists"),
-        "search": uses("dataset", "exact ef_search probes k runs clients"),
-    }
-)
-METHODS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {"hnsw": frozenset({"m", "ef_construction"}), "ivfflat": frozenset({"lists"})}
-)
-NEEDED: Mapping[str, str] = MappingProxyType({"m": "hnsw", "lists": "ivfflat"})
+METHODS: Mapping[str, frozenset[str]] = {"hnsw": frozenset({"m", "ef_construction"}), "ivfflat": frozenset({"lists"})}
+NEEDED: Mapping[str, str] = {"m": "hnsw", "lists": "ivfflat"}
 OF_AN_INDEX = frozenset({"ef_search", "probes"})
 
 
@@ -56,7 +46,11 @@ class GeneratedData(Model):
 
 
 class Settings(ActionSettings):
-    ACTIONS: ClassVar[Mapping[str, ActionFields]] = ACTIONS
+    ACTIONS: ClassVar[Mapping[str, ActionFields]] = {
+        "load": uses("dataset", "element table_options"),
+        "index": uses("dataset", "element method m ef_construction lists"),
+        "search": uses("dataset", "exact ef_search probes k runs clients"),
+    }
 
     action: Annotated[Literal["load", "index", "search"], Field(description="load the vectors, index or search them")]
     dataset: Annotated[

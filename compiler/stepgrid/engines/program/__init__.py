@@ -10,7 +10,6 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.language.sources import WHOLE, Fault, default_program, local_files
@@ -106,8 +105,6 @@ def _programs_fault(text: str) -> str | None:
     return f"has two programs {double}" if double else None
 
 
-_CHECKS: Mapping[str, Callable[[str], str | None]] = MappingProxyType(
-    {"command": _command_fault, "programs": _programs_fault}
-)
+_CHECKS: Mapping[str, Callable[[str], str | None]] = {"command": _command_fault, "programs": _programs_fault}
 
 ENGINE: Built = Program()
