@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run, last_lines
+from stepgrid.plugins.engine import Built, EngineBase, Identity, IdentityError, OptionInfo, Run, last_lines
 
 if TYPE_CHECKING:
     from stepgrid.build.recipe import InstalledPrograms, Recipe
@@ -17,20 +17,13 @@ _TESTS = (
 )  # fmt: skip
 
 
-class Sysbench:
+class Sysbench(EngineBase):
     name = "sysbench"
     programs: tuple[str, ...] = ("sysbench",)
     kinds: tuple[str, ...] = ("command",)
-    immutable: tuple[str, ...] = ()
-    server = False
     storage_engines: tuple[str, ...] = ("",)
     default_storage_engine = ""
-    extensions: tuple[str, ...] = ()
     systems: tuple[str, ...] = ("configure",)
-    reserved: Mapping[str, str] = {}
-
-    def capabilities(self, version: str) -> frozenset[str]:
-        return frozenset()
 
     def recipes(self) -> Sequence[Recipe]:
         from stepgrid.engines.recipes.sysbench import SysbenchConfigure

@@ -62,6 +62,19 @@ class Engine(Protocol):
         ...
 
 
+class EngineBase:
+    """Base of engines, for what most have alike: it is no server, and builds add no extensions."""
+
+    immutable: tuple[str, ...] = ()
+    server = False
+    extensions: tuple[str, ...] = ()
+    reserved: Mapping[str, str] = {}
+    first_releases: Mapping[str, Release] = {}  # capability -> the release that it came with
+
+    def capabilities(self, version: str) -> frozenset[str]:
+        return release_capabilities(version, self.first_releases)
+
+
 @runtime_checkable
 class EngineBuilder(Protocol):
     """The building half."""

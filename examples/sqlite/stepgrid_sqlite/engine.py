@@ -6,7 +6,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 
-from stepgrid.plugins.engine import Built, Identity, IdentityError, OptionInfo, Run, last_lines
+from stepgrid.plugins.engine import Built, EngineBase, Identity, IdentityError, OptionInfo, Run, last_lines
 
 _SAID = re.compile(r"^(3\.\d+(?:\.\d+)+) ")
 _MARK = "pragma:"
@@ -20,15 +20,12 @@ _STATE = (
 )  # no setting
 
 
-class Sqlite:
+class Sqlite(EngineBase):
     name = "sqlite"
     programs: tuple[str, ...] = ("sqlite3",)
     kinds: tuple[str, ...] = ("sqlite", "command")
-    immutable: tuple[str, ...] = ()
-    server = False
     storage_engines: tuple[str, ...] = ("btree",)
     default_storage_engine = "btree"
-    extensions: tuple[str, ...] = ()
     reserved: Mapping[str, str] = {"query_only": "", "writable_schema": ""}
     choices: Mapping[str, Sequence[str]] = {
         "auto_vacuum": ("none", "full", "incremental", "0", "1", "2"),
@@ -37,9 +34,6 @@ class Sqlite:
         "synchronous": ("off", "normal", "full", "extra", "0", "1", "2", "3"),
         "temp_store": ("default", "file", "memory", "0", "1", "2"),
     }
-
-    def capabilities(self, version: str) -> frozenset[str]:
-        return frozenset()
 
     def identify(self, run: Run) -> Identity:
         stdout, stderr = run("sqlite3", ("--version",))

@@ -9,34 +9,24 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from stepgrid.model.plan import Command
-from stepgrid.plugins.engine import (
-    Built,
-    Identity,
-    IdentityError,
-    OptionInfo,
-    Release,
-    Run,
-    last_lines,
-    release_capabilities,
-)
+from stepgrid.plugins.engine import Built, EngineBase, Identity, IdentityError, OptionInfo, Release, Run, last_lines
 from stepgrid.plugins.server import Access, Connection, Effective, IdleReading, ServerHome, StatisticsReaders
 from stepgrid_valkey import configuration, statistics
 from stepgrid_valkey.connection import ValkeyConnection
 
-_SINCE: Mapping[str, Release] = {"io_threads_async": (8,), "dual_channel_replication": (8,)}  # from the release notes
 _SAID = re.compile(r"^Valkey server v=(\S+) .*malloc=(\S+)", re.MULTILINE)
 _OWN = ("port", "unixsocket", "unixsocketperm", "dir", "daemonize", "shutdown-on-sigterm", "bind", "supervised")
 
 
-class Valkey:
+class Valkey(EngineBase):
     name = "valkey"
     programs: tuple[str, ...] = ("valkey-server", "valkey-benchmark", "valkey-cli")
     kinds: tuple[str, ...] = ("valkey_benchmark", "quiesce", "command")
-    immutable: tuple[str, ...] = ()
     server = True
     storage_engines: tuple[str, ...] = ("memory",)
     default_storage_engine = "memory"
-    extensions: tuple[str, ...] = ()
+    # from the release notes
+    first_releases: Mapping[str, Release] = {"io_threads_async": (8,), "dual_channel_replication": (8,)}
     reserved: Mapping[str, str] = dict.fromkeys(_OWN, "")
     choices: Mapping[str, Sequence[str]] = {
         "appendfsync": ("always", "everysec", "no"),
@@ -51,9 +41,6 @@ class Valkey:
         if info.get("type") != "number" or configuration.is_number(text):
             return None
         return f"takes a number, with a unit such as kb, mb or gb, not `{text}`"
-
-    def capabilities(self, version: str) -> frozenset[str]:
-        return release_capabilities(version, _SINCE)
 
     def identify(self, run: Run) -> Identity:
         stdout, stderr = run("valkey-server", ("--version",))

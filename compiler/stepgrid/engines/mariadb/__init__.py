@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepgrid.engines.mysqld.server import MysqldServing
-from stepgrid.plugins.engine import Built, Release, Renaming, release_capabilities
+from stepgrid.plugins.engine import Built, Release, Renaming
 from stepgrid.plugins.server import ServerHome
 
 # the first release that can, from the release notes
@@ -39,6 +39,7 @@ RENAMINGS = (
 
 class MariaDB(MysqldServing):
     name = "mariadb"
+    first_releases = _SINCE
     renamings = RENAMINGS
     program = "mariadbd"
     # MyRocks is a plugin, which names its options once it is loaded; where it is not, the rest is listed
@@ -53,9 +54,6 @@ class MariaDB(MysqldServing):
     def lines(self, home: ServerHome, options: Mapping[str, Any]) -> tuple[str, ...]:
         wanted = home.access.storage_engine == "rocksdb" or any(name.startswith("rocksdb") for name in options)
         return ("plugin_load_add = ha_rocksdb",) if wanted else ()
-
-    def capabilities(self, version: str) -> frozenset[str]:
-        return release_capabilities(version, _SINCE)
 
 
 ENGINE: Built = MariaDB()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stepgrid.engines.mysqld.server import MysqldServing
-from stepgrid.plugins.engine import Built, Release, Renaming, release_capabilities
+from stepgrid.plugins.engine import Built, Release, Renaming
 from stepgrid.plugins.server import ServerHome
 
 # the first release that can, from the release notes
@@ -56,6 +56,7 @@ RENAMINGS = (
 
 class MySQL(MysqldServing):
     name = "mysql"
+    first_releases = _SINCE
     renamings = RENAMINGS
     program = "mysqld"
     programs: tuple[str, ...] = ("mysqld",)
@@ -64,9 +65,6 @@ class MySQL(MysqldServing):
     def lines(self, home: ServerHome, options: Mapping[str, Any]) -> tuple[str, ...]:
         """A second protocol would listen; a build with MyRocks has it compiled in, and off."""
         return ("loose_mysqlx = OFF", *(["loose_rocksdb = ON"] if home.access.storage_engine == "rocksdb" else []))
-
-    def capabilities(self, version: str) -> frozenset[str]:
-        return release_capabilities(version, _SINCE)
 
 
 ENGINE: Built = MySQL()

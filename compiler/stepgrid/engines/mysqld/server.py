@@ -16,7 +16,7 @@ from stepgrid.engines.mysqld import innodb, myrocks, options, statistics
 from stepgrid.engines.mysqld.connection import OWN_TABLES, connect
 from stepgrid.language.scalars import Version
 from stepgrid.model.plan import Command
-from stepgrid.plugins.engine import EngineEvent, Identity, OptionInfo, Run
+from stepgrid.plugins.engine import EngineBase, EngineEvent, Identity, OptionInfo, Run
 from stepgrid.plugins.server import (
     Access,
     Connection,
@@ -53,7 +53,7 @@ _READ_OPTIONS = (
 )  # fmt: skip
 
 
-class MysqldServing:
+class MysqldServing(EngineBase):
     name: str
     program: str  # what each engine calls its server
     repository: str
@@ -64,7 +64,6 @@ class MysqldServing:
     server = True
     storage_engines: tuple[str, ...] = ("innodb", _MYROCKS)
     default_storage_engine = "innodb"
-    extensions: tuple[str, ...] = ()
     reserved: Mapping[str, str] = {
         "default_storage_engine": "storage_engine",
         **dict.fromkeys(("datadir", "socket", "port", "bind_address", "skip_networking", "pid_file", "log_error"), ""),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.engines.postgres import connection, options, statistics
 from stepgrid.model.plan import Command
-from stepgrid.plugins.engine import Built, Release, Renaming, release_capabilities
+from stepgrid.plugins.engine import Built, EngineBase, Release, Renaming
 from stepgrid.plugins.server import templates
 
 if TYPE_CHECKING:
@@ -66,14 +66,13 @@ _READ_OPTIONS = (
 _CONFIGURATION = "postgresql.conf"
 
 
-class Postgres:
+class Postgres(EngineBase):
     name = "postgres"
     programs: tuple[str, ...] = ("postgres", "initdb", "pg_ctl")
     kinds: tuple[str, ...] = (
         "pgbench", "sysbench", "insert_benchmark", "linkbench", "tpcc", "sql", "quiesce", "crash", "command",
         "vector_search",
     )  # fmt: skip
-    immutable: tuple[str, ...] = ()
     server = True
     storage_engines: tuple[str, ...] = ("heap",)
     default_storage_engine = "heap"
@@ -85,6 +84,7 @@ class Postgres:
         **dict.fromkeys(("unix_socket_directories", "listen_addresses", "port"), ""),
     }
     read_options = _READ_OPTIONS
+    first_releases = _SINCE
     renamings = RENAMINGS
     identify = staticmethod(options.identify)
     catalogue = staticmethod(options.catalogue)
@@ -112,9 +112,6 @@ class Postgres:
     busy = staticmethod(statistics.busy)
     event_log = ""
     events = staticmethod(statistics.log_events)
-
-    def capabilities(self, version: str) -> frozenset[str]:
-        return release_capabilities(version, _SINCE)
 
     def recipes(self) -> Sequence[Recipe]:
         from stepgrid.engines.recipes.postgres import PostgresConfigure, PostgresMeson

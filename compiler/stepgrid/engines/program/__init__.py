@@ -13,25 +13,18 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.language.sources import WHOLE, Fault, default_program, local_files
-from stepgrid.plugins.engine import Built, Identity, OptionInfo, Run
+from stepgrid.plugins.engine import Built, EngineBase, Identity, OptionInfo, Run
 
 if TYPE_CHECKING:
     from stepgrid.build.recipe import Recipe
 
 
-class Program:
+class Program(EngineBase):
     name = "program"
     kinds: tuple[str, ...] = ("command",)
-    immutable: tuple[str, ...] = ()
-    server = False
     storage_engines: tuple[str, ...] = ("program",)
     default_storage_engine = "program"
-    extensions: tuple[str, ...] = ()
-    reserved: Mapping[str, str] = {}
     programs: tuple[str, ...] = ()  # each build names its own
-
-    def capabilities(self, version: str) -> frozenset[str]:
-        return frozenset()
 
     def recipes(self) -> Sequence[Recipe]:
         from stepgrid.engines.recipes.program import ByCommand, Installed

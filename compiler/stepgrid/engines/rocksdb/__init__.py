@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stepgrid.language.sources import PublishedLibrary
 from stepgrid.plugins.engine import (
     Built,
+    EngineBase,
     EngineEvent,
     Identity,
     IdentityError,
@@ -25,7 +26,6 @@ from stepgrid.plugins.engine import (
     Run,
     last_lines,
     range_fault,
-    release_capabilities,
 )
 
 if TYPE_CHECKING:
@@ -101,17 +101,15 @@ _READ_OPTIONS = (
 _SMALL_LOAD = ("--benchmarks=fillseq", "--num=10", "--seed=1")
 
 
-class RocksDB:
+class RocksDB(EngineBase):
     name = "rocksdb"
     programs: tuple[str, ...] = ("db_bench",)
     kinds: tuple[str, ...] = ("db_bench", "quiesce", "crash", "command")
     immutable: tuple[str, ...] = ("*.sst", "*.blob")
-    server = False
     storage_engines: tuple[str, ...] = ("rocksdb",)
     default_storage_engine = "rocksdb"
-    extensions: tuple[str, ...] = ()
     systems: tuple[str, ...] = ("make", "cmake")
-    reserved: Mapping[str, str] = {}
+    first_releases = SINCE
     read_options = _READ_OPTIONS
     renamings = RENAMINGS
     choices: Mapping[str, Sequence[str]] = {
@@ -136,9 +134,6 @@ class RocksDB:
 
     def value_fault(self, info: Mapping[str, Any], text: str) -> str | None:
         return number_fault(str(info.get("type")), text)
-
-    def capabilities(self, version: str) -> frozenset[str]:
-        return release_capabilities(version, SINCE)
 
     def identify(self, run: Run) -> Identity:
         with tempfile.TemporaryDirectory(prefix="db_bench.") as folder:
