@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pymysql
 
-PREPARE, EXECUTE, CLOSE = b"\x16", b"\x17", b"\x19"
+PREPARE, EXECUTE = b"\x16", b"\x17"
 LONG, BLOB = 3, 252  # types of parameters
 END, ERROR = 0xFE, 0xFF
 HEAD, SHORTEST_END = 4, 9  # bytes: of a packet's head; an end is shorter than any row that begins with the same byte
@@ -31,11 +31,7 @@ class Statement:
 
     def __init__(self, connection: pymysql.Connection[Any], sql: str) -> None:
         self._socket: Any = connection._sock
-        answer = self._answer(_packet(PREPARE + sql.encode()), is_whole=_prepared)
-        first = next(_payloads(answer))
-        if first[0] == ERROR:
-            raise SearchError(_message(first))
-        self._id = first[1:5]
+        self._id = check_done(self._answer(_packet(PREPARE + sql.encode()), is_whole=_prepared))[1:5]
 
     def request(self, parameters: Sequence[bytes | int]) -> bytes:
         types = b"".join(struct.pack("<H", LONG if isinstance(value, int) else BLOB) for value in parameters)
@@ -66,11 +62,12 @@ def ids(answer: bytes) -> list[int]:
     return [int.from_bytes(row[_COLUMN_OF_INT], "little", signed=True) for row in payloads[3:-1]]
 
 
-def check_done(answer: bytes) -> None:
-    """Check the answer of a statement that gives no rows."""
-    first = next(_payloads(answer))
+def check_done(answer: bytes) -> bytes:
+    """Check the answer of a statement that gives no rows, and return its first packet."""
+    first: bytes = next(_payloads(answer))
     if first[0] == ERROR:
         raise SearchError(_message(first))
+    return first
 
 
 def _packet(payload: bytes) -> bytes:

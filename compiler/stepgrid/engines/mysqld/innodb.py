@@ -13,6 +13,7 @@ from stepgrid.plugins.server import Connection, IdleReading, ObjectSize
 
 _HISTORY = "Innodb_history_list_length"  # MariaDB's status variable; MySQL has a metric
 _HISTORY_METRIC = "trx_rseg_history_len"
+_DIRTY, _TOTAL = "Innodb_buffer_pool_pages_dirty", "Innodb_buffer_pool_pages_total"
 _PAGES = (
     "SELECT i.database_name AS `schema`, i.table_name AS `table`, i.index_name AS name, i.stat_value AS pages, "
     "t.clustered_index_size AS clustered FROM mysql.innodb_index_stats AS i JOIN mysql.innodb_table_stats AS t "
@@ -95,13 +96,12 @@ def idle_readings(connection: Connection) -> Sequence[IdleReading]:
 
     Dirty pages are many when there are more than the server itself aims at.
     """
-    dirty, total = "Innodb_buffer_pool_pages_dirty", "Innodb_buffer_pool_pages_total"
-    pages = named_counters(connection, (dirty, total))
+    pages = named_counters(connection, (_DIRTY, _TOTAL))
     aims = {name: float(value) for name, value in named_variables(connection, _HURRY).items()}
     metrics = {str(row["name"]): float(row["value"]) for row in connection.query(_METRICS)}
     length = named_counters(connection, (_HISTORY,)).get(_HISTORY, metrics.get(_HISTORY_METRIC))
     aim = aims.get("innodb_max_dirty_pages_pct_lwm", 0.0) or aims.get("innodb_max_dirty_pages_pct", 0.0)
-    readings = [IdleReading("dirty pages", pages[dirty], pages[total] * max(aim, LOW_PCT) / 100, "pages")]
+    readings = [IdleReading("dirty pages", pages[_DIRTY], pages[_TOTAL] * max(aim, LOW_PCT) / 100, "pages")]
     if length is not None:
         readings.append(IdleReading("history list", length, LOW_HISTORY, "transactions"))
     if "ibuf_size" in metrics:
@@ -114,7 +114,6 @@ def idle_readings(connection: Connection) -> Sequence[IdleReading]:
 LOG_SHARE = 0.75  # of the redo log that may be in use; from seven eighths on InnoDB flushes whatever that takes
 USABLE = 0.85  # of MySQL's capacity, which has a reserve; MariaDB says what may be in use
 LONG_HISTORY = 100_000.0  # transactions to purge, of which each read of a changed row may meet some
-_DIRTY, _TOTAL = "Innodb_buffer_pool_pages_dirty", "Innodb_buffer_pool_pages_total"
 _AGE, _MOST_AGE = "Innodb_checkpoint_age", "Innodb_checkpoint_max_age"  # MariaDB's
 _CAPACITY = "Innodb_redo_log_capacity_resized"  # MySQL's, from 8.0.30 on
 _POSITIONS = ("Innodb_redo_log_current_lsn", "Innodb_redo_log_checkpoint_lsn")

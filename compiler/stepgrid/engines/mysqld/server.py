@@ -29,7 +29,6 @@ from stepgrid.plugins.server import (
 
 if TYPE_CHECKING:
     from stepgrid.build.recipe import InstalledPrograms, Recipe
-    from stepgrid.lint.rule import Rule
 
 _CONFIGURATION, _ACCOUNTS, _BOOTSTRAP = "my.cnf", "init.sql", "bootstrap.sql"
 _INITIALIZE = Version("5.7.6")  # since when mysqld can; before: as MariaDB does
@@ -75,6 +74,7 @@ class MysqldServing(EngineBase):
     known_options = Path(__file__).with_name("known_options.json")
     spelled_option = staticmethod(options.prefixed_option)
     value_fault = staticmethod(options.value_fault)
+    rules = staticmethod(options.rules)
 
     stop = signal.SIGTERM
     socket = "mysqld.sock"
@@ -96,9 +96,6 @@ class MysqldServing(EngineBase):
 
     def catalogue(self, run: Run) -> Mapping[str, OptionInfo]:
         return options.catalogue(run, self.program, self.listing)
-
-    def rules(self) -> Sequence[Rule]:
-        return options.rules()
 
     def events(self, lines: Iterable[str]) -> Iterable[EngineEvent]:
         from stepgrid.engines.rocksdb import log_events
