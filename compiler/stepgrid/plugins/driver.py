@@ -92,6 +92,14 @@ class ParserMetrics:
         return metrics
 
 
+class ParserOutput:
+    """Base of packages whose parser reads existing outputs: `printed` of the parser."""
+
+    def printed(self, path: Path) -> Sequence[PrintedStep]:
+        steps: Sequence[PrintedStep] = import_module(f"{self.__module__}.parser").printed(path)
+        return steps
+
+
 @runtime_checkable
 class RunningDriver(Protocol):
     """The running half."""

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.db_bench.benchmarks import DRAINING, OPERATIONS, TIMED, counts_operations, first_measured
 from stepgrid.drivers.db_bench.command import RESERVED, live_rates, step_command
-from stepgrid.plugins.driver import CountedWork, PackageRunner
+from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserOutput
 
 if TYPE_CHECKING:
     from stepgrid.lint.rule import Rule
-    from stepgrid.model.figures import PrintedStep
     from stepgrid.model.metrics import MetricSet
     from stepgrid.model.plan import Command, PlannedStep
     from stepgrid.plugins.driver import Context, DeclaredBuild, Runner
@@ -37,7 +36,7 @@ PUBLISHED_COLUMNS = {
 }
 
 
-class DbBench(PackageRunner):
+class DbBench(ParserOutput, PackageRunner):
     kind = "db_bench"
     revision = 1
     parser = 5
@@ -69,11 +68,6 @@ class DbBench(PackageRunner):
 
     def command(self, settings: Mapping[str, Any], options: Mapping[str, Any], context: Context) -> Command:
         return step_command(settings, options, context)
-
-    def printed(self, path: Path) -> Sequence[PrintedStep]:
-        from stepgrid.drivers.db_bench import parser
-
-        return parser.printed(path)
 
     def printed_figures(self, settings: Mapping[str, Any]) -> Mapping[str, tuple[str, ...]]:
         """Read `readrandom   :  3.5 micros/op 285714 ops/sec 10.0 seconds 2857140 operations;`."""

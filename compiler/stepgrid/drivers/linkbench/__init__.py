@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.drivers.sysbench.lua_client import MixClient, mix_option
-from stepgrid.plugins.driver import CountedWork, SqlOperations
+from stepgrid.plugins.driver import CountedWork, ParserOutput, SqlOperations
 
 if TYPE_CHECKING:
-    from stepgrid.model.figures import PrintedStep
     from stepgrid.plugins.driver import Runner
     from stepgrid.plugins.server import Access
 
@@ -26,7 +24,7 @@ _STATEMENTS = (  # of the operations that read; LIMIT is that of the lists
 )
 
 
-class LinkBench(MixClient):
+class LinkBench(ParserOutput, MixClient):
     kind = "linkbench"
     title = "LinkBench"
     revision = 2
@@ -68,11 +66,6 @@ class LinkBench(MixClient):
         force = "" if engine == "postgres" else " FORCE INDEX (id1_type)"
         values = {"link": _LINK, "force": force, "forever": 2**62, "limit": settings["lists"]["limit"]}
         return [sql.format(**values, id=(settings["ids"] or 2) // 2) for sql in _STATEMENTS]
-
-    def printed(self, path: Path) -> Sequence[PrintedStep]:
-        from stepgrid.drivers.linkbench.parser import printed
-
-        return printed(path)
 
 
 DRIVER: Runner = LinkBench()

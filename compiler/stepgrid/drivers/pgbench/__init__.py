@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.host.failure import tail
 from stepgrid.model.plan import Command
-from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserMetrics, SqlOperations
+from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserMetrics, ParserOutput, SqlOperations
 
 if TYPE_CHECKING:
-    from stepgrid.model.figures import PrintedStep
     from stepgrid.model.metrics import Metric
     from stepgrid.plugins.driver import Context, Runner
     from stepgrid.plugins.server import Access
@@ -47,7 +46,7 @@ _META = re.compile(r"^\s*(?:\\|--).*$", re.MULTILINE)  # commands of pgbench, co
 _END_SHOWN = 65_536  # bytes of stderr while a step runs: some minutes of progress
 
 
-class Pgbench(ParserMetrics, PackageRunner):
+class Pgbench(ParserMetrics, ParserOutput, PackageRunner):
     kind = "pgbench"
     revision = 1
     parser = 1
@@ -113,11 +112,6 @@ class Pgbench(ParserMetrics, PackageRunner):
 
     def live(self, folder: Path) -> Sequence[tuple[float, float]]:
         return series(tail(folder / "stderr", _END_SHOWN))
-
-    def printed(self, path: Path) -> Sequence[PrintedStep]:
-        from stepgrid.drivers.pgbench.parser import printed
-
-        return printed(path)
 
     def own_metrics(self, settings: Mapping[str, Any]) -> Mapping[str, Metric]:
         from stepgrid.drivers.pgbench.parser import script_metrics
