@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeAlias
@@ -187,7 +187,20 @@ def histogram(operation: str, counts: Mapping[int, int]) -> Buckets:
 def percentiles(counts: Mapping[int, int]) -> dict[str, float]:
     """Give the percentiles in microseconds: the upper limit of the bucket that has the operation."""
     total = sum(counts.values())
-    return {name: _percentile(counts, total * percent / 100) for name, percent in PERCENTILES.items()} if total else {}
+    if not total:
+        return {}
+    ranks = {name: total * percent / 100 for name, percent in PERCENTILES.items()}
+    return {name: _limit(value_at_rank(counts.items(), rank) + 1) for name, rank in ranks.items()}
+
+
+def value_at_rank(counts: Iterable[tuple[float, int]], rank: float) -> float:
+    """Find the value of the operation of this rank. `counts`: of operations by value, ascending."""
+    total, last = 0, 0.0
+    for value, count in counts:
+        total, last = total + count, value
+        if total >= rank:
+            break
+    return last
 
 
 def total_count(lines: Sequence[Line]) -> float:
@@ -303,14 +316,5 @@ def _intervals(line: Line) -> Iterator[Interval]:
             yield Interval(line["second"], length, line[name], operation_name, line.get("client"), line.get(longest))
 
 
-def _percentile(counts: Mapping[int, int], rank: float) -> float:
-    total = 0
-    for bucket, count in counts.items():
-        total += count
-        if total >= rank:
-            return _limit(bucket + 1)
-    raise AssertionError("a rank beyond the last operation")
-
-
-def _limit(bucket: int) -> float:
+def _limit(bucket: float) -> float:
     return float(2 ** (bucket / PER_DOUBLING))

@@ -160,17 +160,14 @@ def _read_log(folder: Path) -> dict[int, Counter[int]]:
 
 def latency_metrics(counts: Counter[int], is_complete: bool) -> dict[str, float]:
     """Compute exact percentiles: the latency of the transaction of that rank. A sample does not have the extremes."""
-    total, times = counts.total(), sorted(counts)
+    total, times = counts.total(), sorted(counts.items())
     if not total:
         return {}
-    metrics, number, waiting = {}, 0, list(client_report.PERCENTILES.items())
-    for time in times:
-        number += counts[time]
-        while waiting and number >= total * waiting[0][1] / 100:
-            metrics[waiting.pop(0)[0]] = float(time)
+    ranks = {name: total * percent / 100 for name, percent in client_report.PERCENTILES.items()}
+    metrics = {name: float(client_report.value_at_rank(times, rank)) for name, rank in ranks.items()}
     if is_complete:
-        mean = sum(time * count for time, count in counts.items()) / total
-        metrics |= {"min_us": float(times[0]), "avg_us": mean, "max_us": float(times[-1])}
+        mean = sum(time * count for time, count in times) / total
+        metrics |= {"min_us": float(times[0][0]), "avg_us": mean, "max_us": float(times[-1][0])}
     return metrics
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from stepgrid.drivers.client_report import PERCENTILES
+from stepgrid.drivers.client_report import PERCENTILES, value_at_rank
 from stepgrid.model.figures import Figures, ParseError, PrintedStep, by_column
 from stepgrid.plugins import driver
 
@@ -150,7 +150,7 @@ def percentiles(lines: Sequence[tuple[float, int]]) -> dict[str, float]:
     """Give the percentiles in microseconds: the latency of the bucket of an event, which is found as sysbench does."""
     events = sum(count for _, count in lines)
     ranks = {name: int(events * percent / 100 + 0.5) for name, percent in PERCENTILES.items()}
-    return {name: _microseconds(_at_rank(lines, rank)) for name, rank in ranks.items()} if events else {}
+    return {name: _microseconds(value_at_rank(lines, rank)) for name, rank in ranks.items()} if events else {}
 
 
 def printed(path: Path) -> Sequence[PrintedStep]:
@@ -211,12 +211,3 @@ def _latency(text: str) -> dict[str, float]:
 def _microseconds(milliseconds: float) -> float:
     """Convert to as many digits as sysbench prints, and none that binary fractions add."""
     return round(milliseconds * 1000, 3)
-
-
-def _at_rank(lines: Sequence[tuple[float, int]], rank: int) -> float:
-    total = 0
-    for value, count in lines:
-        total += count
-        if total >= rank:
-            return value
-    return lines[-1][0]
