@@ -92,11 +92,14 @@ def read_whole(path: Path) -> Report:
 
 def read(path: Path) -> Report:
     """Read a report; lines that are damaged or cut off are skipped."""
+    return parse(path, read_text(path))
+
+
+def read_text(path: Path) -> str:
     try:
-        text = driver.read_output(path).decode("utf-8", "replace")
+        return driver.read_output(path).decode("utf-8", "replace")
     except OSError as error:
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
-    return parse(path, text)
 
 
 def parse(path: Path, text: str) -> Report:

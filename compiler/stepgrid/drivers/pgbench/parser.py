@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.drivers import client_report
+from stepgrid.drivers.client_report import read_text
 from stepgrid.drivers.pgbench import BUILTIN, LOG, logged_share, series, short_name
 from stepgrid.model.figures import Buckets, Figures, ParseError, PrintedStep
 from stepgrid.model.metrics import Metric, MetricSet
@@ -56,8 +57,8 @@ _PART_METRICS = {"generate": "insert_seconds", "primary keys": "index_seconds"}
 
 def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     if settings["action"] == "init":
-        return Figures(_init_metrics(_text(folder / "stderr"), settings["scale"]))
-    text, names = _text(folder / "stdout"), [short_name(name) for name in sorted(settings["scripts"])]
+        return Figures(_init_metrics(read_text(folder / "stderr"), settings["scale"]))
+    text, names = read_text(folder / "stdout"), [short_name(name) for name in sorted(settings["scripts"])]
     share, warnings = logged_share(settings), list[str]()
     try:
         latencies = _read_log(folder) if share else {}
@@ -72,11 +73,11 @@ def parse(folder: Path, settings: Mapping[str, Any]) -> Figures:
     for name, us, statement in _statements(text, names):
         metrics[name], facts[name.removesuffix("_us").replace("_", " ")] = us, statement
     histograms = [_histogram(names[number] if len(names) > 1 else "", latencies[number]) for number in latencies]
-    return Figures(metrics, facts, series(_text(folder / "stderr")), warnings, histograms=histograms)
+    return Figures(metrics, facts, series(read_text(folder / "stderr")), warnings, histograms=histograms)
 
 
 def printed(path: Path) -> Sequence[PrintedStep]:
-    text = _text(path)
+    text = read_text(path)
     return [PrintedStep("pgbench", Figures(_run_metrics(text), _match_all(_FACTS, text), series(text)))]
 
 
@@ -93,13 +94,6 @@ def script_metrics(settings: Mapping[str, Any]) -> dict[str, Metric]:
             definition = f"Mean latency of statement {number + 1} of the script {name}."
             metrics.append(Metric(f"{prefix}statement_{number + 1}_us", "us", "lower", definition, _RUN))
     return {metric.name: metric for metric in metrics}
-
-
-def _text(path: Path) -> str:
-    try:
-        return driver.read_output(path).decode("utf-8", "replace")
-    except OSError as error:
-        raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
 def _run_metrics(text: str) -> dict[str, float]:
