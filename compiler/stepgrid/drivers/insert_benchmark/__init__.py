@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from stepgrid.drivers.sysbench.lua_client import FLOOR, LuaClient, table_engine
+from stepgrid.drivers.sysbench.lua_client import LuaClient, table_engine
 from stepgrid.plugins.driver import CountedWork, SqlOperations
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 ROWS_LOADED_PER_S = 25_000  # rows per second of one client: only for estimates
 INSERT_RATE = 5_000  # with secondary indexes
-INDEX_SECONDS = 60.0
 
 # of the queries by range: index, its columns, how its first is compared, a value from its middle
 _SHAPES = (
@@ -36,20 +35,12 @@ class InsertBenchmark(LuaClient):
     parser = 2
     tables = ("insert_benchmark", "response_times", "probes", "iostat")
     rates = ("query", "insert")
+    uncounted = ("index", "check")
     operations = SqlOperations(point_read="point", short_range="range", insert="insert", delete="delete")
 
     def workloads(self, settings: Mapping[str, Any]) -> Sequence[str]:
         names = () if settings["action"] == "check" else roles(settings)
         return [str(settings["query"]) if name == "query" else name for name in names]
-
-    def estimate(self, settings: Mapping[str, Any]) -> float:
-        action = settings["action"]
-        if action == "query":
-            return float(settings["duration"])
-        if action in ("index", "check"):  # how many rows there are is not among its settings
-            return INDEX_SECONDS
-        work = self.counted_work(settings)
-        return max(FLOOR, work.seconds) if work else FLOOR
 
     def counted_work(self, settings: Mapping[str, Any]) -> CountedWork | None:
         rate = {"load": ROWS_LOADED_PER_S, "insert": INSERT_RATE}.get(settings["action"])

@@ -23,7 +23,7 @@ CONNECTION = "connection"  # a file with the password: the Lua of templates/ rem
 SEARCH: Mapping[str, str] = {"LUA_PATH": "./?.lua;;"}  # a step runs in its own folder
 MOST = 2**31 - 1  # sysbench's numbers
 FLOOR = 1.0  # seconds that a step takes at least, for estimates
-CHECK_SECONDS = 60.0  # of a check, whose rows are not among its settings: likewise
+CHECK_SECONDS = 60.0  # likewise, of an action whose rows are not among its settings
 REPORTER = 1  # thread of a client, beside those that send statements
 YEAR = 31_536_000  # a client's limit of seconds: none would be a warning
 
@@ -41,12 +41,22 @@ class LuaClient(ParserMetrics, PackageRunner, ABC):
     title: str  # in a sentence about its failure
     client = CLIENT
     rates: Sequence[str] = ()  # operations whose rate is that of a running step, by preference
+    uncounted: Sequence[str] = ("check",)  # actions whose rows are not among their settings
+
+    @abstractmethod
+    def counted_work(self, settings: Mapping[str, Any]) -> CountedWork | None: ...
 
     @abstractmethod
     def threads(self, settings: Mapping[str, Any]) -> int: ...
 
     @abstractmethod
     def script_options(self, settings: Mapping[str, Any], access: Access) -> Mapping[str, Any]: ...
+
+    def estimate(self, settings: Mapping[str, Any]) -> float:
+        if settings["action"] in self.uncounted:
+            return CHECK_SECONDS
+        work = self.counted_work(settings)
+        return max(FLOOR, work.seconds) if work else float(settings["duration"])
 
     def duration(self, settings: Mapping[str, Any]) -> float | None:
         duration: float | None = settings["duration"]
@@ -84,15 +94,6 @@ class MixClient(LuaClient):
 
     clients: Mapping[str, str]  # action -> the setting of its number of clients; a check has one
     passed: Sequence[str]  # settings that the script has by the same names
-
-    @abstractmethod
-    def counted_work(self, settings: Mapping[str, Any]) -> CountedWork | None: ...
-
-    def estimate(self, settings: Mapping[str, Any]) -> float:
-        if settings["action"] == "check":
-            return CHECK_SECONDS
-        work = self.counted_work(settings)
-        return max(FLOOR, work.seconds) if work else float(settings["duration"])
 
     def workloads(self, settings: Mapping[str, Any]) -> Sequence[str]:
         mix = {} if settings["action"] in ("load", "check") else settings["mix"]
