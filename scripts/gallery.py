@@ -31,7 +31,8 @@ SPECS = (
     "posts/2024-11-rocksdb-leveled", "posts/2024-11-rocksdb-universal", "posts/2024-12-speedb",
     "posts/2023-01-insert-benchmark-amd", "posts/2026-06-insert-benchmark-postgres",
     "posts/2023-08-myrocks-gc-debt", "posts/2024-11-mysql-scan-regressions", "posts/2025-11-sysbench-postgres",
-    "posts/2025-12-sysbench-mysql", "posts/2016-01-linkbench-disk-array", "posts/2025-01-vector-mariadb-pgvector",
+    "posts/2025-12-sysbench-mysql", "posts/2026-06-tproc-c-postgres", "posts/2016-01-linkbench-disk-array",
+    "posts/2025-01-vector-mariadb-pgvector",
     "microbenchmarks", "microbenchmarks-versions", "pgbench", "tpcc", "embedded",
 )  # fmt: skip
 PAGES = (WHOLE, "posts/2023-01-insert-benchmark-amd", "posts/2023-08-myrocks-gc-debt")  # kept with their charts
