@@ -184,5 +184,5 @@ def _nodes(plan: Plan, label: str) -> list[str]:
     """List builds first, so that a build that failed is the reason before the stages that it blocks."""
     cells = [cell for cell in plan.cells if cell.labels[BUILD] == label]
     stages = dict.fromkeys(stage for cell in cells for repeat in cell.repeats for stage in repeat.stages)
-    clients = [client for stage in plan.stages if stage.id in stages for client in stage.clients]
-    return [*dict.fromkeys([*(cell.build for cell in cells), *clients]), *stages]
+    builds = [build for stage in plan.stages if stage.id in stages for build in stage.builds]
+    return [*dict.fromkeys(builds), *stages]

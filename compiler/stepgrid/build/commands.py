@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from stepgrid.build.error import BuildError
+from stepgrid.build.relink import install_linkers
 
 TEMPORARY = "tmp"  # in the attempt: what a killed program leaves goes with it
 COOKIE = "STEPGRID_BUILDING"  # names the attempt that a process works for: the next run ends what a killed one left
@@ -51,6 +52,7 @@ class Commands:
 
     log: Path
     folder: Path
+    link: int = 1  # of the program that is compiled
 
     def run(
         self,
@@ -76,6 +78,9 @@ class Commands:
         """Return the exit status; output goes to the log. Compiler flags of the user's shell do not reach it."""
         began = self._begin(argv, cwd)
         inherited = {name: value for name, value in self._environment().items() if name not in _COMPILER_VARIABLES}
+        if self.link > 1:
+            linkers = install_linkers(self.folder.absolute() / TEMPORARY / "linkers", self.log.absolute(), self.link)
+            inherited["PATH"] = f"{linkers}:{inherited.get('PATH', os.defpath)}"
         with self.log.open("ab") as log:
             status, _, _ = _run_supervised(argv, timeout, cwd or self.folder, {**inherited, **(env or {})}, log)
         self._end(status, began)

@@ -299,7 +299,7 @@ def planned_steps(plan: Plan, nodes: Mapping[str, NodeStatus], violations: Viola
     number = 0
     columns = result_schema.axis_columns([axis.name for axis in plan.axes])
     builds = {build.id: build.name for build in plan.builds}
-    ids = {build.name: build.id for build in plan.builds}
+    engines = {stage.id: stage.build for stage in plan.stages}  # loads may have links of their own
     clients = {stage.id: [step.client for step in stage.steps] for stage in plan.stages if stage.clients}
     for cell in plan.cells:
         build = cell.labels.get("build") or builds.get(cell.build, cell.build)
@@ -325,7 +325,7 @@ def planned_steps(plan: Plan, nodes: Mapping[str, NodeStatus], violations: Viola
                 "stage": stage,
                 "position": step.index,
                 "build": build,
-                "build_id": ids.get(cell.build, cell.build),
+                "build_id": engines[stage],
                 "client_id": clients[stage][step.index] if stage in clients else None,
                 "same_as": None if owner == cell.id else owner,
                 "attempt": node.attempt,  # how the stage ended, until its figures say more

@@ -71,6 +71,7 @@ class Build:
     recipe: Mapping[str, Any] = field(default_factory=dict)  # flags, extensions
     service: Service | None = None  # of a server program that no engine here knows
     requirements: Text | tuple[Text, ...] = ()  # of its scripts: a file, or a list
+    relinks: int = 1  # links, each with an order of its object files
 
     @property
     def server_placeholders(self) -> tuple[str, ...]:
@@ -115,8 +116,7 @@ class Families:
 
     def members(self, family: str) -> list[Build]:
         """List the builds of one family."""
-        links = self._links(family, self.problems)
-        where = build_location(self._document, family)
+        links, where = self._links(family, self.problems), build_location(self._document, family)
         releases: dict[str, tuple[str, str]] = {}
         for name, version, suite in self._releases(family, links, self.problems):
             if name in releases:
@@ -149,10 +149,11 @@ class Families:
             recipe=recipe,
             service=self._service(family, links, engine),
             requirements=self._requirements(family, links, engine),
+            relinks=_nearest_value(links, "relinks") or 1,
         )
-        suites = {name: {"suite": suite} if suite else {} for name, (_, suite) in releases.items()}
+        merged, suites = template.source, {name: {"suite": suite} for name, (_, suite) in releases.items() if suite}
         return [
-            replace(template, name=name, version=str(version), source={**template.source, **suites[name]})
+            replace(template, name=name, version=str(version), source={**merged, **suites.get(name, {})})
             for name, (version, _) in releases.items()
         ]
 

@@ -26,7 +26,7 @@ from stepgrid.language.spec_file import Document, read_spec
 from stepgrid.language.yaml import Map, load
 from stepgrid.lint import runner as lint
 from stepgrid.lint.subject import Places
-from stepgrid.model.plan import ALL, BUILD, CHANGED, Axis, Json, Plan, PlannedBuild, PlannedCell, ProfilePass
+from stepgrid.model.plan import ALL, BUILD, CHANGED, LINK, Axis, Json, Plan, PlannedBuild, PlannedCell, ProfilePass
 from stepgrid.model.search import AxisSearch
 from stepgrid.plan import identity, plan_file, report_check
 from stepgrid.plan.order import NO_RECORDS, LoadCounts, LoadRecords
@@ -180,14 +180,18 @@ def _assemble(
     """Plan the cells. With errors it is a draft: nothing more is reported."""
     spec, is_narrowed = document.spec, bool(context.only or problems.errors)
     problems = Problems() if problems.errors else problems
-    builds = {
-        build.name: _plan_build(build, pins[build.name], context.find_build)
+    links = {
+        build.name: [_plan_build(link, pins[build.name], context.find_build) for link in _links(build)]
         for build in (*expansion.builds, *expansion.clients)
     }
-    ids = {name: build.id for name, build in builds.items()}
+    ids = {name: [build.id for build in builds] for name, builds in links.items()}
     axis_names = [axis.name for axis in expansion.axes]
     tree = StageTree(spec, axis_names, ids, _load_counts(document, context.loads), context.choose_id)
     cells = tuple([tree.add(cell) for cell in expansion.cells])
+    used = {draft.build for draft in tree.drafts.values()}  # fewer loads than links leave some out
+    builds = [
+        build for numbered in links.values() for build in numbered if LINK not in build.recipe or build.id in used
+    ]
     _check_identical_points(expansion, cells, problems)
     axes = _axes(expansion, cells)
     _check_profiled_steps(document, cells, problems)
@@ -204,7 +208,7 @@ def _assemble(
         scale=document.scale,
         axes=axes,
         cells=cells,
-        builds=tuple(sorted({build.id: build for build in builds.values()}.values(), key=lambda build: build.id)),
+        builds=tuple(sorted({build.id: build for build in builds}.values(), key=lambda build: build.id)),
         stages=tree.stages(),
         hardware=identity.machine(expansion.hardware),
         report=report,
@@ -337,6 +341,13 @@ def _sibling_programs(build: Build) -> list[Mapping[str, str]]:
 def _warn_of_unused_pins(spec: str, sources: Iterable[Mapping[str, Any]], problems: Problems) -> None:
     keys = {source_key(part) for source in sources for part in source_parts(source) if can_move(part)}
     lock_file.warn_of_unused(lock_file.read(spec, Problems()), keys, problems)
+
+
+def _links(build: Build) -> Iterator[Build]:
+    """Yield a build for each of its links; the first is the build as it is without `relinks`."""
+    yield build
+    for number in range(2, build.relinks + 1):
+        yield replace(build, name=f"{build.name}-link-{number}", recipe={**build.recipe, LINK: number})
 
 
 def _plan_build(build: Build, pins: Pins, find_build: FindBuild) -> PlannedBuild:

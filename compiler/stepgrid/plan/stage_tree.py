@@ -45,6 +45,7 @@ GENERATIONS = (0, 1, 2, 3)  # of ids: today's; with what is read of output; with
 Labels: TypeAlias = Mapping[str, str]
 Seeds: TypeAlias = tuple[int, ...]  # of the steps of a segment
 StageChoice: TypeAlias = Callable[[str, Sequence[str], Mapping[str, str]], str]  # today's id, earlier ones, contents
+_Roots: TypeAlias = "tuple[_Root, ...]"  # one for each link of a build: load after load takes the next
 _Key: TypeAlias = "tuple[_Root, str | None, Segment, Seeds, int, int]"  # root, parent, steps, seeds, load, run
 
 
@@ -95,14 +96,14 @@ class _Root:
 class StageTree:
     """A tree that grows by cells; a stage that it has already is shared.
 
-    `axes`: names, in the order of a cell's points; `builds`: ids by name; `choose`: picks, of the ids of a stage, the
-    one under which its results lie."""
+    `axes`: names, in the order of a cell's points; `builds`: ids of the links of a build, by its name; `choose`: picks,
+    of the ids of a stage, the one under which its results lie."""
 
     def __init__(
         self,
         spec: Spec,
         axes: Sequence[str],
-        builds: Mapping[str, str],
+        builds: Mapping[str, Sequence[str]],
         loads: LoadCounts,
         choose: StageChoice = newest_id,
     ) -> None:
@@ -110,7 +111,7 @@ class StageTree:
         self.machines: dict[str, Mapping[str, Json]] = {}
         self.profiles: dict[str, str] = {}  # a measured stage -> the one that profiles it
         self._spec, self._axes, self._builds, self._loads, self._choose = spec, axes, builds, loads, choose
-        self._roots: dict[tuple[str, int, str], _Root] = {}
+        self._roots: dict[tuple[str, int, str], _Roots] = {}
         self._ids: dict[_Key, str] = {}
         self._todays: dict[str, str] = {}  # the id that a stage would have today, where it has an earlier one
         self._readings: dict[str, str] = {}  # what is read of the output, by id
@@ -125,14 +126,14 @@ class StageTree:
             axis: point.label for axis, point in zip(self._axes, cell.choice.points, strict=True) if point is not None
         }
         node = CELL_PREFIX + identity.text_digest(flat(labels))
-        root, segments = self._root(cell, node), cell.segments
+        roots, segments = self._link_roots(cell, node), cell.segments
         runs = self._spec.repeat.runs if len(segments) > 1 else 1  # without a checkpoint nothing can fork
-        loads = self._loads.of(lambda load: [stage for stage, _ in self._chain(segments, root, load, 0)][-1])
+        loads = self._loads.of(lambda load: [stage for stage, _ in self._chain(segments, roots, load, 0)][-1])
         indices = [(load, run) for load in range(loads) for run in range(runs)]
-        repeats = tuple([self._repeat(segments, labels, root, load, run) for load, run in indices])
+        repeats = tuple([self._repeat(segments, labels, roots, load, run) for load, run in indices])
         if self._spec.profile is not None and repeats:
-            self._profile(self._spec.profile, segments, labels, root, repeats)
-        return PlannedCell(node, labels, root.build, self._cell_steps(segments), repeats)
+            self._profile(self._spec.profile, segments, labels, roots, repeats)
+        return PlannedCell(node, labels, roots[0].build, self._cell_steps(segments), repeats)
 
     def stages(self) -> tuple[PlannedStage, ...]:
         drafts = list(self.drafts.values())
@@ -160,14 +161,14 @@ class StageTree:
         return tuple(sorted(planned, key=lambda stage: stage.id))
 
     def _profile(
-        self, profile: Profile, segments: Sequence[Segment], labels: Labels, root: _Root, repeats: Sequence[Repeat]
+        self, profile: Profile, segments: Sequence[Segment], labels: Labels, roots: _Roots, repeats: Sequence[Repeat]
     ) -> None:
         """Add stages that do the same again, from the same images, under a profiler: one for each load."""
         names = set(map(str, profile.where))
         if CHANGED in names or not names:
             names |= {*self._loads.records.profiled(repeats[0].stages[-1])}
         for repeat in repeats:
-            for node, key in self._chain(segments, root, repeat.load, repeat.run) if not repeat.run else ():
+            for node, key in self._chain(segments, roots, repeat.load, repeat.run) if not repeat.run else ():
                 steps = tuple([_under_profiler(step, profile, names) for step in key[2].steps])
                 if node not in self.profiles and steps != key[2].steps:
                     observed = (*key[:2], Segment(steps, key[2].seed_keys, key[2].expects), *key[3:])
@@ -175,7 +176,7 @@ class StageTree:
                     self._add_draft(stage, observed, labels, (repeat.load, 0))
                     self.drafts[stage].is_profile = True
 
-    def _root(self, cell: Cell, node: str) -> _Root:
+    def _link_roots(self, cell: Cell, node: str) -> _Roots:
         key = (cell.choice.build.name, id(cell.hardware), "" if self._spec.share else node)
         if key not in self._roots:
             machine = identity.machine(cell.hardware)
@@ -184,7 +185,7 @@ class StageTree:
             tables = (table.get(identity.DESCRIBED) for table in (self.machines.get(name, {}), machine))
             described = {key: facts for table in tables if isinstance(table, Mapping) for key, facts in table.items()}
             self.machines[name] = {**machine, **({identity.DESCRIBED: described} if described else {})}
-            self._roots[key] = _Root(self._builds[cell.choice.build.name], name, key[2])
+            self._roots[key] = tuple([_Root(build, name, key[2]) for build in self._builds[cell.choice.build.name]])
         return self._roots[key]
 
     def _cell_steps(self, segments: Sequence[Segment]) -> tuple[CellStep, ...]:
@@ -208,9 +209,9 @@ class StageTree:
             )
         return self._steps[heads]
 
-    def _repeat(self, segments: Sequence[Segment], labels: Labels, root: _Root, load: int, run: int) -> Repeat:
+    def _repeat(self, segments: Sequence[Segment], labels: Labels, roots: _Roots, load: int, run: int) -> Repeat:
         chain: list[str] = []
-        for node, key in self._chain(segments, root, load, run):
+        for node, key in self._chain(segments, roots, load, run):
             draft = self.drafts.get(node)
             if draft is None:
                 self._add_draft(node, key, labels, (load, run if chain else 0))
@@ -219,8 +220,9 @@ class StageTree:
             chain.append(node)
         return Repeat(load, run, tuple(chain))
 
-    def _chain(self, segments: Sequence[Segment], root: _Root, load: int, run: int) -> Iterator[tuple[str, _Key]]:
+    def _chain(self, segments: Sequence[Segment], roots: _Roots, load: int, run: int) -> Iterator[tuple[str, _Key]]:
         """Yield the stages of a repeat, whether or not it is planned."""
+        root = roots[load % len(roots)]
         parent: str | None = None
         seeded = zip(segments, self._segment_seeds(segments, load, run), strict=True)
         for position, (segment, seeds) in enumerate(seeded):
@@ -284,7 +286,7 @@ class StageTree:
 
     def _client(self, setup: Setup) -> str | None:
         """Return the id of the build of a step's client."""
-        return None if setup.client is None else self._builds[setup.client.name]
+        return None if setup.client is None else self._builds[setup.client.name][0]
 
     def _setup_values(self, setup: Setup) -> Mapping[str, Json]:
         """Return one object for all steps that share a setup, so that it is written once."""

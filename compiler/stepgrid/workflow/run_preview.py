@@ -129,9 +129,8 @@ class _Previewer:
         """Cells that use each node."""
         cells: dict[str, dict[str, None]] = defaultdict(dict)
         for cell in self.plan.cells:
-            cells[cell.build][cell.id] = None
             for stage in (stage for repeat in cell.repeats for stage in repeat.stages):
-                for node in (stage, *self._stages[stage].clients):
+                for node in (stage, *self._stages[stage].builds):
                     cells[node][cell.id] = None
         return {node: tuple(ids) for node, ids in cells.items()}
 
