@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from stepgrid.build.job import make
+from stepgrid.build.pins import write_lock
 from stepgrid.build.record import programs
 from stepgrid.cli import main
 from stepgrid.language import lock_file
-from stepgrid.language.problems import Problems
+from stepgrid.language.problems import Problems, SpecError
 from stepgrid.model.plan import Plan
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
@@ -195,6 +197,42 @@ def test_wrong_usage_and_wrong_files(origin: Repository, capsys: Capture) -> Non
     assert err.startswith("a.lock.yaml:1:1: error[unknown-key]: `builds` is not a key of a lock file")
     assert err.endswith("\na.yaml: 1 error")
     assert locked(capsys, spec="b.yaml")[0] == 1
+
+
+@pytest.mark.parametrize("target", ["../.bash_profile", ".git/config", "/proc/self/environ"])
+@pytest.mark.parametrize("content", [None, "", "# mine\n", "export A=p4ss\n", "lock: 1\n"])
+def test_a_link_in_its_place_is_not_followed(
+    target: str, content: str | None, origin: Repository, capsys: Capture
+) -> None:
+    if content is not None and not target.startswith("/proc"):
+        Path(target).parent.mkdir(exist_ok=True)
+        Path(target).write_text(content)
+    Path("a.lock.yaml").symlink_to(target)
+    said = f"a.yaml:1:1: error[file-outside]: the lock file `a.lock.yaml` is a link to `{os.path.realpath(target)}`"
+    for words in (["lock"], ["lock", "--upgrade"], ["check"], ["outdated"], ["run"], ["explain", "build=r-1.0.1"]):
+        assert main([words[0], "a.yaml", *words[1:]]) == 1
+        err = capsys.readouterr().err
+        assert said in err
+        assert "p4ss" not in err
+    assert Path("a.lock.yaml").is_symlink()
+    assert target.startswith("/proc") or content == (Path(target).read_text() if Path(target).exists() else None)
+
+
+def test_a_link_to_another_lock_file_of_the_folder(origin: Repository, capsys: Capture) -> None:
+    Path("a.lock.yaml").symlink_to("b.lock.yaml")
+    assert locked(capsys)[0] == 0
+    assert Path("a.lock.yaml").is_symlink()
+    assert len(held("b.yaml")) == 3
+
+
+@pytest.mark.parametrize("content", ["export A=1\n", "title: t\nsteps: []\n", "- 1\n", "lock: 9\n", "\0"])
+def test_what_is_no_lock_file_is_not_replaced(content: str, origin: Repository, capsys: Capture) -> None:
+    Path("a.lock.yaml").write_text(content)
+    for words in (["--update"], ["--upgrade"]):
+        assert locked(capsys, *words)[0] == 1
+    with pytest.raises(SpecError):
+        write_lock("a.yaml", {}, {})
+    assert Path("a.lock.yaml").read_text() == content
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from stepgrid.build.pins import choose, list_releases
 from stepgrid.cli import main
 from stepgrid.language import lock_file
-from stepgrid.language.problems import Problems
+from stepgrid.language.problems import Problems, SpecError
 from stepgrid.language.scalars import Version
 from stepgrid.language.sources import ReleaseQuestion
 from stepgrid.model.site import Site
@@ -69,6 +69,17 @@ def test_a_run_asks_once_and_the_lock_file_answers_from_then_on(origin: Reposito
     assert f"version 2.0.0: {key} (a.lock.yaml:4:3)" in lines
     assert run(capsys, "lock", "a.yaml", "--upgrade")[0] == 3
     assert releases() == ["1.10.0", "2.0.0", "3"]
+
+
+def test_an_answer_is_not_written_through_a_link(origin: Repository, capsys: Capture) -> None:
+    Path("a.lock.yaml").symlink_to("../.bash_profile")
+    with (
+        host_plan.asking_registries(True),
+        pytest.raises(SpecError, match=r"the lock file `a\.lock\.yaml` is a link to"),
+    ):
+        kept()
+    assert not Path("../.bash_profile").exists()
+    assert capsys.readouterr().err == "", "no registry was asked"
 
 
 def test_an_upgrade_measures_only_what_is_new(origin: Repository, capsys: Capture) -> None:

@@ -22,7 +22,7 @@ from stepgrid.host.files import sha256, write_text
 from stepgrid.language import files, lock_file
 from stepgrid.language.files import TreeRecord, tree_checksum, tree_mark
 from stepgrid.language.lock_file import Releases
-from stepgrid.language.problems import Problems
+from stepgrid.language.problems import Problems, SpecError
 from stepgrid.language.scalars import Version
 from stepgrid.language.sources import (
     LISTED_KINDS,
@@ -186,6 +186,15 @@ def resolve(source: Mapping[str, Any], build: PlannedBuild, site: Site) -> str:
     return f"sha256:{digest}"
 
 
+def write_lock(spec: str, pins: Mapping[str, str], versions: Mapping[str, Releases]) -> None:
+    """Write the lock file of a spec. A SpecError: what stands in its place is none, and stays as it is."""
+    problems = Problems()
+    lock_file.read(spec, problems)
+    if problems.errors:
+        raise SpecError(problems.errors)
+    write_text(lock_file.path(spec).resolve(), lock_file.text(pins, versions))
+
+
 # Newest releases: what the registry of a source lists, and which of them answer a question of a spec
 
 _EXPRESSION = re.compile(r"\{\{(.*)\}\}", re.DOTALL)
@@ -215,7 +224,7 @@ class ReleaseAnswers:
             releases = answer(question, self.site)
             if self.spec:
                 path, lock = lock_file.path(self.spec), lock_file.read(self.spec, Problems())
-                write_text(path.resolve(), lock_file.text(lock.pins, {**lock.versions, question.key: releases}))
+                write_lock(self.spec, lock.pins, {**lock.versions, question.key: releases})
                 print(f"{path}: {question.key}: {', '.join(releases)}", file=sys.stderr)
         except (BuildError, OSError) as error:
             if not locked:

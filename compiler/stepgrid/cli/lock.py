@@ -6,11 +6,10 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 
-from stepgrid.build.pins import PinAnswers, ReleaseAnswers, moving_sources, outlooks, resolve_all
+from stepgrid.build.pins import PinAnswers, ReleaseAnswers, moving_sources, outlooks, resolve_all, write_lock
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import SPEC_HELP, add_site, spec_error, use_site
 from stepgrid.errors import FAILED, FINE, PROBLEMS
-from stepgrid.host.files import write_text
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems, SpecError, format_problems, nearest
 from stepgrid.language.requirements import HASH
@@ -175,6 +174,6 @@ def _write(
     if (pins, versions) == (lock.pins, lock.versions) and (file.is_file() or not pins):
         return
     try:
-        write_text(file.resolve(), lock_file.text(pins, versions))
+        write_lock(spec, pins, versions)
     except OSError as error:
         raise CommandError(f"{file} cannot be written: {error.strerror}", FAILED) from error

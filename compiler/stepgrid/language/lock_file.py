@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -43,8 +44,19 @@ def spec_path(path: str) -> str:
     return path.removesuffix(SUFFIX) + ".yaml" if path.endswith(SUFFIX) else path
 
 
+def is_elsewhere(spec: str) -> bool:
+    """Tell whether a link leads from the lock file out of the spec's folder, or to what is called otherwise."""
+    real, folder = (Path(os.path.realpath(name)) for name in (path(spec), Path(spec).parent))
+    return not (real.is_relative_to(folder) and real.name.endswith(SUFFIX))
+
+
 def read(spec: str, problems: Problems) -> Lock:
     file = path(spec)
+    if is_elsewhere(spec):
+        message = f"the lock file `{file}` is a link to `{os.path.realpath(file)}`"
+        hint = f"a file in the spec's folder is expected, with a name that ends in `{SUFFIX}`: remove the link"
+        problems.add("file-outside", Location(spec, 1, 1), message, hint)  # no line of that file is shown
+        return Lock({}, {})
     if not file.exists():
         record_file(str(file), None)
         return Lock({}, {})

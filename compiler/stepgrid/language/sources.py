@@ -57,11 +57,13 @@ def _matching(pattern: str, expected: str) -> Check:
 _PASSWORD = "holds a password or a user's name, which may be a token: it would go into every report"
 
 
-def _url(*schemes: str) -> Check:
+def _url(*schemes: str, separators: str = "") -> Check:
+    """Check a URL, which has no character that a shell would act upon but these separators of a query."""
+
     def check(value: str) -> str | None:
         if value.startswith("-"):
             return "begins with `-`"
-        if not re.fullmatch("[!-~]+", value):
+        if not re.fullmatch(rf"[\w.~:/?#\[\]@+,=%{separators}-]+", value, re.ASCII):
             return "is not a URL: it has characters that must be written as %XX"
         try:
             parts = urlsplit(value)
@@ -127,7 +129,7 @@ SOURCES: Mapping[str, Form] = MappingProxyType(
         "debian": Form(_PACKAGE, {"suite": _SUITE}, {}),
         "system": Form(_not_an_option("[^/]*|/.*", "is neither a program's name nor an absolute path"), {}, {}),
         "git": Form(_url("https", "ssh", "file"), {"ref": _ref}, {"submodules": _BOOLEAN}),
-        "tarball": Form(_url("https", "file"), {"sha256": _SHA256}, {}),
+        "tarball": Form(_url("https", "file", separators="&;"), {"sha256": _SHA256}, {}),
         "maven": Form(_COORDINATES, {}, {"classifier": _CLASSIFIER, "sha256": _SHA256}, nested=("tree",)),
         "crate": Form(_CRATE, {}, _VERSIONED),
         "pypi": Form(_PYPI, {}, {**_VERSIONED, "kind": _KIND}),

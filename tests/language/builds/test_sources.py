@@ -91,6 +91,23 @@ def test_what_can_be_built_can_be_declared() -> None:
             "git",
             "`git: ext::https://host.example` is not a URL that begins with https:// or ssh:// or file://",
         ),
+        *(
+            (
+                {"git": url, "ref": "v1"},
+                "git",
+                f"`git: {url}` is not a URL: it has characters that must be written as %XX",
+            )
+            for url in [
+                *(f"https://host.example/a{character}b.git" for character in "$`'\"\\()<>{}|^;&!* \n\t\0é"),
+                "file:///a/$(touch${IFS}canary)",
+                "fd::17/x y",
+            ]
+        ),
+        (
+            {"git": "fd::17", "ref": "v1"},
+            "git",
+            "`git: fd::17` is not a URL that begins with https:// or ssh:// or file://",
+        ),
         ({"git": "https:///b.git", "ref": "v1"}, "git", "`git: https:///b.git` names no host"),
         (
             {"git": "ssh://-oProxyCommand=x/b", "ref": "v1"},
