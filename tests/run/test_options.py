@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from stepgrid.model.plan import Option, PlannedBuild
+from stepgrid.language.files import checksum
+from stepgrid.model.plan import FILES, NAMED, Option, PlannedBuild
 from stepgrid.run.attempt import Job
 from stepgrid.run.options import check
 
@@ -31,6 +32,18 @@ def test_known_options_reach_the_command(checkout, with_options):
     assert with_options({"cache_size": Option(5), "block_size": Option("8k")}).returncode == 0
     out = checkout.store.result("s-load") / "steps/0-load/stdout"
     assert out.read_text() == "['--block_size=8k', '--cache_size=5']\n"
+
+
+def test_a_file_that_an_option_names_is_handed_over_with_its_path(checkout, stage, step):
+    """Programs run in the folder of their step, where `opts.ini` is not."""
+    (checkout.folder / "opts.ini").write_text("1")
+    setup = {FILES: {"opts.ini": checksum(str(checkout.folder / "opts.ini"))}, NAMED: {"opts.ini": "opts.ini"}}
+    planned = step("load", SHOW, {"cache_size": Option("opts.ini"), "block_size": Option("opts")})
+    checkout.plan(stage("s-load", replace(planned, setup=setup)))
+    checkout.build(options=("cache_size", "block_size"), kind="string")
+    assert checkout.run("s-load").returncode == 0
+    out = checkout.store.result("s-load") / "steps/0-load/stdout"
+    assert out.read_text() == f"['--block_size=opts', '--cache_size={checkout.folder}/opts.ini']\n"
 
 
 def test_drop_leaves_it_out_and_says_so(checkout, with_options):

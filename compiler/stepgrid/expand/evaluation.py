@@ -28,7 +28,7 @@ from stepgrid.expand.scope import (
     Scope,
     mentioned_names,
 )
-from stepgrid.expand.setup import Setup, SpecFiles, StepSetup, storage_engine
+from stepgrid.expand.setup import OptionFile, Setup, SpecFiles, StepSetup, storage_engine
 from stepgrid.expand.steps import Checkpoint, StepEntry, StepRange, check_search
 from stepgrid.language.models import Spec
 from stepgrid.language.problems import Location, Problems
@@ -163,6 +163,13 @@ def _segment_cache(evaluations: Sequence[StepEvaluation], expects: tuple[Text, .
     return EvaluationCache(axes, segment)
 
 
+class StepOptions(NamedTuple):
+    """Options of a step that depend on the same axes, with the files that they name."""
+
+    options: OptionPart
+    files: Sequence[OptionFile]
+
+
 class StepEvaluation:
     """A step under one build; each of its parts is computed once for all points that it depends on."""
 
@@ -208,6 +215,9 @@ class StepEvaluation:
         try:
             settings, setup = self._settings(choice), self._setup(choice)
             parts = [part(choice) for part in self._parts]
+            if settings is not None and any(part.files for part in parts):
+                option_files = [file for part in parts for file in part.files]
+                setup = self._step_setup.with_option_files(setup, settings, option_files)
         except AlreadyReported:
             resolvers: list[Callable[[Choice], object]] = [self._settings, self._setup, *self._parts]
             for resolve in resolvers:  # so that all of its faults are reported, each once
@@ -216,8 +226,10 @@ class StepEvaluation:
             return None
         if settings is None:
             return None
-        options = Options(part.options for part in parts)
-        texts, renamed = tuple([part.texts for part in parts]), tuple([part.renamed for part in parts if part.renamed])
+        option_parts = [part.options for part in parts]
+        options = Options(part.options for part in option_parts)
+        texts = tuple([part.texts for part in option_parts])
+        renamed = tuple([part.renamed for part in option_parts if part.renamed])
         return ResolvedStep(self._head, settings, options, setup, texts, renamed)
 
     def _holds(self, choice: Choice) -> bool:
@@ -242,12 +254,13 @@ class StepEvaluation:
             settings = self._settings(choice)
         return setup.resolve(choice.on(self._axes), scope, settings)
 
-    def _option_part(self, axes: Iterable[int], names: Sequence[str]) -> EvaluationCache[OptionPart]:
+    def _option_part(self, axes: Iterable[int], names: Sequence[str]) -> EvaluationCache[StepOptions]:
         own_names: Mapping[str, str] = getattr(driver(self._entry.kind), "reserved", {})
         reserved, problems = {**engine(self._build.engine).reserved, **own_names}, self._context.problems
 
-        def resolve(choice: Choice) -> OptionPart:
-            return resolve_options(names, reserved, self._scope(choice), problems)
+        def resolve(choice: Choice) -> StepOptions:
+            part = resolve_options(names, reserved, self._scope(choice), problems)
+            return StepOptions(part, self._step_setup.option_files(part.options))
 
         return EvaluationCache(axes, resolve)
 

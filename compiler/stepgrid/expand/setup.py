@@ -31,17 +31,19 @@ from stepgrid.language.models import Collector, Launch, Probe, Readiness, Servic
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import Seq, node_location, width
-from stepgrid.model.plan import CLIENT, FILES, INPUTS, NAMED, SERVICE, Json, encode
+from stepgrid.model.plan import CLIENT, FILES, INPUTS, NAMED, SERVICE, Json, Option, encode
 from stepgrid.model.search import SEARCH
 from stepgrid.plugins.driver import (
     SERVICE_PLACEHOLDERS,
     InputFiles,
+    OptionFiles,
     Placeholders,
     StepFiles,
     find_on_path,
     misplaced_placeholder,
     possible_file_names,
 )
+from stepgrid.plugins.engine import WrittenOptions
 from stepgrid.plugins.registry import client_engine, driver, engine, input_files, runs_on, step_files
 
 
@@ -50,6 +52,16 @@ class Input(NamedTuple):
 
     path: str
     checksum: str
+
+
+class OptionFile(NamedTuple):
+    """An option whose value may name files, and those that it names."""
+
+    option: str
+    path: str
+    where: Location
+    inputs: Mapping[str, Input]
+    is_written: bool  # by the engine
 
 
 class Setup(NamedTuple):
@@ -75,13 +87,16 @@ class Setup(NamedTuple):
         first = self._with_files(INPUTS, inputs)
         return first._with_files(NAMED, named)._replace(earlier_texts=(first.text, self.text))
 
+    def naming(self, named: Mapping[str, Input]) -> Setup:
+        return self._with_files(NAMED, named)._replace(earlier_texts=self.earlier_texts or (self.text, self.text))
+
     def _with_files(self, key: str, inputs: Mapping[str, Input]) -> Setup:
         if not inputs:
             return self
         checksums: dict[str, Json] = {name: entry.checksum for name, entry in inputs.items()}
         paths: dict[str, Json] = {name: entry.path for name, entry in inputs.items()}
-        attached = self.values.get(FILES)
-        values = {**self.values, FILES: {**(attached if isinstance(attached, dict) else {}), **checksums}, key: paths}
+        tables = {name: table if isinstance(table := self.values.get(name), dict) else {} for name in (FILES, key)}
+        values = {**self.values, FILES: {**tables[FILES], **checksums}, key: {**tables[key], **paths}}
         return self._replace(values=values, text=identity_text(values))
 
     def attaching(self, client: Build | None, texts: Mapping[str, str]) -> Setup:
@@ -158,6 +173,34 @@ class StepSetup:
         key = (base.text, client, *(tuple(table.items()) for table in (attached, inputs, named)))
         if key not in self._setups:
             self._setups[key] = base.attaching(client, attached).reading(inputs, named)
+        return self._setups[key]
+
+    def option_files(self, options: Mapping[str, Option]) -> list[OptionFile]:
+        """Find the files that options name."""
+        kind = engine(self._build.engine)
+        patterns = kind.written_options if isinstance(kind, WrittenOptions) else ()
+        return [
+            self._files.option_file(name, option, any(fnmatchcase(name, pattern) for pattern in patterns))
+            for name, option in options.items()
+            if isinstance(option.value, str)
+        ]
+
+    def with_option_files(self, setup: Setup, settings: Settings, option_files: Sequence[OptionFile]) -> Setup:
+        """Add files that options name, without those that a step of this spec writes before."""
+        kind, named = driver(self._entry.kind), dict[str, Input]()
+        read = kind.read_options(settings.values) if isinstance(kind, OptionFiles) else ()
+        for file in option_files:
+            if file.option in read:
+                self._files.require(file)
+            if file.is_written and file.option not in read:
+                self._files.written.add(file.path)
+            elif file.path not in self._files.written:
+                named |= file.inputs
+        if not named:
+            return setup
+        key = (setup.text, setup.client, *named.items())
+        if key not in self._setups:
+            self._setups[key] = setup.naming(named)
         return self._setups[key]
 
     def _base(self, points: Sequence[Point], scope: Scope) -> tuple[Setup, Mapping[str, Input]]:
@@ -342,6 +385,7 @@ class SpecFiles:
         self._spec, self._yaml_files, self._problems = document.path, frozenset(document.files), problems
         self._spec_folder = Path(self._spec).parent
         self._root = os.path.realpath(self._spec_folder).rstrip("/")
+        self.written: set[str] = set()  # paths that options of steps name for the engine to write
         self._paths: dict[str, str] = {}  # by names in the spec
         self._texts: dict[str, str] = {}
         self._checksums: dict[tuple[str, bool], str | None] = {}
@@ -402,6 +446,19 @@ class SpecFiles:
             if isinstance(variables := holder.get("env"), dict):
                 entries |= self._named_by_words(["", *map(str, variables.values())], self._spec_path)
         return entries
+
+    def option_file(self, name: str, option: Option, is_written: bool) -> OptionFile:
+        where, text = Location.read(option.where), str(option.value)
+        inputs = self._named_by_words(["", text], lambda word: self._path(word, where))
+        return OptionFile(name, self._path(text, where), where, inputs, is_written)
+
+    def require(self, file: OptionFile) -> None:
+        """Report an option whose file is missing, unless a step before writes it."""
+        if file.inputs or file.path in self.written:
+            return
+        message = f"option `{file.option}`: there is no file `{file.path}`"
+        self._problems.add("file-not-found", file.where, message, width=len(file.option))
+        raise AlreadyReported(file.option)
 
     def libraries(self, source: Mapping[str, Any]) -> Mapping[str, Input]:
         """Find shared libraries of a system's program, which an upgrade replaces below it."""

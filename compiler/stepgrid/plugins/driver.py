@@ -317,6 +317,15 @@ class InputFiles(Protocol):
         ...
 
 
+@runtime_checkable
+class OptionFiles(Protocol):
+    """A kind whose program does not start without the files that some options name."""
+
+    def read_options(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        """List these options."""
+        ...
+
+
 class SampleFigure(NamedTuple):
     """A figure that a step declares, as a sample of its output has it."""
 

@@ -191,6 +191,13 @@ class TreeReader(Protocol):
         ...
 
 
+@runtime_checkable
+class WrittenOptions(Protocol):
+    """An engine some of whose options name what it writes itself: such a file is no input, whatever is in it."""
+
+    written_options: Sequence[str]  # names, or patterns such as `*log_file`
+
+
 class Renaming(NamedTuple):
     """An option that an engine has under another name since a release, or no more: a row of its table."""
 

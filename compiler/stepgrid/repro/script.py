@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from stepgrid.host import files
-from stepgrid.model.plan import SERVICE, Command, PlannedStage, PlannedStep, runs_already
+from stepgrid.model.plan import SERVICE, Command, PlannedStage, PlannedStep, Value, runs_already
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration
 from stepgrid.plugins.driver import Context, RefusedError, absolute_inputs
@@ -270,7 +270,8 @@ class _ArmWriter:
         server, home = server_of(stage, self.arm), self._home(stage, build)
         self.folder.socket = server.socket
         folder = f"server/{self.arm.letter}"
-        options = {name: option.value for name, option in stage.steps[0].options.items()}
+        inputs = {word: self._copy(path) for word, path in absolute_inputs(stage.steps[0].setup).items()}
+        options = _options(stage.steps[0], inputs)
         try:
             self._add_files(server.configuration(home, options), folder)
             commands = [*(server.initialize(home) if is_first else ()), *server.prepare(home)]
@@ -314,9 +315,14 @@ def server_of(stage: PlannedStage, arm: Arm) -> ServerEngine:
     return server
 
 
+def _options(step: PlannedStep, inputs: Mapping[str, str]) -> Mapping[str, Value]:
+    """Replace files that options name by their copies."""
+    return {name: inputs.get(str(option.value), option.value) for name, option in step.options.items()}
+
+
 def _command(step: PlannedStep, context: Context, is_first: bool) -> Command:
     """Make a command; a first one, which finds an empty folder, is refused if it needs a database."""
-    kind, options = driver(step.kind), {name: option.value for name, option in step.options.items()}
+    kind, options = driver(step.kind), _options(step, context.inputs)
     try:
         if is_first:
             with tempfile.TemporaryDirectory() as empty:

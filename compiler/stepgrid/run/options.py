@@ -12,6 +12,7 @@ from stepgrid.model.plan import PlannedStage, PlannedStep, Value
 from stepgrid.plan import plan_file
 from stepgrid.plan.checks import describe_option
 from stepgrid.plugins import registry
+from stepgrid.plugins.driver import absolute_inputs
 from stepgrid.plugins.engine import option_fault
 from stepgrid.run.attempt import Job
 from stepgrid.store.paths import CATALOGUE_FILE, FAILURE_FILE
@@ -62,7 +63,7 @@ def _faults(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> Iterato
 
 
 def _accept(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> AcceptedOptions:
-    accepted: dict[str, Value] = {}
+    accepted, inputs = dict[str, Value](), absolute_inputs(step.setup)  # programs run in other folders than the spec's
     for name, option in step.options.items():
         info = describe_option(job.build.engine, name, catalogue)
         if info is None and option.unsupported == "drop":
@@ -73,7 +74,7 @@ def _accept(job: Job, step: PlannedStep, catalogue: Catalogue | None) -> Accepte
         # a slip such as 64MB, which some programs take for 64, others for nothing, and others not at all
         if fault := option_fault(registry.engine(job.build.engine), info, option.value):
             raise StageError(f"{prefix}{name} {fault}", step.name)
-        accepted[name] = option.value
+        accepted[name] = inputs.get(str(option.value), option.value)
     return AcceptedOptions(accepted, tuple(name for name in step.options if name not in accepted))
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 LOAD_RATE = 200_000  # operations per second of a small machine: only for estimates
 DRAIN_SECONDS = {"waitforcompaction": 5.0, **dict.fromkeys(DRAINING - {"waitforcompaction"}, 1.0)}  # it sleeps 5 s
 
+REPLAY = "replay"  # the benchmark that reads the trace that others write
+
 # layout -> columns of its published tables that hold metrics of db_bench
 PUBLISHED_COLUMNS = {
     "db_bench": """
@@ -78,6 +80,9 @@ class DbBench(ParserOutput, PackageRunner):
         from stepgrid.drivers.db_bench import keyspace
 
         return keyspace.hit_rates(steps)
+
+    def read_options(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        return ("options_file", "trace_file") if REPLAY in settings["benchmarks"] else ("options_file",)
 
     def durability(self, settings: Mapping[str, Any], is_on: Callable[[str], bool]) -> str:
         if is_on("disable_wal"):

@@ -52,6 +52,13 @@ _READ_OPTIONS = (
 )  # fmt: skip
 
 
+_WRITTEN_OPTIONS = (
+    "*log_file", "log_slow_query_file", "log_bin*", "log_basename", "*relay_log*", "*_info_file", "*_status_file",
+    "innodb_*_dir*", "innodb_*_path", "innodb_buffer_pool_filename", "rocksdb_*_dir", "rocksdb_*_path", "aria_log_*",
+    "secure_file_priv",
+)  # fmt: skip
+
+
 class MysqldServing(EngineBase):
     name: str
     program: str  # what each engine calls its server
@@ -69,6 +76,7 @@ class MysqldServing(EngineBase):
         **dict.fromkeys(("tmpdir", "basedir", "init_file", "user"), ""),
     }
     read_options = _READ_OPTIONS
+    written_options = _WRITTEN_OPTIONS
     booleans = options.BOOLEANS
     counts_choices = True
     known_options = Path(__file__).with_name("known_options.json")

@@ -98,6 +98,8 @@ _READ_OPTIONS = (
     "advise_random_on_open", "statistics", "stats_level", "perf_level", "report_*", "histogram",
 )  # fmt: skip
 
+_WRITTEN_OPTIONS = ("trace_file", "block_cache_trace_file", "report_file", "backup_dir", "restore_dir", "*_path")
+
 _SMALL_LOAD = ("--benchmarks=fillseq", "--num=10", "--seed=1")
 
 
@@ -111,6 +113,7 @@ class RocksDB(EngineBase):
     systems: tuple[str, ...] = ("make", "cmake")
     first_releases = SINCE
     read_options = _READ_OPTIONS
+    written_options = _WRITTEN_OPTIONS
     renamings = RENAMINGS
     choices: Mapping[str, Sequence[str]] = {
         "compression_type": _COMPRESSION,
