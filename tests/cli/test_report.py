@@ -174,3 +174,70 @@ def test_a_chart_alone(capsys: Capture, tmp_path: Path) -> None:
     assert "no chart is called nope; there are: qps" in capsys.readouterr().err
     assert main(["report", "a.yaml", "--chart", "main"]) == 2
     assert "--chart writes a file: -o x.svg or -o x.png" in capsys.readouterr().err
+
+
+IN_THE_WAY = (
+    ("text", "is there already, and stepgrid did not write it\n   = name another file, or add `--replace`"),
+    ("link", "is a link\n   = name the file that it leads to, or another one"),
+    ("folder", "is no file\n   = name another one"),
+)
+
+
+@pytest.mark.parametrize(("kind", "reason"), IN_THE_WAY)
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["report", "a.yaml"],
+        ["report", "a.yaml", "--chart", "main"],
+        ["compare", "a.yaml", "a.yaml"],
+        ["query", "SELECT 1"],
+        ["query", "SELECT 1", "--format", "parquet"],
+        ["plan", "a.yaml", "--machines", "2"],
+    ],
+    ids=" ".join,
+)
+def test_a_file_of_somebody_else_stays(words: list[str], kind: str, reason: str, capsys: Capture) -> None:
+    put(RATES)
+    out(capsys)
+    target, file = Path("x.svg"), Path("b.yaml")
+    file.write_text("mine")
+    match kind:
+        case "text":
+            file.rename(target)
+        case "link":
+            target.symlink_to(file)
+        case _:
+            target.mkdir()
+    option = "--gantt" if words[0] == "plan" else "-o"
+    assert main([*words, option, str(target)]) == 2
+    assert capsys.readouterr().err.endswith(f"x.svg {reason}\n")
+    if kind != "folder":
+        assert target.read_text() == "mine"
+    if kind == "text":
+        assert main([*words, option, str(target), "--replace"]) == 0
+        assert target.read_bytes() != b"mine"
+
+
+def test_our_own_file_is_replaced_until_somebody_changes_it(capsys: Capture, tmp_path: Path) -> None:
+    put(RATES)
+    words = ["--format", "markdown", "-o", "summary.md"]
+    assert out(capsys, *words) == ""
+    first = Path("summary.md").read_text()
+    put({"1": 1000.0, "2": 3000.0})
+    assert out(capsys, *words) == ""
+    assert Path("summary.md").read_text() != first
+    Path("summary.md").write_text(f"{first}\nmy own words\n")
+    assert main(["report", "a.yaml", *words]) == 2
+    assert capsys.readouterr().err == (
+        "summary.md was changed since stepgrid wrote it\n   = name another file, or add `--replace`\n"
+    )
+    assert Path("summary.md").read_text() == f"{first}\nmy own words\n"
+    Path("made-by-mktemp").touch()
+    assert out(capsys, "-o", "made-by-mktemp") == ""
+
+
+def test_standard_output_by_its_name(capfd: pytest.CaptureFixture[str]) -> None:
+    put(RATES)
+    assert main(["report", "a.yaml", "--table", "threads", "-o", "/dev/stdout"]) == 0
+    assert "threads: readww" in capfd.readouterr().out
+    assert main(["report", "a.yaml", "-o", "/dev/null"]) == 0

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from stepgrid.host.products import MANIFEST, OccupiedError
 from stepgrid.summarize import static_site
 from stepgrid.summarize.charts import report_charts
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.static_site import Experiment as Entry
-from stepgrid.summarize.static_site import NotASite, folder_names
+from stepgrid.summarize.static_site import folder_names
 from tests.browser import PHONE, browser
 from tests.needs import needs
 from tests.summarize import scenario
@@ -87,15 +88,15 @@ def test_an_experiment_that_left_is_removed_and_nothing_else(tmp_path: Path) -> 
     (tmp_path / "web/notes/mine.html").write_text("mine")
     static_site.write(tmp_path / "web", TITLE, None, members[:1])
     names = sorted(path.name for path in (tmp_path / "web").iterdir())
-    assert names == [".stepgrid-site", "cache", "feed.xml", "index.html", "notes"]
+    assert names == [MANIFEST, "cache", "feed.xml", "index.html", "notes"]
 
 
 def test_files_of_others_are_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "web").mkdir()
     (tmp_path / "web/index.html").write_text("mine")
-    with pytest.raises(NotASite) as caught:
+    with pytest.raises(OccupiedError) as caught:
         static_site.write(tmp_path / "web", TITLE, None, ())
-    assert str(caught.value) == f"{tmp_path / 'web'} is no site, and not empty: nothing is written over it"
+    assert str(caught.value) == f"{tmp_path / 'web'} holds files that stepgrid did not write there"
     assert (tmp_path / "web/index.html").read_text() == "mine"
 
 

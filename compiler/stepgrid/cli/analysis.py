@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from stepgrid.cli.failures import CommandError, ending_with
-from stepgrid.cli.output import write_output
+from stepgrid.cli.output import add_output, write_output
 from stepgrid.cli.spec_arguments import (
     SPEC_HELP,
     add_cells,
@@ -119,7 +119,7 @@ def add_flame_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("cell", metavar="CELL", help="a cell's id, or labels that single it out")
     parser.add_argument("base", metavar="BASE", help="the cell to compare with")
     parser.add_argument("--step", metavar="NAME", help="the step (the first with recordings of both cells)")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the SVG to write (default: print it)")
+    add_output(parser, "the SVG to write (default: print it)")
     add_narrowing(parser)
 
 
@@ -135,7 +135,7 @@ def run_flame(args: argparse.Namespace) -> int:
             of_cell, of_base = (list(_recordings(store, plan, side, step.name, name)) for side in (cell, base))
             if isinstance(collector, ComparingCollector) and of_cell and of_base:
                 title = f"{step.name}, {args.cell} against {args.base}"
-                write_output(collector.compared(of_cell, of_base, title), args.output)
+                write_output(collector.compared(of_cell, of_base, title), args.output, args.replace)
                 return FINE
     subject = f"of step `{args.step}`" if args.step else "of one step"
     hint = "`collectors: [{collector: perf_record}]` makes them"

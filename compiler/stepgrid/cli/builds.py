@@ -389,7 +389,7 @@ def _export_build(args: argparse.Namespace, name: str, target: str) -> None:
     build = find_build(name, _builds_in_scope(args, store), store)
     if not store.has_build(build):
         raise _not_built(name, build)
-    if file.exists():
+    if os.path.lexists(file):
         raise CommandError(f"{file} exists: name another file, or remove it")
     try:
         manifest = export_build(store.build(build), file)

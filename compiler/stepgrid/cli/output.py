@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import chain
@@ -13,9 +14,11 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import FAILS, UNDECIDED
 from stepgrid.errors import CLAIM_FAILED, FAILED, FINE
+from stepgrid.host import products
 from stepgrid.model.table import NOTHING, Cell, Column, Table
 from stepgrid.summarize import formats
 from stepgrid.summarize.formats import COMMA, TAB, delimited_text, markdown_table, text_lines
+from stepgrid.workflow import host_plan
 
 if TYPE_CHECKING:
     from stepgrid.summarize.report import Report
@@ -26,13 +29,29 @@ _FORMATS_BY_ENDING = {".md": "markdown"}
 Rows = Sequence[Sequence[Any]]
 
 
-def write_output(content: str, output: Path | None) -> None:
+def add_output(parser: argparse.ArgumentParser, summary: str = "the file to write (default: print it)") -> None:
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help=summary)
+    add_replace(parser)
+
+
+def add_replace(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        products.REPLACE, action="store_true", help="replace a file that stepgrid did not write, or that was changed"
+    )
+
+
+def write_output(content: str, output: Path | None, is_replaced: bool) -> None:
     """Print the text, or write it to a file."""
     if output is None:
         print(content, end="")
-        return
+    else:
+        write_file(lambda file: file.write_text(content, encoding="utf-8"), output, is_replaced)
+
+
+def write_file(write: Callable[[Path], object], output: Path, is_replaced: bool) -> None:
+    """Write the file that a user named, unless something is there that is not ours."""
     try:
-        output.write_text(content, encoding="utf-8")
+        products.write_file(output, write, host_plan.store().output_notes(), is_replaced)
     except OSError as error:
         raise CommandError(f"{output}: {error.strerror or error}", FAILED) from error
 

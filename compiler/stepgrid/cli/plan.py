@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.cli.output import WIDTH
+from stepgrid.cli.output import WIDTH, add_replace
 from stepgrid.cli.spec_arguments import (
     add_spec,
     compile_spec,
@@ -47,6 +47,7 @@ def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people, or as a JSON object")
     parser.add_argument("--machines", metavar="N", type=_machine_count, help="what N equal machines would make of it")
     parser.add_argument("--gantt", metavar="FILE", type=Path, help="with --machines: write the chart as SVG")
+    add_replace(parser)
     parser.add_argument(
         "--budget", metavar="TIME", type=parse_quantity, help="which loads, runs and durations fit into 12h"
     )

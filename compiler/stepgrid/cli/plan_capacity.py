@@ -42,7 +42,7 @@ def print_fleet(args: argparse.Namespace, preview: Preview) -> None:
     else:
         print("\n".join(_fleet_lines(machines)))
     if args.gantt:
-        write_output(_svg(machines.schedule), args.gantt)
+        write_output(_svg(machines.schedule), args.gantt, args.replace)
 
 
 def _fleet_lines(machines: Fleet) -> Iterator[str]:

@@ -10,11 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from stepgrid.cli.failures import CommandError, ending_with
-from stepgrid.cli.output import ROW_FORMATS, WIDTH, check_folder, format_of, format_rows
+from stepgrid.cli.output import (
+    ROW_FORMATS,
+    WIDTH,
+    add_output,
+    check_folder,
+    format_of,
+    format_rows,
+    write_file,
+    write_output,
+)
 from stepgrid.cli.spec_arguments import add_narrowing, quiet_plan, spec_request
 from stepgrid.collect import query
 from stepgrid.errors import FINE, PROBLEMS, USAGE
-from stepgrid.host.files import replacing
 from stepgrid.host.terminal_output import wrap
 from stepgrid.language.problems import nearest
 from stepgrid.model import units
@@ -46,7 +54,7 @@ def add_query_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", choices=(*ROW_FORMATS, PARQUET), help="default: by the suffix of FILE, otherwise table"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the file to write")
+    add_output(parser)
     add_narrowing(parser)
 
 
@@ -60,19 +68,14 @@ def run_query(args: argparse.Namespace) -> int:
     sql = ALL_COLUMNS if args.sql is None else args.sql
     with ending_with(USAGE, query.QueryError, OSError):
         if form == PARQUET:
-            with replacing(args.output) as file:
-                query.answer_to_parquet(folder, sql, file)
+            write_file(lambda file: query.answer_to_parquet(folder, sql, file), args.output, args.replace)
             return FINE
         if args.sql is None and form == "table":
             text = "".join(f"{line}\n" for line in _table_lines(folder))
         else:
             answer = query.answer(folder, sql)
             text = format_rows(form, answer.names, answer.rows)
-        if args.output is None:
-            sys.stdout.write(text)
-        else:
-            with replacing(args.output) as file:
-                file.write_text(text, encoding="utf-8")
+        write_output(text, args.output, args.replace)
     return FINE
 
 

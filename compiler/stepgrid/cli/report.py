@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stepgrid.cli.failures import CommandError, ending_with
-from stepgrid.cli.output import claim_status, write_output
+from stepgrid.cli.output import add_output, claim_status, write_file, write_output
 from stepgrid.cli.spec_arguments import (
     RESULTS_HELP,
     SPEC_HELP,
@@ -24,6 +24,7 @@ from stepgrid.cli.spec_arguments import (
     warn_of_other_results,
 )
 from stepgrid.errors import FAILED, FINE, USAGE
+from stepgrid.host.products import check_folder
 from stepgrid.host.terminal_output import Paint
 from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Plan
@@ -58,7 +59,7 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     length.add_argument("--all", action="store_true", help="print all of the report, as summary.txt has it")
     parser.add_argument("--table", metavar="TITLE", help="print only this table")
     parser.add_argument("--chart", metavar="NAME", help="write this chart to -o x.svg or x.png (main: the first)")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the file to write (default: print it)")
+    add_output(parser)
     parser.add_argument("--against", metavar="RESULTS", help=f"compare with a date, or with {RESULTS_HELP}")
     add_where(parser)
     add_strict(parser)
@@ -88,7 +89,7 @@ def run_report(args: argparse.Namespace) -> int:
     else:
         with ending_with(USAGE, NoTable):
             text = table(report, args.format, args.table)
-    write_output(text, args.output)
+    write_output(text, args.output, args.replace)
     return claim_status(report, args.strict)
 
 
@@ -100,12 +101,13 @@ def _brief_text(report: Report, page: Path | None) -> str:
 
 
 def _write_chart(args: argparse.Namespace, report: Report) -> int:
-    from stepgrid.summarize.charts.report_charts import NoPicture, find_chart, save_chart
+    from stepgrid.summarize.charts.report_charts import NoPicture, draw_file, find_chart
 
     if args.output is None or args.table is not None or args.format != "text":
         raise CommandError("--chart writes a file: -o x.svg or -o x.png, without --table and --format")
     with ending_with(USAGE, NoPicture):
-        save_chart(find_chart(report, args.chart), args.output)
+        content = draw_file(find_chart(report, args.chart), args.output)
+    write_file(lambda file: file.write_bytes(content), args.output, args.replace)
     return claim_status(report, args.strict)
 
 
@@ -129,13 +131,13 @@ def add_compare_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("second", metavar="SECOND", help="the results to compare with the base, named the same way")
     add_where(parser)
     parser.add_argument("--format", choices=FORMATS, default="text", help="the output format (text)")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="the file to write (default: print it)")
+    add_output(parser)
     add_narrowing(parser)
 
 
 def run_compare(args: argparse.Namespace) -> int:
     report = _compare(args, (args.first, args.second))
-    write_output(_report_text(report, args.format, None), args.output)
+    write_output(_report_text(report, args.format, None), args.output, args.replace)
     return FINE
 
 
@@ -170,8 +172,8 @@ def run_site(args: argparse.Namespace) -> int:
 
     use_site(args)
     names = args.results or _newest_plans(host_plan.store())
-    with ExitStack() as temporary_folders, ending_with(FAILED, static_site.NotASite, NoPicture, OSError):
-        static_site.claim(args.folder)
+    with ExitStack() as temporary_folders, ending_with(FAILED, NoPicture, OSError):
+        check_folder(args.folder)
         located = [locate_results(args, name, temporary_folders) for name in names]
         reports = [report_files.read_report(results.store, results.plan.digest) for results in located]
         experiments = [

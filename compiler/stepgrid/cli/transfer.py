@@ -42,8 +42,9 @@ def add_export_arguments(parser: argparse.ArgumentParser) -> None:
 def run_export(args: argparse.Namespace) -> int:
     with record_inputs() as inputs:
         plan = quiet_plan(args)
-    if args.file.exists():
-        raise CommandError(f"{args.file} exists: name another file, or remove it")
+    for file in (args.file, bundle.signature_file(args.file)) if args.sign else (args.file,):
+        if os.path.lexists(file):
+            raise CommandError(f"{file} exists: name another file, or remove it")
     check_folder(args.file)
     store = host_plan.store()
     with ending_with(FAILED, OSError):

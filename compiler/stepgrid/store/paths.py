@@ -157,6 +157,10 @@ class StorePaths:
 
     # Summaries and searches
 
+    def output_notes(self) -> Path:
+        """Locate the notes of files that commands wrote for `-o FILE`."""
+        return self.root / "written"
+
     def summary(self, plan: str) -> Path:
         return self.root / "summary" / plan
 

@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from stepgrid.host.files import make_folder, write_text
+from stepgrid.host.products import fill_folder
 from stepgrid.model.plan import is_imported
 from stepgrid.model.table import group
 from stepgrid.package import __version__
@@ -25,16 +26,11 @@ from stepgrid.summarize.findings import Finding, findings
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import host_line, measured_text, origin_line
 
-SITE_MARK = ".stepgrid-site"  # in a folder that is a site: its files may be replaced
 INDEX, FEED, TABLES = "index.html", "feed.xml", "tables"
 PICTURE, IMAGE = "chart.svg", "chart.png"  # of an experiment; the second for sites that link to it
 NOT_PUBLISHED = ("environment.parquet", "history.parquet")  # they name the host and its paths
 MOST_ANSWERS = 3  # of an entry
 LETTERS = 8  # of a plan's digest, where two experiments would have one name
-
-
-class NotASite(Exception):
-    """A folder with other files in it."""
 
 
 @dataclass(frozen=True)  # no slots: cached_property needs a dict
@@ -93,12 +89,14 @@ def _name(report: Report) -> str:
 
 
 def write(folder: Path, title: str, url: str | None, experiments: Sequence[Experiment]) -> None:
-    """Write the index last: what it names is there. Remove what an earlier site had and this one lacks."""
-    claim(folder)
+    """Write a site in place of an earlier one, the index last: what it names is there."""
+    fill_folder(folder, lambda staged: _write_site(staged, title, url, experiments))
+
+
+def _write_site(folder: Path, title: str, url: str | None, experiments: Sequence[Experiment]) -> None:
     address = url and url.rstrip("/")
     for experiment in experiments:
         _write_experiment(folder / experiment.folder, experiment, address)
-    _remove_others(folder, {experiment.folder for experiment in experiments})
     newest_first = sorted(experiments, key=lambda experiment: experiment.updated or datetime.min, reverse=True)
     hosts = group((experiment.host, experiment) for experiment in experiments)
     values = {"title": title, "url": address, "experiments": newest_first}
@@ -106,34 +104,18 @@ def write(folder: Path, title: str, url: str | None, experiments: Sequence[Exper
     write_text(folder / INDEX, _render("index.html.j2", {**values, "hosts": hosts}))
 
 
-def claim(folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / SITE_MARK).is_file())):
-        raise NotASite(f"{folder} is no site, and not empty: nothing is written over it")
-    make_folder(folder)
-    (folder / SITE_MARK).touch()
-
-
 def _write_experiment(folder: Path, experiment: Experiment, address: str | None) -> None:
     make_folder(folder / TABLES)
-    for name in {path.name for path in (folder / TABLES).iterdir()} - set(experiment.parquet):
-        (folder / TABLES / name).unlink()
     for name in experiment.parquet:
         shutil.copyfile(experiment.tables / name, folder / TABLES / name)
     write_text(folder / SUMMARY_TEXT, summary_text.text(experiment.report, None))
     image = ""
     if chart := experiment.chart:
-        report_charts.save_chart(chart, folder / PICTURE)
+        (folder / PICTURE).write_bytes(report_charts.draw_file(chart, folder / PICTURE))
         if address and report_charts.find_browser():
-            report_charts.save_chart(chart, folder / IMAGE)
+            (folder / IMAGE).write_bytes(report_charts.draw_file(chart, folder / IMAGE))
             image = f"{address}/{experiment.folder}/{IMAGE}"
     write_text(folder / INDEX, html_page.page(experiment.report, image=image))
-
-
-def _remove_others(folder: Path, names: set[str]) -> None:
-    """Remove what a site makes, and nothing else: folders that begin with a page of ours."""
-    for entry in folder.iterdir():
-        if entry.name not in names and (entry / SUMMARY_TEXT).is_file() and (entry / TABLES).is_dir():
-            shutil.rmtree(entry)
 
 
 def _render(name: str, values: Mapping[str, Any]) -> str:

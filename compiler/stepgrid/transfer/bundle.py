@@ -183,7 +183,7 @@ def _difference(expected: Manifest, files: Manifest) -> str | None:
 
 def sign(file: Path, key: Path) -> Path:
     """Sign a file. `key`: a private key, or the public one of an agent's."""
-    signature = _signature_file(file)
+    signature = signature_file(file)
     signature.unlink(missing_ok=True)  # ssh-keygen would ask
     process = _run_ssh_keygen(["sign", "-f", str(key), "-n", _SIGNATURE_NAMESPACE, str(file)])
     if process.returncode or not signature.is_file():
@@ -198,7 +198,7 @@ def check_signature(file: Path) -> str | None:
     if not (signers := current_site().signers):
         return None
     name = find_signer(file, signers)
-    words = ["verify", "-f", signers, "-I", name, "-n", _SIGNATURE_NAMESPACE, "-s", str(_signature_file(file))]
+    words = ["verify", "-f", signers, "-I", name, "-n", _SIGNATURE_NAMESPACE, "-s", str(signature_file(file))]
     if _run_ssh_keygen(words, file).returncode:
         raise BuildError(f"{file} is not imported: it is not what {name} signed")
     return name
@@ -206,7 +206,7 @@ def check_signature(file: Path) -> str | None:
 
 def find_signer(file: Path, signers: str) -> str:
     """Return whose signature stands beside a file, which may not be there yet: its content is not verified."""
-    signature = _signature_file(file)
+    signature = signature_file(file)
     if not signature.is_file():
         raise BuildError(f"{file} is not imported: there is no {signature.name}, and the site file names `signers`")
     process = _run_ssh_keygen(["find-principals", "-s", str(signature), "-f", signers])
@@ -216,7 +216,7 @@ def find_signer(file: Path, signers: str) -> str:
     return name
 
 
-def _signature_file(file: Path) -> Path:
+def signature_file(file: Path) -> Path:
     return file.with_name(f"{file.name}{SIGNATURE_SUFFIX}")
 
 

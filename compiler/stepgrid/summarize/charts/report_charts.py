@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stepgrid.collect.step_figures import HOLDS
-from stepgrid.host.files import replacing, write_text
 from stepgrid.model import units
 from stepgrid.model.search import SIZED
 from stepgrid.summarize.charts import drawing, forms
@@ -202,14 +201,13 @@ def find_chart(report: Report, name: str) -> Chart:
     raise NoPicture(f"no chart is called {name}; there are: {', '.join(names) or 'none'}")
 
 
-def save_chart(chart: Chart, path: Path) -> None:
-    """Write a chart as .svg, or with a browser of this host as .png."""
+def draw_file(chart: Chart, path: Path) -> bytes:
+    """Return the content of a file of that name: .svg, or with a browser of this host .png."""
     if path.suffix not in (".svg", ".png"):
         raise NoPicture(f"{path}: a chart is written as .svg or .png")
     picture = drawing.stand_alone(chart.svg)
     if path.suffix == ".svg":
-        write_text(path, picture)
-        return
+        return picture.encode()
     browser = find_browser()
     if browser is None:
         raise NoPicture(
@@ -231,8 +229,7 @@ def save_chart(chart: Chart, path: Path) -> None:
         image = Path(folder) / "chart.png"
         if not image.is_file():
             raise NoPicture(f"{browser} drew nothing (exit status {process.returncode})")
-        with replacing(path) as target:
-            shutil.copyfile(image, target)
+        return image.read_bytes()
 
 
 def find_browser() -> str | None:

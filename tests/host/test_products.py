@@ -1,0 +1,116 @@
+"""Folders that a user names: what others wrote, changed or linked stays as it is, and what we wrote is replaced."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from stepgrid.host.files import sha256
+from stepgrid.host.products import MANIFEST, OccupiedError, check_folder, fill_folder
+
+
+def filled(**texts: str) -> Callable[[Path], None]:
+    def fill(staged: Path) -> None:
+        for name, text in texts.items():
+            path = staged / name.replace("__", "/")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    return fill
+
+
+def contents(folder: Path) -> dict[str, str]:
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST]
+    return {str(path.relative_to(folder)): path.read_text() for path in paths}
+
+
+def test_our_files_are_replaced_and_others_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "folder"
+    fill_folder(folder, filled(a="1", steps__load__x="x", steps__read__x="x"))
+    (folder / "steps/read/mine").write_text("mine")
+    fill_folder(folder, filled(a="2", b="b"))
+    assert contents(folder) == {"a": "2", "b": "b", "steps/read/mine": "mine"}
+    assert not (folder / "steps/load").exists()
+    listed = json.loads((folder / MANIFEST).read_text())["files"]
+    assert listed == [[sha256(folder / name), name] for name in ("a", "b")]
+
+
+def changed(folder: Path) -> None:
+    (folder / "a").write_text("mine")
+
+
+def added(folder: Path) -> None:
+    (folder / "b").write_text("mine")
+
+
+def linked(folder: Path) -> None:
+    (folder / "c").symlink_to("../elsewhere")
+
+
+def linked_away(folder: Path) -> None:
+    (folder / "steps").rename(folder.parent / "moved")
+    (folder / "steps").symlink_to("../moved")
+
+
+def in_place_of_a_folder(folder: Path) -> None:
+    (folder / "c").write_text("mine")
+
+
+@pytest.mark.parametrize(
+    ("meddle", "sentence"),
+    [
+        (changed, "{}/a was changed since stepgrid wrote it"),
+        (added, "{}/b is there already, and stepgrid did not write it"),
+        (linked, "{}/c is there already, and stepgrid did not write it"),
+        (linked_away, "{}/steps/x is behind a link, which stepgrid did not make"),
+        (in_place_of_a_folder, "{}/c is there already, and stepgrid did not write it"),
+    ],
+)
+def test_refused(tmp_path: Path, meddle: Callable[[Path], None], sentence: str) -> None:
+    folder = tmp_path / "folder"
+    (tmp_path / "elsewhere").mkdir()
+    fill_folder(folder, filled(a="1", steps__x="x"))
+    meddle(folder)
+    before = contents(tmp_path)
+    with pytest.raises(OccupiedError) as caught:
+        fill_folder(folder, filled(a="2", b="b", c__d="d"))
+    assert str(caught.value) == sentence.format(folder)
+    assert contents(tmp_path) == before
+
+
+def test_a_folder_of_somebody_else(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    with pytest.raises(OccupiedError, match="holds files that stepgrid did not write there"):
+        check_folder(tmp_path)
+    with pytest.raises(OccupiedError, match="is no folder"):
+        check_folder(tmp_path / "mine")
+
+
+def test_a_planted_manifest_leads_nowhere(tmp_path: Path) -> None:
+    folder, other = tmp_path / "folder", tmp_path / "other"
+    folder.mkdir()
+    other.write_text("mine")
+    names = ["../other", str(other)]
+    (folder / MANIFEST).write_text(json.dumps({"files": [*([sha256(other), name] for name in names), 7, ["a"]]}))
+    fill_folder(folder, filled(a="1"))
+    assert other.read_text() == "mine"
+    (folder / MANIFEST).rename(tmp_path / "manifest")
+    (folder / MANIFEST).symlink_to("../manifest")
+    with pytest.raises(OccupiedError, match="did not write there"):
+        check_folder(folder)
+
+
+def test_one_that_was_killed_half_way_is_ours(tmp_path: Path) -> None:
+    def die(staged: Path) -> None:
+        filled(a="2")(staged)
+        raise KeyboardInterrupt
+
+    for texts in ({}, {"a": "1"}):
+        with pytest.raises(KeyboardInterrupt):
+            fill_folder(tmp_path / "folder", die)
+        assert contents(tmp_path / "folder") == texts
+        fill_folder(tmp_path / "folder", filled(a="1"))
+    assert contents(tmp_path / "folder") == {"a": "1"}
