@@ -290,3 +290,32 @@ def test_memory_of_a_process_that_has_ended_or_only_begins_is_none(tmp_path):
     (tmp_path / "step.json").write_text('{"max_rss": 45000000}')
     assert usage(tmp_path, None) == {"process_max_rss_bytes": 45_000_000}
     assert all("process_rss_bytes" not in row for row in series_rows(tmp_path))
+
+
+def test_waits_are_those_of_threads_that_worked_by_their_cpu(tmp_path):
+    """Twice as much CPU as the looks saw: twice as much of all."""
+    waits = {
+        "running": 1.0,
+        "waiting for a CPU": 0.5,
+        "disk": 2.0,
+        "lock": 0.0,
+        "timer": 0.1,
+        "peer": 0.0,
+        "other": 0.0,
+    }
+    samples = [
+        {"monotonic": float(second), "waits": {name: share * value for name, value in waits.items()},
+         "process": {"user": 0.0, "system": 0.0, "rss": 1, "faults": 1000 * second}}
+        for second, share in ((0, 0.0), (2, 0.5), (4, 1.0))
+    ]  # fmt: skip
+    (tmp_path / "samples.jsonl").write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+    (tmp_path / "step.json").write_text(json.dumps({"user": 1.5, "system": 0.5, "seconds": 4.0}))
+    figures = usage(tmp_path, 1000)
+    assert figures["cpu_us_per_op"] == 2000
+    assert figures["run_delay_us_per_op"] == 1000
+    assert figures["disk_wait_us_per_op"] == 4000
+    assert figures["page_faults_per_op"] == 4
+    for sample in samples:  # a kernel that does not count run delay
+        sample["waits"] = dict.fromkeys(waits, 0.0)
+    (tmp_path / "samples.jsonl").write_text("".join(json.dumps(sample) + "\n" for sample in samples))
+    assert not [name for name in usage(tmp_path, 1000) if "delay" in name or "wait" in name]

@@ -288,3 +288,36 @@ def test_threads_that_work_sleep_and_those_of_a_pool_are_idle():
     name = max(seconds, key=seconds.__getitem__)
     assert "nanosleep" in name or name in UNNAMED.values(), seconds
     assert seconds[name] + seconds[RUNNING] + seconds[RUNNABLE] > 0.9 * sum(seconds.values()), seconds
+
+
+SLEEPER = """
+import threading, time
+lock, end = threading.Lock(), time.monotonic() + 3
+def hold():
+    while time.monotonic() < end:
+        with lock:
+            time.sleep(0.002)
+            sum(range(5000))
+threads = [threading.Thread(target=hold) for _ in range(2)]
+for thread in threads:
+    thread.start()
+"""
+
+
+def test_samples_tell_sleep_by_a_timer_from_waiting_for_a_lock_and_for_a_processor(tmp_path):
+    """Whatever else this host does: run delay is that of the step's own threads."""
+    sampler = Sampler(tmp_path / "samples.jsonl", None)
+    child = subprocess.Popen([sys.executable, "-c", SLEEPER], process_group=0)
+    sampler.start(child.pid)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    sampler.stop(child.pid)
+    child.wait()
+    assert sampler.error is None
+    lines = [json.loads(line) for line in (tmp_path / "samples.jsonl").read_text().splitlines()]
+    first, last = lines[0]["waits"], lines[-1]["waits"]
+    assert not any(first.values())
+    assert last[RUNNING] > 0
+    assert last["timer"] > 0.3, last
+    assert last["lock"] > 0.3, last
+    assert last["disk"] + last["peer"] < 0.5 * (last["timer"] + last["lock"]), last
+    assert lines[-1]["process"]["faults"] > 0

@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from stepgrid.host import counters
+from stepgrid.host import counters, sampling
 from stepgrid.host.files import read_bytes
 
 NAME = "samples.jsonl"
@@ -43,8 +43,10 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "memory": ("free", "available", "buffers", "cached", "reclaimable", "dirty", "swap", "swap_free"),
     "paging": ("read", "written", "swapped_in", "swapped_out"),
     "pressure": counters.PRESSURE,
-    "process": ("user", "system", "rss", "read_bytes", "write_bytes"),
-    "server": ("user", "system", "rss", "read_bytes", "write_bytes"),
+    "process": ("user", "system", "rss", "read_bytes", "write_bytes", "faults"),
+    "server": ("user", "system", "rss", "read_bytes", "write_bytes", "faults"),
+    "waits": sampling.WAITS,
+    "server_waits": sampling.WAITS,
     "sensors": ("mhz", "celsius", "throttles"),
     "energy": ("joules",),
     DEVICE: tuple(name for name in counters.DEVICE if name not in ("in_flight", "discard_merges")),
@@ -154,6 +156,14 @@ PER_OPERATION: Mapping[str, Counter] = {  # over a step, by operation of its ben
     "write_kb_per_op": Counter((DEVICE, "write_sectors"), SECTOR_KB),
 }
 HOST_CPU = "host_cpu_us_per_op"
+WAITS: Mapping[str, str] = {  # by operation: time of threads that worked, scaled by the CPU that they took
+    "run_delay_us_per_op": sampling.RUNNABLE,
+    "disk_wait_us_per_op": sampling.DISK,
+    "lock_wait_us_per_op": sampling.LOCK,
+    "timer_wait_us_per_op": sampling.TIMER,
+    "peer_wait_us_per_op": sampling.PEER,
+    "other_wait_us_per_op": sampling.OTHER,
+}
 _CPU = slice(COLUMNS["cpu", "user"], COLUMNS["cpu", "steal"] + 1)
 _SHARES = {name: [COLUMNS["cpu", kind] for kind in kinds] for name, kinds in SHARES.items()}
 _AT_WORK = [*_SHARES["host_cpu_user_pct"], *_SHARES["host_cpu_system_pct"]]
@@ -333,7 +343,32 @@ class Usage:
         return {
             **{f"{name}_us_per_op": value * 1e6 / operations for name, value in seconds.items() if value is not None},
             **{name: value * self._part.weight / operations for name, value in sums.items()},
+            **({} if self._part.is_sparse else {**self._waits(seconds, operations), **self._faults(operations)}),
         }
+
+    def _waits(self, seconds: Mapping[str, float | None], operations: float) -> Figures:
+        """Sum up what the threads of client and server waited for; nothing where the kernel does not count run delay.
+
+        A client and its server wait for each other: that is no work of either."""
+        groups = {"waits": seconds["client_cpu"], "server_waits": seconds["server_cpu"]}
+        if seconds["client_cpu"] is None:
+            groups = {"waits": seconds["cpu"]}
+        figures: dict[str, float] = {}
+        for section, cpu in groups.items():
+            grown = {name: _over(values) for name, values in self._group(section).items()}
+            running = grown.get(sampling.RUNNING)
+            if not running or not cpu:
+                return {}
+            for metric, name in WAITS.items():
+                figures[metric] = figures.get(metric, 0.0) + (grown[name] or 0.0) / running * cpu * 1e6 / operations
+        if len(groups) > 1:
+            del figures["peer_wait_us_per_op"]
+        return figures
+
+    def _faults(self, operations: float) -> Figures:
+        groups = [self._group(section)["faults"] for section in ("process", "server")]
+        grown = [value for faults in groups if len(faults) > 1 and (value := _over(faults)) is not None]
+        return {"page_faults_per_op": math.fsum(grown) * self._part.weight / operations} if grown else {}
 
     def _group(self, section: str, samples: Sequence[Row] | None = None) -> Mapping[str, list[float]]:
         """Columns of a section, of samples that have some of it; without `samples` of those measured."""

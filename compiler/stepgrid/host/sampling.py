@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
 from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeAlias
 
 from stepgrid.host import counters, disk
 from stepgrid.host.counters import PAGE, TICK
@@ -37,6 +37,7 @@ class Sampler:
         self.cpu_seconds = 0.0  # the price of watching
         self.error: str | None = None
         self.open_files: OpenFiles | None = None  # of the child's group
+        self._threads: list[ThreadTimes] = []  # that are looked at between samples
         self._file: TextIO | None = None
         try:
             self._file = path.open("x", encoding="utf-8")  # before the program starts, which could put a link there
@@ -76,8 +77,14 @@ class Sampler:
         group = ProcessGroup(pid)
         self.open_files = OpenFiles(group)
         sensors = [ThrottledSensor("process", group.sample), ThrottledSensor("open files", self.open_files.look)]
+        groups = {"waits": group}
         if self._server is not None:
             sensors.append(ThrottledSensor("server", self._server.sample))
+            groups["server_waits"] = self._server
+        for name, waiting in groups.items():
+            threads = ThreadTimes(waiting, SELDOM, CHEAP)
+            self._threads.append(threads)
+            sensors.append(ThrottledSensor(name, threads.by_purpose))
         processors, energy = counters.Sensors(), counters.EnergyMeter()
         if self._data:
             database_size = partial(tree_size, self._data)
@@ -93,7 +100,16 @@ class Sampler:
             if over:
                 return
             ticks = max(ticks + 1, int((time.monotonic() - start) / SECOND) + 1)
-            over = self._over.wait(max(0.0, start + ticks * SECOND - time.monotonic()))
+            over = self._wait_until(start + ticks * SECOND)
+
+    def _wait_until(self, end: float) -> bool:
+        """Look at the threads meanwhile; True as soon as the step has ended."""
+        while not self._over.is_set() and (now := time.monotonic()) < end:
+            for threads in self._threads:
+                if threads.next <= now:
+                    threads.look()
+            self._over.wait(max(0.0, min([end, *(threads.next for threads in self._threads)]) - time.monotonic()))
+        return self._over.is_set()
 
     def _sample(self, sensors: list[ThrottledSensor], last: bool) -> dict[str, Any]:
         sample: dict[str, Any] = {"t": round(time.time(), 3), "monotonic": round(time.monotonic(), 4)}
@@ -142,9 +158,10 @@ class ThrottledSensor:
 # The processes of one process group and all that they started: CPU, memory and IO, also of those that ended.
 
 IO = {name: f"{name}:".encode() for name in ("read_bytes", "write_bytes")}
-CUMULATIVE = ("user", "system", *IO)
+CUMULATIVE = ("user", "system", "faults", *IO)
 PARENT, GROUP, FLAGS = 1, 2, 6  # in /proc/PID/stat behind the name
 EXITING = 0x4  # PF_EXITING of the kernel's sched.h
+FAULTS = (7, 8, 9, 10)  # minor, of children, major, of children: 10 to 13 of proc(5)
 USER, SYSTEM, THREADS, RSS = 11, 12, 17, 21  # 14, 15, 20, 24 of proc(5)
 ATTEMPTS = 5  # to read all members before one of them is waited for
 WAITED = 2  # so many fields further stands what children used that were waited for
@@ -222,7 +239,8 @@ class ProcessGroup:
         rss = 0 if int(fields[FLAGS]) & EXITING else int(fields[RSS]) * PAGE  # else some of what it gives back
         words = _read(f"/proc/{pid}/io").split()
         io = dict(zip(words[::2], words[1::2], strict=False))
-        reading = {"user": user, "system": system, "threads": int(fields[THREADS]), "rss": rss}
+        faults = sum(int(fields[index]) for index in FAULTS)
+        reading = {"user": user, "system": system, "faults": faults, "threads": int(fields[THREADS]), "rss": rss}
         return reading | {name: int(io[key]) for name, key in IO.items() if key in io}
 
 
@@ -230,10 +248,28 @@ class ProcessGroup:
 
 RUNNING, RUNNABLE = "running", "waiting for a CPU"
 UNNAMED = {b"D": "uninterruptible sleep", b"S": "interruptible sleep"}  # by state, where wait channels are hidden
+DISK, LOCK, TIMER, PEER, OTHER = "disk", "lock", "timer", "peer", "other"  # what a thread sleeps for
+SLEEPS: Mapping[str, tuple[str, ...]] = {  # beginnings of wait channels; uninterruptible sleep is for a disk
+    LOCK: ("futex", "do_futex", "__futex", "do_semtimedop", "fcntl_setlk", "locks_lock"),
+    TIMER: ("hrtimer_nanosleep", "do_nanosleep", "common_nsleep", "clock_nanosleep"),
+    PEER: (
+        *("do_epoll", "ep_poll", "do_poll", "do_sys_poll", "do_select", "poll_schedule", "pipe_", "anon_pipe", "sk_"),
+        *("unix_", "inet_", "tcp_", "__skb_wait", "skb_", "wait_woken", "netlink_"),
+    ),
+    DISK: (
+        *("folio_wait", "__folio", "wait_on_page", "submit_bio", "bio_", "blk_", "blkdev_", "io_schedule", "jbd2_"),
+        *("__sync_dirty", "sync_dirty", "wait_on_buffer", "__wait_on_buffer", "ext4_", "xfs_", "btrfs_", "f2fs_"),
+        *("filemap_", "balance_dirty", "read_events", "io_cqring", "__iomap", "iomap_", "nfs_", "rpc_"),
+    ),
+}
+WAITS = (RUNNING, RUNNABLE, DISK, LOCK, TIMER, PEER, OTHER)
 SLOT = 1.0  # seconds of a thread that count, or do not
-WORKING = 0.01  # of a slot: a thread that ran less, and did not wait for a disk, was idle
+WORKING = 0.002  # of a slot: a thread that ran less, and did not wait for a disk, was idle
 LOOK = 1 / 47  # seconds; not a round number: nothing that runs by the clock is always, or never, met
 PRICE = 0.05  # of a processor, at most
+SELDOM, CHEAP = 1 / 13, 0.003  # the same, of looks beside a step that is measured
+
+Sleep: TypeAlias = tuple[bytes, str]  # state, wait channel
 
 
 class ThreadTimes:
@@ -241,39 +277,49 @@ class ThreadTimes:
 
     Idle threads do not count: all those of a pool are asleep, and would hide what the others wait for."""
 
-    def __init__(self, group: ProcessGroup) -> None:
-        self._group = group
+    def __init__(self, group: ProcessGroup, least: float = LOOK, price: float = PRICE) -> None:
+        self._group, self._least, self._price = group, least, price
         self._threads: list[_Thread] = []
         self._slot_end = -math.inf
         self._sums = {RUNNING: 0.0, RUNNABLE: 0.0}
-        self._looks: Counter[tuple[bytes, str]] = Counter()  # that met a thread asleep: by state and wait channel
-        self._asleep = 0.0
+        self._sleeps: dict[Sleep, float] = {}  # seconds
+        self._unseen = 0.0  # asleep in slots without a look at it
+        self.next = 0.0  # look
 
     def look(self) -> float:
         """Look at each thread; return the seconds until the next look."""
-        now, before = time.monotonic(), time.process_time()
+        now, before = time.monotonic(), time.thread_time()
         if now >= self._slot_end:
             self._close_slot()
             self._threads = [_Thread(folder, now) for pid in self._group.members() for folder in _thread_folders(pid)]
             self._slot_end = now + SLOT
         for thread in self._threads:
             thread.look(now)
-        return max(LOOK, (time.process_time() - before) / PRICE)
+        pause = max(self._least, (time.thread_time() - before) / self._price)
+        self.next = now + pause
+        return pause
 
     def seconds(self) -> dict[str, float]:
-        """Sum up by name, once: no further look may follow."""
-        self._close_slot()
-        seconds, per_look = self._sums, self._asleep / max(1, self._looks.total())
-        for state, name in UNNAMED.items():
-            looks = Counter({channel: count for (other, channel), count in self._looks.items() if other == state})
-            total = looks.total()
-            del looks[""]  # the kernel dequeues some sleepers late, and names none in its queues
-            for channel, count in looks.items() or [(name, 1)]:
-                part = per_look * total * count / (looks.total() or 1)
-                seconds[channel] = seconds.get(channel, 0.0) + part
+        """Sum up by name, and begin another slot."""
+        seconds = self._named(lambda state, channel: channel or UNNAMED[state])
         return {name: value for name, value in seconds.items() if value}
 
+    def by_purpose(self) -> dict[str, float]:
+        """Sum up by what threads slept for, and begin another slot."""
+        seconds = dict.fromkeys(WAITS, 0.0) | self._named(_purpose)
+        return {name: round(value, 6) for name, value in seconds.items()}
+
+    def _named(self, name_of: Callable[[bytes, str], str]) -> dict[str, float]:
+        self._close_slot()
+        self._slot_end = -math.inf
+        seconds = dict(self._sums)
+        for sleep, value in self._sleeps.items():
+            name = name_of(*sleep)
+            seconds[name] = seconds.get(name, 0.0) + value
+        return seconds
+
     def _close_slot(self) -> None:
+        looks: Counter[Sleep] = Counter()
         while self._threads:  # SIGINT may come at any line: nothing counts twice
             thread = self._threads.pop()
             length = thread.until - thread.began
@@ -281,8 +327,26 @@ class ThreadTimes:
             if thread.waited_for_disk or running > WORKING * length:
                 self._sums[RUNNING] += running
                 self._sums[RUNNABLE] += waiting
-                self._looks.update(thread.looks)
-                self._asleep += max(0.0, length - running - waiting)
+                looks.update(thread.looks)
+                self._unseen += max(0.0, length - running - waiting)
+        if not looks:
+            return
+        per_look, self._unseen = self._unseen / looks.total(), 0.0
+        for state in UNNAMED:
+            part = Counter({sleep: count for sleep, count in looks.items() if sleep[0] == state})
+            total = part.total()
+            del part[state, ""]  # the kernel dequeues some sleepers late, and names none in its queues
+            for sleep, count in part.items() or ([((state, ""), total)] if total else []):
+                seconds = per_look * total * count / (part.total() or total)
+                self._sleeps[sleep] = self._sleeps.get(sleep, 0.0) + seconds
+
+
+def _purpose(state: bytes, channel: str) -> str:
+    """Tell what a thread sleeps for: interruptible sleep without a name is for anything."""
+    for purpose, beginnings in SLEEPS.items():
+        if channel.startswith(beginnings):
+            return purpose
+    return DISK if state == b"D" else OTHER
 
 
 class _Thread:

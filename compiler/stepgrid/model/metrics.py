@@ -286,6 +286,21 @@ PER_OPERATION = (
            "another benchmark that counts operations: the time of both is not to be told apart.", MEASURED),
     Metric("client_cpu_us_per_op", "us/operation", "lower", "client_cpu_seconds / operations.", MEASURED),
     Metric("server_cpu_us_per_op", "us/operation", "lower", "server_cpu_seconds / operations.", MEASURED),
+    Metric("run_delay_us_per_op", "us/operation", "lower",
+           "Time that threads of client and server were ready to run and waited for a processor (schedstat) / "
+           "operations, as that of the others below: of threads that worked, by the CPU that they took. Absent where "
+           "the kernel does not count it.", MEASURED),
+    *(Metric(f"{name}_wait_us_per_op", "us/operation", "lower",
+             f"Time that threads slept {meaning} / operations, as some looks a second met them.", MEASURED)
+      for name, meaning in (
+          ("disk", "for a disk: in uninterruptible sleep, or in a function of the kernel that waits for one"),
+          ("lock", "in a futex or a semaphore: for another thread"),
+          ("timer", "by their own wish: nanosleep and its like"),
+          ("peer", "in sockets, pipes or poll: for another process. Absent of client and server, which wait so for "
+                   "each other"),
+          ("other", "elsewhere in the kernel"))),
+    Metric("page_faults_per_op", "faults/operation", "lower",
+           "Page faults of client and server, those that read a disk included / operations.", MEASURED),
     Metric("context_switches_per_op", "switches/operation", "lower",
            "Context switches of the host / operations; absent where cpu_us_per_op is.", MEASURED),
     Metric("host_cpu_us_per_op", "us/operation", "lower",
