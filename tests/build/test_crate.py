@@ -61,7 +61,9 @@ def test_the_tree_of_a_crate(cargo: Path) -> None:
     assert material.artifacts == (Artifact("thing", "0.1.0+9.9.3", digest),)
     assert material.quality == {"route": "source"}
     assert sorted(path.name for path in cargo.with_name("attempt").iterdir()) == ["build.log", "tmp", "tree"]
-    assert cargo.with_name("words").read_text() == "metadata --format-version=1 --filter-platform=a-b-c\n"
+    manifest = cargo.with_name("attempt") / ".cargo-package/Cargo.toml"
+    words = f"metadata --format-version=1 --manifest-path={manifest} --filter-platform=a-b-c\n"
+    assert cargo.with_name("words").read_text() == words
 
 
 def test_without_a_network_what_the_cache_holds(cargo: Path) -> None:

@@ -9,7 +9,9 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -71,10 +73,18 @@ def index(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     return folder
 
 
-def wheel(folder: Path, name: str, version: str, tag: str = "py3-none-any", needs: tuple[str, ...] = ()) -> Path:
+def wheel(
+    folder: Path,
+    name: str,
+    version: str,
+    tag: str = "py3-none-any",
+    needs: tuple[str, ...] = (),
+    files: Mapping[str, str] = MappingProxyType({}),
+) -> Path:
     info = f"{name}-{version}.dist-info"
     required = "".join(f"Requires-Dist: {other}\n" for other in needs)
     files = {
+        **files,
         f"{name}.py": f"VERSION = '{version}'\ndef main():\n    print('{name} {version}')\n",
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{required}",
         f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: {tag}\n",
@@ -83,7 +93,8 @@ def wheel(folder: Path, name: str, version: str, tag: str = "py3-none-any", need
     sums = {path: base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()) for path, text in files.items()}
     lines = [f"{path},sha256={digest.decode().rstrip('=')},{len(files[path])}" for path, digest in sums.items()]
     files[f"{info}/RECORD"] = "".join(f"{line}\n" for line in (*lines, f"{info}/RECORD,,"))
-    return zipped(folder / f"{name}-{version}-{tag}.whl", *((path, 0o100644, text) for path, text in files.items()))
+    entries = ((path, 0o100755 if "/scripts/" in path else 0o100644, text) for path, text in files.items())
+    return zipped(folder / f"{name}-{version}-{tag}.whl", *entries)
 
 
 def planned(build: str, program: str = "say.py") -> PlannedBuild:
@@ -115,6 +126,32 @@ def test_a_script_with_libraries(index: Path) -> None:
     text = (Store().build(build.id) / "environment/pyvenv.cfg").read_text()
     assert "attempts" not in text
     assert [*Store().build(build.id).rglob("thing.cpython-*.pyc")]
+
+
+def test_nothing_of_a_package_runs_while_its_build_is_made(index: Path) -> None:
+    canary = Path("canary").absolute()
+    code = f"open({str(canary)!r}, 'a').write('ran ')"
+    evil = {
+        "evil.pth": f"import os; {code}\n",
+        "sitecustomize.py": f"{code}\n",
+        "usercustomize.py": f"{code}\n",
+        "compileall.py": f"{code}\n",
+    }
+    wheel(index, "thing", "2.0", files=evil)
+    build = planned(f"{IN_TREE}, requirements: [thing == 2.0]")
+    assert make(Store(), build) == 0
+    assert [*Store().build(build.id).rglob("sitecustomize.py")], "it is installed"
+    assert [*Store().build(build.id).rglob("thing.cpython-*.pyc")]
+    assert not canary.exists()
+
+
+def test_nor_where_it_takes_the_interpreter_s_place(index: Path) -> None:
+    canary = Path("canary").absolute()
+    script = f"#!/bin/sh\necho ran >>{canary}\n"
+    wheel(index, "thing", "2.0", files={f"thing-2.0.data/scripts/{name}": script for name in ("python", "python3")})
+    build = planned(f"{IN_TREE}, requirements: [thing == 2.0]")
+    make(Store(), build)  # uv refuses such names
+    assert not canary.exists()
 
 
 def test_a_raised_library_makes_another_build(index: Path) -> None:

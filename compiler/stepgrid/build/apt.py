@@ -138,7 +138,7 @@ class PrivateApt:
 
     def download_alone(self, package: str, suite: str) -> Path:
         """Fetch one package without what it depends on, into the folder of the commands."""
-        result = self._apt("apt-get", "download", package, seconds=DOWNLOAD_SECONDS)
+        result = self._apt("apt-get", "download", package, seconds=DOWNLOAD_SECONDS, cwd=self.commands.folder)
         if result.status:
             output = result.stdout + result.stderr
             raise BuildError(explain_download([package], suite, self.architecture, [], output))

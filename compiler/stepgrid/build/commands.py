@@ -1,4 +1,8 @@
-"""Run the programs that a build needs, and keep each command and its output in the build's log."""
+"""Run the programs that a build needs, and keep each command and its output in the build's log.
+
+Many tools read settings from their current folder and from all above it (`.cargo/config.toml`, `.mvn`, `go.work`): a
+tool of the machine runs in the root folder, where only the administrator could put any.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ from typing import IO
 from stepgrid.build.error import BuildError
 from stepgrid.build.relink import install_linkers
 
+TOOLS = Path("/")  # the current folder of whatever is given no other
 TEMPORARY = "tmp"  # in the attempt: what a killed program leaves goes with it
 COOKIE = "STEPGRID_BUILDING"  # names the attempt that a process works for: the next run ends what a killed one left
 
@@ -45,13 +50,13 @@ class CommandResult:
 
 @dataclass(frozen=True, slots=True)
 class Commands:
-    """Argument vectors, run in one folder and never by a shell. Processes that a command starts end with it.
+    """Argument vectors, never run by a shell. Processes that a command starts end with it.
 
-    `env` adds to the environment of this process.
+    `env` adds to the environment of this process; `cwd` is for what works on files of its current folder.
     """
 
     log: Path
-    folder: Path
+    folder: Path  # of the attempt, whose files they make
     link: int = 1  # of the program that is compiled
 
     def run(
@@ -65,7 +70,7 @@ class Commands:
         """Return the output, for short answers; `quiet` keeps it out of the log."""
         began = self._begin(argv, cwd)
         environment = {**self._environment(), **(env or {})}
-        status, out, err = _run_supervised(argv, timeout, cwd or self.folder, environment, None)
+        status, out, err = _run_supervised(argv, timeout, cwd or TOOLS, environment, None)
         result = CommandResult(status, *(text.decode(errors="replace") for text in (out, err)))
         if not quiet:
             self.note(result.stdout + result.stderr)
@@ -82,7 +87,7 @@ class Commands:
             linkers = install_linkers(self.folder.absolute() / TEMPORARY / "linkers", self.log.absolute(), self.link)
             inherited["PATH"] = f"{linkers}:{inherited.get('PATH', os.defpath)}"
         with self.log.open("ab") as log:
-            status, _, _ = _run_supervised(argv, timeout, cwd or self.folder, {**inherited, **(env or {})}, log)
+            status, _, _ = _run_supervised(argv, timeout, cwd or TOOLS, {**inherited, **(env or {})}, log)
         self._end(status, began)
         return status
 
@@ -98,7 +103,9 @@ class Commands:
         """The job's environment, with the user's proxies and settings."""
         folder = str(self.folder.absolute())
         inherited = {name: value for name, value in os.environ.items() if name not in GIT_VARIABLES}
-        return {**inherited, "LC_ALL": "C", COOKIE: folder, "TMPDIR": f"{folder}/{TEMPORARY}"}
+        # git takes no repository around the attempt's folder, such as the checkout, for that of a tree without history
+        git = {"GIT_CEILING_DIRECTORIES": os.path.realpath(self.folder.parent)}
+        return {**inherited, **git, "LC_ALL": "C", COOKIE: folder, "TMPDIR": f"{folder}/{TEMPORARY}"}
 
     def _begin(self, argv: Sequence[str], cwd: Path | None) -> float:
         (self.folder / TEMPORARY).mkdir(exist_ok=True)

@@ -147,10 +147,11 @@ def _ask_registry(package: Path, order: Order, may_be_old: bool) -> CommandResul
     cargo = require(order, "cargo")
     lines = order.commands.run([cargo, "--version", "--verbose"], _HOST_SECONDS).stdout.splitlines()
     hosts = [line.removeprefix("host: ") for line in lines if line.startswith("host: ")]
-    argv = [cargo, "metadata", "--format-version=1", *(f"--filter-platform={host}" for host in hosts)]
-    result = order.commands.run(argv, REGISTRY_SECONDS, quiet=True, cwd=package)
+    manifest = f"--manifest-path={package.absolute() / 'Cargo.toml'}"
+    argv = [cargo, "metadata", "--format-version=1", manifest, *(f"--filter-platform={host}" for host in hosts)]
+    result = order.commands.run(argv, REGISTRY_SECONDS, quiet=True)
     if result.status and may_be_old:
         order.commands.note(result.stderr)
-        offline = order.commands.run([*argv, "--offline"], REGISTRY_SECONDS, quiet=True, cwd=package)
+        offline = order.commands.run([*argv, "--offline"], REGISTRY_SECONDS, quiet=True)
         return result if offline.status else offline
     return result

@@ -141,8 +141,13 @@ def work_tree_files(folder: Path) -> list[str] | None:
         return None
     argv = ["git", "-c", _SETTINGS, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     inherited = {name: value for name, value in os.environ.items() if name not in GIT_VARIABLES}
+    environment = {
+        **inherited,
+        **_ENVIRONMENT,
+        "GIT_ALLOW_PROTOCOL": "none",
+    }  # nor does it fetch an object that it lacks
     try:
-        result = subprocess.run(argv, cwd=folder, env={**inherited, **_ENVIRONMENT}, capture_output=True, check=True)
+        result = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):  # such as a folder of another user, which git does not trust
         return None
     return [os.fsdecode(name) for name in dict.fromkeys(result.stdout.split(b"\0")) if name]

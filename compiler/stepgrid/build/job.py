@@ -137,7 +137,8 @@ def check(order: Order, material: Material, output: BuiltPrograms) -> CheckedBui
         return CheckedBuild(server.identity, server.options)
 
     def run(program: str, arguments: Sequence[str]) -> tuple[str, str]:
-        result = order.commands.run((*absolute(order.folder, output.programs[program]), *arguments), _ANSWER_SECONDS)
+        argv = (*absolute(order.folder, output.programs[program]), *arguments)
+        result = order.commands.run(argv, _ANSWER_SECONDS, cwd=order.folder)
         if result.status < 0:
             raise BuildError(f"{program} was killed by signal {-result.status} when it was asked what it is")
         return result.stdout, result.stderr

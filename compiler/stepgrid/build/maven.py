@@ -83,11 +83,11 @@ class Maven:
         )
 
     def _download(self, source: Mapping[str, Json], into: Path, order: Order) -> Path:
-        into.mkdir()  # of its own, so that no project of the user's is around it
+        into.mkdir()
         name = ":".join([str(source[self.route]), "jar", *_classifier(source)])
         argv = [require(order, "mvn"), *_OPTIONS, "--quiet", _COPY, f"-Dartifact={name}"]
         argv.append(f"-DoutputDirectory={into.absolute()}")
-        result = order.commands.run(argv, REGISTRY_SECONDS, cwd=into)
+        result = order.commands.run(argv, REGISTRY_SECONDS)
         jars = sorted(into.glob("*.jar"))
         if result.status or len(jars) != 1:
             raise explain_client("mvn", self.describe(source).removeprefix("maven "), result, _COMPLAINTS)

@@ -101,7 +101,7 @@ class _Download:
         program = [_GUARD, self.name, str(folder / "kept")] if kind == SDIST else ["-m", "pip"]
         options = [*_ALONE, *_KIND_OPTIONS[kind], f"--dest={folder / 'dest'}"]
         argv = [python, *program, "download", *options, f"{self.name}=={self.version}"]
-        result = self.order.commands.run(argv, REGISTRY_SECONDS, cwd=self.folder)
+        result = self.order.commands.run(argv, REGISTRY_SECONDS)
         for file in self.folder.glob("dest/*"):
             file.rename(target / file.name)
         return result

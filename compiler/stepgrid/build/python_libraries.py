@@ -1,7 +1,8 @@
 """Libraries of Python scripts, in an environment of the build's own: by uv where it is installed, else by venv and pip.
 
-Only wheels are taken: nothing of a package runs before the script itself does. The environment can be moved, as every
-build is when it is published.
+Only wheels are taken: nothing of a package runs before the script itself does. A wheel may replace the environment's
+own interpreter, and has it run code as soon as it starts (`evil.pth`, `sitecustomize.py`): once wheels are installed it
+is not started any more. The environment can be moved, as every build is when it is published.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ class PythonLibraries:
     def fetch(self, source: Mapping[str, Json], into: Path, order: Order) -> Material:
         environment = _environment(order, into / ENVIRONMENT)
         environment.create(required_pythons(source))
+        version = environment.version()
         pinned = [parse_requirement(line) for line in (order.pin(source) or "").splitlines()]
         libraries = declared_libraries(source)
         packages = sorted(pinned or (environment.resolve(libraries) if libraries else []))
@@ -74,7 +76,6 @@ class PythonLibraries:
             for package in packages
         ]
         resolution = Artifact(REQUIREMENTS, "", content_digest("\n".join(lines)))
-        version = environment.version()
         return Material(
             prefix=into / ENVIRONMENT,
             artifacts=(*artifacts, resolution),
@@ -138,15 +139,8 @@ class _Environment:
 
     def make_movable(self) -> None:
         """Take this folder's name out of scripts, and compile the libraries, which else the first run would do."""
-        argv = [
-            str(self.python),
-            "-m",
-            "compileall",
-            "-q",
-            "-s",
-            str(self._folder),
-            "--invalidation-mode=unchecked-hash",
-        ]
+        argv = [self._host_python, "-I", "-S", "-m", "compileall", "-q", "-s", str(self._folder)]
+        argv.append("--invalidation-mode=unchecked-hash")
         self._order.commands.run([*argv, str(self._folder / "lib")], _SECONDS)  # some packages hold what is not Python
         name = str(self._folder.absolute())
         for script in (path for path in (self._folder / "bin").iterdir() if not path.is_symlink()):

@@ -111,7 +111,7 @@ def _check_programs(file: Path, record: Record, content: Path) -> None:
     argv_by_program, commands = programs(content), Commands(content.parent / "log", content.parent)
 
     def run(program: str, arguments: Sequence[str]) -> tuple[str, str]:
-        result = commands.run((*argv_by_program[program], *arguments), _IDENTIFY_SECONDS)
+        result = commands.run((*argv_by_program[program], *arguments), _IDENTIFY_SECONDS, cwd=content.parent)
         return result.stdout, result.stderr
 
     try:

@@ -352,7 +352,7 @@ _ALGORITHMS = frozenset({"snappy", "zlib", "bzip2", "lz4", "lz4hc", "zstd", "xpr
 def probe(order: Order, argv: Sequence[str]) -> Capabilities:
     folder = order.folder / "probe"
     load = ("--benchmarks=fillseq", "--num=10", "--compression_type=none", f"--db={folder}")
-    process = order.commands.run([*absolute(order.folder, argv), *load], 60.0)
+    process = order.commands.run([*absolute(order.folder, argv), *load], 60.0, cwd=order.folder)
     log = folder / "LOG"
     if process.status or not log.is_file():
         lines = (process.stderr or process.stdout).strip().splitlines()
