@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterable
 
 PACKAGES = {
+    "ar": "binutils",
     "bzip2": "bzip2",
     "bison": "bison",
     "c++": "g++",
@@ -22,6 +23,7 @@ PACKAGES = {
     "munged": "munge",
     "mvn": "maven",
     "ninja": "ninja-build",
+    "nm": "binutils",
     "node": "nodejs",
     "npm": "npm",
     "perf": "linux-perf",

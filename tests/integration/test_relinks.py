@@ -12,6 +12,7 @@ import pytest
 from stepgrid.model.plan import Plan
 from stepgrid.plan import plan_file
 from tests.integration.conftest import Lab
+from tests.needs import needs
 
 SPEC = """\
 title: links
@@ -33,6 +34,8 @@ int first(int), second(int), third(int), fourth(int);
 int main(void) { return printf("QPS %d\\n", first(second(third(fourth(66))))) < 0; }
 """
 NAMES = ("first", "second", "third", "fourth")
+
+pytestmark = needs("cc", "make", "ar", "nm")
 
 
 @pytest.fixture
