@@ -9,6 +9,7 @@ import pytest
 
 from stepgrid.language.problems import Problem, Problems, SpecError, format_problems
 from stepgrid.language.yaml import load
+from stepgrid.package import SPECS
 from stepgrid.plan.assembly import check_scales
 from tests.conftest import HOST
 from tests.golden import Golden
@@ -144,6 +145,7 @@ def test_an_excerpt_is_of_a_spec_alone(tmp_path, monkeypatch):
     assert "password" not in format_problems(problems.items)
 
 
+_SYSBENCH = "did you mean `sysbench.oltp`? `include: [library/sysbench.yaml]` defines it"
 EVERYWHERE = """\
 title: t
 include: [library/rocksdb.yaml, library/db_bench.yaml]
@@ -198,6 +200,26 @@ def test_faults_in_every_section_come_at_once(compile_text):
         "23: there is no metric `qsp`",
         "24: scale `smoke`: no step takes the param `keyz`",
     ]
+
+
+@pytest.mark.parametrize("claim", ["{claim: c, foo: 1}", "{foo: 1, bar: 2}", "{claim: c, expect: [1]}"])
+def test_a_claim_that_lacks_a_key_hides_no_other_fault(compile_text, claim):
+    text = EVERYWHERE.replace("claims: [", f"claims: [{claim}, ")
+    found = [(p.where.line, p.message) for p in _problems(compile_text, text, None) if p.where.line != 23]
+    assert found == [(p.where.line, p.message) for p in _problems(compile_text, EVERYWHERE, None) if p.where.line != 23]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "hint"),
+    [
+        ("rocksdb.yaml", "db_bench.yaml", "`include: [library/rocksdb.yaml]` defines it"),
+        ("workload: db_bench.sequence", "workload: sysbench.olpt", _SYSBENCH),
+        ("workload: db_bench.sequence", "workload: db_bench.sequense", "did you mean `db_bench.sequence`?"),
+    ],
+)
+def test_a_hint_names_the_library_that_defines_a_name(complaints, old, new, hint):
+    text = (SPECS / "quickstart.yaml").read_text(encoding="utf-8").replace(old, new)
+    assert f"\n   = {hint}" in complaints(text)
 
 
 def test_a_misspelt_step_that_stands_beside_the_right_one_is_one_fault(compile_text):

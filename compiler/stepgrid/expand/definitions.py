@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from stepgrid.language.models import Build, Definitions, Hardware, OptionSet, Step
-from stepgrid.language.problems import Location, Problems, nearest
+from stepgrid.language.problems import Location, Problems, nearest_definition
 from stepgrid.language.spec_file import Document, definition_location
 from stepgrid.language.validation import describe, validate
 from stepgrid.language.yaml import Map, Text, node_location
@@ -72,7 +72,7 @@ def chain(
         if definition is None:
             if not problems.unread:
                 itself = f"its own name means an include's, and none defines `{parent_name}`"
-                hint = itself if parent_name == link_names[0] else nearest(parent_name, names)
+                hint = itself if parent_name == link_names[0] else nearest_definition(parent_name, names)
                 message = f"`{parent_name}` is not defined"
                 problems.add("undefined-name", parent_name.where, message, hint, len(parent_name))
             break

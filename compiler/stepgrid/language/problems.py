@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from stepgrid.errors import PROBLEMS, StepgridError
 from stepgrid.language.files import head
 from stepgrid.model.units import counted
+from stepgrid.package import SPECS
 
 if TYPE_CHECKING:
     from stepgrid.model.plan import Plan
@@ -18,6 +19,7 @@ MOST_SHOWN = 200  # problems that are shown as text
 LONGEST = 120  # characters of what a message quotes
 MOST_NAMES = 2_000  # compared with a misspelt one, which takes some milliseconds
 EXCERPT_WIDTH = 100  # characters of an excerpt
+_DEFINITION = re.compile(r"^    ([\w.]+):", re.MULTILINE)  # in a library, below its kind
 _QUOTED_LONG = re.compile(rf"`([^`]{{{LONGEST}}})[^`]+`")
 
 
@@ -75,7 +77,7 @@ class Problems:
     def undefined(self, noun: str, name: str, where: Location, names: Iterable[str]) -> None:
         """Add an error for a name that neither the spec nor its includes define."""
         if not self.unread:
-            hint = "" if self.many else nearest(name, names)
+            hint = "" if self.many else nearest_definition(name, names)
             self.add("undefined-name", where, f"there is no {noun} `{name}`", hint, len(name))
 
     def append(self, problem: Problem, step: str = "") -> None:
@@ -127,6 +129,19 @@ def nearest(name: str, names: Iterable[str]) -> str:
     if not choices:
         return "there is none here"
     return f"known here: {', '.join(choices[:12])}{', …' if len(choices) > 12 else ''}"
+
+
+def nearest_definition(name: str, names: Iterable[str]) -> str:
+    """Write a hint with the definition that was meant, which may stand in a library that is not included."""
+    choices, files = sorted(set(names)), sorted((SPECS / "library").glob("*.yaml"))
+    shipped = {name: file.name for file in files for name in _DEFINITION.findall(file.read_text(encoding="utf-8"))}
+    shipped_name = name if name in shipped else None
+    if shipped_name is None and nearest_name(name, choices) is None:
+        shipped_name = nearest_name(name, sorted(shipped))
+    if shipped_name is None:
+        return nearest(name, choices)
+    include = f"`include: [library/{shipped[shipped_name]}]` defines it"
+    return include if shipped_name == name else f"did you mean `{shipped_name}`? {include}"
 
 
 def nearest_name(name: str, names: Collection[str]) -> str | None:

@@ -143,13 +143,23 @@ def _correct(node: Any, path: Sequence[str | int], names: Sequence[str]) -> Any:
 
 
 def _fill_in(model: type[M], node: Map) -> tuple[M | None, Map]:
-    """Set a text for each missing key, which is reported already, so that more faults are found."""
+    """Set a text for each missing key, and drop entries of lists that lack one, so that more faults are found.
+
+    Both are reported already. Steps stay: others are declared by their names."""
     try:
         return model.model_validate(node), node
     except ValidationError as error:
-        for fault in error.errors(include_url=False, include_input=False):
-            if fault["type"] == "missing" and len(fault["loc"]) == 1:
-                node = set_value(node, str(fault["loc"][0]), Text("?", node.where))
+        faults = error.errors(include_url=False, include_input=False)
+    entries: dict[tuple[str | int, ...], None] = {}
+    for fault in reversed(faults):  # the last entry of a list first, as it moves those behind it
+        path = _path_in_file(node, fault["loc"])
+        numbers = [depth for depth, part in enumerate(path) if isinstance(part, int)]
+        if fault["type"] == "missing" and len(path) == 1:
+            node = set_value(node, str(path[0]), Text("?", node.where))
+        elif numbers and "steps" not in path and "workloads" not in path:
+            entries[tuple(path[: numbers[-1] + 1])] = None
+    for entry in entries:
+        node = _correct(node, entry, ())
     try:
         return model.model_validate(node), node
     except ValidationError:
