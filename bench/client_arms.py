@@ -102,7 +102,7 @@ def _driven(lab: Lab, driver: PackageRunner, given: Mapping[str, Any]) -> tuple[
     access = lab.access._replace(running=True)  # so that a load drops what the one before it has left
     made = driver.command(values, {}, Context({"sysbench": lab.sysbench}, "", folder, folder, 1, access))
     attach(folder, {**driver.files(values, str), **made.files})
-    return made.argv, environment(made.env), folder
+    return made.argv, environment(made.argv[0], made.env), folder
 
 
 def _connection(lab: Lab) -> Mapping[str, Any]:

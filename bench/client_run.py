@@ -87,4 +87,4 @@ def _ours(place: Place, given: Mapping[str, Any]) -> tuple[list[str], Mapping[st
     programs = {"sysbench": tuple(place.sysbench)}
     made: Command = DRIVER.command(values, {}, Context(programs, "", folder, folder, 1, place.access))
     attach(folder, {**Sysbench().files(values, str), **made.files})
-    return list(made.argv), environment(made.env), folder
+    return list(made.argv), environment(made.argv[0], made.env), folder

@@ -90,4 +90,6 @@ def _command(
 ) -> tuple[Sequence[str], Mapping[str, str]]:
     attach(folder, command.files)
     give_files(user, folder)
-    return command.argv, environment({"HOME": str(home.scratch), "TMPDIR": str(home.scratch), **command.env})
+    return command.argv, environment(
+        command.argv[0], {"HOME": str(home.scratch), "TMPDIR": str(home.scratch), **command.env}
+    )

@@ -274,7 +274,7 @@ HOLD = "import sys, time; held = b'x' * (90 << 20); time.sleep(float(sys.argv[1]
 )
 def test_the_memory_of_a_step_is_plausible_or_absent(tmp_path, argv, resident):
     sampler = Sampler(tmp_path / "samples.jsonl", None)
-    ended = supervise(Program(argv, environment({}), tmp_path), 60.0, sampler.start, sampler.stop)
+    ended = supervise(Program(argv, environment(argv[0], {}), tmp_path), 60.0, sampler.start, sampler.stop)
     (tmp_path / "step.json").write_text(json.dumps(asdict(ended)))
     figures = usage(tmp_path, 10)
     assert figures["cpu_us_per_op"] == pytest.approx((ended.user + ended.system) * 1e5)

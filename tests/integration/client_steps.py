@@ -63,7 +63,9 @@ class Client:
         made = self.driver.command(settings, {}, context)
         attach(folder, {**self.driver.files(settings, str), **made.files})  # type: ignore[attr-defined]
         with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
-            client = subprocess.Popen(made.argv, cwd=folder, env=environment(made.env), stdout=out, stderr=err)
+            client = subprocess.Popen(
+                made.argv, cwd=folder, env=environment(made.argv[0], made.env), stdout=out, stderr=err
+            )
         return Step(self.driver, settings, folder, client)
 
     def run(self, bench: Bench, action: str, seed: int = 7, **given: Any) -> Step:

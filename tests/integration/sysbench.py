@@ -71,7 +71,13 @@ class Bench:
         own = {name: (folder.parent / name).read_text() for name in [lua] if lua.endswith(".lua")}
         attach(folder, {**found.files(values, own.__getitem__), **made.files})
         done = subprocess.run(
-            made.argv, cwd=folder, env=environment(made.env), capture_output=True, text=True, timeout=60, check=False
+            made.argv,
+            cwd=folder,
+            env=environment(made.argv[0], made.env),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
         )
         (folder / "stdout").write_text(done.stdout)
         return done

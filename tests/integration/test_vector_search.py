@@ -94,7 +94,9 @@ class Server:
         made = DRIVER.command(settings, {}, context)
         attach(folder, made.files)
         with (folder / "stdout").open("wb") as out, (folder / "stderr").open("wb") as err:
-            client = subprocess.Popen(made.argv, cwd=folder, env=environment(made.env), stdout=out, stderr=err)
+            client = subprocess.Popen(
+                made.argv, cwd=folder, env=environment(made.argv[0], made.env), stdout=out, stderr=err
+            )
         return Step(settings, folder, client)
 
     def run(self, action: str, **given: Any) -> Step:

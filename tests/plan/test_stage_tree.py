@@ -236,14 +236,14 @@ def test_results_of_before_stay_until_what_is_named_changes(ids: Callable[..., l
 
 @pytest.fixture
 def upgraded_libc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A copy of libc that the loader takes, so that it can be another one."""
+    """A copy of libc that the loader of a step takes, so that it can be another one."""
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/nowhere")
     shared_libraries.cache_clear()
     program = find_on_path("sh")
     assert program
     (tmp_path / "lib").mkdir()
     copy = tmp_path / "lib" / "libc.so.6"
     copy.write_bytes(Path(shared_libraries(program)["libc.so.6"]).read_bytes())
-    monkeypatch.setenv("LD_LIBRARY_PATH", str(copy.parent))
     shared_libraries.cache_clear()
     yield copy
     shared_libraries.cache_clear()
@@ -251,6 +251,7 @@ def upgraded_libc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
 
 def test_a_shared_library_of_a_system_s_program_counts(compile_text: Compile, upgraded_libc: Path) -> None:
     text = SPEC.replace("my-tool", "sh") % ("'{program:sh}'", "")
+    text += f"launch: {{env: {{LD_LIBRARY_PATH: {upgraded_libc.parent}}}}}\n"
     first = stages(compile_text(text))
     old = chain(recompiled())
     with upgraded_libc.open("ab") as file:

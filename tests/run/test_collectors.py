@@ -69,10 +69,9 @@ def test_a_step_that_fails_takes_its_collectors_along(checkout, stage, step):
     assert checkout.failure("s-load")["message"] == "it ended with exit status 4"
 
 
-def test_a_tool_of_the_machine_that_is_not_there(measured, monkeypatch):
-    monkeypatch.setenv("PATH", "/nowhere")
-    folder = measured({"name": "fg", "collector": "perf_record"})
-    assert _record(folder, "fg")["warning"] == "the program perf cannot be started: No such file or directory"
+def test_a_tool_of_the_machine_that_is_not_there(measured):
+    folder = measured({"name": "fg", "command": ["perf-of-nobody"]})
+    assert _record(folder, "fg")["warning"] == "the program perf-of-nobody cannot be started: No such file or directory"
 
 
 @needs("perf")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -12,7 +13,7 @@ import pytest
 
 from stepgrid.host import page_cache, sysfs
 from stepgrid.host.processes import cgroup, launch
-from stepgrid.host.processes.supervision import ProcessEnd
+from stepgrid.host.processes.supervision import ProcessEnd, Program, describe_exit, environment, supervise
 from stepgrid.model.plan import Command, PlannedStep
 from stepgrid.plugins.registry import require_runner
 from stepgrid.run.options import AcceptedOptions
@@ -255,3 +256,42 @@ def test_a_full_disk_that_only_the_engines_own_log_tells(tmp_path: Path) -> None
     (tmp_path / "LOG").write_text("[WARN] Background IO error IO error: No space left on device: While appending\n")
     assert _explain(tmp_path, "db_bench", _ended(-6), "LOG").startswith(f"the disk of {tmp_path} is full: ")
     assert _explain(tmp_path, "db_bench", _ended(-6)) == "it was killed by SIGABRT"
+
+
+ENVIRONMENT = "import os; print(*sorted(f'{name}={value}' for name, value in os.environ.items()), sep='\\n')"
+
+
+def test_variables_of_the_user_s_shell_reach_no_program(checkout, stage, step):
+    """TZ, PATH and LD_LIBRARY_PATH did, and were in no identity."""
+    planned = replace(step("load", ENVIRONMENT), setup={"launch": {"env": {"MINE": "1"}}})
+    outputs = []
+    for number, more in enumerate(("", "9")):
+        checkout.plan(stage(f"s-{number}", planned))
+        shell = {"TZ": "CET", "PATH": f"/usr/bin:/bin:/x{more}", "LANG": "de_DE.UTF-8", "MALLOC_ARENA_MAX": "1"}
+        assert checkout.run(f"s-{number}", LD_LIBRARY_PATH=f"/x{more}", **shell).returncode == 0
+        lines = (checkout.store.result(f"s-{number}") / "steps/0-load/stdout").read_text().splitlines()
+        outputs.append(dict(line.split("=", 1) for line in lines if not line.startswith(("STEPGRID_RUNNING", "TRIAL"))))
+    assert outputs[0] == outputs[1]
+    assert {*outputs[0]} - {"HOME", "USER", "LOGNAME", "TMPDIR"} == {"LC_ALL", "TZ", "PATH", "MINE"}
+    system = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    assert (outputs[0]["TZ"], outputs[0]["LC_ALL"]) == ("UTC", "C")
+    assert outputs[0]["PATH"] == f"{Path(sys.executable).parent}:{system}"
+
+
+def test_a_program_of_path_finds_its_neighbours_and_what_it_lacks_is_told(tmp_path, monkeypatch):
+    tool, elsewhere = tmp_path / "tool", tmp_path / "elsewhere"
+    for folder, name, text in ((tool, "outer", "exec inner $1"), (tool, "inner", "exec $1"), (elsewhere, "far", "")):
+        folder.mkdir(exist_ok=True)
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", shell := f"{tool}:{elsewhere}:/usr/bin:/bin")
+
+    def status(program, **env):
+        return supervise(Program(["outer", program], environment("outer", env), tmp_path), 60.0).exit
+
+    assert (status("true"), status("far"), status("far", PATH=shell)) == (0, 127, 0)
+    assert environment("sh", {})["PATH"].endswith("/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+    assert describe_exit(127) == (
+        "ended with exit status 127 (a program or library that it needs was not found: programs get a fixed PATH "
+        "and no LD_LIBRARY_PATH, `launch: {env: {PATH: …}}` gives others)"
+    )

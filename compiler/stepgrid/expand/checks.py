@@ -14,7 +14,8 @@ from stepgrid.expand.builds import Build
 from stepgrid.expand.evaluation import ResolvedStep, Segment
 from stepgrid.expand.options import check_placeholders
 from stepgrid.expand.scope import PARAMS, STORAGE_ENGINE, mentioned_names
-from stepgrid.expand.setup import is_timed, takes_probe, unreached_options
+from stepgrid.expand.service import unreached_options
+from stepgrid.expand.setup import is_timed, takes_probe
 from stepgrid.expand.steps import Checkpoint, StepEntry
 from stepgrid.language.expressions import references
 from stepgrid.language.models import Collector, OptionSet, Probe, Spec

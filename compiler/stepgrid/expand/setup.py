@@ -12,35 +12,31 @@ from typing import Any, NamedTuple
 from stepgrid.errors import StepgridError
 from stepgrid.expand.axes import Point
 from stepgrid.expand.builds import Build, ClientRequest, Clients
-from stepgrid.expand.options import Settings, check_placeholders
+from stepgrid.expand.options import Settings
 from stepgrid.expand.scope import (
-    OPTIONS,
     PARAMS,
     STORAGE_ENGINE,
     UNSET,
     AlreadyReported,
     Name,
     Scope,
-    is_value,
-    mentioned_names,
 )
+from stepgrid.expand.service import TIMEOUT, mentioned_by_service, resolve_service
 from stepgrid.expand.steps import StepEntry
 from stepgrid.language import files, site
 from stepgrid.language.files import checksum, holds_data
-from stepgrid.language.models import Collector, Launch, Probe, Readiness, Service, Spec, StopRequest
+from stepgrid.language.models import Collector, Launch, Probe, Spec
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
-from stepgrid.language.yaml import Seq, node_location, width
+from stepgrid.language.yaml import width
 from stepgrid.model.plan import CLIENT, FILES, INPUTS, NAMED, SERVICE, Json, Option, encode
 from stepgrid.model.search import SEARCH
 from stepgrid.plugins.driver import (
-    SERVICE_PLACEHOLDERS,
     InputFiles,
     OptionFiles,
     Placeholders,
     StepFiles,
     find_on_path,
-    misplaced_placeholder,
     possible_file_names,
 )
 from stepgrid.plugins.engine import WrittenOptions
@@ -155,7 +151,7 @@ class StepSetup:
     def names(self) -> Iterator[Name]:
         """List the names that it may look at."""
         yield STORAGE_ENGINE, ""
-        yield from _mentioned_by_service(self._build)
+        yield from mentioned_by_service(self._build)
 
     def resolve(self, points: Sequence[Point], scope: Scope, settings: Settings | None) -> Setup:
         base, named = self._base(points, scope)
@@ -166,9 +162,10 @@ class StepSetup:
             attached = self._files.attached(self._attaching, self._entry, settings) if self._attaching else {}
             inputs = self._files.inputs(self._reading, self._entry, settings) if self._reading else {}
             client = self._client(settings)
-            named = {**self._files.libraries(client.source), **named} if client is not None else named
+            env = launch_environment(base.values)
+            named = {**self._files.libraries(client.source, env), **named} if client is not None else named
             if self._reading:
-                named = {**named, **self._files.named_by_settings(self._reading, self._entry, settings)}
+                named = {**named, **self._files.named_by_settings(self._reading, self._entry, settings, env)}
             named = {name: entry for name, entry in named.items() if name not in inputs and name not in attached}
         key = (base.text, client, *(tuple(table.items()) for table in (attached, inputs, named)))
         if key not in self._setups:
@@ -207,7 +204,7 @@ class StepSetup:
         """Resolve a setup without files of its settings, and find the files that it names."""
         patches = tuple([point for point in points if point.launch is not None or point.start is not None])
         engine_name = storage_engine(self._build, scope) if self._is_server else None
-        service = _resolve_service(self._build, scope)
+        service = resolve_service(self._build, scope)
         key = (patches, engine_name)
         if service is None and key in self._bases:
             return self._bases[key]
@@ -221,7 +218,8 @@ class StepSetup:
             SERVICE: service,
         }
         values = {**{name: value for name, value in values.items() if value}, **self._constant}
-        named = {**self._files.libraries(self._build.source), **self._files.named_by_setup(values)}
+        libraries = self._files.libraries(self._build.source, launch_environment(values))
+        named = {**libraries, **self._files.named_by_setup(values)}
         self._bases[key] = Setup(values, identity_text(values) if values else ""), named
         return self._bases[key]
 
@@ -232,6 +230,13 @@ class StepSetup:
         where = entry.where if at is None else Location.read(at)
         name = str(settings.values[CLIENT])
         return self._clients.find(ClientRequest(name, self._client_engine, entry.base, where, at is not None))
+
+
+def launch_environment(values: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return the variables of a setup's `launch`."""
+    launch = values.get("launch")
+    variables = launch.get("env") if isinstance(launch, dict) else None
+    return variables if isinstance(variables, dict) else {}
 
 
 def _launch_values(launch: Launch | None) -> dict[str, Json]:
@@ -278,98 +283,11 @@ def _collector_values(collector: Collector) -> dict[str, Json]:
     }
 
 
-# The `service` of a build: the server program that is started for each stage
-
-TIMEOUT = "timeout"  # how long somebody waits changes no figure: no part of identity
-LOCATIONS = ("data", "folder", *SERVICE_PLACEHOLDERS)
-COMMAND_PLACEHOLDERS = (*LOCATIONS, "program:NAME")
-ARGV_PLACEHOLDERS = (*LOCATIONS, "options", "program:NAME")
-OPTION_PLACEHOLDERS = ("name", "value")
-
-
-def _mentioned_by_service(build: Build) -> Iterator[Name]:
-    if (service := build.service) is not None:
-        forms = (*_forms(service.ready).values(), *_forms(service.stop).values())
-        yield from mentioned_names(service.argv, service.option, service.env, *forms)
-
-
-def unreached_options(build: Build, names: Iterable[str], *tables: Mapping[str, Json]) -> list[str]:
-    """List options for which neither the service nor the step has a word; `tables`: the step's setup and settings."""
-    holders = [*tables, *(table.get(SERVICE) for table in tables)]
-    argvs = [holder.get("argv") for holder in holders if isinstance(holder, dict)]
-    if any(isinstance(words, list) and "{options}" in words for words in argvs):
-        return []
-    mentioned = {name for kind, name in _mentioned_by_service(build) if kind == OPTIONS}
-    return [] if "" in mentioned else [name for name in names if name not in mentioned]
-
-
-def _forms(model: Readiness | StopRequest) -> dict[str, Any]:
-    return {name: value for name, value in model if name != TIMEOUT and value is not None}
-
-
-def _resolve_service(build: Build, scope: Scope) -> Json:
-    """Resolve the words of a build's service; their placeholders stay."""
-    service = build.service
-    if service is None:
-        return None
-    resolution = _ServiceResolution(build, service, scope)
-    return {
-        "argv": resolution.words("argv", service.argv, ARGV_PLACEHOLDERS),
-        **({"option": resolution.words("option", service.option, OPTION_PLACEHOLDERS)} if service.option else {}),
-        **({"env": resolution.environment()} if service.env else {}),
-        "ready": resolution.request("ready", service.ready),
-        **({"stop": resolution.request("stop", service.stop)} if service.stop != StopRequest() else {}),
-    }
-
-
-class _ServiceResolution:
-    def __init__(self, build: Build, service: Service, scope: Scope) -> None:
-        self._build, self._service, self._scope, self._problems = build, service, scope, scope.problems
-
-    def words(self, name: str, nodes: Sequence[Any], placeholders: Sequence[str]) -> list[Json]:
-        words = self._scope.items(Seq(list(nodes), self._build.where))
-        self._check(name, words, placeholders)
-        if (misplaced := misplaced_placeholder([str(word) for word in words])) is not None:
-            node = next(word for word in words if misplaced in str(word))
-            self._refuse(name, node, f"`{misplaced}` stands for several words: give it as a word of its own")
-        return [str(word) for word in words]
-
-    def environment(self) -> dict[str, Json]:
-        variables = {name: self._scope.value(node) for name, node in self._service.env.items()}
-        variables = {name: value for name, value in variables.items() if is_value(value)}
-        self._check("env", list(variables.values()), LOCATIONS)
-        return {name: str(value) for name, value in variables.items()}
-
-    def request(self, name: str, model: Readiness | StopRequest) -> dict[str, Json]:
-        """Resolve `ready` or `stop`: one form, and a timeout."""
-        request: dict[str, Json] = {TIMEOUT: model.timeout} if model.timeout is not None else {}
-        for form, node in _forms(model).items():
-            path = f"{name}.{form}"
-            if form == "command":
-                request[form] = self.words(path, node, COMMAND_PLACEHOLDERS)
-                continue
-            value = self._scope.value(node)
-            self._check(path, [value], LOCATIONS)
-            text = request[form] = str(value)
-            if form == "port" and text != "{port}" and not (text.isdecimal() and 0 < int(text) < 1 << 16):
-                self._refuse(path, value, f"expected `{{port}}` or 1 to 65535, found `{text}`")
-        return request
-
-    def _refuse(self, name: str, node: Any, message: str) -> None:
-        where = node_location(node, self._build.where)
-        self._problems.add("wrong-setting", where, f"{self._owner(name)}: {message}", width=width(node))
-
-    def _check(self, name: str, words: Sequence[Any], placeholders: Sequence[str]) -> None:
-        check_placeholders(self._owner(name), words, self._build.where, placeholders, self._problems)
-
-    def _owner(self, name: str) -> str:
-        return f"build `{self._build.family}`: service `{name}`"
-
-
 # Files: texts that steps bring along, which are read while the spec is planned (jobs never read the spec), and files
 # that commands read where they lie. Identity has their contents, the plan their paths
 
 LARGEST = 1 << 20  # bytes
+_NO_VARIABLES: Mapping[str, Json] = {}
 
 
 class FileError(StepgridError):
@@ -389,8 +307,8 @@ class SpecFiles:
         self._paths: dict[str, str] = {}  # by names in the spec
         self._texts: dict[str, str] = {}
         self._checksums: dict[tuple[str, bool], str | None] = {}
-        self._programs: dict[str, str | None] = {}  # of PATH
-        self._libraries: dict[str, Mapping[str, Input]] = {}
+        self._programs: dict[Any, str | None] = {}  # of PATH
+        self._libraries: dict[Any, Mapping[str, Input]] = {}
         self._folder_links: dict[str, Sequence[str]] = {}
 
     def attached(self, plugin: StepFiles, entry: StepEntry, settings: Settings) -> Mapping[str, str]:
@@ -421,14 +339,16 @@ class SpecFiles:
             inputs[name] = self._listed_input(name, entry, settings)
         return inputs
 
-    def named_by_settings(self, plugin: InputFiles, entry: StepEntry, settings: Settings) -> dict[str, Input]:
+    def named_by_settings(
+        self, plugin: InputFiles, entry: StepEntry, settings: Settings, env: Mapping[str, Json]
+    ) -> dict[str, Input]:
         """Find programs of PATH, files that are named in any other way, and targets of links in listed folders."""
         entries: dict[str, Input] = {}
         for setting in _word_settings(entry.kind):
             words = settings.values.get(setting)
             if isinstance(words, list):
                 texts = [str(word) for word in words]
-                entries |= self._named_by_words(texts, lambda name: self._setting_path(name, entry, settings))
+                entries |= self._named_by_words(texts, lambda name: self._setting_path(name, entry, settings), env)
         for name in (*plugin.listed(settings.values), *entries):
             entries |= self._link_targets(name, self._setting_path(name, entry, settings))
         return entries
@@ -440,9 +360,10 @@ class SpecFiles:
         lists = [table for key in ("before", "after", "collectors") if isinstance(table := values.get(key), list)]
         entries: dict[str, Input] = {}
         for holder in [*parts, *forms, *(item for table in lists for item in table if isinstance(item, dict))]:
+            env = launch_environment({"launch": holder}) or launch_environment(values)
             for key in ("argv", "command"):
                 if isinstance(words := holder.get(key), list):
-                    entries |= self._named_by_words([str(word) for word in words], self._spec_path)
+                    entries |= self._named_by_words([str(word) for word in words], self._spec_path, env)
             if isinstance(variables := holder.get("env"), dict):
                 entries |= self._named_by_words(["", *map(str, variables.values())], self._spec_path)
         return entries
@@ -460,20 +381,23 @@ class SpecFiles:
         self._problems.add("file-not-found", file.where, message, width=len(file.option))
         raise AlreadyReported(file.option)
 
-    def libraries(self, source: Mapping[str, Any]) -> Mapping[str, Input]:
+    def libraries(self, source: Mapping[str, Any], env: Mapping[str, Json]) -> Mapping[str, Input]:
         """Find shared libraries of a system's program, which an upgrade replaces below it."""
         name = str(source.get("system", ""))
-        if name not in self._libraries:
+        folders = tuple(filter(None, str(env.get("LD_LIBRARY_PATH", "")).split(":")))
+        if (name, folders) not in self._libraries:
             program = name if "/" in name else self._program(name)
-            paths = files.shared_libraries(program) if program else {}
+            paths = files.shared_libraries(program, folders) if program else {}
             inputs = {library: self._input(path) for library, path in paths.items()}
-            self._libraries[name] = {library: item for library, item in inputs.items() if item is not None}
-        return self._libraries[name]
+            self._libraries[name, folders] = {library: item for library, item in inputs.items() if item is not None}
+        return self._libraries[name, folders]
 
-    def _named_by_words(self, words: Sequence[str], resolve: Callable[[str], str]) -> dict[str, Input]:
+    def _named_by_words(
+        self, words: Sequence[str], resolve: Callable[[str], str], env: Mapping[str, Json] = _NO_VARIABLES
+    ) -> dict[str, Input]:
         """Find folders only by a path below the spec's, which holds the results, too: `data` is a plain word."""
         entries: dict[str, Input] = {}
-        program = self._program(words[0]) if words else None
+        program = self._program(words[0], env.get("PATH")) if words else None
         if program and (item := self._input(program)) is not None:
             files.record_program(words[0], item.checksum)
             entries[words[0]] = item
@@ -484,10 +408,10 @@ class SpecFiles:
                 entries[name] = item
         return entries
 
-    def _program(self, name: str) -> str | None:
-        if name not in self._programs:
-            self._programs[name] = find_on_path(name)
-        return self._programs[name]
+    def _program(self, name: str, folders: Json = None) -> str | None:
+        if (name, folders) not in self._programs:
+            self._programs[name, folders] = find_on_path(name, None if folders is None else str(folders))
+        return self._programs[name, folders]
 
     def _link_targets(self, name: str, folder: str) -> Mapping[str, Input]:
         """Find the targets of links in a folder: its checksum has their paths, not what is there."""

@@ -209,11 +209,12 @@ class _Object(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def shared_libraries(program: str) -> Mapping[str, str]:
+def shared_libraries(program: str, folders: tuple[str, ...] = ()) -> Mapping[str, str]:
     """Find libraries of a program, of its plug-ins, and of what those need in turn: name -> path.
 
     Files are read and nothing is run: ldd would start the loader on the program. Plug-ins that it loads while it runs
     count as well: Python's `_sqlite3` lies below lib/python3.11, beside bin/python3.11.
+    `folders`: those of LD_LIBRARY_PATH.
     """
     real = Path(os.path.realpath(program))
     start = _read_object(real)
@@ -225,7 +226,7 @@ def shared_libraries(program: str) -> Mapping[str, str]:
     while queue:
         path, item = queue.pop()
         for name in item.needed:
-            if name not in paths and (library := _find(name, path.parent, (*item.folders, *start.folders))):
+            if name not in paths and (library := _find(name, path.parent, (*item.folders, *start.folders, *folders))):
                 paths[name] = str(library)
                 queue.append((library, _read_object(library) or _Object()))
     return dict(sorted(paths.items()))
@@ -233,8 +234,8 @@ def shared_libraries(program: str) -> Mapping[str, str]:
 
 def _find(name: str, origin: Path, folders: tuple[str, ...]) -> Path | None:
     relative = [folder.replace("$ORIGIN", str(origin)).replace("${ORIGIN}", str(origin)) for folder in folders]
-    environment = [folder for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
-    paths = (Path(folder, name) for folder in (*relative, *environment, *_configured(_CONFIGURATION), *_DEFAULTS))
+    searched = (*relative, *_configured(_CONFIGURATION), *_DEFAULTS)
+    paths = (Path(folder, name) for folder in searched)
     return next((path for path in paths if path.is_file()), None)
 
 

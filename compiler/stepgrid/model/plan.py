@@ -352,6 +352,8 @@ class Header:
 
 IMPORT = "import"  # how the `spec` of a plan of published results begins
 SERVER = "server"  # the kind of source that brings nothing: a server that already runs, by its name in the site file
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # of programs, behind their own folder
+
 _MOST_STEPS, _FIRST_STEPS = 12, 3  # of a stage, in a line
 
 

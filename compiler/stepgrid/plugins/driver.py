@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from stepgrid.model.plan import INPUTS, Command, input_paths
+from stepgrid.model.plan import INPUTS, SYSTEM_PATH, Command, input_paths
 from stepgrid.package import PACKAGE
 
 if TYPE_CHECKING:
@@ -431,11 +431,13 @@ def possible_file_names(words: Sequence[str]) -> list[str]:
     return [part for part in parts if part.strip("./") and "\n" not in part and not _PLACEHOLDER.search(part)]
 
 
-def find_on_path(program: str) -> str | None:
-    """Find a program of PATH."""
+def find_on_path(program: str, folders: str | None = None) -> str | None:
+    """Find a program of PATH. `folders`: what the spec says of PATH."""
     if not program or "/" in program or _PLACEHOLDER.search(program):
         return None
-    paths = [f"{folder}/{program}" for folder in os.get_exec_path()]  # some folders of PATH may be closed to us
+    users, system = os.get_exec_path(), SYSTEM_PATH.split(":")
+    listed = [*users, *system] if folders is None else folders.split(":")
+    paths = [f"{folder}/{program}" for folder in listed]  # some folders of PATH may be closed to us
     return next((path for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), None)  # noqa: PTH113
 
 

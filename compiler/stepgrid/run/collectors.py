@@ -133,10 +133,12 @@ class ActiveCollectors:
         if isinstance(asking, AskingCollector):
             command = driver.server_request(asking.module, context, declaration)
             attach(target.folder, command.files)
-            return command.argv, environment(command.env)
+            return command.argv, environment(command.argv[0], command.env)
         if kind is not None:
-            return kind.argv(self.site.tool(kind.tool), declaration, target), environment({})
-        return command_words(declaration["command"], {}, context, {"pid": str(engine)}), environment({})
+            words = kind.argv(self.site.tool(kind.tool), declaration, target)
+        else:
+            words = command_words(declaration["command"], {}, context, {"pid": str(engine)})
+        return words, environment(words[0], {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,7 @@ def _draw(kind: DrawingCollector, tool: str, folder: Path) -> str | None:
     script.mkdir()
     words = kind.script(tool, folder)
     try:
-        ended = supervise(Program(words, environment({}), script), TO_DRAW)
+        ended = supervise(Program(words, environment(words[0], {}), script), TO_DRAW)
     except MissingError as error:
         return str(error)
     if failure := describe_failure(ended, TO_DRAW):
@@ -276,7 +278,7 @@ class ProbeRunner:
     def _supervise(self, command: Command, name: str, folder: Path) -> float:
         """Run a program to its end; return its wall time."""
         folder.mkdir(parents=True)
-        env = environment(command.env)
+        env = environment(command.argv[0], command.env)
         write_json(folder / "command.json", {"argv": list(command.argv), "environment": env}, durable=False)
         attach(folder, command.files)
         pid = self.server.companion if self.server else None

@@ -180,10 +180,12 @@ class _Service:
                 (folder / file).unlink(missing_ok=True)
             self.attempt.journal(f"server {name}", index=index, seconds=time.monotonic() - began)
 
-    def _write_command(self, command: Command, folder: Path, launch: Mapping[str, Any] | None = None) -> dict[str, str]:
+    def _write_command(
+        self, command: Command, folder: Path, launch: Mapping[str, Any] | None = None, program: str = ""
+    ) -> dict[str, str]:
         """Write the command's record and files; return its environment."""
         scratch = str(self.home.scratch)  # what is in our own HOME is neither its business nor its to enter
-        env = environment({"HOME": scratch, "TMPDIR": scratch, **command.env})
+        env = environment(program or command.argv[0], {"HOME": scratch, "TMPDIR": scratch, **command.env})
         record = {"argv": list(command.argv), "env": dict(command.env), "environment": env}
         write_json(folder / "command.json", {**record, "launch": dict(launch or {})}, durable=False)
         attach(folder, command.files)
@@ -201,7 +203,7 @@ class _Service:
         return Server(self.home.access, self.home.folder, child, self.home.data, cage, start_again)
 
     def _spawn(self, launch: LaunchPlan, cage: ControlGroup) -> subprocess.Popen[bytes]:
-        env = self._write_command(launch.command, self.home.folder, launch.record)
+        env = self._write_command(launch.command, self.home.folder, launch.record, launch.program)
         child = supervision.spawn(Program(launch.argv, env, self.home.folder, self.user, cage))
         user = {} if self.user is None else {"user": self.user.name, "inside": self.user.inside}
         self.attempt.journal(SERVER, pid=child.pid, **user)
@@ -387,7 +389,7 @@ class DeclaredService:
     def _run_ready_command(self, command: Command) -> None:
         folder = self.context.folder / READY_FOLDER
         folder.mkdir(exist_ok=True)
-        ended = supervise(Program(command.argv, environment(command.env), folder), ANSWER)
+        ended = supervise(Program(command.argv, environment(command.argv[0], command.env), folder), ANSWER)
         if failure := describe_failure(ended, ANSWER):
             raise ConnectionError(f"`{Path(command.argv[0]).name}` {failure}{last_line(folder)}")
 

@@ -202,7 +202,7 @@ class Step:
         client: object = engine(self.server.access.engine) if self.server else None
         secrets = client.secret_variables if isinstance(client, ClientEnvironment) else ()
         env = {name: "***" if name in secrets else value for name, value in command.env.items()}
-        record = {"argv": list(command.argv), "env": env, "environment": environment(env)}
+        record = {"argv": list(command.argv), "env": env, "environment": environment(plan.program, env)}
         write_json(self.folder / "command.json", {**record, "launch": dict(plan.record)}, durable=False)
         attach(self.folder, {**self.planned.files, **command.files})
         return plan
@@ -271,7 +271,8 @@ class Step:
 
     def _supervise(self, plan: LaunchPlan, deadline: float, sampler: Sampler, launch: dict[str, Any]) -> ProcessEnd:
         """Run the program to its end; `launch` gets how it was found to run."""
-        env, companion = environment(plan.command.env), self._companion(require_runner(self.planned.kind), sampler)
+        env = environment(plan.program, plan.command.env)
+        companion = self._companion(require_runner(self.planned.kind), sampler)
         try:
             with caged(plan.memory) as cage, self._collecting() as collectors:
                 started = self._watch_start(sampler, launch, collectors, cage if plan.scoped else None)

@@ -54,6 +54,11 @@ class LaunchPlan:
     gate: bool = False  # the program waits behind one
 
     @property
+    def program(self) -> str:
+        """The program itself, without what is put before it."""
+        return self.command.argv[self.words]
+
+    @property
     def scoped(self) -> bool:
         """Tell whether its memory is limited by a scope of systemd."""
         return bool(self.record.get("memory")) and self.memory is None

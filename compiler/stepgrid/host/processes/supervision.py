@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import signal
 import subprocess
 import time
@@ -18,8 +19,10 @@ from typing import NamedTuple
 
 from stepgrid.host.processes.cgroup import ControlGroup
 from stepgrid.host.processes.signals import MARK, die_with_parent
+from stepgrid.model.plan import SYSTEM_PATH
 
-INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", MARK)  # of our environment
+INHERITED = ("HOME", "USER", "LOGNAME", "TMPDIR", MARK)  # of our environment: who runs it and where it may write
+FIXED = {"LC_ALL": "C", "TZ": "UTC", "PATH": SYSTEM_PATH}  # whatever is in the user's shell
 LONGEST_POLL = 1_000_000  # seconds that poll(2) can wait: 2^31 ms
 TO_STOP = 5.0  # seconds between SIGTERM and SIGKILL
 TO_VANISH = 60.0  # after SIGKILL: a process in the kernel's hands goes when its last write is through
@@ -76,10 +79,21 @@ class ProcessEnd:
     out_of_memory: bool = False  # the kernel killed it, or a process that it started, for lack of memory
 
 
-def environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Pass on little of our environment: what is in someone's shell must not change a figure."""
+def environment(program: str, extra: Mapping[str, str]) -> dict[str, str]:
+    """Pass on little of our environment: what is in someone's shell must not change a figure.
+
+    The program is found by our PATH, and gets a fixed one behind its own folder.
+    """
     inherited = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    return {**inherited, "LC_ALL": "C", **extra}
+    return {**inherited, **FIXED, "PATH": _program_path(program), **extra}
+
+
+def _program_path(program: str) -> str:
+    """Put the folder of a program before those of the system, unless it is found there anyway."""
+    path = program if "/" in program else shutil.which(program)
+    if not path or shutil.which(Path(path).name, path=SYSTEM_PATH) == path:
+        return SYSTEM_PATH
+    return f"{Path(path).parent.absolute()}:{SYSTEM_PATH}"
 
 
 def supervise(
@@ -221,6 +235,11 @@ def is_halted(pid: int) -> bool:
     return False
 
 
+NOT_FOUND = 127  # of a shell or the loader: the program is there, and something that it starts or loads is not
+_NOT_FOUND = (
+    "a program or library that it needs was not found: programs get a fixed PATH and no LD_LIBRARY_PATH, "
+    "`launch: {env: {PATH: …}}` gives others"
+)
 SIGNAL_CAUSES = {
     "SIGKILL": "by the kernel when memory runs out, or by someone",
     "SIGXFSZ": "a file grew beyond the limit of `ulimit -f`",
@@ -229,7 +248,9 @@ SIGNAL_CAUSES = {
 
 def describe_exit(status: int) -> str:
     """Say how something ended, for a sentence."""
-    return f"ended with exit status {status}" if status >= 0 else f"was killed by {describe_signal(-status)}"
+    if status < 0:
+        return f"was killed by {describe_signal(-status)}"
+    return f"ended with exit status {status}{f' ({_NOT_FOUND})' if status == NOT_FOUND else ''}"
 
 
 def describe_signal(number: int) -> str:

@@ -1,0 +1,99 @@
+"""The `service` of a build: the server program that is started for each stage, its words, and how it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from stepgrid.expand.builds import Build
+from stepgrid.expand.options import check_placeholders
+from stepgrid.expand.scope import OPTIONS, Name, Scope, is_value, mentioned_names
+from stepgrid.language.models import Readiness, Service, StopRequest
+from stepgrid.language.yaml import Seq, node_location, width
+from stepgrid.model.plan import SERVICE, Json
+from stepgrid.plugins.driver import SERVICE_PLACEHOLDERS, misplaced_placeholder
+
+TIMEOUT = "timeout"  # how long somebody waits changes no figure: no part of identity
+LOCATIONS = ("data", "folder", *SERVICE_PLACEHOLDERS)
+COMMAND_PLACEHOLDERS = (*LOCATIONS, "program:NAME")
+ARGV_PLACEHOLDERS = (*LOCATIONS, "options", "program:NAME")
+OPTION_PLACEHOLDERS = ("name", "value")
+
+
+def mentioned_by_service(build: Build) -> Iterator[Name]:
+    if (service := build.service) is not None:
+        forms = (*_forms(service.ready).values(), *_forms(service.stop).values())
+        yield from mentioned_names(service.argv, service.option, service.env, *forms)
+
+
+def unreached_options(build: Build, names: Iterable[str], *tables: Mapping[str, Json]) -> list[str]:
+    """List options for which neither the service nor the step has a word; `tables`: the step's setup and settings."""
+    holders = [*tables, *(table.get(SERVICE) for table in tables)]
+    argvs = [holder.get("argv") for holder in holders if isinstance(holder, dict)]
+    if any(isinstance(words, list) and "{options}" in words for words in argvs):
+        return []
+    mentioned = {name for kind, name in mentioned_by_service(build) if kind == OPTIONS}
+    return [] if "" in mentioned else [name for name in names if name not in mentioned]
+
+
+def _forms(model: Readiness | StopRequest) -> dict[str, Any]:
+    return {name: value for name, value in model if name != TIMEOUT and value is not None}
+
+
+def resolve_service(build: Build, scope: Scope) -> Json:
+    """Resolve the words of a build's service; their placeholders stay."""
+    service = build.service
+    if service is None:
+        return None
+    resolution = _ServiceResolution(build, service, scope)
+    return {
+        "argv": resolution.words("argv", service.argv, ARGV_PLACEHOLDERS),
+        **({"option": resolution.words("option", service.option, OPTION_PLACEHOLDERS)} if service.option else {}),
+        **({"env": resolution.environment()} if service.env else {}),
+        "ready": resolution.request("ready", service.ready),
+        **({"stop": resolution.request("stop", service.stop)} if service.stop != StopRequest() else {}),
+    }
+
+
+class _ServiceResolution:
+    def __init__(self, build: Build, service: Service, scope: Scope) -> None:
+        self._build, self._service, self._scope, self._problems = build, service, scope, scope.problems
+
+    def words(self, name: str, nodes: Sequence[Any], placeholders: Sequence[str]) -> list[Json]:
+        words = self._scope.items(Seq(list(nodes), self._build.where))
+        self._check(name, words, placeholders)
+        if (misplaced := misplaced_placeholder([str(word) for word in words])) is not None:
+            node = next(word for word in words if misplaced in str(word))
+            self._refuse(name, node, f"`{misplaced}` stands for several words: give it as a word of its own")
+        return [str(word) for word in words]
+
+    def environment(self) -> dict[str, Json]:
+        variables = {name: self._scope.value(node) for name, node in self._service.env.items()}
+        variables = {name: value for name, value in variables.items() if is_value(value)}
+        self._check("env", list(variables.values()), LOCATIONS)
+        return {name: str(value) for name, value in variables.items()}
+
+    def request(self, name: str, model: Readiness | StopRequest) -> dict[str, Json]:
+        """Resolve `ready` or `stop`: one form, and a timeout."""
+        request: dict[str, Json] = {TIMEOUT: model.timeout} if model.timeout is not None else {}
+        for form, node in _forms(model).items():
+            path = f"{name}.{form}"
+            if form == "command":
+                request[form] = self.words(path, node, COMMAND_PLACEHOLDERS)
+                continue
+            value = self._scope.value(node)
+            self._check(path, [value], LOCATIONS)
+            text = request[form] = str(value)
+            if form == "port" and text != "{port}" and not (text.isdecimal() and 0 < int(text) < 1 << 16):
+                self._refuse(path, value, f"expected `{{port}}` or 1 to 65535, found `{text}`")
+        return request
+
+    def _refuse(self, name: str, node: Any, message: str) -> None:
+        where = node_location(node, self._build.where)
+        self._problems.add("wrong-setting", where, f"{self._owner(name)}: {message}", width=width(node))
+
+    def _check(self, name: str, words: Sequence[Any], placeholders: Sequence[str]) -> None:
+        check_placeholders(self._owner(name), words, self._build.where, placeholders, self._problems)
+
+    def _owner(self, name: str) -> str:
+        return f"build `{self._build.family}`: service `{name}`"
