@@ -1,5 +1,6 @@
 # Two commands matter: `make demo` runs the quickstart, `make test` everything that is checked.
 PYTHON ?=
+HALF ?=
 BIN = .venv/bin
 STAMP = .venv/.stepgrid
 SCHEMAS = specs/spec.schema.json specs/library.schema.json specs/site.schema.json
@@ -51,10 +52,10 @@ docs: $(STAMP) $(SCHEMAS)  # the site of docs/, in site/; it loads nothing from 
 	@echo "site/index.html"
 
 test: $(STAMP) $(SCHEMAS)  # beside `make lint`; more processes than two cores, as many tests wait for what they measure
-	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint
+	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint $(HALF)
 
 test-all: $(SCHEMAS) publishing  # with what is for a night: before a release
-	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint --hypothesis-profile nightly -m ''
+	@$(BIN)/python -m pytest --numprocesses 4 --dist loadfile --lint $(HALF) --hypothesis-profile nightly -m ''
 
 golden: $(STAMP)  # the exact texts in tests/golden, as they are now: look at the difference
 	@$(BIN)/python -m pytest -q --update-golden

@@ -16,6 +16,7 @@ from stepgrid.plan.assembly import compile_spec
 from stepgrid.plugins import registry
 from tests import needs, scheduler
 from tests.golden import OPTION, golden, is_compared
+from tests.halves import FIRST, SECOND, HalfRun
 from tests.lint_run import LintRun
 
 TESTS = Path(__file__).resolve().parent
@@ -41,13 +42,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--lint", action="store_true", help="run `make lint` beside the tests, and fail where it does")
+    parser.addoption(FIRST, type=Path, metavar="FILE", help="write there which tests were done (.ci/run)")
+    parser.addoption(SECOND, type=Path, metavar="FILE", help="leave out the tests that this file says were done")
     parser.addoption(
         OPTION, action="store_true", help="write the files of exact texts anew, by the tests that compare them"
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("lint") and not hasattr(config, "workerinput"):
+    target, source = config.getoption(FIRST), config.getoption(SECOND)
+    if target or source:
+        config.pluginmanager.register(HalfRun(target, source))
+    if config.getoption("lint") and not source and not hasattr(config, "workerinput"):
         config.pluginmanager.register(LintRun())
 
 
