@@ -41,6 +41,7 @@ scales:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("STEPGRID_SITE")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "checkout").mkdir()
     (tmp_path / "fast").mkdir()
     monkeypatch.chdir(tmp_path / "checkout")
@@ -145,7 +146,102 @@ def test_a_host_that_is_the_described_machine_is_no_other(monkeypatch: pytest.Mo
 def test_the_rest_of_a_site_file_is_no_part_of_an_identity(folder: Path) -> None:
     before = planned()
     Path("site.yaml").write_text("data: ../fast\ntools: {git: git2}\nmirrors: {'https://a/': /}\nnoise: leave\n")
+    assert host_plan.use_site_file("site.yaml") == []
     assert planned() == before
+
+
+# A site file that nobody named may have come with a stranger's checkout
+
+BUILT = """\
+title: t
+builds: {b: {engine: program, version: 1.0.0, source: {crate: thing, version: 1.0.0}, flags: {programs: x}}}
+steps: [{name: say, kind: command, argv: [x]}]
+"""
+
+
+@pytest.fixture
+def canary(folder: Path) -> Path:
+    """What the cargo of a checkout's site file writes."""
+    cargo = Path("cargo")
+    cargo.write_text(f"#!/bin/sh\necho ran >>{folder}/canary\nexit 1\n")
+    cargo.chmod(0o755)
+    Path("site.yaml").write_text("tools: {cargo: ./cargo}\n")
+    Path("a.yaml").write_text(BUILT)
+    return folder / "canary"
+
+
+COMMANDS = ("check", "lock", "outdated", "plan", "run")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_tools_of_a_file_that_nobody_named_are_not_started(command: str, canary: Path, capsys: Capture) -> None:
+    assert main([command, "a.yaml"]) == 1
+    said = capsys.readouterr().err
+    assert "site.yaml:1:1: error[file-outside]: the site file `site.yaml` has `tools`: it may have come with" in said
+    assert "at a terminal stepgrid asks once; `--site site.yaml` uses it, `--site ''` leaves it out" in said
+    assert not canary.exists()
+
+
+def test_a_named_file_is_used(canary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert main(["lock", "a.yaml", "--site", ""]) == 3
+    assert not canary.exists()
+    monkeypatch.delenv("STEPGRID_SITE")
+    assert main(["lock", "a.yaml", "--site", "site.yaml"]) == 3
+    assert canary.read_text().startswith("ran")
+    canary.unlink()
+    monkeypatch.setenv("STEPGRID_SITE", "site.yaml")
+    assert main(["lock", "a.yaml"]) == 3
+    assert canary.exists()
+
+
+def test_a_user_is_asked_once(folder: Path, canary: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    answers: list[str] = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda question: answers.pop(0))
+
+    def locked(*words: str) -> int:
+        answers[:] = words
+        monkeypatch.delenv("STEPGRID_SITE", raising=False)
+        status = main(["lock", "a.yaml"])
+        assert not answers, "every answer was asked for"
+        return status
+
+    assert locked("no") == 1
+    assert f"the site file site.yaml starts programs, opens folders or asks servers:\n  tools: cargo ({folder}" in (
+        capsys.readouterr().err
+    )
+    assert not canary.exists()
+    assert locked("yes") == 3
+    assert canary.exists()
+    assert (folder / "state/stepgrid").stat().st_mode & 0o777 == 0o700
+    assert locked() == 3, "the same entries are not asked about again"
+    with Path("site.yaml").open("a") as file:
+        file.write("noise: leave\n")
+    assert locked() == 3, "nor is what starts nothing"
+    with Path("site.yaml").open("a") as file:
+        file.write("roots: [/]\n")
+    assert locked("") == 1
+
+
+def test_a_file_that_starts_nothing_is_used_unless_it_is_another_user_s(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("site.yaml").write_text("data: ../fast\n")
+    assert host_plan.use_site_file(None) == []
+    monkeypatch.delenv("STEPGRID_SITE")
+    monkeypatch.setattr("os.geteuid", lambda: os.getuid() + 1)
+    (problem,) = host_plan.use_site_file(None)
+    assert problem.message.startswith("the site file `site.yaml` is another user's: it may have come with")
+
+
+def test_a_link_shows_no_line_of_what_it_leads_to(folder: Path, capsys: Capture) -> None:
+    secret = folder / "secret.yaml"
+    secret.write_text("token: p4ss\n")
+    Path("site.yaml").symlink_to(secret)
+    assert main(["check", "a.yaml"]) == 1
+    said = capsys.readouterr().err
+    assert f"error[file-outside]: the site file `site.yaml` is a link to `{secret}`" in said
+    assert "p4ss" not in said
 
 
 def test_another_machine_is_refused_before_anything_starts(capsys: Capture) -> None:

@@ -184,9 +184,16 @@ def quiet_plan(args: argparse.Namespace, spec: str | None = None) -> Plan:
 def use_site(args: argparse.Namespace) -> Sequence[Problem]:
     """Read the command's site file, once, and return its problems."""
     if "site_problems" not in args:
-        args.site_problems = host_plan.use_site_file(args.site)
+        args.site_problems = host_plan.use_site_file(args.site, _ask_about_site)
     problems: Sequence[Problem] = args.site_problems
     return problems
+
+
+def _ask_about_site(question: str) -> bool:
+    if not sys.stdin.isatty():
+        return False
+    print(question, file=sys.stderr)
+    return input("is it yours? use it from now on? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def spec_error(spec: str, problems: Sequence[Problem]) -> CommandError:

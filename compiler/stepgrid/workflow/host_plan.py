@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.host import files
 from stepgrid.language.files import digest, reuse_checksums
-from stepgrid.language.problems import Problem, Problems
+from stepgrid.language.problems import Location, Problem, Problems
 from stepgrid.language.site import VARIABLE, choose_site_file, current_site, read_site
 from stepgrid.language.sources import default_program
 from stepgrid.model.plan import Plan, PlannedBuild
@@ -79,17 +79,68 @@ def spec_name(spec: str) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_absolute() and path.is_relative_to(Path.cwd()) else str(path)
 
 
-def use_site_file(path: str | None) -> Sequence[Problem]:
+def use_site_file(path: str | None, agree: Callable[[str], bool] = lambda question: False) -> Sequence[Problem]:
     """Let this process, and all jobs that it starts, use a site file; return what is wrong with it.
 
-    A wrong one is not used at all, so that what else is wrong is found too."""
+    A wrong one is not used at all, so that what else is wrong is found too. `agree` asks the user about one that nobody
+    named: it may have come with a stranger's checkout."""
     problems = Problems()
-    chosen = choose_site_file(path)
-    if chosen is not None:
-        read_site(spec_name(chosen), problems)
+    chosen, is_named = choose_site_file(path), path is not None or VARIABLE in os.environ
+    if chosen is not None and (is_named or _is_here(spec_name(chosen), problems)):
+        site = read_site(spec_name(chosen), problems)
+        if not (is_named or problems.errors):
+            _check_agreement(site, agree, problems)
     if chosen is not None or path is not None:
         os.environ[VARIABLE] = "" if chosen is None or problems.errors else chosen
     return problems.items
+
+
+_SITE_HINT = "`--site {0}` uses it, `--site ''` leaves it out; STEPGRID_SITE names one for all commands"
+
+
+def _is_here(name: str, problems: Problems) -> bool:
+    """Report a link to another folder; no line of what it leads to is shown."""
+    real = os.path.realpath(name)
+    is_here = Path(real).parent == Path.cwd().resolve()
+    if not is_here:
+        message = f"the site file `{name}` is a link to `{real}`"
+        problems.add("file-outside", Location(name, 0, 0), message, _SITE_HINT.format(name))
+    return is_here
+
+
+def _check_agreement(site: Site, agree: Callable[[str], bool], problems: Problems) -> None:
+    """Ask once about a file of another user, and about each content of entries that a stranger could misuse."""
+    name = str(site.path)
+    # by these programs start, files are read, and passwords leave this host
+    risks = {
+        "tools": [f"{tool} ({path})" for tool, path in site.tools.items()],
+        "roots": site.roots,
+        "servers": [f"{server} ({entry.address})" for server, entry in site.servers.items()],
+    }
+    entries = {key: ", ".join(texts) for key, texts in risks.items() if texts}
+    content = (os.path.realpath(name), site.tools, site.roots, site.servers)
+    agreement = digest(repr(content).encode())  # without passwords
+    home = os.path.expanduser("~/.local/state")  # noqa: PTH111 - a user may have no home
+    agreements = Path(os.environ.get("XDG_STATE_HOME") or home, "stepgrid", "site-files")
+    try:
+        remembered = agreements.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        remembered = []
+    is_own = Path(name).stat().st_uid == os.geteuid()
+    if (is_own and not entries) or agreement in remembered:
+        return
+    lines = [f"  {key}: {texts}" for key, texts in entries.items()]
+    owner = "starts programs, opens folders or asks servers" if is_own else "is another user's"
+    question = "\n".join([f"the site file {name} {owner}{':' if lines else ''}", *lines])
+    if agree(question):
+        with suppress(OSError):  # a home that cannot be written: the question comes again
+            agreements.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            files.write_text(agreements, "".join(f"{line}\n" for line in (*remembered, agreement)))
+        return
+    reason = f"has {' and '.join(f'`{key}`' for key in entries)}" if is_own else "is another user's"
+    message = f"the site file `{name}` {reason}: it may have come with a stranger's checkout"
+    hint = f"at a terminal stepgrid asks once; {_SITE_HINT.format(name)}"
+    problems.add("file-outside", Location(name, 1, 1), message, hint)
 
 
 def store() -> Store:
