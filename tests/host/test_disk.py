@@ -88,6 +88,65 @@ def test_a_power_cut_loses_what_was_not_synced_and_nothing_else(tmp_path):
     assert not [*(tmp_path / "disk").iterdir()]
 
 
+UNMOUNTED = """
+import ctypes, os, subprocess
+from pathlib import Path
+from stepgrid.host.disk import NEW_MOUNTS, cut_power, power_disk
+from stepgrid.host.failure import StageError
+
+def run(*argv):
+    subprocess.run(argv, check=True)
+
+def refused(act):
+    try:
+        act()
+    except StageError as error:
+        print(error)
+
+def stage():
+    with power_disk(Path("data").absolute()) as data:
+        assert os.stat(data.parent).st_dev != outer
+        run("umount", "--lazy", str(data.parent))
+        OTHER
+        assert data.parent.is_mount() == IS_MOUNTED
+        assert os.major(os.stat(data.parent).st_dev) == 7, "never the file system of the host"
+        refused(lambda: cut_power(data))
+
+assert ctypes.CDLL(None).unshare(NEW_MOUNTS) == 0
+run("mount", "--make-rprivate", "/")
+with open("outer.ext4", "xb") as file:
+    file.truncate(256 << 20)
+run("mkfs.ext4", "-q", "-F", "outer.ext4")
+Path("outer").mkdir()
+run("mount", "-o", "loop", "outer.ext4", "outer")
+outer = os.stat("outer").st_dev
+assert os.major(outer) == 7, "what would be lost is a loop device"
+os.chdir("outer")
+refused(stage)
+with open("alive", "w") as file:  # EIO where it was shut down
+    file.write("yes")
+    os.fsync(file.fileno())
+os.chdir("..")
+run("umount", "outer")
+"""
+
+
+@needs("power disks")
+@pytest.mark.parametrize(("is_mounted", "other"), [(False, "pass"), (True, "run('mount', '--bind', '.', data.parent)")])
+def test_power_is_cut_of_no_disk_but_the_mounted_one(tmp_path, is_mounted, other):
+    """The program has unmounted it: what lies below, or is mounted in its place, is the file system of outputs/."""
+    script = UNMOUNTED.replace("OTHER", other).replace("IS_MOUNTED", str(is_mounted))
+    ran = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, env=environment()
+    )
+    assert ran.returncode == 0, ran.stderr
+    sentence = (
+        f"the disk whose power is to be cut is not mounted at {tmp_path}/outer/disk any more: a program of the stage "
+        "unmounted it, or mounted another one; the file system that is there was left alone"
+    )
+    assert ran.stdout.splitlines() == [sentence, sentence]
+
+
 def environment():
     return {**os.environ, "PYTHONPATH": str(Path(disk.__file__).parents[2])}
 

@@ -10,7 +10,7 @@ import shutil
 import struct
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -185,6 +185,7 @@ TOOLS = {"mkfs.ext4": "e2fsprogs", "mount": "mount", "umount": "mount"}  # with 
 SYS_ADMIN = 21  # the number of a capability
 NEW_MOUNTS = 0x20000  # CLONE_NEWNS
 SHUTDOWN, NO_FLUSH = 0x8004587D, 2  # FS_IOC_SHUTDOWN
+LOOP_STATUS, LOOP_STATUS_SIZE = 0x4C05, 232  # LOOP_GET_STATUS64: it begins with the device and inode of the file
 PATIENCE = 60.0  # seconds for those that look at the disk's files
 
 
@@ -219,14 +220,15 @@ def power_disk(data: Path) -> Iterator[Path]:
     _run(*MOUNT, str(image), str(point))
     try:
         yield point / data.name
+        os.close(_open_disk(point))
     finally:
-        _run("umount", "--lazy", str(point))
+        _refusal("umount", "--lazy", str(point))
 
 
 def cut_power(data: Path) -> None:
     """Lose what was not synced of a database on such a disk. Its engine has ended."""
     point = data.parent
-    folder = os.open(point, os.O_RDONLY)
+    folder = _open_disk(point)
     try:
         fcntl.ioctl(folder, SHUTDOWN, struct.pack("I", NO_FLUSH))
     finally:
@@ -237,6 +239,35 @@ def cut_power(data: Path) -> None:
     if reason:
         raise StageError(reason)
     _run(*MOUNT, str(point.with_name(IMAGE)), str(point))
+
+
+def _open_disk(point: Path) -> int:
+    """Open the disk, and refuse any other file system: below a disk that a program unmounted lies that of outputs/."""
+    folder = os.open(point, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        image = point.with_name(IMAGE).lstat()
+        if _backing_file(os.fstat(folder).st_dev) != (image.st_dev, image.st_ino):
+            raise StageError(
+                f"the disk whose power is to be cut is not mounted at {point} any more: a program of the stage "
+                "unmounted it, or mounted another one; the file system that is there was left alone"
+            )
+    except BaseException:
+        os.close(folder)
+        raise
+    return folder
+
+
+def _backing_file(number: int) -> tuple[int, int] | None:
+    """Ask the kernel for the file behind a loop device: its device and inode; None for other devices."""
+    uevent = sysfs.text(f"sys/dev/block/{os.major(number)}:{os.minor(number)}/uevent") or ""
+    name = re.search(r"^DEVNAME=(loop\d+)$", uevent, re.MULTILINE)
+    if name is None:
+        return None
+    with suppress(OSError), open(f"/dev/{name[1]}", "rb", buffering=0) as loop:  # noqa: PTH123 - beside an ioctl
+        if os.fstat(loop.fileno()).st_rdev == number:
+            device, inode = struct.unpack_from("QQ", fcntl.ioctl(loop, LOOP_STATUS, bytes(LOOP_STATUS_SIZE)))
+            return device, inode
+    return None
 
 
 def _run(*argv: str) -> None:
