@@ -91,3 +91,53 @@ def test_results_of_before_are_taken_over(lab: Lab) -> None:
     assert lab.results() == results
     shutil.rmtree(lab.folder / "outputs" / "results")  # and what is lost is measured again, under its id
     assert "3 stages" in execute(lab, "plan", "spec.yaml")
+
+
+REQUIRED = """\
+title: one program, whose pattern is misspelt
+builds: {mine: {engine: program, version: "1.0", source: {system: sh}, flags: {programs: sh}}}
+steps:
+  - name: get
+    kind: command
+    argv: [sh, -c, "echo $0 >> LOG; echo QPS 7$0", "{{ params.size }}"]
+    metrics: {qps: {pattern: 'PQS (\\d+)', required: true}}
+params: {size: 1}
+sweep: {size: {param: size, values: [1, 2, 3, 4]}}
+allow: {no-repeats: a test}
+hardware: {id: any}
+"""
+
+
+def test_a_misspelt_pattern_costs_two_stages_and_their_output_is_read_again(tmp_path: Path) -> None:
+    lab, log = Lab(tmp_path), tmp_path / "log"
+    lab.write(REQUIRED.replace("LOG", str(log)))
+    run = lab.run()
+    assert run.returncode == 3, run.stderr
+    assert len(log.read_text().split()) == 2, "the others are not measured"
+    assert (
+        "get: not measured, because 2 stages before it failed alike (metric `qps`: nothing in stdout or stderr matches "
+        "PQS (\\d+)): change what the spec looks for, and the next run reads their output again"
+    ) in run.stderr
+    measured = set(log.read_text().split())
+    lab.write(REQUIRED.replace("LOG", str(log)).replace("PQS", "QPS"))
+    run = lab.run()
+    assert run.returncode == 0, run.stderr
+    assert run.stderr.count(": read again from kept output, not measured") == 2
+    assert sorted(log.read_text().split()) == ["1", "2", "3", "4"], "each is measured once"
+    assert sorted(figures(lab, "qps")) == [71, 72, 73, 74]
+    assert len(lab.results()) == 4
+    assert len(measured) == 2
+    assert not [*(tmp_path / "outputs/results").glob("*/*/unread.json")]
+
+
+def test_output_that_was_changed_is_measured_again(tmp_path: Path) -> None:
+    lab, log = Lab(tmp_path), tmp_path / "log"
+    lab.write(REQUIRED.replace("LOG", str(log)).replace("[1, 2, 3, 4]", "[1, 2]"))
+    assert lab.run().returncode == 3
+    for path in (tmp_path / "outputs/attempts").glob("*/*/steps/*/stdout"):
+        path.write_text("QPS 99\n")
+    lab.write(REQUIRED.replace("LOG", str(log)).replace("[1, 2, 3, 4]", "[1, 2]").replace("PQS", "QPS"))
+    run = lab.run()
+    assert run.returncode == 0, run.stderr
+    assert sorted(figures(lab, "qps")) == [71, 72]
+    assert len(log.read_text().split()) == 4

@@ -31,7 +31,7 @@ from stepgrid.plan import plan_file
 from stepgrid.store import active_run, results
 from stepgrid.store.active_run import DiskFull, full_disk_sentence, with_reserve
 from stepgrid.store.attempts import write_failure
-from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, FAILURE_FILE, JOURNAL, RESULT_FILE, now
+from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, FAILURE_FILE, JOURNAL, RESULT_FILE, UNREAD_FILE, now
 from stepgrid.store.store import Store
 
 BEGUN = "begun"  # its first event; before it the attempt waits for the host
@@ -115,6 +115,7 @@ class Attempt:
         self._began = time.monotonic()  # the clock of the wall may be set meanwhile
         self._waited = 0.0
         self.steps: list[Mapping[str, Any]] = []
+        self.unread: StageError | None = None  # what is required, and was not found in the output of the last step
         self._record: dict[str, Any] = {
             "stage": job.stage.id,
             "attempt": self.folder.name,
@@ -158,7 +159,19 @@ class Attempt:
             file.write(line + "\n")
 
     def publish(self, status: str, reason: str | None = None) -> Path:
-        result = {
+        result, store = self._result(status, reason), self.job.store
+        try:
+            with_reserve(store, lambda: write_json(self.folder / RESULT_FILE, result))
+            return with_reserve(store, lambda: store.publish_result(self.job.stage.id, self.folder))
+        except DiskFull as full:
+            raise StageError(str(full)) from None
+
+    def keep_unread(self) -> None:
+        """Keep what would be the result, for a spec that reads the output in another way."""
+        write_json(self.folder / UNREAD_FILE, self._result(Status.DONE, None))
+
+    def _result(self, status: str, reason: str | None) -> Mapping[str, Any]:
+        return {
             "stage": self.job.stage.id,
             "attempt": self.folder.name,
             "status": status,
@@ -172,12 +185,6 @@ class Attempt:
             # last: who looks at many results reads their first bytes alone
             "files": results.result_checksums(self.folder),
         }
-        store = self.job.store
-        try:
-            with_reserve(store, lambda: write_json(self.folder / RESULT_FILE, result))
-            return with_reserve(store, lambda: store.publish_result(self.job.stage.id, self.folder))
-        except DiskFull as full:
-            raise StageError(str(full)) from None
 
     def fail(self, failure: StageError, status: str = Status.FAILED) -> None:
         with_reserve(self.job.store, lambda: write_failure(self.folder, self.job.stage.id, failure, status))

@@ -5,21 +5,26 @@ from __future__ import annotations
 import json
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepgrid.build.record import changed
 from stepgrid.host.disk import disk_full, is_disk_full, power_disk
 from stepgrid.host.facts import machine_difference
 from stepgrid.host.failure import StageError, UnsupportedError
+from stepgrid.host.files import read_json, write_json
 from stepgrid.host.locks import host_lock, host_lock_path, locked
 from stepgrid.host.noise import quiet
 from stepgrid.host.page_cache import set_up
 from stepgrid.host.processes.signals import Interrupted
 from stepgrid.host.speed import host_speed
+from stepgrid.model.plan import PlannedStage
 from stepgrid.model.status import BrokenRecord, Result, Status
+from stepgrid.plan import plan_file
+from stepgrid.plan.plan_file import outline
 from stepgrid.plugins.registry import power_setting
 from stepgrid.run import options
 from stepgrid.run.attempt import Attempt, Job, close_abandoned
@@ -28,11 +33,14 @@ from stepgrid.run.disk import learn, make_room
 from stepgrid.run.end_time import DeadlineError, skip_if_late
 from stepgrid.run.images import Start, distrusting, is_managed, keep, lacks_results, live_database, prepare
 from stepgrid.run.step import refuse_unknown_kinds
-from stepgrid.store.active_run import DiskFull
-from stepgrid.store.attempts import heartbeat
-from stepgrid.store.paths import RESULT_FILE
-from stepgrid.store.results import record_fault, result_fault, set_aside
+from stepgrid.store.active_run import DiskFull, read_run_record
+from stepgrid.store.attempts import heartbeat, read_failure
+from stepgrid.store.paths import FAILURE_FILE, RESULT_FILE, UNREAD_FILE, names_in
+from stepgrid.store.results import checksum_difference, is_sound_step, record_fault, result_fault, set_aside
 from stepgrid.store.stage_requests import pending_redo
+
+if TYPE_CHECKING:
+    from stepgrid.collect.step_figures import ResultFigures
 
 
 def run(job: Job) -> bool:
@@ -53,7 +61,7 @@ def run(job: Job) -> bool:
         if _has_result(job):  # an older one
             return True
         close_abandoned(job.store, job.stage.id)
-        return _attempt(job)
+        return _publish_unread(job) or _attempt(job)
 
 
 def _has_result(job: Job) -> bool:
@@ -76,6 +84,7 @@ def _set_broken_results_aside(job: Job) -> None:
 def _attempt(job: Job) -> bool:
     attempt = Attempt(job)
     try:
+        _refuse_likely_unread(job)
         with heartbeat(attempt.folder):
             return _measure_or_refuse(attempt) in (Status.DONE, Status.UNSUPPORTED)
     except StageError as failure:
@@ -135,17 +144,80 @@ def _measure(attempt: Attempt) -> None:
             learn(attempt, data, start)
             if lacks_results(attempt, job.stage):
                 _keep_image(attempt, data)
-        _keep_figures(attempt)
+        if attempt.unread:
+            attempt.keep_unread()
+            raise attempt.unread
+        _read_figures(attempt.folder, attempt.steps, job.stage)
         attempt.publish(Status.DONE)
 
 
-def _keep_figures(attempt: Attempt) -> None:
+def _read_figures(folder: Path, steps: Sequence[Mapping[str, Any]], stage: PlannedStage) -> ResultFigures:
     """Parse the output into the result's own figures; where they are missing, readers take the raw output."""
     from stepgrid.collect.step_figures import read_result
 
-    count = len(attempt.steps)
-    folders = [next(attempt.folder.glob(f"steps/{position}-*")) for position in range(count)]
-    read_result(Result(attempt.folder, steps=tuple(attempt.steps), folders=tuple(folders)), attempt.job.stage.steps)
+    folders = tuple(next(folder.glob(f"steps/{position}-*")) for position in range(len(steps)))
+    return read_result(Result(folder, steps=tuple(steps), folders=folders), stage.steps)[0]
+
+
+# Output in which something required was not found. No measurement mends a pattern: the output is kept whole, a changed
+# spec reads it again, and a run stops measuring where one stage after the other fails so.
+
+ENOUGH = 2  # stages that fail alike
+
+
+def _publish_unread(job: Job) -> bool:
+    """Publish the newest attempt whose output has what the spec asks for now."""
+    if pending_redo(job.store, job.stage.id):
+        return False
+    for folder in reversed(job.store.attempts(job.stage.id)):
+        record = read_json(folder / UNREAD_FILE)
+        if record and _is_readable(folder, record, job.stage):
+            write_json(folder / RESULT_FILE, record)
+            for name in (UNREAD_FILE, FAILURE_FILE):
+                (folder / name).unlink(missing_ok=True)
+            job.store.publish_result(job.stage.id, folder)
+            print(f"{job.stage.title}: read again from kept output, not measured", file=sys.stderr, flush=True)
+            return True
+    return False
+
+
+def _is_readable(folder: Path, record: Mapping[str, Any], stage: PlannedStage) -> bool:
+    steps, files = record.get("steps"), record.get("files")
+    if not isinstance(steps, list) or len(steps) != len(stage.steps) or not isinstance(files, dict):
+        return False
+    if not all(map(is_sound_step, steps)) or checksum_difference(folder, files):
+        return False
+    return not any(step.error for step in _read_figures(folder, steps, stage).steps)
+
+
+def _refuse_likely_unread(job: Job) -> None:
+    """Refuse where stages of this run failed because the output of such a step lacks something, and none has it."""
+    run, step = read_run_record(job.store), job.stage.steps[-1].name
+    if run is None or run.plan != job.plan:
+        return
+    plan = job.store.plan(job.plan)
+    stages = {stage.id for stage in outline(plan).stages}
+    failed = stages & names_in(job.store.attempts_of("_").parent)
+    failures = [failure for stage in failed if (failure := _unread_failure(job, stage, run.started.timestamp()))]
+    messages = Counter(failure.message for failure in failures if failure.step == step)
+    message, count = max(messages.items(), key=lambda item: item[1], default=("", 0))
+    if count < ENOUGH:
+        return
+    measured = sorted(stages & names_in(job.store.results_of("_").parent))
+    if not any(plan_file.stage(plan, stage).steps[-1].name == step for stage in measured):
+        raise StageError(
+            f"not measured, because {count} stages before it failed alike ({message}): change what the spec looks for, "
+            "and the next run reads their output again",
+            step,
+        )
+
+
+def _unread_failure(job: Job, stage: str, since: float) -> StageError | None:
+    for folder in reversed(job.store.attempts(stage)):
+        if (folder / UNREAD_FILE).is_file() and (folder / FAILURE_FILE).is_file():
+            is_of_run = (folder / FAILURE_FILE).stat().st_mtime >= since
+            return read_failure(folder) if is_of_run else None
+    return None
 
 
 def _make_database(attempt: Attempt, data: Path) -> Start:
@@ -167,7 +239,7 @@ def _quiet(attempt: Attempt, data: Path) -> Iterator[Mapping[str, Any]]:
     attempt.end_wait()
     job, site = attempt.job, attempt.job.site
     _refuse_other_hardware(attempt, data)
-    import stepgrid.collect.step_figures  # noqa: F401  # for _keep_figures
+    import stepgrid.collect.step_figures  # noqa: F401  # for _read_figures
 
     measured = any(step.measured for step in job.stage.steps)
     with quiet(job.store.data, site, host_lock_path(), measured, job.first) as noise:

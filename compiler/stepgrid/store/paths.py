@@ -19,6 +19,7 @@ BUILD_FILE, CATALOGUE_FILE, BUILD_LOG = "build.json", "catalogue.json", "build.l
 ATTEMPT_FILE, JOURNAL, FAILURE_FILE = "attempt.json", "journal.jsonl", "failure.json"
 # Files of a result: its record, and notes that come later: that it does not count, that it counts again, who signed it
 RESULT_FILE, RETRACTED, UNDONE, IMPORTED = "result.json", "retracted.json", "undone.json", "imported.json"
+UNREAD_FILE = "unread.json"  # of a failed attempt: its result, once what is required is found in its output
 # Files of an image; the database is in the folder `data`
 IMAGE_FILE, VERIFIED, USED, DATA = "image.json", "verified.json", "used", "data"
 # Files of a summary
