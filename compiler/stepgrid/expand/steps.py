@@ -77,7 +77,7 @@ def resolve(document: Document, defined: ResolvedDefinitions, problems: Problems
     by_name = {str(step.name): step for step in workload or () if step.name is not None}
     reader = _EntryReader(document, None if workload is None and name is not None else by_name, problems)
     entries = [reader.read(step, position) for position, step in enumerate(steps)]
-    _check_checkpoints([entry for entry in entries if isinstance(entry, Checkpoint)], problems)
+    _check_checkpoints(entries, problems)
     return [
         part for entry in entries for part in (_write_out(entry, problems) if isinstance(entry, StepEntry) else [entry])
     ]
@@ -91,9 +91,12 @@ def _report_no_steps(document: Document, problems: Problems) -> None:
         problems.add("no-steps", nodes.where, "the spec has no steps", "give `workload:` or `steps:`, or both")
 
 
-def _check_checkpoints(checkpoints: Sequence[Checkpoint], problems: Problems) -> None:
+def _check_checkpoints(entries: Sequence[StepEntry | Checkpoint], problems: Problems) -> None:
     seen_at: dict[str, Location] = {}
-    for name, _, where, _ in checkpoints:
+    if entries and isinstance(first := entries[0], Checkpoint) and first.name:  # else it could not be read
+        message = f"there is no step before checkpoint `{first.name}`: its database is empty, and no load is shared"
+        problems.add("checkpoint-empty", first.where, message, "put it after the step that loads", len(first.name))
+    for name, _, where, _ in (entry for entry in entries if isinstance(entry, Checkpoint)):
         if name in seen_at:
             message, hint = f"two checkpoints are named `{name}`", f"first at {seen_at[name]}"
             problems.add("defined-twice", where, message, hint, len(name))

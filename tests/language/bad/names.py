@@ -54,6 +54,17 @@ CASES: dict[str, Said] = {
             ),
         ],
     ),
+    "a checkpoint before the load": (
+        BASE.replace("steps:\n", "steps:\n  - {checkpoint: early}\n", 1),
+        [
+            (
+                "5:18",
+                "checkpoint-empty",
+                "there is no step before checkpoint `early`: its database is empty, and no load is shared",
+                "put it after the step that loads",
+            ),
+        ],
+    ),
     "two checkpoints of a name": (
         BASE.replace(
             ("loaded\n  - {name: readww, kind: db_bench, benchmarks: [readwhilewriting"),

@@ -13,7 +13,14 @@ def load(benchmark, more=""):
     return DRAINED.replace("fillseq", benchmark).replace("fresh: true", f"fresh: true{more}")
 
 
+UNUSED = "step `again` begins with an empty database, so the checkpoint before it shares nothing"
+AGAIN = [step("fillseq", "again", "fresh: true, duration: null"), "checkpoint: loaded", WHILE]
+
 FIRES = {
+    "checkpoint-unused": [
+        (spec("checkpoint: early", *AGAIN), UNUSED),
+        (spec("checkpoint: early", QUIESCE, *AGAIN), UNUSED),
+    ],
     "empty-database": [
         (spec(WHILE, load=""), "step `s` needs a loaded database: it is the first step, and does not set `fresh: true`"),
         (spec(OVERWRITE, load=""), "step `s` needs a loaded database: it is the first step, and does not set `fresh: true`"),
@@ -29,6 +36,11 @@ FIRES = {
 }  # fmt: skip
 
 QUIET = {
+    "checkpoint-unused": [
+        spec("checkpoint: loaded", WHILE),
+        spec(*AGAIN),
+        spec("checkpoint: loaded", WHILE, AGAIN[0]),  # what the checkpoint saves is read before
+    ],
     "empty-database": [
         spec(WHILE),
         spec(step("fillseq", "l", "fresh: true"), WHILE, load=""),

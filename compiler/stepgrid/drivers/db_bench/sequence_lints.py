@@ -71,6 +71,20 @@ def _empty_databases(subject: Subject) -> Iterator[Finding]:
         yield Finding(subject.places.of_step(name, None), message, hint, positions)
 
 
+def _unused_checkpoints(subject: Subject) -> Iterator[Finding]:
+    """Find steps that throw away the database of the checkpoint before them."""
+    cells: dict[str, set[int]] = defaultdict(set)
+    for position, cell in enumerate(subject.cells):
+        for segment in cell.segments[1:]:
+            first = next((step for step in segment.steps if step.head.kind != QUIESCE), None)
+            if first is not None and first.head.kind == DB_BENCH and first.settings.values.get("fresh"):
+                cells[first.head.name].add(position)
+    for name, positions in cells.items():
+        message = f"step `{name}` begins with an empty database, so the checkpoint before it shares nothing"
+        hint = f"put the checkpoint after `{name}`, or remove it"
+        yield Finding(subject.places.of_step(name, None), message, hint, positions)
+
+
 class _Step(NamedTuple):
     """A resolved step as `keyspace` reads it."""
 
@@ -247,6 +261,7 @@ def _builds_without(subject: Subject, option: str) -> Sequence[tuple[Release, Bu
 RULES = (
     Rule("load-not-drained", "measuring begins in the compaction debt of the load", _undrained_loads),
     Rule("empty-database", "a first step that needs a loaded database", _empty_databases),
+    Rule("checkpoint-unused", "a checkpoint before the load", _unused_checkpoints),
     Rule("keys-not-loaded", "a step that looks up keys that were not loaded", _missing_keys),
     Rule("cached-does-not-fit", "data called cached that is larger than the cache",
          _check_labels("cached", {_CACHED: _larger_than_cache, _CACHED_BY_SYSTEM: _larger_than_memory},
