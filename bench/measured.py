@@ -15,9 +15,9 @@ from stepgrid.collect.step_figures import read_result
 from stepgrid.model.plan import PlannedStage
 from stepgrid.model.status import Result
 from stepgrid.store import results
+from stepgrid.store.plans import Request
 from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.workflow import remaining_work, run_request
-from stepgrid.workflow.plan_cache import Request
 
 ATTEMPT = "20260101T000000.000000Z"
 TIMES = {"started": "2026-01-01T00:00:00+00:00", "ended": "2026-01-01T00:00:05+00:00"}

@@ -27,9 +27,9 @@ sys.path.insert(0, str(ROOT))
 
 from bench.synthetic import Results  # noqa: E402  # the checkout's own
 from stepgrid.model.plan import Plan  # noqa: E402
+from stepgrid.store.plans import Request  # noqa: E402
 from stepgrid.store.store import Store  # noqa: E402
 from stepgrid.workflow import remaining_work, run_request  # noqa: E402
-from stepgrid.workflow.plan_cache import Request  # noqa: E402
 
 SPEC = """\
 title: made-up results

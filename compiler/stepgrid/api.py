@@ -10,8 +10,8 @@ from stepgrid.collect.query import NoTables, create_views
 from stepgrid.language.problems import Problem, SpecError
 from stepgrid.model.plan import Plan
 from stepgrid.pipeline import compile_spec
+from stepgrid.store.plans import Request
 from stepgrid.workflow import host_plan
-from stepgrid.workflow.plan_cache import Request
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation

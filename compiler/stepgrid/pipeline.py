@@ -18,8 +18,8 @@ from stepgrid.errors import FINE, USAGE
 if TYPE_CHECKING:
     from stepgrid.language.problems import Problems
     from stepgrid.model.plan import Plan
+    from stepgrid.store.plans import Request
     from stepgrid.store.store import Store
-    from stepgrid.workflow.plan_cache import Request
     from stepgrid.workflow.remaining_work import RemainingWork
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from stepgrid.build.job import make
 from stepgrid.cli import main
+from stepgrid.store.plans import Request
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, plan_cache
 from tests.build.repository import Repository
@@ -89,7 +90,7 @@ def test_a_build_that_is_made_again_is_of_what_is_held(origin: Repository) -> No
 
 def test_a_plan_is_not_remembered_past_the_build_that_it_found(origin: Repository) -> None:
     main(["lock", "a.yaml"])
-    request, store = plan_cache.Request("a.yaml"), Store()
+    request, store = Request("a.yaml"), Store()
     build = plan_cache.load_or_compile(store, request)[0].builds[0].id
     assert plan_cache.load_or_compile(store, request)[0].builds[0].id == build
     shutil.rmtree(store.build(build))

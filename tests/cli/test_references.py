@@ -16,9 +16,9 @@ from stepgrid.model.plan import Plan
 from stepgrid.plan import plan_file
 from stepgrid.plan.assembly import compile_spec
 from stepgrid.store import plans
+from stepgrid.store.plans import Request
 from stepgrid.store.store import Store
 from stepgrid.workflow import plan_cache
-from stepgrid.workflow.plan_cache import Request
 from tests.cli.samples import SPEC
 
 SCALED = SPEC + "scales: {smoke: {params: {keys: 1k}}}\n"

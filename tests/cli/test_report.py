@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from stepgrid.cli import main
+from stepgrid.model.plan import Plan
+from stepgrid.store.plans import Request
 from stepgrid.store.store import Store
+from stepgrid.workflow.plan_cache import load_or_compile
 from tests.cli.samples import SPEC
 from tests.cli.test_plan import kept
 from tests.summarize.synthetic import BENCHMARK, report, stdout
@@ -32,9 +35,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def put(rates: dict[str, float]) -> None:
+def put(rates: dict[str, float], plan: Plan | None = None) -> None:
     """A result for every stage."""
-    plan, store = kept(), Store(Path("outputs"))
+    plan, store = plan or kept(), Store(Path("outputs"))
     threads = {repeat.stages[-1]: cell.labels["threads"] for cell in plan.cells for repeat in cell.repeats}
     for stage in plan.stages:
         attempt = store.new_attempt(stage.id)
@@ -94,6 +97,28 @@ def test_the_brief_is_what_a_run_ends_with(capsys: Capture) -> None:
     assert lines[-1] == "  next         stepgrid run a.yaml --set repeat=3"
     assert len(lines) <= 18
     assert out(capsys, "--brief") == text
+
+
+@pytest.mark.parametrize(
+    ("narrowing", "command"),
+    [
+        (["--set", "params.keys=2M"], "stepgrid run a.yaml --set params.keys=2M --set repeat=3"),
+        (["--only", "threads == 1"], "stepgrid run a.yaml --only 'threads == 1' --set repeat=3"),
+        (["--set", "params.keys=2M", "--set", "repeat=2"], "stepgrid run a.yaml --set params.keys=2M --set repeat=4"),
+    ],
+)
+def test_offered_commands_repeat_the_words_of_the_request(capsys: Capture, narrowing: list[str], command: str) -> None:
+    request = Request("a.yaml", None, *narrowed(narrowing))
+    plan = load_or_compile(Store(), request)[0]
+    put(RATES, plan)
+    lines = out(capsys, *narrowing).splitlines()
+    assert lines[-1] == f"  next         {command}"
+
+
+def narrowed(words: list[str]) -> tuple[str | None, tuple[str, ...]]:
+    pairs = list(zip(words[::2], words[1::2], strict=True))
+    only = next((value for name, value in pairs if name == "--only"), None)
+    return only, tuple(value for name, value in pairs if name == "--set")
 
 
 def test_the_whole_report_is_the_summary(capsys: Capture) -> None:

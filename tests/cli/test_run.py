@@ -10,13 +10,14 @@ from snakemake.cli import parse_config
 
 from stepgrid.cli import main, run
 from stepgrid.host.locks import host_lock
-from stepgrid.workflow import plan_cache, run_request
+from stepgrid.store.plans import Request
+from stepgrid.workflow import run_request
 
 
 @pytest.mark.parametrize("only", ["build == 'rocksdb-7.8.3'", '"a" == cache', "cache == 'a: #b'", "threads > 1"])
 def test_an_expression_reaches_the_run_as_it_was_written(only: str) -> None:
     config = parse_config(run.config_words({"spec": "s.yaml", "only": only, "set": ["params.x='1'"]}))
-    assert run_request.plan_request(config) == plan_cache.Request("s.yaml", None, only, ("params.x='1'",))
+    assert run_request.plan_request(config) == Request("s.yaml", None, only, ("params.x='1'",))
 
 
 def test_until_something_that_is_neither_a_time_nor_a_rule(capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ from stepgrid.model.plan import Plan
 from stepgrid.model.site import Site
 from stepgrid.run.images import live_database
 from stepgrid.store import trash
+from stepgrid.store.plans import Request
 from stepgrid.store.store import Store
 from stepgrid.store.trash import NeededNames, list_entries, unreferenced_entries
 from stepgrid.workflow import host_plan, plan_cache, run_request
@@ -268,7 +269,7 @@ def test_one_that_it_is_contradicts_nothing() -> None:
 
 
 def test_a_plan_that_is_remembered_depends_on_what_of_the_site_file_changes_it(folder: Path) -> None:
-    store, request = Store(), plan_cache.Request("a.yaml")
+    store, request = Store(), Request("a.yaml")
     host_plan.use_site_file(None)
     run_request.remaining_work(plan_cache.load_or_compile(store, request)[0], store)
     assert plan_cache.find(store, request) is not None

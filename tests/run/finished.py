@@ -8,9 +8,9 @@ from pathlib import Path
 
 from stepgrid.host.files import write_json
 from stepgrid.model.plan import Plan, PlannedStage
+from stepgrid.store.plans import Request
 from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.workflow import run_request
-from stepgrid.workflow.plan_cache import Request
 
 LIBRARY = "define: {options: {small: {options: {cache_size: 1MiB}}}}\n"
 SPEC = """\

@@ -17,10 +17,10 @@ from stepgrid.cli import main
 from stepgrid.model.plan import Plan
 from stepgrid.plan import assembly
 from stepgrid.store import plans
+from stepgrid.store.plans import Request
 from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.workflow import host_plan, plan_cache, run_request
 from stepgrid.workflow.host_plan import ALL_WARNINGS
-from stepgrid.workflow.plan_cache import Request
 from tests.run import finished
 
 Measured: TypeAlias = tuple[Store, Plan]

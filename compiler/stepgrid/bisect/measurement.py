@@ -20,6 +20,7 @@ from stepgrid.model.plan import BUILD, Plan
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
 from stepgrid.plan.report_check import ClaimError
+from stepgrid.store import plans
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store
 from stepgrid.summarize.claims import ratios_by_load
@@ -128,7 +129,7 @@ class Measurement:
     def _compile(self, decision: Measure) -> tuple[Plan, str]:
         key = self._sets(decision)
         if key not in self._plans:
-            request = plan_cache.Request(self.request.spec, self.request.scale, self.request.only, key)
+            request = plans.Request(self.request.spec, self.request.scale, self.request.only, key)
             try:
                 self._plans[key] = plan_cache.load_or_compile(self.store, request)
             except SpecError as error:

@@ -21,6 +21,7 @@ from stepgrid.cli.spec_arguments import (
     quiet_plan,
     select_cell,
     select_cells,
+    spec_request,
 )
 from stepgrid.collect import query
 from stepgrid.collect.counts import profiled_cpu
@@ -74,7 +75,8 @@ def run_counters(args: argparse.Namespace) -> int:
 def _counter_tables(args: argparse.Namespace, plan: Plan, cells: Sequence[PlannedCell]) -> Iterator[str]:
     folder = host_plan.store().tables(plan.digest)
     if not (folder / STEPS_TABLE).is_file():
-        raise CommandError(f"{args.spec} has no tables yet: `stepgrid run {args.spec}` makes them")
+        words = shlex.join(spec_request(args).words(args.site))
+        raise CommandError(f"{args.spec} has no tables yet: `stepgrid run {words}` makes them")
     probes = query.counter_places(folder)
     for probe in args.probe:
         if probe not in probes:

@@ -28,12 +28,11 @@ from stepgrid.plan.plan_file import DAMAGED
 from stepgrid.store import plans, trash
 from stepgrid.store.images import Image, evict_image, last_use, list_images, read_image_record
 from stepgrid.store.paths import folder_bytes
-from stepgrid.store.plans import StoredPlan
+from stepgrid.store.plans import Request, StoredPlan, StoredRequest, requests
 from stepgrid.store.store import Store
 from stepgrid.store.trash import KINDS, Entry, NeededNames, UnmovedPath, list_entries, unreferenced_entries
 from stepgrid.summarize.formats import aligned
 from stepgrid.workflow import host_plan
-from stepgrid.workflow.plan_cache import Request, StoredRequest, requests
 
 SPECS = "specs/**/*.yaml"
 EVERY_IMAGE = "all"

@@ -23,8 +23,8 @@ from stepgrid.model.plan import Plan, PlannedCell
 from stepgrid.model.status import StatusWord
 from stepgrid.model.units import UnitError, quantity
 from stepgrid.plan import actions
+from stepgrid.store.plans import Request
 from stepgrid.workflow import host_plan
-from stepgrid.workflow.plan_cache import Request
 
 SPEC_HELP = "a spec file, such as specs/quickstart.yaml"
 RESULTS_HELP = "a spec, a plan (`stepgrid plans`), either with @DATE, or a file that `stepgrid export` wrote"

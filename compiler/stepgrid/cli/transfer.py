@@ -21,10 +21,10 @@ from stepgrid.model.units import counted, size
 from stepgrid.pipeline import collect, compile_spec, summarize
 from stepgrid.plugins.importer import FolderError
 from stepgrid.plugins.registry import IMPORTERS
+from stepgrid.store.plans import Request
 from stepgrid.store.store import Store, SummaryFiles
 from stepgrid.transfer import bundle, published, results, shared_folder
 from stepgrid.workflow import host_plan
-from stepgrid.workflow.plan_cache import Request
 
 SHOWN_VARIABLES = 8
 SKIP_HINT = "`--skip-unknown` imports the rest, and the report says what was left out"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stepgrid.host.files import make_folder, read_bytes, read_json, write_text
-from stepgrid.language.files import record_file
+from stepgrid.language.files import digest, record_file
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import Header, Plan, PlannedStage
 from stepgrid.plan import plan_file
@@ -301,3 +301,55 @@ def read_input(path: Path) -> bytes | None:
         text = None
     record_file(str(path), text)
     return text
+
+
+# Requests: the words that a plan was made for
+
+
+class Request(NamedTuple):
+    spec: str
+    scale: str | None = None
+    only: str | None = None
+    sets: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        return digest(json.dumps(self).encode())[:20]
+
+    def words(self, site: str | None = None) -> list[str]:
+        """Return the words of a command line for the same spec, scale, cells and values."""
+        options = {"--scale": self.scale, "--only": self.only, "--site": site}
+        words = [word for name, value in options.items() if value is not None for word in (name, value)]
+        return [self.spec, *words, *(word for text in self.sets for word in ("--set", text))]
+
+
+class StoredRequest(NamedTuple):
+    key: str
+    plan: str  # the digest
+    request: Request | None  # None: an older version stored its key alone
+
+
+def requests(store: Store) -> Iterator[StoredRequest]:
+    """List all requests that were ever run here."""
+    for path in sorted(store.request_note("_").parent.glob("[!.]*.json")):
+        record = read_json(path)
+        with suppress(KeyError, IndexError, ValueError, TypeError):
+            request = None
+            if record.get("request") is not None:
+                spec, scale, only, sets = record["request"]
+                request = Request(spec, scale, only, tuple(sets))
+            yield StoredRequest(path.stem, str(record["plan"][0]), request)
+
+
+def newest_request(store: Store, plan: Plan | Header) -> Request | None:
+    """Return the last request that came to a plan; None for plans that came here with results."""
+    asked = [stored for stored in requests(store) if stored.plan == plan.digest]
+    keys = sorted(asked, key=lambda stored: _modification_time(store.request_note(stored.key)))
+    return next((stored.request for stored in reversed(keys) if stored.request), None)
+
+
+def _modification_time(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # removed in the meantime
+        return 0.0

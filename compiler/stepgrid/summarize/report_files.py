@@ -6,6 +6,7 @@ import hashlib
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from stepgrid.model.units import counted
 from stepgrid.plan import plan_file
 from stepgrid.store import plans, stage_requests
 from stepgrid.store.paths import BUILD_FILE, STEPS_TABLE, SUMMARY_BRIEF
-from stepgrid.store.plans import EarlierPlan
+from stepgrid.store.plans import EarlierPlan, newest_request
 from stepgrid.store.store import Store, SummaryFiles, revision
 from stepgrid.summarize import html_page, summary_text
 from stepgrid.summarize.comparisons.decisions import LoadCosts, load_costs
@@ -58,7 +59,8 @@ def read_report(store: Store, plan: str) -> Report:
     header = plan_file.read_header(store.plan(plan))
     tables = tables_reader.load(store.tables(plan), [axis.name for axis in header.axes])
     costs = load_costs(store, header) if header.until and header.until.within is not None else LoadCosts()
-    return make_report(header, tables, costs, links=EarlierPlan(store.plan(plan), header).links)
+    report = make_report(header, tables, costs, links=EarlierPlan(store.plan(plan), header).links)
+    return replace(report, setup=replace(report.setup, request=newest_request(store, header)))
 
 
 def write_stamped(store: Store, plan: str) -> Report:

@@ -32,7 +32,7 @@ from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Event
 from stepgrid.summarize.findings import DOT, ArmCase, arms
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.setup import Setup, days_text, spec_words
+from stepgrid.summarize.setup import Setup, days_text, request_of, spec_words
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import ONE_LOAD, UNDECIDED
@@ -297,6 +297,7 @@ def _departure(case: Case, comparison: Comparison) -> float:
 # Next steps, as commands to paste
 
 COST = "; `stepgrid plan` in place of `stepgrid run` says how long it takes"
+REPEAT = "repeat="  # how a value of --set begins that says how many loads there are
 USUAL_LOADS = 3  # loads that give verdicts, as a rule
 
 
@@ -315,7 +316,7 @@ def next_steps(report: Report) -> list[NextStep]:
         steps += _more_loads(report, spec)
         if setup.scale:
             unscaled = f"the whole: sizes and durations of the spec, not of {setup.scale}"
-            steps.append((f"run {shlex.quote(setup.spec)}", unscaled))
+            steps.append((f"run {shlex.join(request_of(setup)._replace(scale=None).words())}", unscaled))
         if disturbed := sum("warning" in result for result in report.data.facts.get("noise", {}).values()):
             again = f"marks the {counted(disturbed, 'disturbed stage')}; the next `run` measures their loads again"
             steps.append((f"doctor {spec}", "checks this host for noise and shows how to fix it"))
@@ -329,10 +330,13 @@ def next_steps(report: Report) -> list[NextStep]:
 
 def _more_loads(report: Report, spec: str) -> Iterator[tuple[str, str]]:
     outcomes, loads = words(report), report.setup.loads[1]
+    request = request_of(report.setup)
+    sets = tuple(text for text in request.sets if not text.startswith(REPEAT))
+    run = f"run {shlex.join(request._replace(sets=sets).words())} --set {REPEAT}"
     is_undecided = any(claim.result == UNDECIDED for claim in report.comparisons.claims)
     if loads < USUAL_LOADS and (ONE_LOAD in outcomes or is_undecided):
         why = f"{USUAL_LOADS} loads of each cell: one gives no verdict, two seldom do{COST}"
-        yield f"run {spec} --set repeat={USUAL_LOADS}", why
+        yield f"{run}{USUAL_LOADS}", why
     elif report.setup.until:
         return
     elif UNDECIDED in outcomes and ((wanted := verdicts.needed_loads(_wide_intervals(report))) or MOST_LOADS) > loads:
@@ -340,10 +344,10 @@ def _more_loads(report: Report, spec: str) -> Iterator[tuple[str, str]]:
             yield f"plan {spec} --budget 2h", "which loads, runs and durations would tell most in two hours"
         else:
             goal = f"enough to see {percent(DIFFERENCE)} at half of the undecided points"
-            yield f"run {spec} --set repeat={wanted}", f"{goal}; nothing is measured twice{COST}"
+            yield f"{run}{wanted}", f"{goal}; nothing is measured twice{COST}"
     elif is_undecided or not report.notes.coverage.incomplete:
         gain = "intervals narrow" if is_undecided else "intervals are a third narrower"
-        yield f"run {spec} --set repeat={2 * loads}", f"twice the loads: {gain}, nothing is measured twice{COST}"
+        yield f"{run}{2 * loads}", f"twice the loads: {gain}, nothing is measured twice{COST}"
 
 
 # On what it was measured

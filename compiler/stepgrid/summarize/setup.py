@@ -24,6 +24,7 @@ from stepgrid.plan.difference import Input, Link, differences, yaml_text
 from stepgrid.plugins import registry
 from stepgrid.plugins.registry import PluginError
 from stepgrid.plugins.settings import Quantity
+from stepgrid.store.plans import Request
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.comparisons.comparison_axes import Section
@@ -65,6 +66,7 @@ class Setup:
     steps: tuple[StepSettings, ...] = ()
     plans: Facts = field(default_factory=dict)  # of statements, by run
     engines: Mapping[str, str] = field(default_factory=dict)  # by build
+    request: Request | None = None  # that it was run by, where it was run here
 
     @property
     def metric(self) -> ComparedMetric:
@@ -564,6 +566,10 @@ def dropped_options(sections: Collection[Section], facts: Facts) -> list[str]:
 
 
 def spec_words(setup: Setup) -> str:
-    """Return the words that name spec and scale on a command line."""
-    spec = setup.plan if is_imported(setup.spec) else setup.spec
-    return shlex.join([spec, *(["--scale", setup.scale] if setup.scale else [])])
+    """Return the words of a command line that name spec, scale, cells and values."""
+    return shlex.join(request_of(setup).words())
+
+
+def request_of(setup: Setup) -> Request:
+    """Return the request that a report answers: of a plan that came here with results, its spec and scale."""
+    return setup.request or Request(setup.plan if is_imported(setup.spec) else setup.spec, setup.scale)

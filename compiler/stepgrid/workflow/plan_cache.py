@@ -15,7 +15,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stepgrid.host import files
 from stepgrid.host.disk import missing_for_power_cut
 from stepgrid.language.files import TreeRecord, digest, is_unchanged, record_inputs
 from stepgrid.language.problems import Problems, format_problems
@@ -25,38 +24,16 @@ from stepgrid.package import PACKAGE, TEMPLATES
 from stepgrid.plan import plan_file
 from stepgrid.plan.plan_file import DAMAGED, is_intact
 from stepgrid.plugins.registry import COLLECTORS, DRIVERS, ENGINES, LAYOUTS, foreign_packages
+from stepgrid.store.plans import Request
 from stepgrid.store.store import Store, write_note
 from stepgrid.workflow import host_plan
 
 LIBRARIES = ("jinja2", "pydantic", "pydantic_core", "ruamel.yaml")  # that take part in what a spec means
 
 
-class Request(NamedTuple):
-    spec: str
-    scale: str | None = None
-    only: str | None = None
-    sets: tuple[str, ...] = ()
-
-    @property
-    def key(self) -> str:
-        return digest(json.dumps(self).encode())[:20]
-
-    def words(self, site: str | None = None) -> list[str]:
-        """Return the words of a command line for the same spec, scale, cells and values."""
-        options = {"--scale": self.scale, "--only": self.only, "--site": site}
-        words = [word for name, value in options.items() if value is not None for word in (name, value)]
-        return [self.spec, *words, *(word for text in self.sets for word in ("--set", text))]
-
-
 class CachedPlan(NamedTuple):
     plan: str  # the digest
     warnings: str  # of the compilation, as text
-
-
-class StoredRequest(NamedTuple):
-    key: str
-    plan: str  # the digest
-    request: Request | None  # None: an older version stored its key alone
 
 
 def find(store: Store, request: Request) -> CachedPlan | None:
@@ -71,18 +48,6 @@ def find(store: Store, request: Request) -> CachedPlan | None:
     except (OSError, ValueError, KeyError, TypeError):
         pass  # there is none, or it is another version's
     return None
-
-
-def requests(store: Store) -> Iterator[StoredRequest]:
-    """List all requests that were ever run here."""
-    for path in sorted(store.request_note("_").parent.glob("[!.]*.json")):
-        record = files.read_json(path)
-        with suppress(KeyError, IndexError, ValueError, TypeError):
-            request = None
-            if record.get("request") is not None:
-                spec, scale, only, sets = record["request"]
-                request = Request(spec, scale, only, tuple(sets))
-            yield StoredRequest(path.stem, str(record["plan"][0]), request)
 
 
 def load_or_compile(store: Store, request: Request, is_stored: bool = True) -> tuple[Plan, str]:

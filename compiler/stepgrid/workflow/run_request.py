@@ -26,9 +26,9 @@ from stepgrid.plugins import registry
 from stepgrid.plugins.engine import DeclaredBuilds
 from stepgrid.run import end_time
 from stepgrid.store.active_run import disk_refusal, full_disk_sentence, is_full_disk_error
+from stepgrid.store.plans import Request
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan, plan_cache
-from stepgrid.workflow.plan_cache import Request
 from stepgrid.workflow.remaining_work import RemainingWork, remaining_work
 
 STAND_IN = (
