@@ -343,9 +343,9 @@ def requests(store: Store) -> Iterator[StoredRequest]:
 
 def newest_request(store: Store, plan: Plan | Header) -> Request | None:
     """Return the last request that came to a plan; None for plans that came here with results."""
-    asked = [stored for stored in requests(store) if stored.plan == plan.digest]
-    keys = sorted(asked, key=lambda stored: _modification_time(store.request_note(stored.key)))
-    return next((stored.request for stored in reversed(keys) if stored.request), None)
+    notes = [stored for stored in requests(store) if stored.plan == plan.digest and stored.request]
+    newest = max(notes, key=lambda stored: _modification_time(store.request_note(stored.key)), default=None)
+    return newest.request if newest else None
 
 
 def _modification_time(path: Path) -> float:
