@@ -23,10 +23,11 @@ from bench.why_cases import EXTRA, SLOW, Case  # noqa: E402
 from stepgrid.model import units  # noqa: E402
 from stepgrid.plan import plan_file  # noqa: E402
 from stepgrid.store.store import Store  # noqa: E402
-from stepgrid.summarize.causes import counter_changes, why  # noqa: E402
+from stepgrid.summarize.changes import counter_changes  # noqa: E402
 from stepgrid.summarize.report import Report  # noqa: E402
 from stepgrid.summarize.report_files import read_report  # noqa: E402
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES  # noqa: E402
+from stepgrid.summarize.why import why  # noqa: E402
 
 FIFTH = 0.2
 
@@ -106,7 +107,7 @@ def said(report: Report) -> Iterator[tuple[str, Sequence[str]]]:
                 arm = ", ".join(map(str, case.arm))
                 counters = report.data.details.counters([*case.point.places, *case.base.places])
                 causes = [
-                    *why(comparison, case, report.setup, counters),
+                    *why(comparison, case, report.setup, report.data.details, counters),
                     *counter_changes(counters, case.point, case.base),
                 ]
                 yield f"{case.row.step}, {arm}: {entry.ratio:.2f} {between} {entry.verdict}", causes

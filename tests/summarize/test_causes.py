@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
 
-from stepgrid.summarize.causes import (
-    ArmCause,
-    causes,
-    causes_by_arm,
-    chain_text,
-    counter_changes,
-)
+from stepgrid.summarize.causes import causes
+from stepgrid.summarize.changes import counter_changes
+from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.why import ArmCause, causes_by_arm, chain_text
 from tests.summarize import made
 
-# Figures of a read as a quiet host has them: 10 microseconds, half of them CPU.
+# Figures of a read on a host that others use, too: 10 microseconds, half of them CPU, 3 waiting for a processor.
 USUAL: dict[str, Any] = {
     "qps": 100_000.0, "avg_us": 10.0, "cpu_us_per_op": 5.0, "context_switches_per_op": 0.03,
     "block_cache_hit_pct": 99.5, "reads_per_op": 0.01, "device_read_await_ms": 0.1, "writes_per_op": 0.001,
-    "device_write_await_ms": 0.5, "stall_pct": 0.0, "context_switches_per_s": 3_000.0, "pressure_io_pct": 0.0,
-    "host_cpu_idle_pct": 50.0, "operations": 1_000_000.0, "write_kb_per_op": 0.01, "process_write_bytes": 10_000_000.0,
+    "device_write_await_ms": 0.5, "stall_pct": 0.0, "context_switches_per_s": 3_000.0, "host_cpu_idle_pct": 0.0,
+    "operations": 1_000_000.0, "write_kb_per_op": 0.01, "process_write_bytes": 10_000_000.0,
+    "page_faults_per_op": 0.001,
+}  # fmt: skip
+WAITS: dict[str, Any] = {
+    "run_delay_us_per_op": 3.0, "disk_wait_us_per_op": 1.0, "lock_wait_us_per_op": 0.5, "timer_wait_us_per_op": 0.0,
+    "peer_wait_us_per_op": 0.5, "other_wait_us_per_op": 0.0,
 }  # fmt: skip
 
 
-def point(name: str, **figures: float) -> Point:
+def point(name: str, noise: Sequence[float] = (1.0, 1.0, 1.0), /, **figures: float) -> Point:
+    """`noise`: factors of the times of each load."""
     known = {**USUAL, **figures}
-    return made.point(*(made.run(name, load, known["qps"], **{key: known[key] for key in known if key != "qps"})
-                        for load in range(3)))  # fmt: skip
+    return made.point(
+        *(
+            made.run(
+                name,
+                load,
+                known["qps"] / factor,
+                **{key: known[key] * (factor if "us" in key else 1) for key in known if key != "qps"},
+            )
+            for load, factor in enumerate(noise)
+        )
+    )
 
 
 def texts(arm: Point, base: Point) -> list[str]:
@@ -37,61 +50,44 @@ def texts(arm: Point, base: Point) -> list[str]:
 
 
 def why(**figures: float) -> list[str]:
-    return texts(point("arm", **figures), point("base"))
+    """Explain an arm by the waits of its threads."""
+    return texts(point("arm", **{**WAITS, **figures}), point("base", **WAITS))
 
 
 FIRST: dict[str, tuple[dict[str, float], str]] = {
     "a smaller cache, whose misses cost CPU and reads": (
-        {"qps": 14_000, "avg_us": 70, "block_cache_hit_pct": 10.5, "cpu_us_per_op": 38, "reads_per_op": 0.2},
+        {"qps": 14_000, "avg_us": 70, "block_cache_hit_pct": 10.5, "cpu_us_per_op": 38, "disk_wait_us_per_op": 21},
         "block cache misses 0.5 % → 89.5 %",
     ),
-    "a mutex that threads wait for": (
-        {"qps": 40_000, "avg_us": 25, "context_switches_per_op": 0.9, "context_switches_per_s": 36_000,
-         "cpu_us_per_op": 9},
-        "context switches 0.0300 → 0.900 (30.00×) per operation",
+    "a lock that is held longer": (
+        {"qps": 40_000, "avg_us": 25, "lock_wait_us_per_op": 12.5, "cpu_us_per_op": 8},
+        "waiting for locks and other threads 0.500 → 12.5 (25.00×) µs per operation, 80 % [79, 81] of the time",
     ),
     "a throttled device": (
-        {"qps": 20_000, "avg_us": 50, "device_read_await_ms": 4},
-        "each read of the device waits 0.100 → 4 (40.00×) ms, 97 % of the time",
+        {"qps": 20_000, "avg_us": 50, "device_read_await_ms": 4, "disk_wait_us_per_op": 40},
+        "waiting for the disk 1 → 40 (40.00×) µs per operation (each read 0.100 → 4 ms), 98 % [97, 98] of the time",
     ),
-    "a function made slower": (
-        {"qps": 80_000, "avg_us": 12.5, "cpu_us_per_op": 7.5},
-        "CPU 5 → 7.50 (1.50×) µs per operation, all of the time",
+    "a function made slower, on processors that are all busy": (
+        {"qps": 80_000, "avg_us": 16, "cpu_us_per_op": 8, "run_delay_us_per_op": 6},
+        "CPU 5 → 8 (1.60×) µs per operation, 50 % [49, 51] of the time",
     ),
     "compactions that do not keep up": (
-        {"qps": 50_000, "avg_us": 20, "stall_pct": 40, "writes_per_op": 0.004},
+        {"qps": 50_000, "avg_us": 20, "stall_pct": 40, "lock_wait_us_per_op": 10},
         "write stalls 0 → 40 % of the time",
     ),
-    "more reads of the same device": (
-        {"qps": 50_000, "avg_us": 20, "reads_per_op": 0.11},
-        "device reads 0.0100 → 0.110 (11.00×) per operation, all of the time",
+    "a sleep in each call, on processors that are all busy": (
+        {"qps": 2_000, "avg_us": 500, "cpu_us_per_op": 20, "run_delay_us_per_op": 270, "timer_wait_us_per_op": 205},
+        "asleep by a timer 0 → 205 µs per operation, 42 % [42, 42] of the time",
     ),
-    "more CPU, of clients that wait for processors": (
-        {"qps": 10_000, "avg_us": 100, "cpu_us_per_op": 50, "host_cpu_idle_pct": 1},
-        "CPU 5 → 50 (10.00×) µs per operation, all of the time",
+    "a sync for each commit": (
+        {"qps": 4_000, "avg_us": 250, "cpu_us_per_op": 11, "disk_wait_us_per_op": 230, "writes_per_op": 1.0,
+         "write_kb_per_op": 4, "process_write_bytes": 4e9},
+        "waiting for the disk 1 → 230 (230×) µs per operation (device writes 0.000977 → 0.977 per operation), "
+        "95 % [95, 96] of the time",
     ),
-    "a limit that the device does not account for": (
-        {"qps": 20_000, "avg_us": 50, "pressure_io_pct": 80, "host_cpu_idle_pct": 60},
-        "some task waits for IO 0 → 80 % of the time, all of the time",
-    ),
-    "sleeps, which nothing counts": (
-        {"qps": 20_000, "avg_us": 50, "host_cpu_idle_pct": 60},
-        "off the processors 5 → 45 (9.00×) µs per operation, all of the time",
-    ),
-    "a throttled device, beside others who go on switching": (
-        {"qps": 50, "avg_us": 20_000, "cpu_us_per_op": 40, "context_switches_per_op": 60,
-         "context_switches_per_s": 3_000, "device_read_await_ms": 1980, "host_cpu_idle_pct": 60},
-        "each read of the device waits 0.100 → 1,980 (19,800×) ms, 99 % of the time",
-    ),
-    "fsync on each commit, and the kernel's threads that it wakes": (
-        {"qps": 400, "avg_us": 2_500, "cpu_us_per_op": 170, "context_switches_per_op": 17, "host_cpu_idle_pct": 0,
-         "context_switches_per_s": 6_800, "writes_per_op": 0.7, "write_kb_per_op": 3, "process_write_bytes": 4e9},
-        "device writes 0.000977 → 0.700 (717×) per operation",
-    ),
-    "more CPU, beside others who write": (
-        {"qps": 50_000, "avg_us": 20, "cpu_us_per_op": 15, "writes_per_op": 0.04, "write_kb_per_op": 0.4,
-         "process_write_bytes": 0},
-        "CPU 5 → 15 (3.00×) µs per operation, all of the time",
+    "memory that is mapped anew for each block": (
+        {"qps": 50_000, "avg_us": 20, "cpu_us_per_op": 14, "page_faults_per_op": 8},
+        "page faults 0.00100 → 8 (8,000×) per operation",
     ),
 }  # fmt: skip
 
@@ -101,31 +97,153 @@ def test_the_first_cause(figures: dict[str, float], first: str) -> None:
     assert why(**figures)[0] == first
 
 
+# Results of a kernel that counts no run delay, or of another tool: nothing tells sleep from waiting for a processor.
+UNTOLD: dict[str, tuple[dict[str, float], str]] = {
+    "CPU": ({"qps": 80_000, "avg_us": 12.5, "cpu_us_per_op": 7.5}, "CPU 5 → 7.50 (1.50×) µs per operation"),
+    "a throttled device": (
+        {"qps": 20_000, "avg_us": 50, "device_read_await_ms": 4},
+        "each read of the device waits 0.100 → 4 (40.00×) ms",
+    ),
+    "more reads of the same device": (
+        {"qps": 50_000, "avg_us": 20, "reads_per_op": 0.11},
+        "device reads 0.0100 → 0.110 (11.00×) per operation",
+    ),
+    "a mutex that threads wait for": (
+        {"qps": 40_000, "avg_us": 25, "context_switches_per_op": 0.9, "context_switches_per_s": 36_000,
+         "cpu_us_per_op": 9},
+        "context switches 0.0300 → 0.900 (30.00×) per operation",
+    ),
+    "a throttled device, beside others who go on switching": (
+        {"qps": 50, "avg_us": 20_000, "cpu_us_per_op": 40, "context_switches_per_op": 60,
+         "context_switches_per_s": 3_000, "device_read_await_ms": 1980},
+        "each read of the device waits 0.100 → 1,980 (19,800×) ms",
+    ),
+    "fsync on each commit, and the kernel's threads that it wakes": (
+        {"qps": 400, "avg_us": 2_500, "cpu_us_per_op": 170, "context_switches_per_op": 17,
+         "context_switches_per_s": 6_800, "writes_per_op": 0.7, "write_kb_per_op": 3, "process_write_bytes": 4e9},
+        "device writes 0.000977 → 0.700 (717×) per operation",
+    ),
+    "more CPU, beside others who write": (
+        {"qps": 50_000, "avg_us": 20, "cpu_us_per_op": 15, "writes_per_op": 0.04, "write_kb_per_op": 0.4,
+         "process_write_bytes": 0},
+        "CPU 5 → 15 (3.00×) µs per operation",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("figures", "first"), UNTOLD.values(), ids=UNTOLD)
+def test_without_run_delay_no_cause_has_a_share_of_the_time(figures: dict[str, float], first: str) -> None:
+    found = texts(point("arm", **figures), point("base"))
+    assert found[0] == first
+    assert not [text for text in found if "of the time" in text]
+
+
+def test_time_off_the_processors_is_nobodys_where_nothing_tells_what_it_was() -> None:
+    """No processor of the host was idle: that says nothing of this step."""
+    assert texts(point("arm", qps=20_000.0, avg_us=50.0), point("base")) == []
+
+
+def test_few_requests_of_a_device_say_nothing_of_its_waits() -> None:
+    """One write in two seconds, of an arm that is 52 times as fast by not syncing."""
+    base = point("base", **WAITS, device_write_await_ms=0.07, writes_per_op=1.0, operations=5000.0)
+    arm = point(
+        "arm", **WAITS, qps=5_200_000.0, avg_us=0.19, writes_per_op=0.00001, device_write_await_ms=1.0,
+        operations=200_000.0,
+    )  # fmt: skip
+    assert not [text for text in texts(arm, base) if "waits" in text]
+    untold = {"writes_per_op": 0.00001, "operations": 200_000.0, "device_write_await_ms": 1.0}
+    assert not [text for text in texts(point("arm", qps=1.0, avg_us=1e6, **untold), base) if "each write" in text]
+
+
+def test_what_the_loads_do_not_show_is_no_cause() -> None:
+    """The means differ as much as those of a cause; the loads of each arm differ as much among themselves."""
+    noisy = (0.6, 1.0, 1.7)
+    arm = point("arm", noisy, **{**WAITS, "cpu_us_per_op": 6.5, "avg_us": 12.0, "disk_wait_us_per_op": 2.0})
+    assert texts(arm, point("base", tuple(reversed(noisy)), **WAITS)) == []
+    assert texts(made.point(made.run("arm", 0, 1.0)), made.point(made.run("base", 0, 2.0))) == []
+
+
+def test_a_share_has_the_interval_of_its_cause() -> None:
+    arm = point("arm", (0.9, 1.0, 1.1), **{**WAITS, "cpu_us_per_op": 15.0, "avg_us": 20.0, "qps": 50_000.0})
+    (cause, *_) = causes(arm, point("base", (0.95, 1.0, 1.05), **WAITS))
+    assert cause.share is not None
+    share, low, high = cause.share
+    assert low < share < high
+    assert 0.7 < low < 0.97
+    assert 1.03 < high < 1.3
+    assert cause.text.startswith("CPU 5 → 15 (3.00×) µs per operation, 100 % [")
+
+
 def test_what_follows_from_a_cause_stands_behind_it() -> None:
-    found = why(qps=14_000.0, avg_us=70.0, block_cache_hit_pct=10.5, cpu_us_per_op=38.0, reads_per_op=0.2)
+    found = why(
+        qps=14_000.0, avg_us=70.0, block_cache_hit_pct=10.5, cpu_us_per_op=38.0, disk_wait_us_per_op=20.0,
+        reads_per_op=0.2,
+    )  # fmt: skip
     assert found[1:] == [
-        "CPU 5 → 38 (7.60×) µs per operation, 55 % of the time",
-        "device reads 0.0100 → 0.200 (20.00×) per operation, 32 % of the time",
+        "CPU 5 → 38 (7.60×) µs per operation, 55 % [55, 55] of the time",
+        "waiting for the disk 1 → 20 (20.00×) µs per operation (device reads 0.0100 → 0.200 per operation), "
+        "32 % [31, 32] of the time",
     ]
 
 
 def test_what_goes_the_other_way_is_no_cause() -> None:
     """Faster, with less CPU, though it switches more."""
-    found = why(qps=150_000.0, avg_us=6.0, cpu_us_per_op=2.0, context_switches_per_op=0.09)
-    assert found == ["CPU 5 → 2 (0.40×) µs per operation, 75 % of the time"]
+    found = why(qps=150_000.0, avg_us=6.0, cpu_us_per_op=2.0, lock_wait_us_per_op=0.9)
+    assert found == ["CPU 5 → 2 (0.40×) µs per operation, 75 % [75, 75] of the time"]
 
 
-def test_client_and_server_are_told_apart() -> None:
-    base = point("base", client_cpu_us_per_op=1.0, server_cpu_us_per_op=4.0)
-    arm = point("arm", qps=80_000.0, avg_us=12.5, cpu_us_per_op=6.5, client_cpu_us_per_op=1.0, server_cpu_us_per_op=5.5)
-    assert texts(arm, base) == ["server CPU 4 → 5.50 (1.38×) µs per operation, 60 % of the time"]
+def test_client_and_server_are_told_apart_and_from_the_network_between_them() -> None:
+    waits = {name: value for name, value in WAITS.items() if name != "peer_wait_us_per_op"}
+    base = point("base", **waits, client_cpu_us_per_op=1.0, server_cpu_us_per_op=4.0)
+    figures = {"cpu_us_per_op": 6.5, "client_cpu_us_per_op": 1.0, "server_cpu_us_per_op": 5.5}
+    arm = point("arm", **waits, **figures, qps=80_000.0, avg_us=12.5)
+    assert texts(arm, base)[0] == "server CPU 4 → 5.50 (1.38×) µs per operation, 60 % [59, 61] of the time"
+    far = point("arm", **waits, client_cpu_us_per_op=1.0, server_cpu_us_per_op=4.0, qps=1_000.0, avg_us=1_000.0)
+    assert texts(far, base)[0].startswith("waiting in sockets, between client and server 0.500 → 990 ")
 
 
 def test_small_changes_and_missing_figures_say_nothing() -> None:
-    assert why(qps=90_000.0, cpu_us_per_op=5.2) == []
+    assert why(qps=90_000.0, avg_us=11.0, cpu_us_per_op=5.2) == []
     assert why() == []
     none = made.point(made.run("arm", 0, 1.0)), made.point(made.run("base", 0, 2.0))
     assert texts(*none) == []
+
+
+# What is compared
+
+LATENCY = ComparedMetric("p99_us", "us", "lower")
+INDEXES = ComparedMetric("index_bytes", "B", "lower")
+
+
+def test_a_latency_has_causes_where_there_is_no_qps() -> None:
+    figures = {"p99_us": 100.0, "avg_us": 50.0, "disk_wait_us_per_op": 41.0}
+    arm, base = (
+        made.point(*(made.run(name, load, **{"qps": 0.0, **USUAL, **WAITS, **figures_}) for load in range(3)))
+        for name, figures_ in (("arm", figures), ("base", {"p99_us": 20.0}))
+    )
+    for side in (arm, base):
+        for run in side.runs:
+            run.metrics.pop("qps")  # type: ignore[attr-defined]
+    (first, *_) = causes(arm, base, metric=LATENCY)
+    assert first.text == "waiting for the disk 1 → 41 (41.00×) µs per operation, 100 % [99, 101] of the time"
+
+
+def test_a_size_is_explained_by_sizes_alone() -> None:
+    figures = {"index_bytes": 6.46 * 2**20, "qps": 50_000.0, "avg_us": 20.0, "cpu_us_per_op": 12.0}
+    arm, base = point("arm", **{**WAITS, **figures}), point("base", **WAITS, index_bytes=2.02 * 2**20)
+    assert [cause.text for cause in causes(arm, base, metric=INDEXES)] == ["indexes 2.02 MiB → 6.46 MiB (3.20×)"]
+    assert causes(arm, base)[0].text == "CPU 5 → 12 (2.40×) µs per operation, 70 % [69, 71] of the time"
+
+
+def test_a_larger_index_leads_the_time_that_it_costs_unless_the_step_wrote_it() -> None:
+    figures = {"index_bytes": 64.6 * 2**20, "qps": 50_000.0, "avg_us": 20.0, "cpu_us_per_op": 15.0}
+    quiet = {"process_write_bytes": 0.0}
+    arm = point("arm", **{**WAITS, **figures, **quiet})
+    base = point("base", **WAITS, index_bytes=20.2 * 2**20, **quiet)
+    assert texts(arm, base)[0] == "indexes 20.2 MiB → 64.6 MiB (3.20×)"
+    writing = {"process_write_bytes": 60.0 * 2**20}
+    arm = point("arm", **{**WAITS, **figures, **writing})
+    assert texts(arm, base)[0].startswith("CPU 5 → 15")
 
 
 def test_causes_of_arms_have_a_range_over_their_points() -> None:
@@ -139,7 +257,7 @@ def test_causes_of_arms_have_a_range_over_their_points() -> None:
         ("half", halves),
         ("tenth", [(point("e", **tenth, cpu_us_per_op=55.4), point("f"))]),
     ]
-    found = causes_by_arm(arms, lambda arm, base: [])
+    found = causes_by_arm(arms, lambda arm, base, causes_: [])
     assert [(cause.arm, cause.text) for cause in found] == [
         ("half", "block cache misses 0.5 → 51 %"),
         ("half", "CPU 4\u20135 → 36\u201347 µs per operation"),
@@ -148,21 +266,21 @@ def test_causes_of_arms_have_a_range_over_their_points() -> None:
     ]
     assert chain_text(found) == "block cache misses 0.5 → 51 → 90 %; CPU 4\u20135 → 36\u201347 → 55 µs per operation"
     assert chain_text([*found, ArmCause("half", "device reads", "per operation", (1, 1), (2, 2))]) == chain_text(found)
-    assert chain_text(causes_by_arm([("none", [])], lambda arm, base: [])) == ""
+    assert chain_text(causes_by_arm([("none", [])], lambda arm, base, causes_: [])) == ""
 
 
 def test_an_arm_without_operations_says_what_is_missing() -> None:
     arm, base = (
         made.point(*(made.run(name, load, rate) for load in (1, 2))) for name, rate in (("arm", 1.0), ("base", 9.0))
     )
-    assert chain_text(causes_by_arm([("slow", [(arm, base)])], lambda arm, base: [])) == (
+    assert chain_text(causes_by_arm([("slow", [(arm, base)])], lambda arm, base, causes_: [])) == (
         "CPU and device per operation are unknown: the step has no metric `operations`"
     )
 
 
 def test_a_changed_query_plan_is_the_first_cause_of_an_arm() -> None:
     pairs = [(point("a", qps=10_000.0, avg_us=100.0, cpu_us_per_op=50.0), point("b"))]
-    found = causes_by_arm([("none", pairs)], lambda arm, base: [f"{arm.step}: plan changed: A → B"])
+    found = causes_by_arm([("none", pairs)], lambda arm, base, causes_: [f"{arm.step}: plan changed: A → B"])
     step = pairs[0][0].step
     assert [cause.text for cause in found] == [f"{step}: plan changed: A → B", "CPU 5 → 50 µs per operation"]
     assert chain_text(found) == f"{step}: plan changed: A → B; CPU 5 → 50 µs per operation"
@@ -213,7 +331,7 @@ def test_a_function_with_most_of_the_change_is_the_first_cause() -> None:
     first, *_ = causes(arm, base, growth)
     assert first.text == "`verify` 0 → 5.10 µs of CPU per operation"
     assert counter_changes(growth, arm, base) == []
-    found = causes_by_arm([("slow", [(arm, base)])], lambda arm, base: [], growth)
+    found = causes_by_arm([("slow", [(arm, base)])], lambda arm, base, causes_: [], partial(causes, growth=growth))
     assert chain_text(found).startswith("`verify` 0 → 5.1 µs of CPU per operation")
 
 

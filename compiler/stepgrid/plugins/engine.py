@@ -133,6 +133,13 @@ class VersionedTrees(Protocol):
 
 
 @runtime_checkable
+class OptionEffects(Protocol):
+    """An engine that knows what its options can move: a default that can move what differs leads its causes."""
+
+    option_effects: Mapping[str, tuple[str, ...]]  # patterns of names -> disk, cpu, cache, lock, size, stall
+
+
+@runtime_checkable
 class Published(Protocol):
     """An engine of which ready libraries are published: a build compiles its program against one."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -28,7 +29,7 @@ from stepgrid.plugins.driver import (
     RunningDriver,
     StepFiles,
 )
-from stepgrid.plugins.engine import Built, CompiledEngine, Engine, EngineBuilder
+from stepgrid.plugins.engine import Built, CompiledEngine, Engine, EngineBuilder, OptionEffects
 from stepgrid.plugins.server import ServerEngine
 
 if TYPE_CHECKING:
@@ -277,6 +278,19 @@ def parse_step(kind: RunningDriver, folder: Path, settings: Mapping[str, Any]) -
 def engine(name: str) -> Engine:
     """Import the planning half of an engine."""
     return ENGINES.get(name)
+
+
+def option_effects(name: str | None, option: str) -> frozenset[str]:
+    """List what an option of an engine can move, as the engine's table has it: `disk`, `cpu`, `size` …"""
+    plugin: object = engine(name) if name in ENGINES.names() else None
+    table = plugin.option_effects if isinstance(plugin, OptionEffects) else {}
+    spelling = option.replace("-", "_")
+    return frozenset(
+        effect
+        for patterns, effects in table.items()
+        for effect in effects
+        if any(fnmatchcase(spelling, pattern) for pattern in patterns.split())
+    )
 
 
 def builder(name: str) -> Built | None:

@@ -1,75 +1,164 @@
-"""Causes of a difference: what an arm used more or less of per operation than its base, ranked by what that costs.
+"""Causes of a difference: counters whose own difference the loads show, ranked by the time that they explain.
 
-Effects of a cause stand behind it: more misses of a cache mean more reads and more CPU, more waiting for each other
-more context switches and more CPU.
+The time of an operation is CPU, waiting for a processor (the run delay of the step's own threads) and sleep: for a
+disk, for other threads, by a timer, in sockets. Effects of a cause stand behind it: more misses of a cache mean more
+reads and more CPU.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import starmap
-from statistics import median
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cached_property
+from statistics import fmean
+from typing import TypeAlias
 
-from stepgrid.collect.counts import OFF_CPU
 from stepgrid.collect.step_figures import ENGINE
 from stepgrid.host.counters import KIB
-from stepgrid.host.sampling import RUNNING
 from stepgrid.model import units
+from stepgrid.model.figures import DATA_BYTES, INDEX_BYTES
 from stepgrid.model.metrics import QPS
-from stepgrid.model.plan import BUILD
-from stepgrid.model.table import MOST_ROWS, Table, group, word_table
-from stepgrid.model.units import counted
-from stepgrid.plugins.collector import CLIENT, FUNCTIONS
-from stepgrid.summarize.comparisons.comparison import Case, Comparison
-from stepgrid.summarize.data.functions import Growth, function_times
+from stepgrid.model.table import group
+from stepgrid.summarize.changes import (
+    FUNCTION_UNIT,
+    SHARE,
+    Change,
+    change_of,
+    change_text,
+    function_changes,
+    main_functions,
+    values_by_load,
+)
+from stepgrid.summarize.comparisons.comparison import TIMES, ComparedMetric
+from stepgrid.summarize.data.functions import Growth
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import StepDetails
-from stepgrid.summarize.setup import Facts, Setup
+from stepgrid.summarize.data.tables_reader import Run, StepDetails
 
 MOST_CAUSES = 3
-MOST_TEXT = 100  # characters of a statement that are shown
-DASH = "\u2013"  # between the ends of a range
-MOST_DEFAULTS = 2  # defaults that are named: of more each alone is no cause
-NO_CAUSE = "no cause among CPU, device, context switches, misses and stalls"
-NO_OPERATIONS = "CPU and device per operation are unknown: the step has no metric `operations`"
-LEAST = 1.1  # times more or less: a smaller change is no cause
-SHARE = 0.05  # of the time that an operation takes longer, or less long
 SWITCH = 5.0  # microseconds that a context switch costs, with the caches that it leaves cold
-MISS = 100.0  # microseconds that a miss of a server's cache costs at most: a read of a flash device
+MISS = 100.0  # microseconds that a miss of a cache costs at most: a read of a flash device
+FAULT = 0.5  # microseconds that a page fault costs at least
 SYNCED = 10.0  # times more writes of the device, and one for every tenth operation
 CONTENTION, MISSES = 1.5, 1.0  # times more context switches; percentage points more misses
-PRESSURE = 10.0  # percentage points of the time
-MAINLY = 0.5  # of that time: less is no cause
-WHOLE = 0.995  # of the time: shares above are "all of the time"
-IDLE = 10.0  # percent of the host's CPU: with less of it operations wait for a processor
+REQUESTS = 100.0  # of a step: what fewer requests of a device wait says nothing
+SMALLEST = 64.0 * KIB  # change of a size that is one
 OWN_BYTES = {
     "read": ("process_read_bytes", "server_read_bytes"),
     "write": ("process_write_bytes", "server_write_bytes"),
 }
+SYNCS = (  # counters of engines
+    *("Innodb_os_log_fsyncs", "Innodb_data_fsyncs", "Binlog_group_commits", "pg_stat_wal.wal_sync"),
+    *("[Rr]ocksdb_wal_synced", "rocksdb.wal.synced"),
+)
+
+# What is compared
 
 
-class Change(NamedTuple):
-    """A figure of an arm and its base, medians of the loads."""
+class Subject:
+    """Families of metrics: each has causes of its own."""
 
-    arm: float
-    base: float
+    TIME, CPU, SIZE, OTHER = "time", "CPU", "size", "other"
 
-    @property
-    def times(self) -> float:
-        return self.arm / self.base if self.arm > 0 and self.base > 0 else math.inf
 
-    @property
-    def difference(self) -> float:
-        return self.arm - self.base
+NO_CAUSE: Mapping[str, str] = {
+    Subject.TIME: "no cause that the loads show among CPU, waits, misses, stalls and sizes",
+    Subject.CPU: "no cause that the loads show among CPU, page faults and misses",
+    Subject.SIZE: "no cause that the loads show among tables, indexes, files, levels and operations",
+    Subject.OTHER: "causes of this metric are not looked for",
+}
+_AMPLIFICATION = ("*amplification*", "*_amp", "*_bytes", "*bytes_per*", "*_kb_per_*")
 
-    def is_above(self, least: float) -> bool:
-        """Decide if it is a change; `least`: a smaller difference is none, whatever it is a multiple of."""
-        times = self.times if self.base else math.inf
-        return abs(self.difference) >= least and (times >= LEAST or times <= 1 / LEAST)
+
+def subject(metric: ComparedMetric) -> str:
+    if metric.unit in TIMES or (metric.better == "higher" and metric.unit.endswith("/s")) or metric.name == QPS:
+        return Subject.TIME
+    if metric.unit == "us/operation":
+        return Subject.CPU
+    if metric.unit in ("B", "KiB", "MiB") or any(fnmatchcase(metric.name, pattern) for pattern in _AMPLIFICATION):
+        return Subject.SIZE
+    return Subject.OTHER
+
+
+# An arm and its base
+
+PerOperation: TypeAlias = Callable[[Mapping[str, float]], float | None]  # of the figures of a load
+Figure: TypeAlias = str | PerOperation
+
+
+class _Pair:
+    """An arm and its base by load, with what their engines counted and what is in their databases."""
+
+    def __init__(self, arm: Point, base: Point, growth: Growth, details: StepDetails | None) -> None:
+        self.arm, self.base, self.growth, self.details = arm, base, growth, details
+        self._loads = tuple(_by_load(point) for point in (arm, base))
+
+    def change(self, figure: Figure) -> Change | None:
+        def value(metrics: Mapping[str, float]) -> float | None:
+            return metrics.get(figure) if isinstance(figure, str) else figure(metrics)
+
+        arm, base = (
+            {load: number for load, metrics in loads.items() if (number := value(metrics)) is not None}
+            for loads in self._loads
+        )
+        return change_of(arm, base)
+
+    def counted(self, patterns: Sequence[str]) -> Change | None:
+        """Compare the sum of counters of the engine per operation."""
+
+        def total(run: Run) -> float | None:
+            counts, operations = self.growth.get(run.place, {}).get(ENGINE, {}), run.metrics.get("operations")
+            counters = [
+                count for name, count in counts.items() if any(fnmatchcase(name, pattern) for pattern in patterns)
+            ]
+            return math.fsum(counters) / operations if counters and operations else None
+
+        return change_of(*(values_by_load(point, total) for point in (self.arm, self.base)))
+
+    @cached_property
+    def time(self) -> Change | None:
+        """Microseconds of an operation: of its client, or all that its threads did."""
+        return self.change(_time)
+
+    @cached_property
+    def has_waits(self) -> bool:
+        return self.change("run_delay_us_per_op") is not None
+
+    def share(self, change: Change) -> tuple[float, float, float] | None:
+        """Share of the time that an operation takes longer, with its interval; None where run delay is unknown."""
+        time = self.time
+        if time is None or not self.has_waits or not time.is_shown or not time.difference:
+            return None
+        share, *ends = (value / time.difference for value in (change.difference, change.low, change.high))
+        return (share, min(ends), max(ends)) if share > 0 else None
+
+
+def _by_load(point: Point) -> dict[int, Mapping[str, float]]:
+    """Average the runs of a load."""
+    runs = group((run.load, run.metrics) for run in point.runs if run.metrics)
+    return {
+        load: members[0]
+        if len(members) == 1
+        else {name: fmean(run[name] for run in members if name in run) for name in set().union(*members)}
+        for load, members in runs.items()
+    }
+
+
+_SLEEPS = tuple(f"{name}_wait_us_per_op" for name in ("disk", "lock", "timer", "peer", "other"))
+
+
+def _time(metrics: Mapping[str, float]) -> float | None:
+    for name in ("avg_us", "usec_per_op"):
+        if name in metrics:
+            return metrics[name]
+    parts = [metrics[name] for name in ("cpu_us_per_op", "run_delay_us_per_op", *_SLEEPS) if name in metrics]
+    if "peer_wait_us_per_op" in metrics and parts:
+        return math.fsum(parts)
+    return 1e6 / metrics[QPS] if metrics.get(QPS) else None
+
+
+# Causes
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,398 +166,339 @@ class Cause:
     name: str
     change: Change
     unit: str
-    microseconds: float  # per operation that it costs more; below 0 it saves
-    is_first: bool = False  # others follow from it
-    is_wait: bool = False  # the operation is off the processors meanwhile
-    share: float | None = None  # of the time that an operation takes longer
+    effects: frozenset[str] = frozenset()  # what an option has to move to be behind it
+    rank: int = 2  # the others of a higher rank follow from it
+    details: tuple[str, ...] = ()
+    cost: float | None = None  # microseconds per operation, of what is no time itself
+    share: tuple[float, float, float] | None = None  # of the time that an operation takes longer, with its interval
 
     @property
     def text(self) -> str:
-        """CPU 5 → 38 (7.60×) µs per operation, 55 % of the time"""
-        times = f" ({units.times(self.change.times)})" if math.isfinite(self.change.times) else ""
+        """CPU 5 → 38 (7.60×) µs per operation, 55 % [50, 60] of the time"""
         if self.unit == "%":
             return f"{self.name} {self.change.base:.3g} % → {self.change.arm:.3g} %"
-        text = f"{self.name} {units.figure(self.change.base)} → {units.figure(self.change.arm)}{times} {self.unit}"
+        times = f" ({units.times(self.change.times)})" if math.isfinite(self.change.times) else ""
+        details = f" ({', '.join(self.details)})" if self.details else ""
+        unit = "" if self.unit == "B" else f" {self.unit}"
+        text = f"{self.name} {change_text(self.change, self.unit)}{times}{unit}{details}"
         if self.share is None:
             return text
-        return f"{text}, {units.percent(round(self.share, 2)) if self.share < WHOLE else 'all'} of the time"
+        share, low, high = (f"{100 * part:.0f}" for part in self.share)
+        return f"{text}, {share} % [{low}, {high}] of the time"
 
 
-def causes(arm: Point, base: Point, growth: Growth | None = None) -> list[Cause]:
-    """List causes that go the way of the difference, the strongest first; `growth` has the functions of a profile."""
-    pair = _Pair(arm, base, growth or {})
-    rate, longer = pair.change(QPS), pair.change("avg_us")
-    if rate is None or rate.arm == rate.base:
+def causes(
+    arm: Point,
+    base: Point,
+    growth: Growth | None = None,
+    metric: ComparedMetric | None = None,
+    details: StepDetails | None = None,
+) -> list[Cause]:
+    """List causes that go the way of the difference, the strongest first.
+
+    `growth`: counters of the engines, and functions of profiles."""
+    metric, pair = metric or ComparedMetric(), _Pair(arm, base, growth or {}, details)
+    compared = pair.change(metric.name)
+    if compared is None or compared.arm == compared.base:
         return []
-    sign = 1 if rate.arm < rate.base else -1
-    measured = [cause for kind in _KINDS for cause in kind(pair)]
-    strong = [cause for cause in (*measured, *_waits(pair, measured)) if cause.microseconds * sign > 0]
-    least = SHARE * abs(longer.difference if longer else 0.0)
-    strong = [cause for cause in strong if cause.is_first or abs(cause.microseconds) >= least]
-    ranked = sorted(strong, key=lambda cause: (not cause.is_first, -abs(cause.microseconds)))
-    time = longer.difference if longer else 0.0
-    shares = [cause.microseconds / time if time and not cause.is_first else 0.0 for cause in ranked]
-    return [
-        replace(cause, share=share if share > 0 else None)
-        for cause, share in zip(ranked[:MOST_CAUSES], shares, strict=False)
+    kind = subject(metric)
+    is_rate = kind == Subject.TIME and metric.unit not in TIMES
+    sign = -1.0 if is_rate else 1.0
+    sign *= math.copysign(1.0, compared.difference)
+    strong = [
+        cause
+        for look in _KINDS[kind]
+        for cause in look(pair)
+        if cause.change.is_shown and cause.change.difference * sign > 0
     ]
+    if kind == Subject.TIME:
+        strong = [*_notable(pair, strong)]
+    return sorted(strong, key=lambda cause: (cause.rank, -_weight(cause)))[:MOST_CAUSES]
 
 
-def why(comparison: Comparison, case: Case, setup: Setup, growth: Growth | None = None) -> list[str]:
-    """Explain a difference. Plans, and few changes of the builds, come first: the figures follow from them.
-
-    A changed plan is told of any ratio."""
-    plans = plan_changes(setup, case.point, case.base)
-    if not case.entry.is_difference:
-        return plans
-    build = setup.builds.get(case.point.runs[0].build_id) if BUILD in comparison.layout.base else None
-    changes = [*plans, *(f"patch {name}" for name in (build.patches if build else ()))]
-    defaults = default_changes(comparison, case.point, setup)
-    texts = [cause.text for cause in causes(case.point, case.base, growth)]
-    if len(defaults) <= MOST_DEFAULTS:
-        return [*changes, *defaults, *texts]
-    return [*changes, *texts, f"{counted(len(defaults), 'default')} of the builds differ"]
+def _weight(cause: Cause) -> float:
+    if cause.cost is not None:
+        return cause.cost
+    return abs(cause.change.difference) if cause.unit in (MICROSECONDS, FUNCTION_UNIT, "B") else math.inf
 
 
-def plan_changes(setup: Setup, arm: Point, base: Point) -> list[str]:
-    """List statements whose query plans differ. Engines have words of their own for plans: only those of one do."""
-    engine, base_engine = (setup.engines.get(point.runs[0].build_id) for point in (arm, base))
-    if engine != base_engine:
-        return []
-    arms, bases = (_plans(setup.plans, point) for point in (arm, base))
-    changes = [
-        (statement, f"plan changed: {' or '.join(bases[statement])} → {' or '.join(arms[statement])}")
-        for statement in bases.keys() & arms.keys()
-        if set(bases[statement]) != set(arms[statement])
-    ]
-    several = len(bases) > 1
-    return [f"{text} in `{statement[:MOST_TEXT]}`" if several else text for statement, text in sorted(changes)]
+def _notable(pair: _Pair, causes: Sequence[Cause]) -> Iterator[Cause]:
+    """Leave out what explains little of the time, and give the others their shares."""
+    least = SHARE * abs(pair.time.difference) if pair.time and pair.time.is_shown else 0.0
+    parts = [cause for cause in causes if cause.unit == MICROSECONDS and abs(cause.change.difference) >= least]
+    weights = {cause: _weight(cause) for cause in parts if cause.rank < DELAY} or dict.fromkeys(parts, 1.0)
+    main = {
+        effect for cause, weight in weights.items() if 2 * weight >= max(weights.values()) for effect in cause.effects
+    }
+    for cause in causes:
+        if cause.unit == MICROSECONDS:
+            if cause in parts:
+                yield replace(cause, share=pair.share(cause.change))
+        elif not parts or not pair.has_waits or cause.effects & main:
+            yield cause
 
 
-def _plans(plans: Facts, point: Point) -> dict[str, list[str]]:
-    """List the plans of each statement over the loads."""
-    by_statement = group(
-        pair for run in point.runs for pair in plans.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}).items()
+# Kinds of causes, by what is compared
+
+DELAY = 3  # the rank of waiting for a processor
+HITS = "block_cache_hit_pct"
+MICROSECONDS, PER_OPERATION = "µs per operation", "per operation"
+Kind: TypeAlias = Callable[[_Pair], Iterator[Cause]]
+
+
+def _effects(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+def _stalls_and_misses(pair: _Pair) -> Iterator[Cause]:
+    """A miss costs CPU, or a read of the device; where it costs less than a twentieth of the time it is no cause."""
+    stalls = pair.change("stall_pct")
+    if stalls and stalls.is_above(1.0):
+        yield Cause("write stalls", stalls, "% of the time", _effects("stall", "disk", "lock", "timer"), rank=0)
+    longer = abs(pair.time.difference) if pair.time else 0.0
+    effects = _effects("cache", "cpu", "disk")
+    misses = pair.change(
+        lambda figures: 100 - hits if (hits := figures.get("block_cache_hit_pct")) is not None else None
     )
-    return {statement: sorted(set(texts)) for statement, texts in by_statement.items()}
+    if misses and abs(misses.difference) >= MISSES and misses.is_above(MISSES):
+        cost = abs(misses.difference) / 100 * _cost_of_read(pair)
+        if cost >= SHARE * longer:
+            yield Cause("block cache misses", misses, "%", effects, rank=1)
+    pages = pair.change("cache_misses_per_op")
+    if pages and pages.is_above(max(0.001, SHARE * longer / _cost_of_read(pair))):
+        yield Cause("cache misses", pages, PER_OPERATION, effects, rank=1)
 
 
-def default_changes(comparison: Comparison, arm: Point, setup: Setup) -> list[str]:
-    """List defaults of options that the spec leaves to the builds, where these are compared with the base's."""
-    if not setup.defaults or comparison.layout.base.get(BUILD) != setup.defaults.base:
-        return []
-    return [f"default {change}" for change in setup.defaults.changes(arm.runs[0].build)]
+def _cost_of_read(pair: _Pair) -> float:
+    reads = pair.change("device_read_await_ms")
+    return max(MISS, 1000 * max(reads.arm, reads.base)) if reads else MISS
 
 
-def why_table(comparison: Comparison, setup: Setup, details: StepDetails, most: int | None = None) -> Table | None:
-    """Tabulate differences, the largest first; the first ones have functions and counters of the engine, too."""
-    differences = [
-        case
-        for case in comparison.cases()
-        if case.entry.ratio and (case.entry.is_difference or plan_changes(setup, case.point, case.base))
-    ]
-    differences.sort(key=lambda case: -abs(math.log(case.entry.ratio or 1.0)))
-    if not differences:
-        return None
-    title = f"why: differences from {comparison.base}"
-    points = [point for case in differences[:MOST_ROWS] for point in (case.point, case.base)]
-    growth = details.counters({run.place for point in points for run in point.runs})
-    rows = []
-    for case in differences[:most]:
-        texts = why(comparison, case, setup, growth) or [
-            NO_CAUSE if _counts_operations(case.point, case.base) else NO_OPERATIONS
-        ]
-        texts += counter_changes(growth, case.point, case.base)
-        labels = (label or "-" for label in case.row.labels)
-        ratio = units.times(case.entry.ratio or 1.0)
-        rows.append((case.row.step, *labels, comparison.arm_name(case.arm), ratio, "; ".join(texts)))
-    omitted = len(differences) - len(rows)
-    notes = (f'and {counted(omitted, "difference")} more: `--table "{title}"`',) if omitted else ()
-    return word_table(title, ("step", *comparison.layout.down, "arm", "ratio", "why"), rows, notes)
+def _faults(pair: _Pair) -> Iterator[Cause]:
+    """Memory that is mapped anew and given back all the time."""
+    faults, cpu = pair.change("page_faults_per_op"), pair.change("cpu_us_per_op")
+    if faults and cpu and faults.is_above(0.1) and FAULT * abs(faults.difference) >= abs(cpu.difference) / 4:
+        yield Cause("page faults", faults, PER_OPERATION, _effects("cpu"), rank=1)
 
 
-# Causes of an arm over all builds and points
-
-
-@dataclass(frozen=True, slots=True)
-class ArmCause:
-    """A cause with its range over the points of an arm."""
-
-    arm: str
-    name: str
-    unit: str = ""
-    base: tuple[float, float] | None = None  # None: the name says all
-    values: tuple[float, float] = (0.0, 0.0)
-
-    @property
-    def text(self) -> str:
-        """block cache misses 0.2 → 51 %"""
-        if self.base is None:
-            return self.name
-        return f"{self.name} {_range(self.base)} → {_range(self.values)} {self.unit}"
-
-
-Pair: TypeAlias = tuple[Point, Point]  # of arm and base
-Changes: TypeAlias = Callable[[Point, Point], Iterable[str]]
-
-
-def causes_by_arm(
-    arms: Iterable[tuple[str, Sequence[Pair]]], changes: Changes, growth: Growth | None = None
-) -> list[ArmCause]:
-    """List at most three causes of each arm, those that matter at most points first, after what `changes` says."""
-    return [cause for name, pairs in arms for cause in _arm_causes(name, pairs, changes, growth)]
-
-
-def chain_text(causes: Sequence[ArmCause]) -> str:
-    """Join arms in one line: `block cache misses 0.2 → 51 → 90 %`."""
-    by_name = group(((cause.name, cause.unit), cause) for cause in causes)
-    most = max(map(len, by_name.values()), default=0)
-    texts = []
-    for (name, unit), arms in by_name.items():
-        if arms[0].base is None:
-            texts.append(name)
-        elif len(arms) == most:
-            bases = [arm.base for arm in arms if arm.base]
-            base = min(low for low, _ in bases), max(high for _, high in bases)
-            texts.append(f"{name} {' → '.join(map(_range, (base, *(arm.values for arm in arms))))} {unit}")
-    return "; ".join(texts[:MOST_CAUSES])
-
-
-def _arm_causes(arm: str, pairs: Sequence[Pair], changes: Changes, growth: Growth | None) -> list[ArmCause]:
-    by_name = group(
-        ((cause.name, cause.unit), (rank, cause))
-        for arm_point, base_point in pairs
-        for rank, cause in enumerate(causes(arm_point, base_point, growth))
-    )
-    counts = Counter(text for point, base in pairs for text in changes(point, base))
-    arm_causes = [ArmCause(arm, text) for text, _ in counts.most_common(1)]
-    if pairs and not arm_causes and not by_name and not any(starmap(_counts_operations, pairs)):
-        return [ArmCause(arm, NO_OPERATIONS)]
-    weights = {key: sum(MOST_CAUSES - rank for rank, _ in members) for key, members in by_name.items()}
-    for key in sorted(by_name, key=lambda key: -weights[key])[: MOST_CAUSES - len(arm_causes)]:
-        bases, values = ([cause.change[side] for _, cause in by_name[key]] for side in (1, 0))
-        arm_causes.append(ArmCause(arm, *key, (min(bases), max(bases)), (min(values), max(values))))
-    return arm_causes
-
-
-def _counts_operations(arm: Point, base: Point) -> bool:
-    return all(_figure(point, "operations") is not None for point in (arm, base))
-
-
-def _range(ends: tuple[float, float]) -> str:
-    """Two digits are as many as a range deserves."""
-    return DASH.join(dict.fromkeys(f"{end:,.0f}" if abs(end) >= 10 else f"{end:.2g}" for end in ends))
-
-
-# Kinds of causes
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    arm: Point
-    base: Point
-    growth: Growth = field(default_factory=dict)
-
-    def change(self, metric: str, figure: Callable[[Point, str], float | None] | None = None) -> Change | None:
-        arm, base = ((figure or _figure)(point, metric) for point in (self.arm, self.base))
-        return None if arm is None or base is None else Change(arm, base)
-
-    @property
-    def slower(self) -> Point:
-        rate = self.change(QPS)
-        return self.base if rate and rate.difference > 0 else self.arm
-
-
-def _figure(point: Point, metric: str) -> float | None:
-    spread = point.spread(metric)
-    return spread[0] if spread else None
-
-
-def _stalls(pair: _Pair) -> Iterator[Cause]:
-    stalls, rate = pair.change("stall_pct"), pair.change(QPS)
-    if stalls and rate and stalls.is_above(1.0):
-        cost = (stalls.arm / rate.arm - stalls.base / rate.base) * 1e4
-        yield Cause("write stalls", stalls, "% of the time", cost, is_first=True)
-
-
-def _misses(pair: _Pair) -> Iterator[Cause]:
-    if hits := pair.change("block_cache_hit_pct"):
-        misses = Change(100 - hits.arm, 100 - hits.base)
-        if abs(misses.difference) >= MISSES and max(misses) > LEAST * min(misses):
-            yield Cause("block cache misses", misses, "%", misses.difference, is_first=True)
-    pages, longer = pair.change("cache_misses_per_op"), pair.change("avg_us")
-    least = SHARE * abs(longer.difference) / MISS if longer else 0.0
-    if pages and pages.is_above(max(0.001, least)):
-        yield Cause("cache misses", pages, "per operation", pages.difference, is_first=True)
-
-
-def _contention(pair: _Pair) -> Iterator[Cause]:
-    """Compare the whole host: with no more switches by the second, others switch while an operation takes longer."""
-    switches, rate = pair.change("context_switches_per_op"), pair.change("context_switches_per_s")
-    if switches is None or not switches.is_above(0.01):
-        return
-    if rate is None or (rate.is_above(1.0) and rate.difference * switches.difference > 0):
-        is_first = max(switches.times, 1 / switches.times) >= CONTENTION and abs(switches.difference) >= 0.1
-        is_first = is_first and not _is_synced(pair)
-        yield Cause("context switches", switches, "per operation", SWITCH * switches.difference, is_first)
-
-
-def _device(pair: _Pair) -> Iterator[Cause]:
-    """Compare what the requests of an operation wait: more of them, or each longer."""
-    for word in ("read", "write"):
-        requests, await_ms = pair.change(word, _own_requests), pair.change(f"device_{word}_await_ms")
-        if requests and await_ms:
-            cost = 1000 * (requests.arm * await_ms.arm - requests.base * await_ms.base)
-            if await_ms.times > requests.times and await_ms.is_above(0.05):
-                yield Cause(f"each {word} of the device waits", await_ms, "ms", cost, is_wait=True)
-            elif requests.is_above(0.001):
-                is_first = word == "write" and _is_synced(pair)
-                yield Cause(f"device {word}s", requests, "per operation", cost, is_first, is_wait=True)
-
-
-def _is_synced(pair: _Pair) -> bool:
-    """Tell commits that wait for the device from those that do not: switches and CPU of the kernel follow from it."""
-    writes = pair.change("write", _own_requests)
-    return writes is not None and writes.is_above(0.1) and not 1 / SYNCED < writes.times < SYNCED
-
-
-def _own_requests(point: Point, word: str) -> float | None:
-    """Count reads or writes of the device per operation, by the share of its bytes that the step's processes caused."""
-    requests, kib, operations = (
-        _figure(point, metric) for metric in (f"{word}s_per_op", f"{word}_kb_per_op", "operations")
-    )
-    own_bytes = [value for metric in OWN_BYTES[word] if (value := _figure(point, metric)) is not None]
-    if requests is None or not own_bytes or not operations or not kib:
-        return requests
-    return requests * min(1.0, sum(own_bytes) / operations / (kib * KIB))
+def _function(pair: _Pair) -> Iterator[Cause]:
+    """Name the function in which most of the CPU is that the arm takes more, or less."""
+    changes = function_changes(pair.growth, pair.arm, pair.base)
+    for name in main_functions(changes):
+        yield Cause(f"`{name}`", changes[name], FUNCTION_UNIT, _effects("cpu"), rank=1)
 
 
 def _cpu(pair: _Pair) -> Iterator[Cause]:
-    """Compare client and server where they are told apart, with the wait for a processor where none is idle."""
+    """Compare client and server where they are told apart."""
     names = {"client CPU": "client_cpu_us_per_op", "server CPU": "server_cpu_us_per_op"}
     parts = {name: change for name, metric in names.items() if (change := pair.change(metric))}
     if len(parts) < len(names):
         parts = {"CPU": change} if (change := pair.change("cpu_us_per_op")) else {}
     for name, change in parts.items():
         if change.is_above(0.01):
-            cost = change.arm * _crowding(pair.arm) - change.base * _crowding(pair.base)
-            yield Cause(name, change, "µs per operation", cost)
+            yield Cause(name, change, MICROSECONDS, _effects("cpu"))
 
 
-def _function(pair: _Pair) -> Iterator[Cause]:
-    """Name the function in which most of the CPU is that the arm takes more, or less."""
-    changes = _function_changes(pair.growth, pair.arm, pair.base)
-    for name in _main_functions(changes):
-        cost = changes[name].arm * _crowding(pair.arm) - changes[name].base * _crowding(pair.base)
-        yield Cause(f"`{name}`", changes[name], FUNCTION_UNIT, cost, is_first=True)
+_WAITS: Mapping[str, tuple[str, str]] = {  # metric -> name, effect
+    "disk_wait_us_per_op": ("waiting for the disk", "disk"),
+    "lock_wait_us_per_op": ("waiting for locks and other threads", "lock"),
+    "timer_wait_us_per_op": ("asleep by a timer", "timer"),
+    "peer_wait_us_per_op": ("waiting in sockets and pipes", "peer"),
+    "other_wait_us_per_op": ("asleep in the kernel", "other"),
+}
 
 
-def _crowding(point: Point) -> float:
-    """Compute how much longer than its CPU an operation takes because clients wait for processors."""
-    idle, time, cpu = (_figure(point, metric) for metric in ("host_cpu_idle_pct", "avg_us", "cpu_us_per_op"))
-    return max(1.0, time / cpu) if idle is not None and time and cpu and idle < IDLE else 1.0
+def _waits(pair: _Pair) -> Iterator[Cause]:
+    """Compare what the step's own threads waited for. Waiting for a processor comes of CPU, and of each sleep's end."""
+    for metric, (name, effect) in _WAITS.items():
+        change = pair.change(metric)
+        if change and change.is_above(0.1):
+            details = tuple(_disk_work(pair, change.difference)) if effect == "disk" else ()
+            yield Cause(name, change, MICROSECONDS, _effects(effect), details=details)
+    between = pair.change(_between_client_and_server)
+    if between and between.is_above(0.1):
+        yield Cause("waiting in sockets, between client and server", between, MICROSECONDS, _effects("peer"))
+    delay = pair.change("run_delay_us_per_op")
+    if delay and delay.is_above(0.1):
+        yield Cause("waiting for a processor", delay, MICROSECONDS, _effects("cpu"), rank=DELAY)
 
 
-def _waits(pair: _Pair, measured: Sequence[Cause]) -> Iterator[Cause]:
-    """Compare what the device does not account for: a limit of a container, and what nobody counts."""
-    waited = sum(cause.microseconds for cause in measured if cause.is_wait)
-    time, cpu, pressure = (pair.change(metric) for metric in ("avg_us", "cpu_us_per_op", "pressure_io_pct"))
-    slower_time, idle = (_figure(pair.slower, metric) for metric in ("avg_us", "host_cpu_idle_pct"))
-    if pressure and slower_time and abs(pressure.difference) >= PRESSURE:
-        cost = slower_time * pressure.difference / 100
-        if abs(waited) < abs(cost) / 2:
-            yield Cause("some task waits for IO", pressure, "% of the time", cost - waited, is_wait=True)
-            waited = cost
-    if time and cpu and idle is not None and idle >= IDLE:  # where no processor is idle, it is the wait for one
-        off = Change(max(0.0, time.arm - cpu.arm), max(0.0, time.base - cpu.base))
-        if off.is_above(0.01) and abs(off.difference - waited) > MAINLY * abs(time.difference):
-            yield Cause("off the processors", off, "µs per operation", off.difference - waited)
+def _between_client_and_server(figures: Mapping[str, float]) -> float | None:
+    """Compute what is left of the time of an operation of one client after another."""
+    parts = ("cpu_us_per_op", "run_delay_us_per_op", *_SLEEPS[:3])
+    if "peer_wait_us_per_op" in figures or "avg_us" not in figures or any(name not in figures for name in parts):
+        return None
+    return max(0.0, figures["avg_us"] - math.fsum(figures[name] for name in parts))
 
 
-_KINDS: tuple[Callable[[_Pair], Iterator[Cause]], ...] = (_stalls, _misses, _contention, _device, _cpu, _function)
+def _disk_work(pair: _Pair, difference: float) -> Iterator[str]:
+    """Say which work of a disk went the way of its waits: syncs, requests, and how long each waits."""
+    work: dict[str, tuple[Change | None, str]] = {"syncs": (pair.counted(SYNCS), PER_OPERATION)}
+    work |= {f"device {word}s": (pair.change(_own_requests(word)), PER_OPERATION) for word in OWN_BYTES}
+    work |= {f"each {word}": (_await(pair, word), "ms") for word in OWN_BYTES}
+    changes = {name: (change, unit) for name, (change, unit) in work.items() if change and change.is_above(0.001)}
+    same_way = {name: pair_ for name, pair_ in changes.items() if pair_[0].difference * difference > 0}
+    for name, (change, unit) in [*same_way.items()][:2]:
+        yield f"{name} {change_text(change)} {unit}"
 
 
-# Functions and counters of the engine that moved most, per operation
-
-MOST_COUNTERS = 3  # of functions, and of counters
-FUNCTION_UNIT = "µs of CPU per operation"
-TIMES = 1.5  # a counter that moved less is not named
-SMALL = 0.01  # of a counter per operation: smaller ones are taken for as much
-ALIKE = 0.02  # counters whose ratios are so near to each other count one thing
-HISTOGRAMS = frozenset({"count", "sum", "max", "min", "p50", "p75", "p95", "p99", "p99_9", "p100", "avg", "stddev"})
-
-
-def counter_changes(growth: Growth, arm: Point, base: Point) -> list[str]:
-    waits = _strongest(_function_changes(growth, arm, base, OFF_CPU))
-    texts = [f"{text} \u00b5s of waiting per operation" for _, text in waits]
-    return [*texts, *_functions(growth, arm, base), *_counters(growth, arm, base)]
+def _await(pair: _Pair, word: str) -> Change | None:
+    requests = pair.change(
+        lambda figures: (
+            figures[f"{word}s_per_op"] * figures["operations"]
+            if f"{word}s_per_op" in figures and figures.get("operations")
+            else None
+        )
+    )
+    is_counted = requests is not None and min(requests.arm, requests.base) >= REQUESTS
+    return pair.change(f"device_{word}_await_ms") if is_counted else None
 
 
-def _functions(growth: Growth, arm: Point, base: Point) -> Iterator[str]:
-    """Yield those that changed in the direction of all CPU, the strongest first, without the one that is a cause."""
-    changes = _function_changes(growth, arm, base)
-    causes_already = _main_functions(changes)
-    yield from (f"{text} {FUNCTION_UNIT}" for name, text in _strongest(changes) if name not in causes_already)
+def _own_requests(word: str) -> PerOperation:
+    """Count reads or writes of the device per operation, by the share of its bytes that the step's processes caused."""
+
+    def requests_of(figures: Mapping[str, float]) -> float | None:
+        requests, kib, operations = (
+            figures.get(metric) for metric in (f"{word}s_per_op", f"{word}_kb_per_op", "operations")
+        )
+        own_bytes = [figures[metric] for metric in OWN_BYTES[word] if metric in figures]
+        if requests is None or not own_bytes or not operations or not kib:
+            return requests
+        return requests * min(1.0, math.fsum(own_bytes) / operations / (kib * KIB))
+
+    return requests_of
 
 
-def _strongest(changes: Mapping[str, Change]) -> Iterator[tuple[str, str]]:
-    """Yield names, with their change, that changed in the direction of the sum, the strongest first."""
-    total = _sum_change(changes)
-    sign = math.copysign(1.0, total.difference)
-    for name, change in sorted(changes.items(), key=lambda item: -sign * item[1].difference)[:MOST_COUNTERS]:
-        if sign * change.difference >= SHARE * max(total) > 0:
-            yield name, f"`{name}` {_change_text(change)}"
+def _device(pair: _Pair) -> Iterator[Cause]:
+    """Compare what the requests of an operation wait, where the waits of the step's threads are unknown."""
+    for word in () if pair.has_waits else OWN_BYTES:
+        yield from _device_requests(pair, word)
 
 
-def _main_functions(changes: Mapping[str, Change]) -> list[str]:
-    """List the one with more than half of the change of all CPU, if that is a change."""
-    total = _sum_change(changes)
-    sign = math.copysign(1.0, total.difference)
-    least = max(MAINLY * abs(total.difference), SHARE * max(total))
-    return [name for name, change in changes.items() if sign * change.difference > least > 0]
+def _device_requests(pair: _Pair, word: str) -> Iterator[Cause]:
+    def cost(figures: Mapping[str, float]) -> float | None:
+        number, wait = count(figures), figures.get(f"device_{word}_await_ms")
+        return None if number is None or wait is None else 1000 * number * wait
+
+    count = _own_requests(word)
+    requests, await_ms, costs = pair.change(count), _await(pair, word), pair.change(cost)
+    if not requests or not costs or costs.difference * requests.difference < 0:
+        return
+    weight = abs(costs.difference)
+    if weight < (SHARE * abs(pair.time.difference) if pair.time else 0.0):
+        return
+    if await_ms and await_ms.is_above(0.05) and await_ms.times > requests.times:
+        yield Cause(f"each {word} of the device waits", await_ms, "ms", _effects("disk"), cost=weight)
+    elif requests.is_above(0.001):
+        rank = 1 if _is_synced(pair) else 2
+        yield Cause(f"device {word}s", requests, PER_OPERATION, _effects("disk"), rank, cost=weight)
 
 
-def _function_changes(growth: Growth, arm: Point, base: Point, source: str = FUNCTIONS) -> dict[str, Change]:
-    arms, bases = (_per_operation(growth, point, source) for point in (arm, base))  # a missing one took none
-    names = sorted((arms.keys() | bases.keys()) - {CLIENT, RUNNING}) if arms and bases else []
-    return {name: Change(arms.get(name, 0.0), bases.get(name, 0.0)) for name in names}
+def _contention(pair: _Pair) -> Iterator[Cause]:
+    """Likewise: compare the whole host. With no more switches by the second, others switch meanwhile."""
+    switches, rate = pair.change("context_switches_per_op"), pair.change("context_switches_per_s")
+    if pair.has_waits or switches is None or not switches.is_above(0.01):
+        return
+    if rate is None or (rate.is_above(1.0) and rate.difference * switches.difference > 0):
+        is_first = max(switches.times, 1 / switches.times) >= CONTENTION and abs(switches.difference) >= 0.1
+        cost, longer = SWITCH * abs(switches.difference), abs(pair.time.difference) if pair.time else 0.0
+        if cost >= SHARE * longer or is_first:
+            rank = 1 if is_first and not _is_synced(pair) else 2
+            yield Cause("context switches", switches, PER_OPERATION, _effects("lock", "cpu"), rank)
 
 
-def _sum_change(changes: Mapping[str, Change]) -> Change:
-    return Change(*(math.fsum(change[side] for change in changes.values()) for side in (0, 1)))
+def _is_synced(pair: _Pair) -> bool:
+    """Tell commits that wait for the device from those that do not: switches and CPU of the kernel follow from it."""
+    writes = pair.change(_own_requests("write"))
+    return writes is not None and writes.is_above(0.1) and not 1 / SYNCED < writes.times < SYNCED
 
 
-def _counters(growth: Growth, arm: Point, base: Point) -> Iterator[str]:
-    """Yield the first of those that move together; clocks and histograms are no counters."""
-    arms, bases = (_per_operation(growth, point, ENGINE) for point in (arm, base))
-    changes = {name: Change(arms[name], bases[name]) for name in sorted(arms.keys() & bases.keys())}
-    rate = _Pair(arm, base).change(QPS)
-    logs = {name: math.log((change.arm + SMALL) / (change.base + SMALL)) for name, change in changes.items()}
-    chosen: list[str] = []
-    # a clock, or the work of others: as much in each second, whatever an operation takes
-    clocks = {name for name, change in changes.items() if rate and 1 / 1.1 < change.times * rate.times < 1.1}
-    for name in sorted(changes, key=lambda name: (-abs(logs[name]), len(name))):
-        if abs(logs[name]) < math.log(TIMES) or len(chosen) == MOST_COUNTERS:
+_SIZED = {"indexes": INDEX_BYTES, "tables without indexes": DATA_BYTES, "database": "database_bytes"}
+
+
+def _sizes(pair: _Pair) -> Iterator[Cause]:
+    """Tables, indexes or files that were larger before the step: what it wrote itself is no cause of it."""
+    written = pair.change(
+        lambda figures: (
+            math.fsum(figures.get(name, 0.0) for name in OWN_BYTES["write"])
+            if any(name in figures for name in OWN_BYTES["write"])
+            else None
+        )
+    )
+    for cause in _larger_objects(pair):
+        if written and max(written.arm, written.base) < abs(cause.change.difference) / 2:
+            yield cause
             return
-        is_counter = name.rpartition(".")[2].lower() not in HISTOGRAMS and name not in clocks
-        if is_counter and all(abs(logs[name] - logs[other]) > ALIKE for other in chosen):
-            chosen.append(name)
-            yield f"`{name}` {_change_text(changes[name])} per operation"
 
 
-def _per_operation(growth: Growth, point: Point, source: str) -> dict[str, float]:
-    """Compute medians of the runs."""
-    runs = []
+def _larger_objects(pair: _Pair) -> Iterator[Cause]:
+    """Yield tables and indexes, the largest change first; where there are none what the engine, or the files, say."""
+    effects = _effects("size", "cache", "cpu", "disk")
+    changes = _object_changes(pair) if pair.details else {}
+    if not any(change.is_above(SMALLEST) for change in changes.values()):
+        totals = {name: change for name, metric in _SIZED.items() if (change := pair.change(metric))}
+        engine = {name: change for name, change in totals.items() if name != "database"}
+        changes = engine if any(change.is_above(SMALLEST) for change in engine.values()) else totals
+    for name, change in sorted(changes.items(), key=lambda item: -abs(item[1].difference)):
+        if change.is_above(SMALLEST):
+            yield Cause(name, change, "B", effects, rank=0)
+
+
+def _object_changes(pair: _Pair) -> dict[str, Change]:
+    sides = [_objects(point, pair.details) for point in (pair.arm, pair.base) if pair.details]
+    names = dict.fromkeys(name for side in sides for name in side)
+    changes = {name: change_of(*(side.get(name, {}) for side in sides)) for name in names}
+    return {name: change for name, change in changes.items() if change}
+
+
+def _objects(point: Point, details: StepDetails | None) -> dict[str, dict[int, float]]:
+    """Return bytes by name and load: of tables without their indexes."""
+    sizes: dict[str, dict[int, float]] = {}
     for run in point.runs:
-        if source == FUNCTIONS and (times := function_times(growth, run)):
-            runs.append(times)
-            continue
-        counts = growth.get(run.place, {}).get(source)
-        operations = 1.0 if source == OFF_CPU else run.metrics.get("operations")
-        if counts and operations:
-            runs.append({name: count / operations for name, count in counts.items()})
-    return {name: median(run.get(name, 0.0) for run in runs) for name in {name for run in runs for name in run}}
+        rows = details.sizes.get(run.place, ()) if details else ()
+        bytes_by_object = {(row["table_name"], row["index_name"]): row["bytes"] for row in rows if row["bytes"]}
+        for (table, index), size in bytes_by_object.items():
+            if index is None:
+                indexes = math.fsum(
+                    other for (owner, name), other in bytes_by_object.items() if name and owner == table
+                )
+                sizes.setdefault(f"table {table}", {})[run.load] = max(0.0, size - indexes) or size
+            else:
+                sizes.setdefault(f"index {index} of {table}", {})[run.load] = size
+    return sizes
 
 
-def _change_text(change: Change) -> str:
-    return f"{units.figure(change.base)} → {units.figure(change.arm)}"
+def _levels(pair: _Pair) -> Iterator[Cause]:
+    """Compare what compactions wrote into each level, and what is there."""
+    for column, prefix in (("write_bytes", "written into "), ("bytes", "")):
+        sides = [_level_bytes(point, pair.details, column) for point in (pair.arm, pair.base)]
+        for level in sorted({name for side in sides for loads in side.values() for name in loads}):
+            arm, base = ({load: sizes.get(level, 0.0) for load, sizes in side.items()} for side in sides)
+            change = change_of(arm, base)
+            if change and change.is_above(SMALLEST):
+                yield Cause(f"{prefix}{level}", change, "B", _effects("size"), rank=1)
+
+
+def _level_bytes(point: Point, details: StepDetails | None, column: str) -> dict[int, dict[str, float]]:
+    """Return bytes by load and level, of all column families."""
+    loads: dict[int, dict[str, float]] = {}
+    for run in point.runs if details else ():
+        for row in details.levels.get(run.place, ()) if details else ():
+            if str(row["level"])[1:].isdecimal() and row[column] is not None:
+                sizes = loads.setdefault(run.load, {})
+                sizes[row["level"]] = sizes.get(row["level"], 0.0) + row[column]
+    return loads
+
+
+def _operations(pair: _Pair) -> Iterator[Cause]:
+    operations = pair.change("operations")
+    if operations and operations.is_above(1.0):
+        yield Cause("operations", operations, "", _effects(), rank=2)
+
+
+_KINDS: Mapping[str, tuple[Kind, ...]] = {
+    Subject.TIME: (_stalls_and_misses, _sizes, _faults, _function, _cpu, _waits, _device, _contention),
+    Subject.CPU: (_sizes, _stalls_and_misses, _faults, _function, _cpu),
+    Subject.SIZE: (_larger_objects, _levels, _operations),
+    Subject.OTHER: (),
+}

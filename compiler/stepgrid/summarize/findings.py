@@ -18,7 +18,6 @@ from stepgrid.model.status import Status
 from stepgrid.model.table import ABSENT, group
 from stepgrid.model.table import SAME as SAME_AS
 from stepgrid.model.units import counted, percent
-from stepgrid.summarize.causes import DASH
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.builds import AS_SHIPPED, NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import (
@@ -36,6 +35,7 @@ from stepgrid.summarize.comparisons.ladders import versions
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES, DIFFERENT, FASTER, SAME, SLOWER, UNDECIDED
+from stepgrid.summarize.why import DASH
 
 BOTH, NONE = "both", "none"
 IDLE = "without work in a load"

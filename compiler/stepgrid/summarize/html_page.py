@@ -16,7 +16,6 @@ from stepgrid.model.table import MOST_ROWS, Table, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import TEMPLATES
 from stepgrid.summarize import absolute_figures, claims, sentences, setup, summary_text
-from stepgrid.summarize.causes import why_table
 from stepgrid.summarize.charts import report_charts, step_charts
 from stepgrid.summarize.charts.drawing import PageMarks, stand_alone
 from stepgrid.summarize.charts.step_charts import Chart
@@ -27,6 +26,7 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.verdicts import ARROWS
+from stepgrid.summarize.why import why_table
 
 if TYPE_CHECKING:
     from markupsafe import Markup

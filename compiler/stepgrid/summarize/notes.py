@@ -23,7 +23,6 @@ from stepgrid.plan.identity import DESCRIBED
 from stepgrid.plugins.driver import Waiting, WorkloadOperations
 from stepgrid.plugins.hit_rate import EXPECTED, FOUND, WARNING
 from stepgrid.plugins.registry import driver
-from stepgrid.summarize.causes import DASH
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.builds import RUNNING, Build, deciding_differences, quality_differences
 from stepgrid.summarize.comparisons.comparison import Comparison
@@ -35,6 +34,7 @@ from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.setup import Defaults, Setup, spec_words, way_text
 from stepgrid.summarize.statistics.confidence_intervals import chance
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES
+from stepgrid.summarize.why import DASH
 
 FAR_APART = timedelta(days=7)
 MOST_NAMED = 3

@@ -13,7 +13,6 @@ from stepgrid.model.metrics import QPS
 from stepgrid.model.table import Table
 from stepgrid.package import __version__
 from stepgrid.summarize import absolute_figures, claims, formats, sentences, summary_text
-from stepgrid.summarize.causes import why, why_table
 from stepgrid.summarize.comparisons.comparison import (
     Case,
     Comparison,
@@ -31,6 +30,7 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import spec_words
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.summary_text import MOST_FINDINGS
+from stepgrid.summarize.why import why, why_table
 
 FACTS = ("host", "builds", "measured", "made from")  # of the setup, in Markdown
 
@@ -198,7 +198,7 @@ def _ratio(report: Report, comparison: Comparison, case: Case) -> Mapping[str, A
         "notes": list(entry.doubts),
         "not_comparable": entry.refusal,
         "as_shipped": entry.as_shipped,
-        "why": why(comparison, case, report.setup),
+        "why": why(comparison, case, report.setup, report.data.details),
     }
 
 

@@ -17,13 +17,14 @@ from typing import NamedTuple
 
 from stepgrid.collect.counts import PROFILE
 from stepgrid.collect.series import Points, Span, dips, slow_seconds
+from stepgrid.collect.step_figures import ENGINE
 from stepgrid.model import units
 from stepgrid.model.plan import MOST_LOADS, is_imported
 from stepgrid.model.units import counted, percent
 from stepgrid.plan.estimate import DIFFERENCE
 from stepgrid.plugins.collector import FUNCTIONS
-from stepgrid.summarize import causes
-from stepgrid.summarize.causes import DASH, ArmCause
+from stepgrid.summarize import why
+from stepgrid.summarize.causes import Cause, causes
 from stepgrid.summarize.comparisons.builds import NO_VERDICT
 from stepgrid.summarize.comparisons.comparison import RATIO, Case, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
@@ -36,6 +37,7 @@ from stepgrid.summarize.setup import Setup, days_text, request_of, spec_words
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval
 from stepgrid.summarize.statistics.verdicts import ONE_LOAD, UNDECIDED
+from stepgrid.summarize.why import DASH, ArmCause
 
 DEPARTURE = 1.1  # times that a ratio may differ from the quotient of its figures
 TRY = "A try: one load, no verdicts and no causes"
@@ -74,18 +76,20 @@ def reasons(report: Report) -> dict[str, list[ArmCause]]:
                     cases[comparison.arm_name(case.arm)].append(case)
             pairs_by_arm = {arm: list(_explained(arm_cases)) for arm, arm_cases in cases.items()}
             keys = {key for pairs in pairs_by_arm.values() for pair in pairs for point in pair for key in point.places}
-            growth = report.data.details.counters(keys, (FUNCTIONS, PROFILE))
+            growth = report.data.details.counters(keys, (ENGINE, FUNCTIONS, PROFILE))
             changes = partial(_known_changes, comparison, report.setup)
             axis = ", ".join(comparison.layout.across)
-            by_axis[axis] = causes.causes_by_arm(pairs_by_arm.items(), changes, growth)
+            causes_of = partial(causes, growth=growth, metric=comparison.metric, details=report.data.details)
+            by_axis[axis] = why.causes_by_arm(pairs_by_arm.items(), changes, causes_of)
     return {axis: arm_causes for axis, arm_causes in by_axis.items() if arm_causes}
 
 
-def _known_changes(comparison: Comparison, setup: Setup, arm: Point, base: Point) -> Iterator[str]:
-    """Yield changed plans, and few changed defaults."""
-    yield from (f"{arm.step}: {text}" for text in causes.plan_changes(setup, arm, base))
-    defaults = causes.default_changes(comparison, arm, setup)
-    yield from defaults if len(defaults) <= causes.MOST_DEFAULTS else ()
+def _known_changes(
+    comparison: Comparison, setup: Setup, arm: Point, base: Point, arm_causes: Sequence[Cause]
+) -> Iterator[str]:
+    """Yield changed plans, and few changed defaults that can matter."""
+    yield from (f"{arm.step}: {text}" for text in why.plan_changes(setup, arm, base))
+    yield from why.ordered_defaults(comparison, arm, setup, arm_causes)[0]
 
 
 def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:
@@ -97,7 +101,7 @@ def _explained(cases: Sequence[Case]) -> Iterator[tuple[Point, Point]]:
 
 
 def reason_line(report: Report) -> str:
-    chains = {axis: causes.chain_text(arm_causes) for axis, arm_causes in reasons(report).items()}
+    chains = {axis: why.chain_text(arm_causes) for axis, arm_causes in reasons(report).items()}
     return "".join(chains.values()) if len(chains) == 1 else DOT.join(map(": ".join, chains.items()))
 
 

@@ -16,7 +16,7 @@ from stepgrid.model.table import ABSENT, NOTHING, Cell, Table, group
 from stepgrid.model.units import counted, percent
 from stepgrid.store.store import BRIEF_WIDTHS
 from stepgrid.summarize import absolute_figures, claims, formats, sentences, setup
-from stepgrid.summarize.causes import DASH, NO_CAUSE, why_table
+from stepgrid.summarize.causes import NO_CAUSE
 from stepgrid.summarize.comparisons import comparison_axes
 from stepgrid.summarize.comparisons.comparison import (
     RATIO,
@@ -34,6 +34,7 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_tables import search_tables
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.verdicts import ARROWS
+from stepgrid.summarize.why import DASH, why_table
 
 MOST_FINDINGS, MOST_CAUSES, MOST_LOGS = 12, 12, 3
 MOST_SECTIONS = 12  # of more steps the tables come first
@@ -144,7 +145,7 @@ def _comparison(report: Report, comparison: Comparison, is_first: bool) -> Itera
     arm_causes = sentences.reasons(report).get(", ".join(comparison.layout.across), ())
     texts_by_arm = group((cause.arm, cause.text) for cause in arm_causes)
     lines = [f"{arm}: {'; '.join(arm_texts)}" for arm, arm_texts in texts_by_arm.items()]
-    rows = [row for row in causes.rows if row[-1].text != NO_CAUSE]
+    rows = [row for row in causes.rows if row[-1].text not in NO_CAUSE.values()]
     for row in rows[:MOST_CAUSES]:
         step, *texts, arm, ratio, reason = (cell.text for cell in row)
         labels = tuple(None if text == NOTHING else text for text in texts)

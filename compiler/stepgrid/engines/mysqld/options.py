@@ -13,6 +13,17 @@ from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, la
 if TYPE_CHECKING:
     from stepgrid.lint.rule import Facts, Rule, Verdict
 
+# what options can move, by patterns of their names
+EFFECTS: Mapping[str, tuple[str, ...]] = {
+    "*buffer_pool* *cache_size* *key_buffer*": ("cache", "disk", "cpu"),
+    "*flush_log* sync_binlog log_bin *doublewrite* *flush_method* *use_fdatasync": ("disk",),
+    "*io_capacity* *io_threads* *read_ahead* *redo* innodb_log_* *flush_neighbors *change_buffering": ("disk", "stall"),
+    "*compress* *page_size* *block_size*": ("cpu", "size", "cache", "disk"),
+    "*adaptive_hash* *spin* thread_* query_cache* *lock_schedule*": ("cpu", "lock"),
+    "optimizer_* sort_buffer* join_buffer* tmp_table* *max_heap_table* *stats_*": ("cpu", "cache", "disk"),
+    "*purge* performance_schema* *checksum* character_set_* collation_* *binlog_format": ("cpu", "disk"),
+}
+
 BOOLEANS = ("true", "false", "on", "off", "1", "0")
 _VERSION = re.compile(r"\bVer (?P<version>\d+(?:\.\d+)+)(?P<suffix>\S*) (?:from \S+ )?for (?P<host>\S+ on \S+)")
 _SLOW = {

@@ -76,6 +76,7 @@ class MysqldServing(EngineBase):
         **dict.fromkeys(("tmpdir", "basedir", "init_file", "user"), ""),
     }
     read_options = _READ_OPTIONS
+    option_effects = options.EFFECTS
     written_options = _WRITTEN_OPTIONS
     booleans = options.BOOLEANS
     counts_choices = True

@@ -84,6 +84,7 @@ class Postgres(EngineBase):
         **dict.fromkeys(("unix_socket_directories", "listen_addresses", "port"), ""),
     }
     read_options = _READ_OPTIONS
+    option_effects = options.EFFECTS
     written_options = ("log_directory", "log_filename", "stats_temp_directory", "temp_tablespaces")
     first_releases = _SINCE
     renamings = RENAMINGS

@@ -15,6 +15,17 @@ from typing import Any, TypeVar
 
 from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, last_lines, range_fault
 
+# what options can move, by patterns of their names
+EFFECTS: Mapping[str, tuple[str, ...]] = {
+    "shared_buffers *cache*bytes*": ("cache", "disk", "cpu"),
+    "fsync synchronous_commit full_page_writes wal_* commit_*": ("disk",),
+    "*io_concurrency* io_* max_wal_size checkpoint_* bgwriter_* backend_flush_after": ("disk",),
+    "default_toast_compression wal_compression": ("cpu", "size", "disk"),
+    "enable_* *_page_cost cpu_*cost effective_cache_size *collapse_limit jit*": ("cpu", "cache", "disk"),
+    "work_mem maintenance_work_mem hash_mem* temp_* default_statistics_target": ("cpu", "disk"),
+    "autovacuum* vacuum* huge_pages max_parallel* *_workers*": ("cpu", "disk"),
+}
+
 ASSERTIONS = "Assertions are enabled (configured with --enable-cassert): they make it slow"
 FACTS = {"block size": "block_size", "WAL block size": "wal_block_size"}  # fact -> the option that tells it
 BOOLEANS = ("true", "false", "on", "off", "yes", "no", "1", "0", "t", "f", "y", "n")

@@ -100,6 +100,15 @@ _READ_OPTIONS = (
 
 _WRITTEN_OPTIONS = ("trace_file", "block_cache_trace_file", "report_file", "backup_dir", "restore_dir", "*_path")
 
+# what options can move, by patterns of their names
+_EFFECTS: Mapping[str, tuple[str, ...]] = {
+    "*compression* *block_size* *block_restart* format_version index_type": ("cpu", "size", "cache", "disk"),
+    "*cache* *bloom* *filter* *prefix*": ("cache", "cpu", "disk", "lock"),
+    "sync disable_wal *wal* *bytes_per_sync use_fsync *direct* *readahead* *mmap*": ("disk",),
+    "*write_buffer* *level* *compaction* *rate*limit* *stall* *background*": ("stall", "disk", "cpu", "size"),
+    "*memtable* *concurrent* *pipelined* *checksum* *xxh*": ("cpu", "lock"),
+}
+
 _SMALL_LOAD = ("--benchmarks=fillseq", "--num=10", "--seed=1")
 
 
@@ -113,6 +122,7 @@ class RocksDB(EngineBase):
     systems: tuple[str, ...] = ("make", "cmake")
     first_releases = SINCE
     read_options = _READ_OPTIONS
+    option_effects = _EFFECTS
     written_options = _WRITTEN_OPTIONS
     renamings = RENAMINGS
     choices: Mapping[str, Sequence[str]] = {

@@ -1,0 +1,182 @@
+"""Changes between an arm and its base that the loads show: of figures, of functions and counters of the engine.
+
+They have the statistics of the verdicts: logarithms, paired by load. A counter whose interval holds 0 is no change.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from statistics import fmean, median, stdev
+from typing import TypeAlias
+
+from stepgrid.collect.counts import OFF_CPU
+from stepgrid.collect.step_figures import ENGINE
+from stepgrid.host.sampling import RUNNING
+from stepgrid.model import units
+from stepgrid.model.metrics import QPS
+from stepgrid.model.table import group
+from stepgrid.plugins.collector import CLIENT, FUNCTIONS
+from stepgrid.summarize.data.functions import Growth, function_times
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import Run
+from stepgrid.summarize.statistics.confidence_intervals import CONFIDENCE, special
+
+LEAST = 1.1  # times more or less: a smaller change is no cause
+SHARE = 0.05  # of the time that an operation takes longer, or less long
+MAINLY = 0.5  # of the change of all CPU: a function with more is a cause
+ROUNDED = 0.0025  # figures are rounded: loads that agree to the digit do not show that there is no noise
+Values: TypeAlias = Mapping[int, float]  # by load
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A figure of an arm and its base, medians of the loads, and the interval of their difference."""
+
+    arm: float
+    base: float
+    low: float = -math.inf
+    high: float = math.inf
+
+    @property
+    def times(self) -> float:
+        return self.arm / self.base if self.arm > 0 and self.base > 0 else math.inf
+
+    @property
+    def difference(self) -> float:
+        return self.arm - self.base
+
+    @property
+    def is_shown(self) -> bool:
+        """Tell whether the loads show that there is one."""
+        return self.low > 0 or self.high < 0
+
+    def is_above(self, least: float) -> bool:
+        """Decide if it is a change; `least`: a smaller difference is none, whatever it is a multiple of."""
+        times = self.times if self.base else math.inf
+        return self.is_shown and abs(self.difference) >= least and (times >= LEAST or times <= 1 / LEAST)
+
+
+def change_of(arm: Values, base: Values) -> Change | None:
+    """Compare what both have. A twentieth of the larger side is added before the logarithm: figures may be 0."""
+    if not arm or not base:
+        return None
+    middle, base_middle = median(arm.values()), median(base.values())
+    loads = sorted(arm.keys() & base.keys())
+    shift = SHARE * max(abs(fmean(arm.values())), abs(fmean(base.values())))
+    if len(loads) < 2 or not shift or min(*arm.values(), *base.values()) < 0:
+        return Change(middle, base_middle)
+    logs = [math.log(arm[load] + shift) - math.log(base[load] + shift) for load in loads]
+    error = max(stdev(logs), ROUNDED) / math.sqrt(len(logs))
+    reach = special("stdtrit", len(logs) - 1, (1 + CONFIDENCE) / 2) * error
+    centre = math.exp(fmean(math.log(base[load] + shift) for load in loads))
+    ends = (centre * math.expm1(min(fmean(logs) + sign * reach, 700.0)) for sign in (-1, 1))
+    return Change(middle, base_middle, *ends)
+
+
+def values_by_load(point: Point, value: Callable[[Run], float | None]) -> Values:
+    runs = group((run.load, number) for run in point.runs if (number := value(run)) is not None)
+    return {load: fmean(numbers) for load, numbers in runs.items()}
+
+
+def change_text(change: Change, unit: str = "") -> str:
+    return f"{units.figure(change.base, unit)} → {units.figure(change.arm, unit)}"
+
+
+# Functions and counters of the engine that moved most, per operation
+
+MOST_COUNTERS = 3  # of functions, and of counters
+FUNCTION_UNIT = "µs of CPU per operation"
+MOVED = 1.5  # times: a counter that moved less is not named
+SMALL = 0.01  # of a counter per operation: smaller ones are taken for as much
+ALIKE = 0.02  # counters whose ratios are so near to each other count one thing
+HISTOGRAMS = frozenset({"count", "sum", "max", "min", "p50", "p75", "p95", "p99", "p99_9", "p100", "avg", "stddev"})
+
+
+def counter_changes(growth: Growth, arm: Point, base: Point) -> list[str]:
+    """Name the waits, functions and counters that moved most, of those whose difference the loads show."""
+    waits = _strongest(function_changes(growth, arm, base, OFF_CPU))
+    texts = [f"{text} \u00b5s of waiting per operation" for _, text in waits]
+    return [*texts, *_functions(growth, arm, base), *_counters(growth, arm, base)]
+
+
+def _functions(growth: Growth, arm: Point, base: Point) -> Iterator[str]:
+    """Yield those that changed in the direction of all CPU, the strongest first, without the one that is a cause."""
+    changes = function_changes(growth, arm, base)
+    causes_already = main_functions(changes)
+    yield from (f"{text} {FUNCTION_UNIT}" for name, text in _strongest(changes) if name not in causes_already)
+
+
+def _strongest(changes: Mapping[str, Change]) -> Iterator[tuple[str, str]]:
+    """Yield names, with their change, that changed in the direction of the sum, the strongest first."""
+    arm, base = _sums(changes)
+    sign = math.copysign(1.0, arm - base)
+    for name, change in sorted(changes.items(), key=lambda item: -sign * item[1].difference)[:MOST_COUNTERS]:
+        if change.is_shown and sign * change.difference >= SHARE * max(arm, base) > 0:
+            yield name, f"`{name}` {change_text(change)}"
+
+
+def main_functions(changes: Mapping[str, Change]) -> list[str]:
+    """List the one with more than half of the change of all CPU, if that is a change."""
+    arm, base = _sums(changes)
+    sign = math.copysign(1.0, arm - base)
+    least = max(MAINLY * abs(arm - base), SHARE * max(arm, base))
+    return [name for name, change in changes.items() if change.is_shown and sign * change.difference > least > 0]
+
+
+def function_changes(growth: Growth, arm: Point, base: Point, source: str = FUNCTIONS) -> dict[str, Change]:
+    sides = [_per_operation(growth, point, source) for point in (arm, base)]
+    if not all(sides):
+        return {}
+    names = sorted({*sides[0], *sides[1]} - {CLIENT, RUNNING})
+    # a missing function took none
+    none = [dict.fromkeys((load for loads in side.values() for load in loads), 0.0) for side in sides]
+    changes = {
+        name: change_of(*({**zeros, **side.get(name, {})} for zeros, side in zip(none, sides, strict=True)))
+        for name in names
+    }
+    return {name: change for name, change in changes.items() if change}
+
+
+def _sums(changes: Mapping[str, Change]) -> tuple[float, float]:
+    return math.fsum(change.arm for change in changes.values()), math.fsum(change.base for change in changes.values())
+
+
+def _counters(growth: Growth, arm: Point, base: Point) -> Iterator[str]:
+    """Yield the first of those that move together; clocks and histograms are no counters."""
+    arms, bases = (_per_operation(growth, point, ENGINE) for point in (arm, base))
+    pairs = {name: change_of(arms[name], bases[name]) for name in sorted(arms.keys() & bases.keys())}
+    changes = {name: change for name, change in pairs.items() if change}
+    rate = change_of(*(values_by_load(point, lambda run: run.metrics.get(QPS)) for point in (arm, base)))
+    logs = {name: math.log((change.arm + SMALL) / (change.base + SMALL)) for name, change in changes.items()}
+    chosen: list[str] = []
+    # a clock, or the work of others: as much in each second, whatever an operation takes
+    clocks = {name for name, change in changes.items() if rate and 1 / 1.1 < change.times * rate.times < 1.1}
+    for name in sorted(changes, key=lambda name: (-abs(logs[name]), len(name))):
+        if abs(logs[name]) < math.log(MOVED) or len(chosen) == MOST_COUNTERS:
+            return
+        is_counter = name.rpartition(".")[2].lower() not in HISTOGRAMS and name not in clocks
+        is_counter = is_counter and changes[name].is_shown
+        if is_counter and all(abs(logs[name] - logs[other]) > ALIKE for other in chosen):
+            chosen.append(name)
+            yield f"`{name}` {change_text(changes[name])} per operation"
+
+
+def _per_operation(growth: Growth, point: Point, source: str) -> dict[str, Values]:
+    """Return values by name and load."""
+    runs = []
+    for run in point.runs:
+        if source == FUNCTIONS and (times := function_times(growth, run)):
+            runs.append((run.load, times))
+            continue
+        counts = growth.get(run.place, {}).get(source)
+        operations = 1.0 if source == OFF_CPU else run.metrics.get("operations")
+        if counts and operations:
+            runs.append((run.load, {name: count / operations for name, count in counts.items()}))
+    loads = group(runs)
+    names = dict.fromkeys(name for _, counts in runs for name in counts)
+    return {
+        name: {load: fmean(counts.get(name, 0.0) for counts in members) for load, members in loads.items()}
+        for name in names
+    }

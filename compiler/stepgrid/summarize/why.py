@@ -1,0 +1,203 @@
+"""Reasons in a report: causes beside each difference, and of each arm over all its points.
+
+Changed query plans come first. Defaults of the builds come last, but where an option is known to move what moved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import starmap
+from typing import TypeAlias
+
+from stepgrid.model import units
+from stepgrid.model.plan import BUILD
+from stepgrid.model.table import MOST_ROWS, Table, group, word_table
+from stepgrid.model.units import counted
+from stepgrid.plugins.registry import option_effects
+from stepgrid.summarize.causes import MOST_CAUSES, NO_CAUSE, Cause, Subject, causes, subject
+from stepgrid.summarize.changes import counter_changes
+from stepgrid.summarize.comparisons.comparison import Case, Comparison
+from stepgrid.summarize.data.functions import Growth
+from stepgrid.summarize.data.points import Point
+from stepgrid.summarize.data.tables_reader import StepDetails
+from stepgrid.summarize.setup import Facts, Setup
+
+MOST_TEXT = 100  # characters of a statement that are shown
+DASH = "\u2013"  # between the ends of a range
+MOST_DEFAULTS = 2  # defaults that are named: of more each alone is no cause
+NO_OPERATIONS = "CPU and device per operation are unknown: the step has no metric `operations`"
+
+
+def why(
+    comparison: Comparison,
+    case: Case,
+    setup: Setup,
+    details: StepDetails | None = None,
+    growth: Growth | None = None,
+) -> list[str]:
+    """Explain a difference. A changed plan is told of any ratio."""
+    plans = plan_changes(setup, case.point, case.base)
+    if not case.entry.is_difference:
+        return plans
+    arm_causes = causes(case.point, case.base, growth, comparison.metric, details)
+    leading, trailing = ordered_defaults(comparison, case.point, setup, arm_causes)
+    return [*plans, *leading, *(cause.text for cause in arm_causes), *trailing]
+
+
+def ordered_defaults(
+    comparison: Comparison, arm: Point, setup: Setup, arm_causes: Sequence[Cause]
+) -> tuple[list[str], list[str]]:
+    """Tell defaults that can move what the first cause is from those that stand behind the causes."""
+    changes = default_changes(comparison, arm, setup)
+    engine = setup.engines.get(arm.runs[0].build_id)
+    effects = arm_causes[0].effects if arm_causes else frozenset()
+    leading = [text for name, text in changes if effects & option_effects(engine, name)]
+    leading = leading if len(leading) <= MOST_DEFAULTS else []
+    trailing = [text for _, text in changes if text not in leading]
+    if len(trailing) > MOST_DEFAULTS:
+        trailing = [f"{counted(len(trailing), 'default')} of the builds differ"]
+    return leading, trailing
+
+
+def plan_changes(setup: Setup, arm: Point, base: Point) -> list[str]:
+    """List statements whose query plans differ. Engines have words of their own for plans: only those of one do."""
+    engine, base_engine = (setup.engines.get(point.runs[0].build_id) for point in (arm, base))
+    if engine != base_engine:
+        return []
+    arms, bases = (_plans(setup.plans, point) for point in (arm, base))
+    changes = [
+        (statement, f"plan changed: {' or '.join(bases[statement])} → {' or '.join(arms[statement])}")
+        for statement in bases.keys() & arms.keys()
+        if set(bases[statement]) != set(arms[statement])
+    ]
+    several = len(bases) > 1
+    return [f"{text} in `{statement[:MOST_TEXT]}`" if several else text for statement, text in sorted(changes)]
+
+
+def _plans(plans: Facts, point: Point) -> dict[str, list[str]]:
+    """List the plans of each statement over the loads."""
+    by_statement = group(
+        pair for run in point.runs for pair in plans.get(f"{run.place[0]}/{run.attempt}/{run.place[1]}", {}).items()
+    )
+    return {statement: sorted(set(texts)) for statement, texts in by_statement.items()}
+
+
+def default_changes(comparison: Comparison, arm: Point, setup: Setup) -> list[tuple[str, str]]:
+    """List defaults of options that the spec leaves to the builds, where these are compared with the base's."""
+    if not setup.defaults or comparison.layout.base.get(BUILD) != setup.defaults.base:
+        return []
+    changes = setup.defaults.changes(arm.runs[0].build)
+    return [(change.partition(" ")[0], f"default {change}") for change in changes]
+
+
+def why_table(comparison: Comparison, setup: Setup, details: StepDetails, most: int | None = None) -> Table | None:
+    """Tabulate differences, the largest first; the first ones have functions and counters of the engine, too."""
+    differences = [
+        case
+        for case in comparison.cases()
+        if case.entry.ratio and (case.entry.is_difference or plan_changes(setup, case.point, case.base))
+    ]
+    differences.sort(key=lambda case: -abs(math.log(case.entry.ratio or 1.0)))
+    if not differences:
+        return None
+    title = f"why: differences from {comparison.base}"
+    points = [point for case in differences[:MOST_ROWS] for point in (case.point, case.base)]
+    growth = details.counters({run.place for point in points for run in point.runs})
+    rows = []
+    for case in differences[:most]:
+        kind = subject(comparison.metric)
+        is_counted = kind != Subject.TIME or _counts_operations(case.point, case.base)
+        texts = why(comparison, case, setup, details, growth)
+        texts = texts or [NO_CAUSE[kind] if is_counted else NO_OPERATIONS]
+        if kind in (Subject.TIME, Subject.CPU):
+            texts += counter_changes(growth, case.point, case.base)
+        labels = (label or "-" for label in case.row.labels)
+        ratio = units.times(case.entry.ratio or 1.0)
+        rows.append((case.row.step, *labels, comparison.arm_name(case.arm), ratio, "; ".join(texts)))
+    omitted = len(differences) - len(rows)
+    notes = (f'and {counted(omitted, "difference")} more: `--table "{title}"`',) if omitted else ()
+    return word_table(title, ("step", *comparison.layout.down, "arm", "ratio", "why"), rows, notes)
+
+
+# Causes of an arm over all builds and points
+
+
+@dataclass(frozen=True, slots=True)
+class ArmCause:
+    """A cause with its range over the points of an arm."""
+
+    arm: str
+    name: str
+    unit: str = ""
+    base: tuple[float, float] | None = None  # None: the name says all
+    values: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def text(self) -> str:
+        """block cache misses 0.2 → 51 %"""
+        if self.base is None:
+            return self.name
+        return f"{self.name} {_range(self.base, self.unit)} → {_range(self.values, self.unit)}{_suffix(self.unit)}"
+
+
+Pair: TypeAlias = tuple[Point, Point]  # of arm and base
+Changes: TypeAlias = Callable[[Point, Point, Sequence[Cause]], Iterable[str]]
+CausesOf: TypeAlias = Callable[[Point, Point], Sequence[Cause]]
+
+
+def causes_by_arm(
+    arms: Iterable[tuple[str, Sequence[Pair]]], changes: Changes, causes_of: CausesOf = causes
+) -> list[ArmCause]:
+    """List at most three causes of each arm, those that matter at most points first, after what `changes` says."""
+    return [cause for name, pairs in arms for cause in _arm_causes(name, pairs, changes, causes_of)]
+
+
+def chain_text(causes: Sequence[ArmCause]) -> str:
+    """Join arms in one line: `block cache misses 0.2 → 51 → 90 %`."""
+    by_name = group(((cause.name, cause.unit), cause) for cause in causes)
+    most = max(map(len, by_name.values()), default=0)
+    texts = []
+    for (name, unit), arms in by_name.items():
+        if arms[0].base is None:
+            texts.append(name)
+        elif len(arms) == most:
+            bases = [arm.base for arm in arms if arm.base]
+            base = min(low for low, _ in bases), max(high for _, high in bases)
+            ranges = (_range(ends, unit) for ends in (base, *(arm.values for arm in arms)))
+            texts.append(f"{name} {' → '.join(ranges)}{_suffix(unit)}")
+    return "; ".join(texts[:MOST_CAUSES])
+
+
+def _arm_causes(arm: str, pairs: Sequence[Pair], changes: Changes, causes_of: CausesOf) -> list[ArmCause]:
+    causes_by_pair = [(pair, causes_of(*pair)) for pair in pairs]
+    by_name = group(
+        ((cause.name, cause.unit), (rank, cause)) for _, members in causes_by_pair for rank, cause in enumerate(members)
+    )
+    counts = Counter(text for pair, members in causes_by_pair for text in changes(*pair, members))
+    arm_causes = [ArmCause(arm, text) for text, _ in counts.most_common(1)]
+    if pairs and not arm_causes and not by_name and not any(starmap(_counts_operations, pairs)):
+        return [ArmCause(arm, NO_OPERATIONS)]
+    weights = {key: sum(MOST_CAUSES - rank for rank, _ in members) for key, members in by_name.items()}
+    for key in sorted(by_name, key=lambda key: -weights[key])[: MOST_CAUSES - len(arm_causes)]:
+        changed = [cause.change for _, cause in by_name[key]]
+        bases, values = ([getattr(change, side) for change in changed] for side in ("base", "arm"))
+        arm_causes.append(ArmCause(arm, *key, (min(bases), max(bases)), (min(values), max(values))))
+    return arm_causes
+
+
+def _counts_operations(arm: Point, base: Point) -> bool:
+    return all(point.spread("operations") is not None for point in (arm, base))
+
+
+def _suffix(unit: str) -> str:
+    return f" {unit}" if unit not in ("", "B") else ""
+
+
+def _range(ends: tuple[float, float], unit: str) -> str:
+    """Two digits are as many as a range deserves."""
+    if unit == "B":
+        return DASH.join(dict.fromkeys(map(units.size, ends)))
+    return DASH.join(dict.fromkeys(f"{end:,.0f}" if abs(end) >= 10 else f"{end:.2g}" for end in ends))
