@@ -20,16 +20,20 @@ from stepgrid.lint.subject import COUNTED, Subject
 from stepgrid.model.plan import CLIENT, SAME_QUALITY
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, size
-from stepgrid.plugins.driver import CountedWork, WriteDurability
+from stepgrid.plugins.driver import CountedWork
+from stepgrid.plugins.durability import COMMIT, differing, step_durability
 from stepgrid.plugins.engine import DeclaredBuilds, Published, ReadOptions
-from stepgrid.plugins.registry import build_systems, driver, engine
+from stepgrid.plugins.registry import build_systems, engine
 
 SHORTEST = 60.0  # seconds
 SHORTEST_WORK = 0.05  # seconds of a step that rows end, on a small machine
 _COUNTS = ("step.threads", "step.clients", "step.requesters")
 Load: TypeAlias = tuple[Segment, ...]  # that a cell begins with
-_WAL_OPTIONS = ("sync", "disable_wal")  # what a kind with `durability` may ask for
-_DURABILITY_HINT = "one class for all builds: `durability` of a command, `sync` and `disable_wal` of db_bench"
+Classes: TypeAlias = Mapping[str, str]  # of durability, by what is promised
+_DURABILITY_HINT = (
+    "one class for all arms: `durability` of a command, `sync` and `disable_wal` of db_bench, a server's options of "
+    "commits and logs; or `allow: {mixed-durability: REASON}`"
+)
 _WORTH = 3600.0  # seconds that a missing checkpoint costs
 
 
@@ -82,25 +86,59 @@ def _refused(noun: str, builds: Sequence[Build], is_strict: bool) -> Iterator[Fi
 
 
 def _mixed_durability(subject: Subject) -> Iterator[Finding]:
-    """Find steps that write, and promise more under one build than under another."""
-    classes = defaultdict[tuple[object, ...], dict[str, tuple[str, int]]](dict)
-    options = zip(subject.table.rows, *map(subject.table.column, _WAL_OPTIONS), strict=True)
-    for row, sync, disable_wal in options if compares_builds(subject) else ():
-        head, settings = row.step.head, row.step.settings.values
-        durability = settings.get("durability")
-        if isinstance(kind := driver(head.kind), WriteDurability):
-            durability = kind.durability(settings, Facts({"sync": sync, "disable_wal": disable_wal}).is_on)
-        if durability and head.measured and head.mutates:
-            for position in subject.table.cells(row):
-                labels = {**subject.labels(position)}
-                build = labels.pop("build")
-                classes[head.name, *labels.items()].setdefault(durability, (build, position))
-    for (step, *_), builds in classes.items():
-        if len(builds) > 1:
-            listed = ", ".join(f"`{durability}` under {build}" for durability, (build, _) in builds.items())
-            message = f"step `{step}` writes with unequal durability: {listed}"
-            cells = {position for _, position in builds.values()}
-            yield Finding(subject.places.of_step(str(step), "durability"), message, _DURABILITY_HINT, cells)
+    """Find steps that write, and promise more in one arm than in another."""
+    by_segment: dict[int, dict[str, Classes]] = {}
+    for cell in subject.cells:
+        for segment in cell.segments:
+            if id(segment) not in by_segment:
+                by_segment[id(segment)] = dict(_write_classes(segment, cell.choice.build))
+    by_step = group((step, classes) for part in by_segment.values() for step, classes in part.items())
+    for step in [step for step, members in by_step.items() if any(members[0] != classes for classes in members)]:
+        arms = defaultdict[tuple[object, ...], dict[str, tuple[int, Classes]]](dict)
+        for position, cell in enumerate(subject.cells):
+            parts = [by_segment[id(segment)] for segment in cell.segments]
+            for classes in [part[step] for part in parts if step in part]:
+                for neighbours, arm in _compared_arms(subject, position):
+                    arms[neighbours].setdefault(arm, (position, classes))
+        yield from _unequal_arms(subject, step, list(arms.values()))
+
+
+def _compared_arms(subject: Subject, position: int) -> Iterator[tuple[tuple[object, ...], str]]:
+    """Name a cell as an arm of each axis that is compared, with those that it is compared with."""
+    labels, base = subject.labels(position), subject.spec.report.base
+    for axis in [axis for axis in labels if not base or axis in base]:
+        neighbours = tuple((name, label) for name, label in labels.items() if name != axis)
+        yield (axis, *neighbours), labels[axis] if axis == "build" else f"{axis}={labels[axis]}"
+
+
+def _write_classes(segment: Segment, build: Build) -> Iterator[tuple[str, Classes]]:
+    for step in segment.steps:
+        if step.head.measured and step.head.mutates:
+            options = {name: option.value for name, option in step.options.items()}
+            storage_engine = str(step.setup.values.get("storage_engine", ""))
+            classes = step_durability(step.head.kind, step.settings.values, options, build, storage_engine)
+            if classes:
+                yield step.head.name, classes
+
+
+def _unequal_arms(subject: Subject, step: str, arms: Sequence[Mapping[str, tuple[int, Classes]]]) -> Iterator[Finding]:
+    cells, listed = set[int](), ""
+    for members in arms:
+        first = next(iter(members.values()))[1]
+        names = dict.fromkeys(name for _, classes in members.values() for name in differing(first, classes))
+        if not names:
+            continue
+        cells |= {position for position, _ in members.values()}
+        by_class: dict[str, str] = {}
+        for arm, (_, classes) in members.items():
+            words = [
+                classes[name] if name == COMMIT else f"{name} {classes[name]}" for name in names if name in classes
+            ]
+            by_class.setdefault(", ".join(words), arm)
+        listed = listed or ", ".join(f"`{text}` under {arm}" for text, arm in by_class.items())
+    if cells:
+        message = f"step `{step}` writes with unequal durability: {listed}"
+        yield Finding(subject.places.of_step(step, "durability"), message, _DURABILITY_HINT, cells)
 
 
 # flags that decide how fast the code is; the others say what is in it
@@ -423,7 +461,7 @@ RULES = (
     Rule("option-renamed", "an option under the name that other releases have", _renamed),
     Rule("base-without-cell", "a base that no cell is at", _no_base),
     Rule("mixed-quality", "builds that get no verdict against each other", _mixed_quality),
-    Rule("mixed-durability", "builds whose writes survive unlike failures", _mixed_durability, reads=_WAL_OPTIONS),
+    Rule("mixed-durability", "arms whose writes survive unlike failures", _mixed_durability),
     Rule("shared-programs", "a version that consists of the programs of others", _shared_programs),
     Rule("no-repeats", "a comparison without repeated loads", _no_repeats),
     Rule("ref-open", "a ref that may be a branch, without a lock file", _open_refs),

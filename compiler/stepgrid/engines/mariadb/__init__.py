@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from stepgrid.engines.mysqld import options
 from stepgrid.engines.mysqld.server import MysqldServing
 from stepgrid.plugins.engine import Built, Release, Renaming
 from stepgrid.plugins.server import ServerHome
@@ -41,6 +42,7 @@ class MariaDB(MysqldServing):
     name = "mariadb"
     first_releases = _SINCE
     renamings = RENAMINGS
+    promises = options.promises(log_bin="0", sync_binlog="0")
     program = "mariadbd"
     # MyRocks is a plugin, which names its options once it is loaded; where it is not, the rest is listed
     listing = ("--plugin-load-add=ha_rocksdb",)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from stepgrid.engines.mysqld import options
 from stepgrid.engines.mysqld.server import MysqldServing
 from stepgrid.plugins.engine import Built, Release, Renaming
 from stepgrid.plugins.server import ServerHome
@@ -58,6 +59,7 @@ class MySQL(MysqldServing):
     name = "mysql"
     first_releases = _SINCE
     renamings = RENAMINGS
+    promises = options.promises(log_bin=(((5,), "0"), ((8, 0, 1), "1")), sync_binlog=(((5,), "0"), ((5, 7, 7), "1")))
     program = "mysqld"
     programs: tuple[str, ...] = ("mysqld",)
     repository = "https://github.com/mysql/mysql-server.git"

@@ -8,6 +8,19 @@ from functools import cache
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
 
+from stepgrid.plugins.durability import (
+    BINARY_LOG,
+    COMMIT,
+    GROUP,
+    NONE,
+    OS,
+    OTHER,
+    SYNC,
+    TORN_PAGES,
+    Default,
+    Promise,
+    Switch,
+)
 from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo, Run, last_lines
 
 if TYPE_CHECKING:
@@ -215,3 +228,24 @@ def _check_sequential_deletes(facts: Facts) -> Verdict | None:
         f"{deletes:,.0f} sequential deletes in a window of {window:,.0f} keys: the number must be below the window"
     )
     return Verdict(_DELETES, message, f"`{_DELETES}: {window - 1:.0f}`")
+
+
+# Durability, with the defaults of releases from their manuals
+
+_FLUSH = {"0": NONE, "1": SYNC, "2": OS}
+_BINARY_LOG = {"0": OS, "1": SYNC, OTHER: GROUP}
+_NO_BINARY_LOG = ("skip_log_bin", "disable_log_bin")
+
+
+def promises(log_bin: Default, sync_binlog: Default) -> tuple[Promise, ...]:
+    """Make the table of an engine; MySQL and MariaDB differ in the defaults of their binary logs."""
+    switch = Switch("log_bin", log_bin, NONE, _NO_BINARY_LOG, is_named=True)
+    return (
+        Promise(COMMIT, "innodb_flush_log_at_trx_commit", "1", _FLUSH, storage_engine="innodb"),
+        Promise(COMMIT, "rocksdb_flush_log_at_trx_commit", "1", _FLUSH, storage_engine="rocksdb"),
+        Promise(BINARY_LOG, "sync_binlog", sync_binlog, _BINARY_LOG, switch),
+        Promise(
+            TORN_PAGES, "innodb_doublewrite", "1", {"0": "unprotected", "detect_only": "detected", OTHER: "protected"},
+            storage_engine="innodb",
+        ),
+    )  # fmt: skip

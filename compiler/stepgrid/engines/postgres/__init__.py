@@ -12,6 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.engines.postgres import connection, options, statistics
 from stepgrid.model.plan import Command
+from stepgrid.plugins.durability import (
+    BINARY_LOG,
+    COMMIT,
+    LOG_DETAIL,
+    NONE,
+    OTHER,
+    SYNC,
+    TORN_PAGES,
+    Promise,
+    Switch,
+)  # fmt: skip
 from stepgrid.plugins.engine import Built, EngineBase, Release, Renaming
 from stepgrid.plugins.server import templates
 
@@ -64,6 +75,12 @@ _READ_OPTIONS = (
     "min_parallel_*", "max_connections", "hnsw.ef_search", "ivfflat.probes",
 )  # fmt: skip
 _CONFIGURATION = "postgresql.conf"
+_PROMISES = (
+    Promise(COMMIT, "synchronous_commit", "1", {"0": NONE, OTHER: SYNC}, Switch("fsync", "1", NONE)),
+    Promise(BINARY_LOG, "", NONE, {}),
+    Promise(TORN_PAGES, "full_page_writes", "1", {"0": "unprotected", OTHER: "protected"}),
+    Promise(LOG_DETAIL, "wal_level", (((9,), "minimal"), ((10,), "replica")), {}),
+)
 
 
 class Postgres(EngineBase):
@@ -88,6 +105,7 @@ class Postgres(EngineBase):
     written_options = ("log_directory", "log_filename", "stats_temp_directory", "temp_tablespaces")
     first_releases = _SINCE
     renamings = RENAMINGS
+    promises = _PROMISES
     identify = staticmethod(options.identify)
     catalogue = staticmethod(options.catalogue)
     value_fault = staticmethod(options.value_fault)

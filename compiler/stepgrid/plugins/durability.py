@@ -1,0 +1,102 @@
+"""Durability of writes: which failures they survive, by the options of a step and the defaults of its release.
+
+Engines bring tables of their options; this module names none and reads nothing of a running server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
+
+from stepgrid.plugins.driver import WriteDurability
+from stepgrid.plugins.engine import Release, release_numbers
+from stepgrid.plugins.registry import driver, engine
+
+COMMIT, BINARY_LOG, TORN_PAGES, LOG_DETAIL = "commit", "binary log", "torn pages", "log detail"
+NONE, OS, SYNC, GROUP = "none", "os", "sync", "group"  # a write survives: nothing, its process, a power cut; or several
+
+Default: TypeAlias = str | Sequence[tuple[Release, str]]  # of each release from the first one on
+_WORDS = {**dict.fromkeys(("true", "on", "yes"), "1"), **dict.fromkeys(("false", "off", "no"), "0")}
+OTHER = "*"  # any other value; an empty class is the value itself
+
+
+class Switch(NamedTuple):
+    """An option without which a promise is not made."""
+
+    option: str
+    default: Default
+    class_without: str
+    opposites: tuple[str, ...] = ()  # options that say the contrary
+    is_named: bool = False  # any value turns it on: it is a name of files
+
+
+class Promise(NamedTuple):
+    """An option that decides how durable writes are, as a row of its engine's table."""
+
+    name: str
+    option: str
+    default: Default
+    classes: Mapping[str, str]  # value -> class
+    switch: Switch | None = None
+    storage_engine: str = ""  # empty: of any
+
+
+@runtime_checkable
+class ServerDurability(Protocol):
+    """A server engine whose options decide which failures its writes survive."""
+
+    promises: Sequence[Promise]
+
+
+def step_durability(
+    kind: str, settings: Mapping[str, Any], options: Mapping[str, Any], build: Any, storage_engine: str = ""
+) -> Mapping[str, str]:
+    """Map each promise of a step to its class; empty where nothing is known. `build` has an engine and a version."""
+    plugin, server = driver(kind), engine(build.engine)
+    if isinstance(server, ServerDurability):
+        return server_durability(server.promises, options, build.version, storage_engine)
+    if isinstance(plugin, WriteDurability):
+        return {COMMIT: plugin.durability(settings, lambda name: _word(options.get(name, "")) == "1")}
+    return {COMMIT: str(settings["durability"])} if settings.get("durability") else {}
+
+
+def server_durability(
+    promises: Sequence[Promise], options: Mapping[str, Any], version: str, storage_engine: str
+) -> Mapping[str, str]:
+    words = {name.replace("-", "_").lower().removeprefix("loose_"): _word(value) for name, value in options.items()}
+    release = release_numbers(version)
+    return {
+        promise.name: _class(promise, words, release)
+        for promise in promises
+        if promise.storage_engine in ("", storage_engine)
+    }
+
+
+def differing(first: Mapping[str, str], second: Mapping[str, str]) -> list[str]:
+    """Name the promises that two steps make in unlike ways."""
+    return [name for name in first if name in second and first[name] != second[name]]
+
+
+def _class(promise: Promise, words: Mapping[str, str], release: Release) -> str:
+    switch = promise.switch
+    if switch is not None and not _is_on(switch, words, release):
+        return switch.class_without
+    value = words.get(promise.option) or _default(promise.default, release)
+    return promise.classes.get(value, promise.classes.get(OTHER)) or value
+
+
+def _is_on(switch: Switch, words: Mapping[str, str], release: Release) -> bool:
+    if any(words.get(name) == "1" for name in switch.opposites):
+        return False
+    value = words.get(switch.option)
+    return _default(switch.default, release) == "1" if value is None else switch.is_named or value == "1"
+
+
+def _default(default: Default, release: Release) -> str:
+    if isinstance(default, str):
+        return default
+    return next((value for first, value in reversed(default) if release >= first), default[0][1])
+
+
+def _word(value: Any) -> str:
+    text = str(value).lower()
+    return _WORDS.get(text, text)
