@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def test_an_edited_script_measures_its_cells(lab: Lab) -> None:
     plan = execute(lab, "plan", "spec.yaml")
     assert to_do(lab) == "build: 1; measure: 1 stage"
     assert "\n    content of path bench b.sh: " in plan
-    assert plan.endswith("  0s  script-b.sh, load 1: sort\n")
+    assert re.search(r"  \d+s  script-b\.sh, load 1: sort\n$", plan)  # what it took is an estimate
     results = lab.results()
     execute(lab, "run", "spec.yaml")
     assert len(lab.results()) == len(results) + 1
