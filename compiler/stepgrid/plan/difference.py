@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from stepgrid.language.sources import source_key, source_parts
 from stepgrid.model.plan import CLIENT, FILES, LINK, SERVICE, PlannedBuild, PlannedStage, PlannedStep
+from stepgrid.model.secret_variables import hide_secrets
 from stepgrid.model.units import exact_size
 from stepgrid.plugins.registry import reading_names
 
@@ -207,12 +208,13 @@ def setup_fields(step: PlannedStep) -> dict[str, Any]:
     """List the setup of a step as flat fields, by the names that a spec gives them."""
     setup: Setup = step.setup
     values = {f"launch.{name}": value for name, value in (setup.get("launch") or {}).items()}
-    values |= {f"launch.env.{name}": value for name, value in values.pop("launch.env", {}).items()}
+    values |= {f"launch.env.{name}": value for name, value in hide_secrets(values.pop("launch.env", {})).items()}
     if setup.get("start"):
         values["start"] = setup["start"]
     values |= {f"{SERVICE}.{name}": value for name, value in (setup.get(SERVICE) or {}).items()}
     for part in ("env", "ready", "stop"):
-        inner = values.pop(f"{SERVICE}.{part}", {}).items()
+        inner = values.pop(f"{SERVICE}.{part}", {})
+        inner = (hide_secrets(inner) if part == "env" else inner).items()
         values |= {f"{SERVICE}.{part}.{name}": value for name, value in inner if name != "timeout"}  # no figure has it
     if setup.get("storage_engine") is not None and not step.settings.get("storage_engine"):
         values["params.storage_engine"] = setup["storage_engine"]

@@ -36,6 +36,7 @@ from stepgrid.host.processes.supervision import (
     supervise,
 )
 from stepgrid.model.plan import SERVICE, Command, PlannedStage, runs_already
+from stepgrid.model.secret_variables import hide_secrets
 from stepgrid.plugins import registry
 from stepgrid.plugins.driver import OPTION_FORM, Context, absolute_inputs, command_words
 from stepgrid.plugins.server import (
@@ -186,7 +187,7 @@ class _Service:
         """Write the command's record and files; return its environment."""
         scratch = str(self.home.scratch)  # what is in our own HOME is neither its business nor its to enter
         env = environment(program or command.argv[0], {"HOME": scratch, "TMPDIR": scratch, **command.env})
-        record = {"argv": list(command.argv), "env": dict(command.env), "environment": env}
+        record = {"argv": list(command.argv), "env": hide_secrets(command.env), "environment": hide_secrets(env)}
         write_json(folder / "command.json", {**record, "launch": dict(launch or {})}, durable=False)
         attach(folder, command.files)
         give_files(self.user, folder)
@@ -203,7 +204,7 @@ class _Service:
         return Server(self.home.access, self.home.folder, child, self.home.data, cage, start_again)
 
     def _spawn(self, launch: LaunchPlan, cage: ControlGroup) -> subprocess.Popen[bytes]:
-        env = self._write_command(launch.command, self.home.folder, launch.record, launch.program)
+        env = self._write_command(launch.command, self.home.folder, launch.public_record, launch.program)
         child = supervision.spawn(Program(launch.argv, env, self.home.folder, self.user, cage))
         user = {} if self.user is None else {"user": self.user.name, "inside": self.user.inside}
         self.attempt.journal(SERVER, pid=child.pid, **user)

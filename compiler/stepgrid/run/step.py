@@ -35,6 +35,7 @@ from stepgrid.language.files import holds_data
 from stepgrid.model.figures import ParseError
 from stepgrid.model.plan import Command, PlannedStage, PlannedStep, input_paths
 from stepgrid.model.search import SEARCH, with_value
+from stepgrid.model.secret_variables import hide_secrets
 from stepgrid.model.units import duration, exact_size
 from stepgrid.plugins import hit_rate
 from stepgrid.plugins.driver import (
@@ -202,9 +203,9 @@ class Step:
         command = plan.command
         client: object = engine(self.server.access.engine) if self.server else None
         secrets = client.secret_variables if isinstance(client, ClientEnvironment) else ()
-        env = {name: "***" if name in secrets else value for name, value in command.env.items()}
+        env = hide_secrets({name: "***" if name in secrets else value for name, value in command.env.items()})
         record = {"argv": list(command.argv), "env": env, "environment": environment(plan.program, env)}
-        write_json(self.folder / "command.json", {**record, "launch": dict(plan.record)}, durable=False)
+        write_json(self.folder / "command.json", {**record, "launch": plan.public_record}, durable=False)
         attach(self.folder, {**self.planned.files, **command.files})
         return plan
 

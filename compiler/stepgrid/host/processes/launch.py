@@ -20,6 +20,7 @@ from stepgrid.host import sysfs
 from stepgrid.host.processes import cgroup
 from stepgrid.host.processes.supervision import exit_status
 from stepgrid.model.plan import Command
+from stepgrid.model.secret_variables import hide_secrets
 
 LIBRARIES = {
     "jemalloc": ("libjemalloc.so.2", "libjemalloc.so.1"),
@@ -62,6 +63,12 @@ class LaunchPlan:
     def scoped(self) -> bool:
         """Tell whether its memory is limited by a scope of systemd."""
         return bool(self.record.get("memory")) and self.memory is None
+
+    @property
+    def public_record(self) -> dict[str, Any]:
+        """The record without values that look like secrets."""
+        variables = self.record.get("env")
+        return {**self.record, **({"env": hide_secrets(variables)} if isinstance(variables, dict) else {})}
 
     @property
     def argv(self) -> Sequence[str]:
