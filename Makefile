@@ -48,6 +48,7 @@ docs: $(STAMP) $(SCHEMAS)  # the site of docs/, in site/; it loads nothing from 
 	@$(BIN)/python scripts/environment.py docs
 	@$(BIN)/python -m scripts.docs_site .venv/site
 	@$(BIN)/zensical build --strict --config-file .venv/site/mkdocs.yml
+	@[ ! -e site ] || [ -f site/commands.html ] || { echo "site is there, and is not of \`make docs\`: move it away" >&2; exit 1; }
 	@rm -rf site && mv .venv/site/site site
 	@echo "site/index.html"
 
@@ -73,6 +74,9 @@ format: $(STAMP)
 lock:
 	@python=$$(sh scripts/python) && sh scripts/lock "$$python"
 
-clean:
-	rm -rf site .venv .snakemake .mypy_cache .ruff_cache .import_linter_cache .pytest_cache .hypothesis dist
-	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+clean:  # what this file makes: a site or an environment of yours stays
+	[ ! -f site/commands.html ] || rm -rf site
+	[ ! -e .venv/.made-by-stepgrid ] && [ ! -e .venv/bin/stepgrid ] || rm -rf .venv
+	rm -rf .snakemake .mypy_cache .ruff_cache .import_linter_cache .pytest_cache .hypothesis
+	rm -f dist/stepgrid-*
+	find bench compiler examples importers scripts tests -name __pycache__ -type d -prune -exec rm -rf {} +

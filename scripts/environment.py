@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
+MARK = ".made-by-stepgrid"  # in .venv: somebody else's is neither removed nor filled
 LOCK = ROOT / "requirements.lock"
 WHEELS = Path("usr/share/python-wheels")
 EACH_PACKAGE = re.compile(r"(?:Collecting|Ignoring|Requirement already satisfied:) ([\w.-]+)")
@@ -37,6 +38,9 @@ def main(words: list[str]) -> int:
         if words:
             install_groups(words[:1], *words[1:])
             return 0
+        if not is_ours(VENV):
+            say(f"{VENV} is there, and `make setup` did not make it: move it away")
+            return 1
         say(f"making {VENV.name} with Python {sys.version.split()[0]}, half a minute or so")
         if not works():
             make()
@@ -52,6 +56,13 @@ def main(words: list[str]) -> int:
     return 0
 
 
+def is_ours(folder: Path) -> bool:
+    """Whether there is none, or one with our mark; earlier ones have the command, which comes last."""
+    if folder.is_symlink() or not folder.is_dir():
+        return not os.path.lexists(folder)
+    return (folder / MARK).exists() or (folder / "bin" / "stepgrid").exists() or not any(folder.iterdir())
+
+
 def works() -> bool:
     """Whether there is an environment that can be brought up to date: killed half-way, there is none."""
     return PYTHON.exists() and quiet(str(PYTHON), "-m", "pip", "--version")
@@ -59,6 +70,8 @@ def works() -> bool:
 
 def make() -> None:
     shutil.rmtree(VENV, ignore_errors=True)
+    VENV.mkdir()
+    (VENV / MARK).touch()
     if has_ensurepip():
         subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
         return

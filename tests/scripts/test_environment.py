@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import runpy
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
@@ -98,3 +100,35 @@ def test_every_package_of_the_lock_file_is_of_a_group() -> None:
 def test_what_pip_said_is_kept_for_the_case_that_it_fails() -> None:
     lines: list[str] = []
     assert list(environment.kept(PIP, lines)) == lines == PIP
+
+
+# An environment and a site of somebody else
+
+
+def test_an_environment_of_somebody_else_is_not_ours(tmp_path: Path) -> None:
+    folder = tmp_path / ".venv"
+    assert environment.is_ours(folder)
+    folder.mkdir()
+    assert environment.is_ours(folder)
+    (folder / "pyvenv.cfg").touch()  # as uv makes one, without pip
+    assert not environment.is_ours(folder)
+    (folder / environment.MARK).touch()
+    assert environment.is_ours(folder)
+    (tmp_path / "link").symlink_to(folder)
+    assert not environment.is_ours(tmp_path / "link")
+
+
+@pytest.mark.parametrize("is_ours", [False, True])
+def test_clean_removes_what_make_made(is_ours: bool, tmp_path: Path) -> None:
+    theirs = ["site/index.html", ".venv/pyvenv.cfg", "dist/mine.tar.gz", "mine/__pycache__/x"]
+    ours = ["dist/stepgrid-1.whl", "tests/__pycache__/x", ".mypy_cache/x"]
+    marks = ["site/commands.html", f".venv/{environment.MARK}"] if is_ours else []
+    for name in (*theirs, *ours, *marks):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    for name in ("bench", "compiler", "examples", "importers", "scripts"):
+        (tmp_path / name).mkdir()
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    subprocess.run(["make", "clean"], cwd=tmp_path, capture_output=True, check=True)
+    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()} - {"Makefile"}
+    assert left == {*theirs[2:]} if is_ours else left == {*theirs}
