@@ -35,7 +35,12 @@ def test_in_an_empty_root(lab: Lab, tmp_path: Path) -> None:
     (root / "db_bench").chmod(0o755)
     argv = [str(shutil.which("chroot")), str(root), "/bin/sh", "/repro/repro.sh"]
     process = subprocess.run(
-        argv, env={"A": "/db_bench", "ROUNDS": "2"}, capture_output=True, text=True, timeout=120, check=False
+        argv,
+        env={"STEPGRID_A": "/db_bench", "STEPGRID_ROUNDS": "2"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert process.stderr == ""
     lines = process.stdout.splitlines()

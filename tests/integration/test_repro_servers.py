@@ -63,7 +63,7 @@ def test_the_script_runs_its_server(lab: Lab, server: str) -> None:
         account = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
     run = subprocess.run(
         ["sh", folder / "repro.sh"],
-        env={"PATH": os.environ["PATH"], "ROUNDS": "1"},
+        env={"PATH": os.environ["PATH"], "STEPGRID_ROUNDS": "1"},
         capture_output=True,
         text=True,
         timeout=120,
@@ -73,4 +73,4 @@ def test_the_script_runs_its_server(lab: Lab, server: str) -> None:
     assert run.stderr == ""
     assert re.match(r"round 1: QPS A \d+\.\d+ B \d+\.\d+, B/A 0\.\d+\n", run.stdout)
     assert run.returncode == 0, run.stdout
-    assert not list((folder / "work" / "data").glob("*"))
+    assert not list(folder.glob("repro.*/"))

@@ -28,6 +28,7 @@ from stepgrid.collect.counts import profiled_cpu
 from stepgrid.collect.step_figures import ENGINE, StepFigures, stored_figures
 from stepgrid.errors import FAILED, FINE, USAGE
 from stepgrid.host import files
+from stepgrid.host.products import check_folder
 from stepgrid.host.terminal_output import folded
 from stepgrid.language.problems import nearest
 from stepgrid.model.plan import Plan, PlannedCell, Report
@@ -240,8 +241,7 @@ def run_repro(args: argparse.Namespace) -> int:
     from stepgrid.summarize.report_files import current_report
 
     folder: Path = args.output
-    if folder.exists() and not (folder / script.SCRIPT).is_file() and (not folder.is_dir() or any(folder.iterdir())):
-        raise CommandError(f"{folder} is there already: name a new folder, or one of an earlier `stepgrid repro`")
+    check_folder(folder)
     plan, store = quiet_plan(args), host_plan.store()
     against = select_cell(plan, args.against) if args.against else None
     question = finding.Question(select_cell(plan, args.cell), against, args.step, args.metric)
@@ -260,6 +260,9 @@ def run_repro(args: argparse.Namespace) -> int:
     script.write(repro, folder)
     ratio = f"{repro.finding.metric.title} {repro.finding.expected} {repro.finding.verdict}".rstrip()
     print(f"{folder / script.SCRIPT}: {counted(repro.commands, 'command')}, {duration(repro.seconds)}, {ratio}")
+    if not difference.is_difference:
+        sentence = f"repro: the loads show no difference of `{difference.step}`: measure more before you hand it over"
+        print(sentence, file=sys.stderr)
     if args.shrink and not shrink.is_shown(repro.finding.interval, difference.interval):
         raise CommandError("the last run does not show the difference again: give it more time by `--within`", FAILED)
     return FINE

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from stepgrid.build.commands import mask_credentials
 from stepgrid.errors import PROBLEMS, StepgridError
 from stepgrid.host.failure import StageError, UnsupportedError
 from stepgrid.language.problems import nearest
+from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import BUILD, Option, Plan, PlannedCell, PlannedStage, PlannedStep
+from stepgrid.package import __version__
 from stepgrid.plugins import metrics
 from stepgrid.plugins.driver import PrintedFigures, Waiting
 from stepgrid.plugins.registry import driver, server_engine
@@ -20,12 +24,17 @@ from stepgrid.run.attempt import InstalledBuild, Job
 from stepgrid.store.paths import RESULT_FILE
 from stepgrid.store.results import read_head, record_seconds
 from stepgrid.store.store import Store
+from stepgrid.summarize.causes import causes
+from stepgrid.summarize.changes import counter_changes
+from stepgrid.summarize.comparisons.builds import quality_rows
 from stepgrid.summarize.comparisons.comparison import ComparedMetric, ratio_text
 from stepgrid.summarize.comparisons.judgement import verdict_of
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.report import Report
+from stepgrid.summarize.setup import host_line
 from stepgrid.summarize.statistics.confidence_intervals import Interval, intervals, sample
 from stepgrid.summarize.statistics.verdicts import DIFFERENCES
+from stepgrid.summarize.why import why
 
 CPU, OPERATIONS = "cpu_us_per_op", "operations"  # a shell counts the CPU of its children itself
 
@@ -60,6 +69,10 @@ class Finding:
     metric: ComparedMetric
     interval: Interval
     verdict: str  # empty: none was given
+    points: tuple[Point, Point]  # of the report, the base first
+    reported: str = ""  # ratio of the report: a smaller script has one of its own
+    causes: tuple[str, ...] = ()  # that the report names
+    host: tuple[tuple[str, str], ...] = ()
 
     @property
     def expected(self) -> str:
@@ -69,6 +82,11 @@ class Finding:
     @property
     def is_difference(self) -> bool:
         return self.verdict in DIFFERENCES
+
+    @property
+    def figures(self) -> list[str]:
+        """Write the absolute figures of both: 136k operations/s (130k to 139k)."""
+        return [_spread_text(point, self.metric) for point in self.points]
 
     def name(self, cell: PlannedCell) -> str:
         """Name a cell by the axes in which the two differ."""
@@ -93,13 +111,39 @@ class Arm:
     def build(self) -> str:
         """rocksdb 9.10.0 (debian rocksdb-tools, suite trixie)"""
         record = self.builds[self.stages[0].build].record
-        sources = (record.get("source") or {}).items()
-        source = ", ".join(f"{key} {value}" for key, value in sources if isinstance(value, str))
+        source = ", ".join(f"{key} {value}" for key, value in _source(record).items())
         return f"{record['engine']} {record['version']} ({source})"
+
+    def build_lines(self) -> Iterator[str]:
+        """Say how its builds were made: commands where there are some, flags and commit."""
+        for build in self.builds.values():
+            yield from _build_lines(build.record)
 
     @property
     def steps(self) -> list[PlannedStep]:
         return [step for stage in self.stages for step in stage.steps]
+
+
+def _source(record: Mapping[str, Any]) -> dict[str, str]:
+    sources = (record.get("source") or {}).items()
+    return {key: mask_credentials(value) for key, value in sources if isinstance(value, str)}
+
+
+def _build_lines(record: Mapping[str, Any]) -> Iterator[str]:
+    source, facts, artifacts = _source(record), record.get("facts") or {}, record.get("artifacts") or ()
+    recipe = (record.get("declared") or {}).get("recipe") or {}
+    yield f"{record['engine']} {record['version']}"
+    if "git" in source and "commit" in facts:
+        yield f"  git clone {shlex.quote(source['git'])} source && git -C source checkout {facts['commit']}"
+    elif "debian" in source and artifacts:
+        yield f"  apt-get install {artifacts[0]['name']}={artifacts[0]['version']}  # {source.get('suite', '')}"
+    else:
+        yield f"  source: {', '.join(f'{key} {value}' for key, value in source.items())}"
+    for patch in recipe.get("patches") or ():
+        yield f"  git -C source apply {shlex.quote(str(patch['path']))}  # sha256 {patch['sha256']}"
+    flags = [f"{name}: {value}" for name, value in (recipe.get("flags") or {}).items()]
+    quality = [f"{name} {value}" for name, value in quality_rows(record.get("quality") or {}) if value]
+    yield from (f"  {title}: {'; '.join(texts)}" for title, texts in (("flags", flags), ("built as", quality)) if texts)
 
 
 def find(report: Report, plan: Plan, question: Question) -> Finding:
@@ -112,7 +156,38 @@ def find(report: Report, plan: Plan, question: Question) -> Finding:
     findings = [finding for finding in findings if question.step in (None, finding.step)]
     if not findings:
         raise _explain_absence(plan, question, metric)
-    return max(findings, key=lambda finding: (finding.is_difference, abs(finding.interval.ratio - 1)))
+    finding = max(findings, key=lambda finding: (finding.is_difference, abs(finding.interval.ratio - 1)))
+    host = tuple(_host_rows(report))
+    return replace(finding, reported=finding.expected, causes=tuple(_explain(report, finding)), host=host)
+
+
+def _explain(report: Report, finding: Finding) -> list[str]:
+    """List the causes that the report has for these two points, then the engine's counters that changed most."""
+    base, point = finding.points
+    growth = report.data.details.counters({run.place for side in finding.points for run in side.runs})
+    counters = counter_changes(growth, point, base)
+    for comparison in report.comparisons.all:
+        for case in comparison.cases():
+            if case.point is point and case.base is base:
+                return [*why(comparison, case, report.setup, report.data.details, growth), *counters]
+    return [*(cause.text for cause in causes(point, base, growth, finding.metric, report.data.details)), *counters]
+
+
+def _host_rows(report: Report) -> Iterator[tuple[str, str]]:
+    hosts = report.data.facts.get("host", {})
+    yield "Host", host_line(report.setup.hardware, hosts)
+    for name in dict.fromkeys(facts["os"] for facts in hosts.values() if "os" in facts):
+        yield "System", name
+    if report.setup.measured:
+        yield "Measured", f"{report.setup.measured[0]:%Y-%m-%d}, by stepgrid {__version__}"
+
+
+def _spread_text(point: Point, metric: ComparedMetric) -> str:
+    spread = point.spread(metric.name)
+    if spread is None:
+        return "none"
+    middle, least, most = (units.figure(value, metric.unit) for value in spread)
+    return f"{middle} {'' if metric.unit == 'B' else metric.unit}".rstrip() + f" ({least} to {most})"
 
 
 def _choose_metric(report: Report, name: str | None) -> ComparedMetric:
@@ -138,7 +213,8 @@ def _compared(report: Report, plan: Plan, question: Question, metric: ComparedMe
                     yield from _measure(plan, cells, (case.base, case.point), metric)
                 elif case.entry.interval:
                     interval, verdict = case.entry.interval, case.entry.verdict or ""
-                    yield Finding(plan.title, plan.spec, cells, case.row.step, metric, interval, verdict)
+                    points = case.base, case.point
+                    yield Finding(plan.title, plan.spec, cells, case.row.step, metric, interval, verdict, points)
 
 
 def _neighbours(report: Report, plan: Plan, question: Question, metric: ComparedMetric) -> Iterator[Finding]:
@@ -157,7 +233,7 @@ def _measure(
     interval = intervals([sample(point.values(metric.name), base.values(metric.name))])[0]
     if interval:
         verdict = verdict_of(interval, plan.report.smallest_effect, metric)
-        yield Finding(plan.title, plan.spec, cells, point.step, metric, interval, verdict)
+        yield Finding(plan.title, plan.spec, cells, point.step, metric, interval, verdict, points)
 
 
 def _is_at(point: Point, cell: PlannedCell) -> bool:

@@ -9,10 +9,12 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from stepgrid.host import files
+from stepgrid.host.products import fill_folder
 from stepgrid.model.plan import SERVICE, Command, PlannedStage, PlannedStep, Value, runs_already
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration
@@ -22,12 +24,16 @@ from stepgrid.plugins.server import Access, RoleMaker, ServerEngine, ServerHome,
 from stepgrid.repro.finding import CPU, OPERATIONS, Arm, Finding, ReproError, printed_figures
 from stepgrid.run.attempt import InstalledBuild
 from stepgrid.run.server_process import storage_engine
+from stepgrid.summarize.formats import escape_markdown
 
-SCRIPT, README, WORK, BIN = "repro.sh", "README.md", "work", "bin"
+SCRIPT, README, BIN = "repro.sh", "README.md", "bin"
+PREFIX = "STEPGRID_"  # of each variable of the environment that the script reads
 ROUNDS = 6  # of both arms: all six on one side of 1 by chance happens once in 32 times
 PLACES = 100_000  # a ratio of 1, as the shell counts
 _ROOT = "/STEPGRID"  # begins a path that stands for a variable of the script
-_VARIABLE = re.compile(rf"{_ROOT}/(\w+)")
+_VARIABLE = re.compile(rf"{_ROOT}/(\w+)", re.ASCII)
+_LINE_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_SOCKET_PATH = 107  # letters that a kernel takes
 _WIDTH = 118
 _PASSWORD = "repro"  # of a server that only its owner can reach
 
@@ -53,14 +59,10 @@ class Folder:
 
     texts: dict[str, str] = field(default_factory=dict)  # path in the folder -> text
     copies: dict[str, Path] = field(default_factory=dict)
-    programs: dict[str, tuple[str, ...]] = field(default_factory=dict)  # variable -> words that start a program
+    programs: dict[str, Program] = field(default_factory=dict)  # by the variable that names it
     socket: str | None = None  # of a server
 
-    def write(self, path: Path) -> None:
-        """Replace a folder that an earlier call wrote; its parts are these alone."""
-        for name in (WORK, *{name.split("/")[0] for name in (*self.texts, *self.copies)}):
-            shutil.rmtree(path / name, ignore_errors=True)
-        files.make_folder(path / WORK)
+    def fill(self, path: Path) -> None:
         for name, text in self.texts.items():
             files.make_folder((path / name).parent)
             files.write_text(path / name, text)
@@ -72,8 +74,17 @@ class Folder:
             copy(source, path / name)
 
 
+class Program(NamedTuple):
+    words: tuple[str, ...]  # that start it
+    owner: str = ""  # the arm that has a build of its own
+
+    @property
+    def name(self) -> str:
+        return Path(self.words[-1]).name
+
+
 def write(repro: Repro, path: Path) -> None:
-    render(repro).write(path)
+    fill_folder(path, render(repro).fill)
 
 
 def render(repro: Repro) -> Folder:
@@ -83,34 +94,48 @@ def render(repro: Repro) -> Folder:
     texts = printed_figures(repro.arms[1].steps[-1])[OPERATIONS if is_cpu else finding.metric.name]
     environment = templates("repro")
     folder.texts[SCRIPT] = environment.get_template(f"{SCRIPT}.j2").render(
-        head="\n".join(f"# {line}".rstrip() for line in _head(repro, folder)),
-        programs="\n".join(_program_lines(repro, folder, bodies)),
+        head="\n".join(f"# {one_line(line)}".rstrip() for line in _head(repro, folder, bodies)),
+        programs="\n".join(_program_lines(folder, bodies)),
+        builds={}
+        if all(not program.owner for program in folder.programs.values())
+        else {arm.letter: [shlex.quote(one_line(line)) for line in arm.build_lines()] for arm in repro.arms},
         rounds=repro.rounds,
         arms="\n\n".join(bodies),
         glob="*".join(f'"{_escape(text)}"' if text else "" for text in texts),
         cpu=is_cpu,
         server=folder.socket is not None,
+        writes=any("\n    write " in body for body in bodies),
         socket=folder.socket,
         places=PLACES,
-        metric=finding.metric.title,
+        metric=shlex.quote(finding.metric.title),
         expected=finding.expected,
+        decided=finding.is_difference,
+        most_letters=_SOCKET_PATH - len(f"/{folder.socket}"),
         half=round(math.sqrt(ratio) * PLACES),
         sign="-lt" if ratio < 1 else "-gt",
     )
     folder.texts[README] = environment.get_template(f"{README}.j2").render(
         repro=repro,
         finding=finding,
-        variables=list(folder.programs)[:2],
+        variables=[f"{PREFIX}{name}" for name in _used(folder, bodies)][:2],
         length=f"about {duration(repro.seconds)}",
-        differences=list(_differences(repro)),
+        differences=_differences(repro),
+        common=", ".join(_common_settings(repro)),
+        loads=counted(finding.interval.loads, "round" if repro.reductions else "load"),
         omissions=list(_omissions(repro)),
         rounds=repro.rounds,
         script=SCRIPT,
+        line=one_line,
+        cell=lambda text: escape_markdown(one_line(str(text))),
     )
     return folder
 
 
-def _head(repro: Repro, folder: Folder) -> Iterator[str]:
+def _used(folder: Folder, bodies: Sequence[str]) -> list[str]:
+    return [name for name in folder.programs if any(f"${{{name}}}" in body for body in bodies)]
+
+
+def _head(repro: Repro, folder: Folder, bodies: Sequence[str]) -> Iterator[str]:
     finding = repro.finding
     yield f"{finding.title}: {finding.step}, written by `stepgrid repro` from {finding.spec}"
     yield ""
@@ -118,44 +143,84 @@ def _head(repro: Repro, folder: Folder) -> Iterator[str]:
         yield f"{arm.letter}: {arm.name}, {arm.build}"
     verdict = f", {finding.verdict}" if finding.verdict else ""
     yield f"{finding.metric.title} of B / A: {finding.expected}{verdict}, in {counted(finding.interval.loads, 'load')}"
+    for difference in _differences(repro):
+        yield f"differs: {difference.name}: {difference.base} / {difference.arm}"
     yield ""
-    tools = "" if folder.socket is None else ", cat chmod env id mkdir rm sleep, and an ordinary user"
-    yield f"Needs sh and {'the program' if len(folder.programs) == 1 else 'the programs'} below{tools}."
-    yield f"  sh {SCRIPT}                  {counted(repro.rounds, 'round')} of both arms by turns"
-    yield f"  ROUNDS=12 WORK=/mnt sh {SCRIPT}"
-    yield "Exit status: 0 reproduced, 1 not reproduced, 2 a command failed."
+    used = _used(folder, bodies)
+    tools = "" if folder.socket is None else ", cat chmod env id mkdir mktemp rm sleep, and an ordinary user"
+    yield f"Needs sh and {'the program' if len(used) == 1 else 'the programs'} below{tools}."
+    yield f"  sh {SCRIPT}    {counted(repro.rounds, 'round')} of both arms by turns"
+    yield "It reads these variables of the environment, and no others:"
+    yield f"  {PREFIX}ROUNDS    rounds ({repro.rounds})"
+    yield f"  {PREFIX}WORK      databases go to a new folder in this one, removed at the end (where this script is)"
+    yield from (f"  {PREFIX}{name:9} path of {folder.programs[name].name}" for name in used)
+    yield "Exit status: 0 reproduced, 1 not reproduced, 2 a command failed, or a program is missing."
 
 
-def _program_lines(repro: Repro, folder: Folder, bodies: Sequence[str]) -> Iterator[str]:
-    """Set each program that is used; one that both arms share is set once."""
-    used = [name for name in folder.programs if any(f"${{{name}}}" in body for body in bodies)]
+def _program_lines(folder: Folder, bodies: Sequence[str]) -> Iterator[str]:
+    """Set each program that is used; one that both arms share is set once, and may come from PATH."""
+    used = _used(folder, bodies)
     for name in used:
-        words = folder.programs[name]
-        first = next((other for other in used if folder.programs[other] == words), name)
-        path, program = shlex.quote(words[0]), Path(words[-1]).name
-        default = (
-            f"$HERE/{BIN}/{name}" if len(words) > 1 else f"$(command -v {path} || command -v {program} || echo {path})"
-        )
-        yield f"{name}=${{{name}:-{f'${first}' if first != name else default}}}"
-        if first == name and len(words) > 1:
-            command = f'{" ".join(map(shlex.quote, words))} "$@"'
-            folder.texts[f"{BIN}/{name}"] = f'#!/bin/sh\n[ -x {path} ] || exec {program} "$@"\nexec {command}\n'
+        program = folder.programs[name]
+        words = list(map(shlex.quote, program.words))
+        first = next((other for other in used if folder.programs[other] == program), name)
+        yield f"{name}=${{{PREFIX}{name}:-}}"
+        if first != name:
+            yield f'[ -n "${name}" ] || {name}=${first}'
+            yield f'[ -x "${name}" ] || fail "{PREFIX}{name} is no program: ${name}"'
+            continue
+        start = words[0] if len(words) == 1 else f"$HERE/{BIN}/{name}"
+        files_of_it = [word for word in program.words if word.startswith("/") and ":" not in word]
+        is_here = " && ".join([f"[ -x {words[0]} ]", *(f"[ -e {shlex.quote(word)} ]" for word in files_of_it[1:])])
+        yield f'[ -n "${name}" ] || {{ {is_here} && {name}={start}; }} || {name}='
+        if not program.owner:
+            substitution = f'{name}=$(command -v {shlex.quote(program.name)}) && substitute {words[-1]} "${name}"'
+            yield f'[ -n "${name}" ] || {{ {substitution}; }} || {name}='
+        yield f'[ -n "${name}" ] || lack {name} {words[-1]} {program.owner}'.rstrip()
+        yield f'[ -x "${name}" ] || fail "{PREFIX}{name} is no program: ${name}"'
+        if len(words) > 1:
+            folder.texts[f"{BIN}/{name}"] = f'#!/bin/sh\nexec {" ".join(words)} "$@"\n'
+    for name in (name for name in used if folder.programs[name].owner == "A"):
+        other = f"B{name[1:]}"
+        if other in used and folder.programs[other].owner:
+            sentence = f"both arms would run one file, ${name}: name two by {PREFIX}{name} and {PREFIX}{other}"
+            yield f'! [ "${name}" -ef "${other}" ] || fail "{sentence}"'
 
 
-def _differences(repro: Repro) -> Iterator[str]:
+def one_line(text: str) -> str:
+    """Write a text that must not end its line, such as a comment."""
+    return _LINE_BREAKS.sub(" ", text)
+
+
+class Difference(NamedTuple):
+    name: str
+    base: str
+    arm: str
+    steps: str = ""
+
+
+def _settings(step: PlannedStep) -> dict[str, Any]:
+    return {**step.settings, **{name: option.value for name, option in step.options.items()}}
+
+
+def _differences(repro: Repro) -> list[Difference]:
     base, arm = repro.arms
-    if base.build != arm.build:
-        yield f"the build: {base.build} / {arm.build}"
+    differences = [Difference("build", base.build, arm.build)] if base.build != arm.build else []
     changes = []
     for one, other in zip(base.steps, arm.steps, strict=False):
-        before, after = (
-            {**step.settings, **{name: option.value for name, option in step.options.items()}} for step in (one, other)
-        )
+        before, after = _settings(one), _settings(other)
         for name in dict.fromkeys([*before, *after]):
             if before.get(name) != after.get(name):
-                text = f"`{name}`: {before.get(name, 'unset')} / {after.get(name, 'unset')}"
-                changes.append((text, other.name))
-    yield from (f"{text}, in {', '.join(names)}" for text, names in group(changes).items())
+                changes.append(((name, str(before.get(name, "unset")), str(after.get(name, "unset"))), other.name))
+    return [*differences, *(Difference(*change, ", ".join(names)) for change, names in group(changes).items())]
+
+
+def _common_settings(repro: Repro) -> Iterator[str]:
+    """List the options and plain settings that the measured step has alike in both arms."""
+    before, after = (_settings(arm.steps[-1]) for arm in repro.arms)
+    for name, value in after.items():
+        if before.get(name) == value and isinstance(value, str | int | float):
+            yield escape_markdown(one_line(f"{name} {value}"))
 
 
 def _omissions(repro: Repro) -> Iterator[str]:
@@ -194,7 +259,7 @@ class _ArmWriter:
             if home:
                 self.lines.append(f"stop {server_of(stage, self.arm).stop.name.removeprefix('SIG')}")
         body = "\n".join(f"    {line}" for line in self.lines)
-        return f"run_{self.arm.letter}() {{ # {self.arm.name}\n{body}\n}}"
+        return f"run_{self.arm.letter}() {{ # {one_line(self.arm.name)}\n{body}\n}}"
 
     def _add_step(self, stage: PlannedStage, step: PlannedStep, name: str, home: ServerHome | None) -> None:
         inputs = {word: self._copy(path) for word, path in absolute_inputs(step.setup).items()}
@@ -224,10 +289,18 @@ class _ArmWriter:
             programs = self.arm.builds[build].programs
             for name, prefix in programs.items():
                 is_only = len(programs) == 1 and build == stage.build
-                variable = letter if is_only else "_".join(filter(None, (letter, re.sub(r"\W", "_", name).upper())))
-                words[name] = (f"{_ROOT}/{variable}",)
-                self.folder.programs[variable] = tuple(prefix)
+                program = Program(tuple(prefix), "" if all(build in arm.builds for arm in self.arms) else letter)
+                words[name] = (f"{_ROOT}/{self._variable(letter, '' if is_only else name, program)}",)
         return words
+
+    def _variable(self, letter: str, name: str, program: Program) -> str:
+        """Name the variable of a program; two whose names differ in other letters than these are numbered."""
+        word = re.sub(r"[^A-Z0-9]", "_", name.upper())
+        first = variable = "_".join(filter(None, (letter or "CLIENT", word)))
+        numbers = count(2)
+        while self.folder.programs.setdefault(variable, program) != program:
+            variable = f"{first}_{next(numbers)}"
+        return variable
 
     def _copy(self, path: str) -> str:
         name = f"inputs/{Path(path).name}"
@@ -246,7 +319,10 @@ class _ArmWriter:
                 continue
             self.documents[path] = text
             document = _VARIABLE.sub(r"${\1}", re.sub(r"([\\$`])", r"\\\1", text)).rstrip()
-            self.lines.append(f"write {path} <<END\n{document}\nEND")
+            end = "END"
+            while end in document.splitlines():  # of its own: what follows is no part of the document
+                end += "_"
+            self.lines.append(f"write {path} <<{end}\n{document}\n{end}")
 
     def _call(self, function: str, command: Command) -> Iterator[str]:
         environment = [f"{name}={value}" for name, value in command.env.items()]

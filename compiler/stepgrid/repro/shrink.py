@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, cast
 
 from stepgrid.host.locks import host_lock
 from stepgrid.host.processes.signals import die_with_parent
+from stepgrid.host.processes.supervision import environment
 from stepgrid.model import units
 from stepgrid.model.plan import SMALLEST_EFFECT, AdaptiveRepeat
 from stepgrid.model.units import counted
@@ -28,7 +29,7 @@ from stepgrid.plugins.registry import driver
 from stepgrid.plugins.settings import Quantity
 from stepgrid.repro import script
 from stepgrid.repro.finding import Arm, ReproError
-from stepgrid.repro.script import ROUNDS, SCRIPT, Repro
+from stepgrid.repro.script import PREFIX, ROUNDS, SCRIPT, Repro
 from stepgrid.summarize.comparisons.comparison import ratio_text
 from stepgrid.summarize.comparisons.judgement import verdict_of
 from stepgrid.summarize.statistics import verdicts
@@ -228,15 +229,11 @@ def is_shown(interval: Interval, first: Interval) -> bool:
 def run_rounds(repro: Repro, folder: Path, rounds: int, until: float) -> Generator[float]:
     """Run a script in a folder beside `folder`; yield the logarithm of each round's ratio until the time is over."""
     with ExitStack() as stack:
-        folders = [
-            Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=".repro-", dir=parent)))
-            for parent in (folder.absolute().parent, None)
-        ]
-        script.write(repro, folders[0])
-        environment = {**os.environ, "ROUNDS": str(rounds), "SOCKETS": str(folders[1])}
+        trial_folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=".repro-", dir=folder.absolute().parent))
+        script.write(repro, Path(trial_folder))
         process = subprocess.Popen(
-            ["sh", folders[0] / SCRIPT],
-            env=environment,
+            ["sh", Path(trial_folder) / SCRIPT],
+            env=environment("sh", {f"{PREFIX}ROUNDS": str(rounds)}),  # a user's own variables would change the script
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
