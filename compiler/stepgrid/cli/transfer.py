@@ -139,6 +139,13 @@ def _import_lines(store: Store, imports: results.ImportedResults) -> Iterator[st
         yield f"  with the records of builds that are not here: {imports.builds}"
     if imports.present:
         yield f"already here: {counted(len(imports.present), 'result')}"
+    rivals = {stage: result for stage, result in imports.previous.items() if result}
+    replaced = sum(store.result(stage) != result for stage, result in rivals.items())
+    if replaced:
+        stages = counted(replaced, "stage")
+        yield f"of {stages} the imported result counts now: it is newer than the one that was here, which is kept"
+    if older := len(rivals) - replaced:
+        yield f"of {counted(older, 'stage')} the result that was here goes on to count: it is newer"
     report = f"`stepgrid report {plan.digest}` shows them"
     if is_imported(plan.spec):
         yield report

@@ -285,6 +285,7 @@ class ImportedResults:
     present: list[str] = field(default_factory=list)  # results that were here already, and stay as they are
     attempts: int = 0
     builds: int = 0  # records of builds that are not here
+    previous: dict[str, Path | None] = field(default_factory=dict)  # stage -> what counted here before
 
     def outdate_summaries(self, store: Store) -> None:
         outdate_summaries(store, {name.partition("/")[0] for name in self.results})
@@ -403,8 +404,11 @@ def _publish_result(store: Store, imports: ImportedResults, result: Path) -> Non
     with locked(store.lock(stage)):
         if not target.exists():  # else it may be the very one that was asked for here
             stage_requests.note_import(store, stage, result.name)
+        previous = store.result(stage)
         is_new = store.publish_import(result, target)
         (imports.results if is_new else imports.present).append(f"{stage}/{result.name}")
         counting = store.result(stage)
+        if is_new:
+            imports.previous.setdefault(stage, previous)
         if is_new and counting and stage_requests.is_measured(store, stage):
             store.set_mark(stage, counting / RESULT_FILE)
