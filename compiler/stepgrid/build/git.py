@@ -23,6 +23,8 @@ from typing import Any, NamedTuple
 from stepgrid.build.commands import GIT_VARIABLES, CommandResult, mask_credentials
 from stepgrid.build.error import BuildError
 from stepgrid.build.recipe import Artifact, Material, Order, require
+from stepgrid.language.files import head
+from stepgrid.language.lock_file import LARGEST_PATCH
 from stepgrid.language.sources import source_faults
 from stepgrid.model.plan import Json, PlannedBuild
 from stepgrid.plugins.engine import VersionedTrees
@@ -426,7 +428,7 @@ def _list_patches(build: PlannedBuild) -> Iterator[tuple[str, str]]:
 def _copy_patch(path: str, digest: str, target: Path) -> Path:
     """Copy a patch before it is checked, so that nobody changes it in between."""
     try:
-        content = Path(path).read_bytes()
+        content = head(path, LARGEST_PATCH)
     except OSError as error:
         raise BuildError(f"the patch {path} cannot be read: {error.strerror}") from None
     if digest and hashlib.sha256(content).hexdigest() != digest:

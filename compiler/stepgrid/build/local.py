@@ -16,7 +16,7 @@ from stepgrid.build.error import BuildError
 from stepgrid.build.pins import chosen_files
 from stepgrid.build.recipe import Artifact, Material, Order
 from stepgrid.host.files import FICLONE, sha256
-from stepgrid.language.files import head, tree_checksum
+from stepgrid.language.files import head, open_regular, tree_checksum
 from stepgrid.language.sources import WHOLE, local_files
 from stepgrid.model.plan import Json
 
@@ -67,6 +67,8 @@ def _find_program(declared: str, name: str, programs: Sequence[str]) -> Path:
         raise BuildError(f"`system: {declared}`: there is no program {chosen}, or it is not executable")
     if not path:
         raise BuildError(f"`system: {declared}`: no program {chosen} on PATH; install it, or give its absolute path")
+    if not Path(path).is_file():
+        raise BuildError(f"`system: {declared}`: {path} is no program, but a pipe or a device")
     return Path(path).absolute()
 
 
@@ -160,7 +162,7 @@ def _select_ignored(folder: str, names: Sequence[str]) -> set[str]:
 
 
 def _copy(old: str, new: str) -> str:
-    with Path(old).open("rb") as source, Path(new).open("xb") as target:
+    with open_regular(old) as source, Path(new).open("xb") as target:
         with suppress(OSError):
             fcntl.ioctl(target.fileno(), FICLONE, source.fileno())
             shutil.copystat(old, new)

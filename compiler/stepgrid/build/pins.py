@@ -10,6 +10,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 from stepgrid.build.error import BuildError
 from stepgrid.build.git import work_tree_files
 from stepgrid.build.recipe import ListedSource, ResolvableSource, asking, source_of
-from stepgrid.host.files import sha256, write_text
+from stepgrid.host.files import write_text
 from stepgrid.language import files, lock_file
 from stepgrid.language.files import TreeRecord, tree_checksum, tree_mark
 from stepgrid.language.lock_file import Releases
@@ -55,7 +56,10 @@ def pin(source: Mapping[str, Any]) -> str:
 def _pin_program(name: str) -> str:
     path = shutil.which(name)
     # the build reports a missing program; one that is installed later is another build
-    digest = MISSING if path is None else sha256(path)
+    digest = MISSING
+    if path is not None:
+        with suppress(OSError):  # its build says so
+            digest = files.file_checksum(path)
     files.record_program(name, digest)
     return digest
 

@@ -498,8 +498,7 @@ def _read_text(path: str) -> str:
     try:
         if not file.is_file():  # what is no plain file may wait for its writer
             raise FileError("file-not-found", f"there is no file `{path}`")
-        with file.open("rb") as stream:
-            content = stream.read(LARGEST + 1)  # enough to tell that it is too large
+        content = files.head(path, LARGEST)
     except OSError as error:
         raise FileError("file-not-found", f"`{path}` cannot be read: {error.strerror}") from None
     files.record_file(path, content)

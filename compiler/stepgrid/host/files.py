@@ -59,7 +59,7 @@ def sha256(path: Path | str) -> str:
     import hashlib
 
     def digest() -> str:
-        with Path(path).open("rb") as file:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     return retry_stale(digest)

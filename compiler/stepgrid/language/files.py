@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 MOST_BYTES = 1 << 20
+LARGEST_INPUT = 1 << 40  # bytes: a checksum of this takes most of an hour, and a sparse file says more than it holds
 SETTLED = 100_000_000  # ns: a later change may be followed by another one within a tick of the file system's clock
 _VIRTUAL = ("/proc/", "/sys/")  # made up by the kernel while they are read: some have no end, or block
 
@@ -25,21 +26,49 @@ _VIRTUAL = ("/proc/", "/sys/")  # made up by the kernel while they are read: som
 class NotRegularError(OSError):
     """A folder, a pipe or a device where a file is expected: a pipe would block, and a device has no end."""
 
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.strerror = f"it is {kind}"
+
+
+class TooLargeError(OSError):
+    """A file that nobody would wait for."""
+
+    def __init__(self, limit: str) -> None:
+        super().__init__(limit)
+        self.strerror = f"it is larger than {limit}"
+
 
 def holds_data(path: str) -> bool:
     """Decide if this is a file on a disk or in memory, wherever links lead."""
     return os.path.isfile(path) and not os.path.realpath(path).startswith(_VIRTUAL)  # noqa: PTH113 - a text may hold NUL
 
 
+def open_regular(path: Path | str) -> BinaryIO:
+    """Open a file that a spec or a command names: reading it waits for nobody."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    status = os.fstat(descriptor)
+    is_virtual = os.readlink(f"/proc/self/fd/{descriptor}").startswith(_VIRTUAL)  # noqa: PTH115 - for each file of a tree
+    if stat.S_ISREG(status.st_mode) and not is_virtual:
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise NotRegularError("a folder" if stat.S_ISDIR(status.st_mode) else "a pipe or a device")
+    raise NotRegularError("a file of the kernel")
+
+
 def head(path: str, most: int = MOST_BYTES) -> bytes:
     """Read a regular file up to one byte more than the bound, which tells that it is larger."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    mode = os.fstat(descriptor).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(descriptor)
-        raise NotRegularError("a folder" if stat.S_ISDIR(mode) else "a pipe or a device")
-    with os.fdopen(descriptor, "rb") as file:
+    with open_regular(path) as file:
         return file.read(most + 1)
+
+
+def file_checksum(path: Path | str) -> str:
+    """Compute the checksum of one file; a large one is never in memory as a whole."""
+    with open_regular(path) as file:
+        if os.fstat(file.fileno()).st_size > LARGEST_INPUT:
+            raise TooLargeError("1 TiB")
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class TreeRecord(NamedTuple):
@@ -139,8 +168,7 @@ def _mark(path: str) -> str:
 def _read(path: str) -> str:
     if Path(path).is_dir():
         return tree_checksum(Path(path))
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return file_checksum(path)
 
 
 def tree_checksum(root: Path, files: Mapping[str, Path] | None = None) -> str:
@@ -156,8 +184,7 @@ def tree_checksum(root: Path, files: Mapping[str, Path] | None = None) -> str:
         if is_link:
             checksum.update(hashlib.sha256(os.fsencode(path.readlink())).digest())
         else:
-            with path.open("rb") as file:
-                checksum.update(hashlib.file_digest(file, "sha256").digest())
+            checksum.update(bytes.fromhex(file_checksum(path)))
     return checksum.hexdigest()
 
 
@@ -261,7 +288,7 @@ def _configured(file: Path) -> tuple[str, ...]:
 def _read_object(path: Path) -> _Object | None:
     """Read an ELF file; None if it is none, of 64 bits and this byte order."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             if file.read(6) != b"\x7fELF\x02\x01":
                 return None
             return _dynamic(file.fileno())

@@ -17,13 +17,13 @@ from stepgrid.expand.axes import Point
 from stepgrid.expand.builds import Build
 from stepgrid.expand.cells import Expansion, expand
 from stepgrid.expand.definitions import Differs, stands_in_for_none
-from stepgrid.language import lock_file
+from stepgrid.language import files, lock_file
 from stepgrid.language.expressions import BUDGET
 from stepgrid.language.lock_file import Releases
 from stepgrid.language.problems import Location, Problem, Problems, SpecError, nearest
 from stepgrid.language.sources import ReleaseQuestion, can_move, source_key, source_parts
 from stepgrid.language.spec_file import Document, read_spec
-from stepgrid.language.yaml import Map, load
+from stepgrid.language.yaml import MOST_FILE_BYTES, Map, load
 from stepgrid.lint import runner as lint
 from stepgrid.lint.subject import Places
 from stepgrid.model.plan import ALL, BUILD, CHANGED, LINK, Axis, Json, Plan, PlannedBuild, PlannedCell, ProfilePass
@@ -129,7 +129,7 @@ def check_scales(
 def scales(path: str) -> list[str]:
     """List the names of a spec's scales. A file without the word has none, and is not parsed for it."""
     with suppress(OSError):
-        if b"scales" not in Path(path).read_bytes():
+        if b"scales" not in files.head(path, MOST_FILE_BYTES):
             return []
     nodes = load(os.path.normpath(path), Problems())
     names = nodes.get("scales") if nodes is not None else None

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.host.disk import missing_for_power_cut
-from stepgrid.language.files import TreeRecord, digest, is_unchanged, record_inputs
+from stepgrid.language.files import TreeRecord, digest, file_checksum, is_unchanged, record_inputs
 from stepgrid.language.problems import Problems, format_problems
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
@@ -110,8 +110,7 @@ def _source(path: str, status: os.stat_result) -> str:
 
 def _are_inputs_unchanged(record: Mapping[str, Any]) -> bool:
     for path, checksum in record["files"].items():
-        # what is no plain file may wait for its writer when it is read
-        if (digest(Path(path).read_bytes()) if os.path.isfile(path) else None) != checksum:  # noqa: PTH113 - an import less
+        if (file_checksum(path) if os.path.isfile(path) else None) != checksum:  # noqa: PTH113 - an import less
             return False
     are_same = all(is_unchanged(path, *state) for path, state in record["inputs"].items())
     if not are_same or not (record["programs"] or record["trees"]):
