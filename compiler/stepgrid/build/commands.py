@@ -38,7 +38,7 @@ _COMPILERS = (
 )
 GIT_VARIABLES, _COMPILER_VARIABLES = frozenset(_GIT.split()), frozenset(_COMPILERS.split())
 # a password, and a name without one: of https it may be a token
-_CREDENTIALS = re.compile(r"(https?://)[^\s/]+@|(\w+://[^\s/@:]+):[^\s/]+@")
+_CREDENTIALS = re.compile(r"(https?://)[^\s/]+@|((?<!\w)\w++://[^\s/@:]++):[^\s/]+@")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import shlex
-import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import TypeAlias
 
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import add_narrowing, check_scales, compile_spec, print_warnings, spec_error
-from stepgrid.errors import FINE, PROBLEMS, StepgridError
+from stepgrid.errors import FINE, PROBLEMS
+from stepgrid.host.limits import limited
 from stepgrid.host.terminal_output import folded
 from stepgrid.language.lock_file import spec_path
 from stepgrid.language.problems import Problem, format_annotation, nearest, problem_record
@@ -27,9 +25,6 @@ from stepgrid.model.units import counted, duration
 from stepgrid.plugins.driver import OutputReader, SampleFigure
 from stepgrid.plugins.registry import driver, read_settings
 from stepgrid.summarize import formats
-
-MEMORY = 4 << 30  # bytes of address space beyond what the process has
-SECONDS = 600  # of processor time: a grid of 200,000 cells takes two minutes
 
 
 def add_check_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,11 +47,8 @@ def add_check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_check(args: argparse.Namespace) -> int:
-    try:
-        with limited():
-            return _check(args)
-    except LimitError as error:
-        raise CommandError(f"{', '.join(args.specs)}: {error}; that is too large to measure", PROBLEMS) from error
+    with limited(", ".join(args.specs)):
+        return _check(args)
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -189,39 +181,3 @@ def _sample_lines(figure: SampleFigure) -> Iterator[str]:
         yield f"  {figure.name}: {figure.figure:,.10g} {figure.unit}".rstrip()
     if figure.nearest:
         yield f"    the nearest line: {figure.nearest.strip()}"
-
-
-# Limits of what a spec from a stranger can cost, whatever it makes of memory and time.
-
-
-class LimitError(StepgridError):
-    """A limit that was reached."""
-
-
-@contextmanager
-def limited(seconds: int = SECONDS, memory: int = MEMORY) -> Iterator[None]:
-    """Raise LimitError if the block takes more; afterwards the process has its former limits."""
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - an import less
-        mapped = int(file.read().split()[0]) * resource.getpagesize()
-    limits = {
-        resource.RLIMIT_CPU: int(usage.ru_utime + usage.ru_stime) + seconds,
-        resource.RLIMIT_AS: mapped + memory,
-    }
-
-    def stop(*_: object) -> NoReturn:
-        raise LimitError(f"it takes more than {seconds} s of processor time")
-
-    former_limits = {kind: resource.getrlimit(kind) for kind in limits}
-    handler = signal.signal(signal.SIGXCPU, stop)
-    for kind, (soft, hard) in former_limits.items():
-        finite = [limit for limit in (soft, hard, limits[kind]) if limit != resource.RLIM_INFINITY]
-        resource.setrlimit(kind, (min(finite), hard))
-    try:
-        yield
-    except MemoryError:
-        raise LimitError(f"it takes more than {memory >> 30} GiB of memory") from None
-    finally:
-        for kind, former in former_limits.items():
-            resource.setrlimit(kind, former)
-        signal.signal(signal.SIGXCPU, handler)

@@ -26,7 +26,7 @@ COMPILING = MOST_STEPS_OF_SPEC // MOST_COMPILED
 _WHOLE = re.compile(r"\s*\{\{((?:(?!\}\}|\{\{).)*)\}\}\s*", re.S)
 _WORD = re.compile(r"([^\W\d]\w*)(?:\.([^\W\d]\w*))?")
 _ASSIGNMENT = re.compile(r"(?<![=!<>])=(?![=])")
-_CALL = re.compile(r"\w+\([^()]*\)?")  # its arguments have names
+_CALL = re.compile(r"(?<!\w)\w++\([^()]*+\)?")  # its arguments have names
 _NAME = re.compile(r"(?<![\w.'\"])([A-Za-z_]\w*)(?:\.([A-Za-z_]\w*))?")
 
 
@@ -84,7 +84,7 @@ def find_nodes(expression: str, *kinds: Any) -> list[list[Any]]:
 
 def references(text: str) -> set[tuple[str, str]]:
     """List the names of an expression, as (name, attribute or ''): ('params', 'keys')."""
-    inside = " ".join(re.findall(r"\{\{(.*?)\}\}", text, re.S)) if is_template(text) else text
+    inside = " ".join(re.findall(r"\{\{(.*?)\}\}", text[: text.rfind("}}") + 2], re.S)) if is_template(text) else text
     return {(match[1], match[2] or "") for match in _NAME.finditer(inside)}
 
 

@@ -235,7 +235,7 @@ def _visible(text: str) -> str:
 _PASSWORD = re.compile(
     r"""(?P<key>\bpassword["']?\s*:\s+)(?P<value>"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?|[^\s"'#].*)""", re.IGNORECASE
 )
-_VALUE_END = re.compile(r",(?=\s)|\s*\}|\s+#")  # of a value that has no quotes, within braces
+_VALUE_END = re.compile(r",(?=\s)|(?<!\s)\s*+\}|(?<!\s)\s++#")  # of a value that has no quotes, within braces
 _PASSWORD_KEY = re.compile(r"""(?P<before>[\s-]*)["']?password["']?\s*:(?:\s|$)""", re.IGNORECASE)  # on its own line
 
 

@@ -18,13 +18,14 @@ from stepgrid.errors import StepgridError
 PYTHON = "python"  # the program of an environment; as a requirement, the versions of Python that a script takes
 HASH = " --hash="  # as in requirements.txt: between a requirement and a checksum of one of its files
 
-_NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
-_CLAUSE = r"(?:===|==|~=|!=|<=|>=|<|>)\s*[A-Za-z0-9][A-Za-z0-9.*+!_-]*"
+# `++` and `*+` have no way back: a stranger's text of blanks would be tried in the third power of its length
+_NAME = r"[A-Za-z0-9]++(?:[._-]++[A-Za-z0-9]++)*"
+_CLAUSE = r"(?:===|==|~=|!=|<=|>=|<|>)\s*+[A-Za-z0-9][A-Za-z0-9.*+!_-]*+"
 _REQUIREMENT = re.compile(
-    rf"(?P<name>{_NAME})\s*(?P<extras>\[[A-Za-z0-9._,\s-]*\])?\s*"
-    rf"(?P<clauses>\(?{_CLAUSE}(?:\s*,\s*{_CLAUSE})*,?\)?)?\s*"
-    r"(?:;\s*(?P<marker>(?:(?!\s--)[\w\s.'\"()<>=!~,*+-])+?))?"
-    r"(?P<hashes>(?:\s+--hash=sha256:[0-9a-f]{64})*)"
+    rf"(?P<name>{_NAME})\s*+(?P<extras>\[[A-Za-z0-9._,\s-]*+\])?\s*+"
+    rf"(?P<clauses>\(?{_CLAUSE}(?:\s*+,\s*+{_CLAUSE})*,?\)?)?\s*+"
+    r"(?:;\s*+(?P<marker>(?:(?!\s--)[\w\s.'\"()<>=!~,*+-])+)(?=\s--|\Z))?"
+    r"(?P<hashes>(?:\s*+(?<=\s)--hash=sha256:[0-9a-f]{64})*)"
 )
 _EXACT = re.compile(r"={2,3}[^*,]+")
 _BLOCK_BEGIN, _BLOCK_END = "# /// script", "# ///"
@@ -135,7 +136,7 @@ def takes_version(requirement: Requirement, version: str) -> bool:
     """Decide if the clauses of a requirement hold for a version of Python, such as 3.11.2."""
     numbers = [int(number) for number in version.split(".")]
     holds = True
-    for sign, text in re.findall(r"([=!<>~]+)([0-9.]+)", requirement.text):
+    for sign, text in re.findall(r"(?<![=!<>~])([=!<>~]++)([0-9.]+)", requirement.text):
         wanted = [int(number) for number in text.strip(".").split(".")]
         begins_so, release = numbers[: len(wanted)] == wanted, wanted + [0] * (len(numbers) - len(wanted))
         holds &= {

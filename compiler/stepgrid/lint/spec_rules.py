@@ -198,7 +198,7 @@ def _no_repeats(subject: Subject) -> Iterator[Finding]:
 
 # the name of a release (v9.9.3, mysql-8.0.31, REL_15_1), or the beginning of a commit
 _FIXED = re.compile(r"refs/tags/.+|(?:.*[^0-9.])?(?:\d+[._]){2,}\d+\S*|.*\bv\d+\.\d+|REL_?\d+_\d+|[0-9a-f]{7,}")
-_RELATIVE = re.compile(r"(?:[~^]\d*|\^\{\w*\})*$")  # REF^
+_RELATIVE = re.compile(r"(?:[~^]\d{0,9}|\^\{\w{0,20}\}){1,20}$")  # REF^
 
 
 def _open_refs(subject: Subject) -> Iterator[Finding]:

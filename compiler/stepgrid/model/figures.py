@@ -85,7 +85,7 @@ class ParseError(StepgridError):
     """The output of a step that ended well lacks a figure: says which file and what was looked for."""
 
 
-_DECIMAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_DECIMAL = re.compile(r"\s*+[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?\s*+", re.ASCII)
 
 
 def decimal(text: str) -> float:

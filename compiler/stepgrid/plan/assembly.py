@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any, NamedTuple, TypeAlias
 
 from stepgrid.expand.axes import Axis as SweptAxis

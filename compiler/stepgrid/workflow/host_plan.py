@@ -27,6 +27,8 @@ from stepgrid.store.paths import names_in
 
 if TYPE_CHECKING:
     from stepgrid.expand.definitions import Differs
+    from stepgrid.language.lock_file import Releases
+    from stepgrid.language.sources import ReleaseQuestion
     from stepgrid.plan.checks import ReleaseOptions
     from stepgrid.store.store import Store
 
@@ -40,6 +42,7 @@ def compile_for_host(
     """Compile a spec; a SpecError holds everything that is wrong with it."""
     from stepgrid.build.pins import ReleaseAnswers, pin
     from stepgrid.host.disk import missing_for_power_cut
+    from stepgrid.host.limits import limited, unlimited
     from stepgrid.plan.assembly import Context, compile_spec
     from stepgrid.store.builds import existing_build
     from stepgrid.store.plans import StoredIds
@@ -58,8 +61,14 @@ def compile_for_host(
         no_power_cut=missing_for_power_cut(),
     )
     if _asks_registries.get():
-        context = replace(context, ask_releases=ReleaseAnswers(current_site(), spec_name(spec)).find)
-    with reuse_checksums(results.checksums()):
+        answers = ReleaseAnswers(current_site(), spec_name(spec))
+
+        def ask(question: ReleaseQuestion, locked: Releases) -> Releases:
+            with unlimited():
+                return answers.find(question, locked)
+
+        context = replace(context, ask_releases=ask)
+    with limited(spec), reuse_checksums(results.checksums()):
         return compile_spec(spec_name(spec), scale, facts, problems, context)
 
 

@@ -16,6 +16,7 @@ from stepgrid.host import cluster_job
 from stepgrid.host.disk import missing_for_power_cut
 from stepgrid.host.facts import hardware_contradiction, machines_without_nodes
 from stepgrid.host.files import STALE_HINT, is_stale
+from stepgrid.host.limits import LimitError
 from stepgrid.host.terminal_output import folded
 from stepgrid.language.problems import SpecError, close_names, count_problems, format_problems
 from stepgrid.language.site import VARIABLE, current_site
@@ -159,6 +160,8 @@ def requested_plan(request: Request, site: str | None = None, is_stored: bool = 
         plan, warnings = plan_cache.load_or_compile(store, request, is_stored)
     except SpecError as error:
         raise Fault(f"{format_problems(error.problems)}\n\n{request.spec}: {count_problems(error.problems)}") from None
+    except LimitError as error:
+        raise Fault(str(error)) from None
     if warnings:
         text = host_plan.warnings_once_a_day(store, request.spec, warnings, is_stored)
         print(folded(text, sys.stderr), file=sys.stderr)

@@ -37,7 +37,7 @@ FOLDER = TEMPLATES / "sysbench"
 MAIN = "main.lua"  # what runs a file of somebody's own, by own.lua
 AGAIN = "again.lua"  # what runs a load on a server that ran before
 
-_REQUIRED = re.compile(r"""\brequire\s*\(?\s*["'](\w+)["']""")
+_REQUIRED = re.compile(r"""\brequire\s*+\(?\s*+["'](\w+)["']""")
 # settings that are options of a workload (options.lua), with the defaults there
 _OPTIONS: Mapping[str, tuple[str, Any]] = {
     "tables": ("tables", 1),

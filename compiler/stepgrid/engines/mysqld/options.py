@@ -165,7 +165,7 @@ def choices(help_: str, default: str) -> tuple[str, ...]:
     match = complete or re.search(r"\bPossible values are:? ([^;]+?)(?:; default is \w+)?\.?$", help_)
     if match is None:
         return ()
-    names = tuple(re.split(r",? (?:and|or) |, ", re.sub(r"\s*\([^()]*\)", "", match[1]).rstrip(".")))
+    names = tuple(re.split(r",? (?:and|or) |, ", re.sub(r"(?<!\s)\s*+\([^()]*+\)", "", match[1]).rstrip(".")))
     if not complete and "FORCE" in names:
         return ()  # a plugin's: it takes FORCE_PLUS_PERMANENT as well, which MySQL does not list
     plain = all(re.fullmatch(r"[A-Za-z][\w-]*", name) for name in names)

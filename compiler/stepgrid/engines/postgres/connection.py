@@ -160,7 +160,7 @@ _SINCE = (
     "pg_backend_pid() AS pid, (SELECT setting FROM pg_settings WHERE name = 'data_directory') AS data"
 )
 _TYPES = {"bool": "bool", "integer": "number", "real": "number", "enum": "enum"}
-_AMOUNT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z]*)")
+_AMOUNT = re.compile(r"([+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?)\s*+([A-Za-z]*+)")
 _BYTES = {"B": 1.0, "kB": 2.0**10, "MB": 2.0**20, "GB": 2.0**30, "TB": 2.0**40}
 _MILLISECONDS = {"us": 1e-3, "ms": 1.0, "s": 1e3, "min": 6e4, "h": 3.6e6, "d": 8.64e7}
 _UNITS: Mapping[str, float] = {**_BYTES, **_MILLISECONDS}

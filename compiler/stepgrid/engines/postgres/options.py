@@ -126,7 +126,7 @@ def _ask_several(ask: Callable[[str], Answer], names: Sequence[str]) -> dict[str
         return dict(zip(names, pool.map(ask, names), strict=True))
 
 
-_NUMBER = re.compile(r"([+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|0x[0-9a-fA-F]+)\s*(B|kB|MB|GB|TB|us|ms|s|min|h|d)?")
+_NUMBER = re.compile(r"([+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?|0x[0-9a-fA-F]++)\s*+(B|kB|MB|GB|TB|us|ms|s|min|h|d)?")
 _UNITS = {"K": "kB", "M": "MB", "G": "GB", "T": "TB"}
 
 

@@ -214,7 +214,7 @@ _FLAG = re.compile(
     r"^-(?P<name>\w+) \((?P<help>.*)\) type: (?P<type>\w+) default: (?P<default>.*?)(?: currently: .*)?$", re.DOTALL
 )
 _WHOLE = re.compile(r"[+-]?(\d+|0[xX][0-9a-fA-F]+)")
-_REAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf", re.IGNORECASE)
+_REAL = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d++)?|[+-]?inf", re.IGNORECASE)
 _RANGES: Mapping[str, tuple[int, int]] = {
     "int32": (-(2**31), 2**31 - 1),
     "uint32": (0, 2**32 - 1),
