@@ -10,6 +10,7 @@ from stepgrid.build.pins import PinAnswers, ReleaseAnswers, moving_sources, outl
 from stepgrid.cli.failures import CommandError
 from stepgrid.cli.spec_arguments import SPEC_HELP, add_site, spec_error, use_site
 from stepgrid.errors import FAILED, FINE, PROBLEMS
+from stepgrid.host.limits import limited, unlimited
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problems, SpecError, format_problems, nearest
 from stepgrid.language.requirements import HASH
@@ -119,10 +120,13 @@ def _compile_scales(args: argparse.Namespace, renew: bool = False) -> tuple[Sequ
         problems.append(problem)
     spec, facts = host_plan.spec_name(args.spec), host_plan.host_facts(host_plan.store())
     newest = ReleaseAnswers(current_site(), renew=renew, report=_print_progress)
-    context = Context(differs=host_plan.stand_in_differences(current_site(), facts), ask_releases=newest.find)
+    context = Context(
+        differs=host_plan.stand_in_differences(current_site(), facts), ask_releases=unlimited()(newest.find)
+    )
     for scale in args.scales or (None, *scales(spec)):
         try:
-            plans.append(compile_spec(spec, scale, facts, Problems(), context))
+            with limited(args.spec):
+                plans.append(compile_spec(spec, scale, facts, Problems(), context))
         except SpecError as error:
             for problem in error.problems:
                 problems.append(problem)

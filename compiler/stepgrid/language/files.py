@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 MOST_BYTES = 1 << 20
 LARGEST_INPUT = 1 << 40  # bytes: a checksum of this takes most of an hour, and a sparse file says more than it holds
@@ -44,7 +45,7 @@ def holds_data(path: str) -> bool:
     return os.path.isfile(path) and not os.path.realpath(path).startswith(_VIRTUAL)  # noqa: PTH113 - a text may hold NUL
 
 
-def open_regular(path: Path | str) -> BinaryIO:
+def open_regular(path: Path | str) -> BufferedReader:
     """Open a file that a spec or a command names: reading it waits for nobody."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     status = os.fstat(descriptor)

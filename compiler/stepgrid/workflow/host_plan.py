@@ -27,8 +27,6 @@ from stepgrid.store.paths import names_in
 
 if TYPE_CHECKING:
     from stepgrid.expand.definitions import Differs
-    from stepgrid.language.lock_file import Releases
-    from stepgrid.language.sources import ReleaseQuestion
     from stepgrid.plan.checks import ReleaseOptions
     from stepgrid.store.store import Store
 
@@ -62,12 +60,7 @@ def compile_for_host(
     )
     if _asks_registries.get():
         answers = ReleaseAnswers(current_site(), spec_name(spec))
-
-        def ask(question: ReleaseQuestion, locked: Releases) -> Releases:
-            with unlimited():
-                return answers.find(question, locked)
-
-        context = replace(context, ask_releases=ask)
+        context = replace(context, ask_releases=unlimited()(answers.find))
     with limited(spec), reuse_checksums(results.checksums()):
         return compile_spec(spec_name(spec), scale, facts, problems, context)
 
