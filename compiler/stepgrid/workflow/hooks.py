@@ -181,17 +181,14 @@ class Hooks:
             say(f"the run is not complete: {head(job_status(self.work.store, self.work.plan.digest))}")
             say(f"failed attempts are kept in {attempts}; the same command tries them again")
         if is_summarized:
-            if not unstarted and not self._lacks_build():
+            status = job_status(self.work.store, self.work.plan.digest)
+            # the next round would ask for a failed build again, and that of a tree that moves never ends
+            if not unstarted and not status.nodes_with(Status.FAILED, kind="build"):
                 self._continue()
             say(f"report of what was measured: {self.work.products.text}\n{self.work.products.page}")
         self.lock.close()
         if unstarted and unstarted.is_orderly:
             signals.exit_now(0)
-
-    def _lacks_build(self) -> bool:
-        """Tell whether a build failed: the next round would ask for it again, and a tree that moves never ends."""
-        status = job_status(self.work.store, self.work.plan.digest)
-        return bool(status.nodes_with(Status.FAILED, kind="build"))
 
     def _continue(self) -> None:
         """Measure the loads that the new report asks for, by the same command in this process."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stepgrid.host.disk import missing_for_power_cut
-from stepgrid.language.files import TreeRecord, digest, file_checksum, is_unchanged, record_inputs
+from stepgrid.language.files import TreeRecord, file_checksum, is_unchanged, record_inputs
 from stepgrid.language.problems import Problems, format_problems
 from stepgrid.language.site import current_site
 from stepgrid.model.plan import Plan
