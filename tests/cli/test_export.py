@@ -34,6 +34,7 @@ def test_results_join_those_of_another_checkout(two: Callable[[], Store], capsys
     assert main(["import", str(file)]) == 0
     assert capsys.readouterr().out == (
         "a.yaml: t\nimported 6 results, 0 attempts\n  with the records of builds that are not here: 2\n"
+        "of 1 stage the result that was here goes on to count: it is newer\n"
         "`stepgrid run a.yaml` summarizes them with those of this host\n"
     )
     stage = plan.stages[0].id
