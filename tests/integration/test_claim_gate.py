@@ -17,7 +17,7 @@ steps:
 params: {rows: 10}
 sweep: {rows: {param: rows, values: [10, 40]}}
 claims: [{claim: as many, expect: "qps(rows=40) <= qps(rows=10)"}]
-allow: {no-repeats: a test, step-short: a test}
+repeat: 3
 """
 
 
@@ -30,4 +30,4 @@ def test_a_run_that_was_asked_to_gate(tmp_path: Path, strict: str, status: int) 
         done = lab.run(*words)
         assert done.returncode == status, done.stderr
         assert ("this claim fails: as many\n" in done.stderr) == bool(strict), first
-    assert len(lab.results()) == 2
+    assert len(lab.results()) == 6

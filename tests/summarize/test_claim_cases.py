@@ -73,16 +73,16 @@ def _numbers(case: Case) -> list[str]:
         ("qps(cache='hyper') / qps(cache='lru') >= 1.4", "holds", "1.50× [1.49, 1.51] (claimed ≥ 1.4×)"),
         ("qps(cache='hyper') / qps(cache='lru') >= 1.6", "fails", "1.50× [1.49, 1.51] (claimed ≥ 1.6×)"),
         ("qps(cache='hyper') / qps(cache='lru') >= 1.5", "undecided",
-         "1.50× [1.49, 1.51] (claimed ≥ 1.5×); not enough repeats"),
+         "1.50× [1.49, 1.51] (claimed ≥ 1.5×); at the bound: more loads would hardly decide it"),
         ("1.6 > qps(cache='hyper') / qps(cache='lru')", "holds", "1.50× [1.49, 1.51] (claimed < 1.6×)"),
         ("qps(cache='hyper') >= 2 * qps(cache='lru')", "fails", "1.50× [1.49, 1.51] (claimed ≥ 2×)"),
         ("qps(cache='hyper') - qps(cache='lru') < 0", "fails", "1.50× [1.49, 1.51] (claimed < 1×)"),
         ("qps(cache='hyper') - 15050 > 0", "undecided",
-         "14,999 [14,631, 15,377] (claimed > 15,050); not enough repeats"),
+         "14,999 [14,631, 15,377] (claimed > 15,050); at the bound: more loads would hardly decide it"),
         ("qps(cache='hyper') - 15050 > -15050", "holds", "-50.00"),
         ("qps(cache='hyper') - 20000 > qps(cache='lru') - 20000", "holds", "-5,000 against -10,000"),
         ("qps(cache='hyper') - 14990 > qps(cache='lru') - 10010", "undecided",
-         "10.00 against -10.00; not enough repeats"),
+         "10.00 against -10.00; more loads may decide it"),
         ("ops_sec(cache='hyper') > 1", "holds", "14,999 [14,631, 15,377] (claimed > 1)"),
         ("not qps(cache='hyper') > 1", "fails", None),
         ("qps(cache='hyper') > 1 and qps(cache='lru') > 1e9", "fails", None),
@@ -94,7 +94,7 @@ def _numbers(case: Case) -> list[str]:
         ("similar(qps(cache='hyper'), qps(cache='lru'))", "fails", "1.50× [1.49, 1.51] (claimed 0.98–1.02×)"),
         ("similar(qps(cache='hyper'), qps(cache='lru'), 0.6)", "holds", "1.50× [1.49, 1.51] (claimed 0.62–1.60×)"),
         ("similar(qps(cache='hyper'), qps(cache='lru'), 0.5)", "undecided",
-         "1.50× [1.49, 1.51] (claimed 0.67–1.50×); not enough repeats"),
+         "1.50× [1.49, 1.51] (claimed 0.67–1.50×); at the bound: more loads would hardly decide it"),
         ("similar(qps(cache='hyper'), 1.5 * qps(cache='lru'))", "holds", None),
         ("not similar(qps(cache='hyper'), qps(cache='lru'))", "holds", None),
         ("stable(qps(cache='lru'), qps(cache='hyper'), 0.1)", "fails", "1.50× [1.49, 1.51] (claimed 0.91–1.10×)"),
@@ -192,8 +192,7 @@ def test_a_claim_within_what_was_measured_again_does_not_fail(tmp_path: Path) ->
     assert entry.floor is not None
     assert entry.floor > 1
     assert [each.result for each in report.comparisons.claims] == ["undecided"]
-    said = f"0.50× (claimed ≥ 0.95×); one load, noise floor {entry.floor * 100:.3g} %; not enough repeats"
-    assert numbers(report.comparisons.claims[0]) == [said] * 2
+    assert numbers(report.comparisons.claims[0]) == ["0.50× (claimed ≥ 0.95×); one load decides nothing"] * 2
 
 
 @pytest.mark.parametrize(("strict", "status"), [(None, 0), ("fails", 0), ("undecided", 4)])
@@ -243,7 +242,7 @@ def test_a_claim_across_builds_that_were_made_differently(report: Report, mark: 
 
 AXES = [Axis("arm", ("a", "b"))]
 FASTER = "qps(arm='b') >= {least} * qps(arm='a')"
-UNKNOWN = "one load, noise floor unknown, 2.30× assumed"
+ONE = "one load decides nothing"
 
 
 def two_arms(base: Sequence[float], arm: Sequence[float]) -> list[Point]:
@@ -262,15 +261,13 @@ def judge(expect: str, points: Sequence[Point], floor: float | None = None, **cl
 @pytest.mark.parametrize(
     ("rates", "least", "floor", "result", "said"),
     [
-        ([1.5], 0.6, None, "holds", f"1.50× (claimed ≥ 0.6×); {UNKNOWN}"),
-        ([1.5], 4.0, None, "fails", f"1.50× (claimed ≥ 4×); {UNKNOWN}"),
-        ([1.5], 1.4, None, "undecided", f"1.50× (claimed ≥ 1.4×); {UNKNOWN}; not enough repeats"),
-        ([0.9], 0.95, 1.86, "undecided", "0.90× (claimed ≥ 0.95×); one load, noise floor 186 %; not enough repeats"),
-        ([0.9], 3.0, 1.86, "fails", "0.90× (claimed ≥ 3×); one load, noise floor 186 %"),
-        ([0.9], 0.25, 1.86, "holds", "0.90× (claimed ≥ 0.25×); one load, noise floor 186 %"),
-        ([0.9], 1.2, 0.02, "fails", "0.90× (claimed ≥ 1.2×); one load, ±25 % assumed"),
-        ([1.0, 2.0], 2, None, "undecided", "1.41× [unbounded] (claimed ≥ 2×); not enough repeats"),
-        ([1.0, 2.0], 10, None, "undecided", "1.41× [unbounded] (claimed ≥ 10×); not enough repeats"),
+        ([1.5], 0.6, None, "undecided", f"1.50× (claimed ≥ 0.6×); {ONE}"),
+        ([1.5], 40.0, None, "undecided", f"1.50× (claimed ≥ 40×); {ONE}"),
+        ([0.9], 3.0, 0.02, "undecided", f"0.90× (claimed ≥ 3×); {ONE}"),
+        ([0.0], 3.0, 0.02, "undecided", f"0 against 30,000; {ONE}; qps(arm='b'): 1 of 1 load did nothing (0 QPS)"),
+        ([1.0, 2.0], 2, None, "undecided",
+         "1.41× [unbounded] (claimed ≥ 2×); at the bound: more loads would hardly decide it"),
+        ([1.0, 2.0], 10, None, "undecided", "1.41× [unbounded] (claimed ≥ 10×); more loads may decide it"),
         ([1.0, 1.1], 10, None, "fails", "1.05× [0.57, 1.92] (claimed ≥ 10×)"),
         ([0.9, 0.91, 0.89], 0.95, 0.01, "fails", "0.90× [0.88, 0.93] (claimed ≥ 0.95×)"),
         ([0.9, 0.91, 0.89], 0.95, 0.08, "undecided",
@@ -280,7 +277,7 @@ def judge(expect: str, points: Sequence[Point], floor: float | None = None, **cl
 def test_loads_and_the_noise_floor_decide(
     rates: Sequence[float], least: float, floor: float | None, result: str, said: str
 ) -> None:
-    """Two loads that lie far apart exclude nothing, and one load what equal arms do not differ in."""
+    """Two loads that lie far apart exclude nothing, and one load never decides."""
     points = two_arms([10_000.0] * len(rates), [10_000.0 * rate for rate in rates])
     case = judge(FASTER.format(least=least), points, floor)
     assert (case.result, case.words) == (result, said)
@@ -368,7 +365,7 @@ def failures(expect: str, noise: float, loads: int) -> list[str]:
     return outcomes
 
 
-@pytest.mark.parametrize(("noise", "loads"), [*product((0.03, 0.1, 0.3), (2, 3, 5)), (0.1, 1), (0.3, 1)])
+@pytest.mark.parametrize(("noise", "loads"), [*product((0.03, 0.1, 0.3), (2, 3, 5))])
 def test_half_of_what_an_interval_leaves_out_fails_at_most(noise: float, loads: int) -> None:
     """Of 95 % intervals 2.5 % lie below 1: 5 of 200 reports, and no more than 13 but once in 1,000 such tests."""
     assert failures(FASTER.format(least=1), noise, loads).count("fails") <= 13
@@ -379,6 +376,35 @@ def test_a_claim_that_leaves_room_for_the_noise_does_not_fail(loads: int) -> Non
     assert failures(FASTER.format(least=0.9), 0.03, loads).count("fails") == 0
 
 
-def test_what_one_load_is_assumed_to_be_off_decides_nothing() -> None:
-    """Of a noise of 5 % a ratio is never so far."""
-    assert set(failures(FASTER.format(least=1), 0.05, 1)) == {"undecided"}
+BUSY = "host busy: 3 of 3 loads disturbed"
+
+
+@pytest.mark.parametrize(
+    "expect",
+    [FASTER.format(least=2), "qps(arm='a') > 1", "similar(qps(arm='a'), 3 * qps(arm='b'))", "qps(arm='a') == 1"],
+)
+def test_disturbed_loads_alone_decide_nothing(expect: str) -> None:
+    evidence = ClaimEvidence(disturbance=lambda metric, points: BUSY if metric == "qps" else "")
+    points = two_arms([990, 1000, 1010], [1010, 1000, 990])
+    [judged] = judge_claims([{"claim": "c", "expect": expect}], AXES, points, evidence=evidence)
+    assert judged.result == "undecided"
+    assert judged.cases[0].notes == (BUSY,)
+
+
+@pytest.mark.parametrize(
+    ("base", "arm", "result"),
+    [
+        ((0, 801, 1001), (0, 1001, 801), "undecided"),  # too far apart to tell
+        ((0, 1000, 1000), (0, 1000, 1001), "holds"),
+        ((0, 0, 0), (0, 0, 0), "holds"),
+        ((1000, 1001, 999), (0, 0, 0), "fails"),
+        ((-5.0, -5.01, -4.99), (-5.0, -5.01, -4.99), "holds"),
+        ((-5.0, -5.01, -4.99), (5.0, 5.01, 4.99), "fails"),
+    ],
+)
+def test_figures_of_0_and_below_it_are_similar_within_a_share(
+    base: Sequence[float], arm: Sequence[float], result: str
+) -> None:
+    expect = "similar(qps(arm='b'), qps(arm='a'), 0.02)"
+    assert judge(expect, two_arms(base, arm)).result == result
+    assert judge(expect.replace("similar", "stable"), two_arms(base, arm)).result == result

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from stepgrid.summarize import claims
+from stepgrid.summarize.claim_judgement import MORE_LOADS
 from stepgrid.summarize.claims import Case, Claim
 
 
 def test_what_all_points_have_in_common_is_said_once() -> None:
-    notes = "one load, ±25 % assumed", "not enough repeats"
+    notes = "one load decides nothing", "more loads may decide it"
     cases = Case("holds", "q1", ("2", "3"), notes[:1]), Case("undecided", "q2", ("1", "4"), notes)
     found = Claim("c", "e", "undecided", cases, "l.i1, data=cached")
     assert [*claims.lines([found])] == [
         "undecided: c",
         "  e, at l.i1, data=cached, undecided at 1 of 2 points",
-        "  each: one load, ±25 % assumed",
-        "  q2: 1; 4; not enough repeats",
+        "  each: one load decides nothing",
+        "  q2: 1; 4; more loads may decide it",
         "  holds at q1",
     ]
-    assert [cell.text for cell in claims.table([found]).rows[0]][-1] == "2; 3; one load, ±25 % assumed"
+    assert [cell.text for cell in claims.table([found]).rows[0]][-1] == "2; 3; one load decides nothing"
     (alone,) = Claim("c", "e", "holds", cases[:1], "l.i1").cases
     assert [*claims.lines([Claim("c", "e", "holds", (alone,), "l.i1")])][1:] == [
         "  e, at l.i1",
-        "  q1: 2; 3; one load, ±25 % assumed",
+        "  q1: 2; 3; one load decides nothing",
     ]
 
 
@@ -47,7 +48,7 @@ def test_where_it_comes_out_otherwise_is_named() -> None:
 
 def test_a_claim_has_one_line_of_a_brief_list() -> None:
     alone = Claim("is fast", "e", "holds", (Case("holds", "q1", ("1.50× [1.49, 1.51] (claimed ≥ 1.4×)", "2")),))
-    cases = Case("undecided", "q1", ("0.90× (claimed ≥ 1×)",), ("not enough repeats",)), Case("holds", "q2", ("2",))
+    cases = Case("undecided", "q1", ("0.90× (claimed ≥ 1×)",), (MORE_LOADS,)), Case("holds", "q2", ("2",))
     mixed = Claim("is no slower", "e", "undecided", cases)
     parts = Claim("is both", "e", "fails", (Case("fails", "", ("holds: qps: 3", "fails: p99_us: 4")),))
     assert [claims.brief_line(claim) for claim in (parts, alone, mixed)] == [

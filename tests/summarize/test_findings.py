@@ -26,7 +26,16 @@ from stepgrid.summarize.comparisons.comparison_axes import Layout
 from stepgrid.summarize.findings import Finding, findings, findings_by_metric
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.verdicts import DIFFERENT, FASTER, INDICATIVE, ONE_LOAD, SAME, SLOWER, UNDECIDED
+from stepgrid.summarize.statistics.verdicts import (
+    BUSY,
+    DIFFERENT,
+    FASTER,
+    INDICATIVE,
+    ONE_LOAD,
+    SAME,
+    SLOWER,
+    UNDECIDED,
+)
 from tests.summarize import scenario
 from tests.summarize.synthetic import Experiment
 
@@ -135,13 +144,55 @@ def finding(
         ),
         (
             [Entry(RATIO, verdict=UNDECIDED, idle="1 of 3 loads did nothing (0 QPS)")],
-            "no QPS in a load against cache=lru, in readww, at threads=1 (1 of 3 loads did nothing (0 QPS))",
+            "QPS is 0 in a load against cache=lru, in readww, at threads=1 (1 of 3 loads did nothing (0 QPS))",
             "none",
         ),
-        ([Entry(Status.FAILED), Entry(ABSENT)], "no figures to compare with cache=lru (1 failed)", "none"),
+        ([Entry(Status.FAILED), Entry(ABSENT)], "no figures to compare with cache=lru (1 of 2 points failed)", "none"),
+        (
+            [
+                Entry(RATIO, verdict=UNDECIDED, idle="of the base: 1 of 3 loads did nothing (0 QPS)"),
+                *of((SAME, 1.0)),
+            ],
+            "the same QPS as cache=lru, in readww, at threads=2 (within 2 % · 1 without work in a load)",
+            "none",
+        ),
+        (
+            [Entry(RATIO, verdict=UNDECIDED, idle="of the base: 1 of 3 loads did nothing (0 QPS)")] * 2
+            + [Entry(RATIO, verdict=UNDECIDED, idle="2 of 3 loads did nothing (0 QPS)")],
+            "QPS is 0 in a load against cache=lru, in readww, at threads=3 (2 of 3 loads did nothing (0 QPS))",
+            "none",
+        ),
+        (
+            [Entry(RATIO, verdict=UNDECIDED, idle="of the base: 1 of 3 loads did nothing (0 QPS)")] * 2,
+            "QPS of the base is 0 in a load against cache=lru, in readww, at both values of threads "
+            "(of the base: 1 of 3 loads did nothing (0 QPS))",
+            "none",
+        ),
+        (
+            of((FASTER, 1.5), (FASTER, 1.1), perhaps=True),
+            "1.10–1.50× the QPS of cache=lru, in readww, at both values of threads "
+            "(faster, perhaps · largest rise threads=1: 1.50× [1.49, 1.51])",
+            FASTER,
+        ),
+        (
+            [*of((FASTER, 1.5)), *of((FASTER, 1.1), perhaps=True)],
+            "1.10–1.50× the QPS of cache=lru, in readww, at both values of threads (faster, certain at threads=1, "
+            "perhaps at threads=2 · largest rise threads=1: 1.50× [1.49, 1.51])",
+            FASTER,
+        ),
+        (
+            [Entry(RATIO, interval=Interval(1.46, 1.42, 1.5, 2), ratio=1.46, verdict=FASTER)],
+            "1.46× the QPS of cache=lru, in readww, at threads=1 (faster, 2 loads: 1.46× [1.42, 1.50])",
+            FASTER,
+        ),
+        (
+            of((BUSY, 0.35), (BUSY, 0.22)),
+            "QPS undecided (host busy) against cache=lru, in readww, at both values of threads: 22–35 % came out",
+            "none",
+        ),
         (
             [*of((SAME, 1.0)), Entry(NO_BASE), Entry(Status.UNSUPPORTED)],
-            "the same QPS as cache=lru, in readww, at threads=1 (within 2 % · 1 unsupported)",
+            "the same QPS as cache=lru, in readww, at threads=1 (within 2 % · 1 of 3 points unsupported)",
             "none",
         ),
         ([Entry(SAME_AS, same="cache=plain")], "the same run as cache=plain", "none"),

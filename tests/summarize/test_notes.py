@@ -14,11 +14,12 @@ from stepgrid.model.plan import SAME_QUALITY, Axis, Report
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import RATIO, ComparedMetric, Comparison, Entry, Row
 from stepgrid.summarize.comparisons.comparison_axes import Layout, Section
+from stepgrid.summarize.comparisons.judgement import mark_perhaps
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Run
-from stepgrid.summarize.notes import Doubt, adjust, coverage, doubts, quiet_times
+from stepgrid.summarize.notes import Doubt, coverage, doubts, quiet_times
 from stepgrid.summarize.setup import Defaults
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Outlier
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Outlier, holm_limit
 from tests.summarize import made
 
 
@@ -35,7 +36,7 @@ def told(sections: Iterable[Section] = (), comparisons: Sequence[Comparison] = (
         metric=ComparedMetric(),
     )
     tables = replace(made.tables(known.get("runs", ())), facts=known.get("facts", {}))
-    return list(doubts(header, setup, tables, list(sections), comparisons))  # type: ignore[arg-type]
+    return list(doubts(header, setup, tables, list(sections), mark_perhaps(comparisons, 0.02)))  # type: ignore[arg-type]
 
 
 def texts(*sections: Section, **known: Any) -> list[str]:
@@ -302,19 +303,19 @@ EQUAL = [table(1.0, 1.0, 1.0, 1.0, verdict="undecided") for _ in range(10)]
 def test_one_weak_difference_among_many_comparisons_may_be_chance() -> None:
     (doubt,) = told(comparisons=[table(1.055), *EQUAL])
     assert doubt.brief == "1 of 1 differences may be chance"
-    assert doubt.text.startswith(
-        "1 of the 1 differences may be chance: if the 41 comparisons of all tables were judged"
-    )
+    assert doubt.text.startswith("1 of the 1 differences may be chance: in a report of 41 comparisons some look so")
     assert told(comparisons=[table(1.5), *EQUAL]) == [], "a clear one"
     assert told(comparisons=[table(1.055)]) == [], "one table holds together by itself"
     assert told(comparisons=[table(1.055, refusal="made otherwise"), *EQUAL]) == []
 
 
-@given(st.lists(st.floats(0, 1) | st.sampled_from([0.01, 0.5]), min_size=1))
-def test_chances_are_adjusted_as_scipy_does(chances: list[float]) -> None:
-    from scipy.stats import false_discovery_control
-
-    assert adjust(chances) == [float(each) for each in false_discovery_control(chances)]
+@given(st.lists(st.floats(0, 1) | st.sampled_from([0.01, 0.002]), min_size=1))
+def test_the_limit_is_that_of_holms_procedure(chances: list[float]) -> None:
+    """A chance holds if it does after each is multiplied by how many are no smaller."""
+    ranked = sorted(chances)
+    adjusted = [max((len(ranked) - at) * ranked[at] for at in range(rank + 1)) for rank in range(len(ranked))]
+    holding = [value for value, after in zip(ranked, adjusted, strict=True) if after <= 0.05]
+    assert holm_limit(chances, 0.05) == max(holding, default=0.0)
 
 
 # Coverage and waits

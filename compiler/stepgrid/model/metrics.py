@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Literal
 
 
@@ -33,6 +34,58 @@ class MetricSet:
 def columns(pairs: str) -> Mapping[str, str]:
     """Map metrics to columns, as `metric=column metric=column …` says."""
     return dict(pair.split("=") for pair in pairs.split())
+
+
+# What a metric is, by its unit.
+
+TIME_UNITS = frozenset({"s", "ms", "us", "ns", "min"})
+SIZE_UNITS = frozenset({"B", "KiB", "MiB", "GiB"})
+_DEVICE = "reads_per_op read_kb_per_op writes_per_op write_kb_per_op reads_per_lookup read_kb_per_lookup "
+_OF_INSERTS = "write_kb_per_put writes_per_insert write_kb_per_insert "
+_PROCESSORS = "context_switches_per_op host_cpu_us_per_op energy_uj_per_op"
+OF_THE_HOST = frozenset((_DEVICE + _OF_INSERTS + _PROCESSORS).split())  # what others did is in them
+
+OWN_CPU = frozenset(("cpu_us_per_op", "client_cpu_us_per_op", "server_cpu_us_per_op"))  # holds: bench/busy_host.py
+
+
+class Kind(StrEnum):
+    RATE = "rate"
+    TIME = "time"
+    SIZE = "size"
+    COUNT = "count"
+    SHARE = "share"
+    UNKNOWN = "unknown"
+
+
+def kind(unit: str) -> Kind:
+    """Tell what a metric is: `us/operation` is a time, `KiB/operation` a size, `orders/min` a rate."""
+    over, _, under = unit.partition("/")
+    if under in TIME_UNITS:
+        return Kind.RATE
+    if over in TIME_UNITS:
+        return Kind.TIME
+    if over in SIZE_UNITS:
+        return Kind.SIZE
+    if unit in ("%", "1", "ratio"):
+        return Kind.SHARE
+    return Kind.COUNT if over.isalpha() and over.islower() else Kind.UNKNOWN
+
+
+def follows_host(name: str, unit: str, is_same_work: bool) -> bool:
+    """Tell whether others who use the host change a metric.
+
+    Rates and times do, and totals of a step that does more where it is faster. Sizes and counts of one operation, and
+    ratios of two of them, do not; nor does the CPU time that an operation takes by itself.
+    """
+    over, _, under = unit.partition("/")
+    match kind(unit):
+        case _ if name in OF_THE_HOST or name in OWN_CPU:
+            return name in OF_THE_HOST
+        case Kind.SIZE | Kind.COUNT:
+            return not (is_same_work or under)
+        case Kind.SHARE:
+            return over == "%"
+    return True
 
 
 VARIATION = "qps_variation_pct"

@@ -9,13 +9,12 @@ ratio within the noise floor decides nothing, but that two figures are similar.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import permutations
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from stepgrid.collect.step_figures import TARGET
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA, BUILD, SMALLEST_EFFECT
@@ -30,12 +29,8 @@ from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample,
 from stepgrid.summarize.statistics.verdicts import UNDECIDED
 
 HOLDS, FAILS = "holds", "fails"
-FEW = "not enough repeats"
-LEAST = 0.25  # that one load is taken to be off, however low the noise floor: it is of other hours
-NOISE = 0.30  # of a load, on a host whose noise nobody knows: busy ones have it (docs/statistics.md)
-UNKNOWN = math.expm1(1.96 * math.sqrt(2) * NOISE)  # 19 of 20 ratios of equal loads stay within it
-PACED = (0.02, "held by the rate that was asked for")
-TIMES = frozenset({"s", "ms", "us"})
+ONE_LOAD = "one load decides nothing"
+MORE_LOADS, AT_THE_BOUND = "more loads may decide it", "at the bound: more loads would hardly decide it"
 _SIGNS = {"<=": "≤", ">=": "≥"}
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _ORDERS = {">": float.__gt__, ">=": float.__ge__, "<": float.__lt__, "<=": float.__le__}
@@ -49,6 +44,7 @@ class ClaimEvidence:
     floor: Callable[[str, Point, Point], float | None] = lambda *_: None
     intervals: RatioIntervals = field(default_factory=RatioIntervals)
     effect: float = SMALLEST_EFFECT
+    disturbance: Callable[[str, Sequence[Point]], str] = lambda *_: ""  # why others' load decides nothing
 
     def restrict(self, is_counted: Callable[[int], bool]) -> ClaimEvidence:
         """Forget the other loads."""
@@ -62,7 +58,7 @@ class Leaf:
     problem: str | None = None  # why there are none
     floor: float | None = None  # noise floor of its points, where it has one metric
     interval: Interval | None = None  # of lhs / rhs, as a table of the report has it
-    reach: tuple[float, str] = (UNKNOWN, "")  # how far one load may lie from many, and why
+    withheld: str = ""  # why its figures decide nothing: one load, or most of them disturbed
     claimed: float | None = None  # where two figures of one metric are compared: what their ratio is claimed to be
     figures: str = ""  # which, in words
     idle: tuple[str, ...] = ()  # of which figures of QPS a load did nothing
@@ -101,7 +97,8 @@ def make_leaf(comparison: Comparison, points: Mapping[Figure, Point], evidence: 
         return Leaf(comparison, (), "it has no value: a division by 0, or the like")
     if not sides:
         return Leaf(comparison, (), "no load has all of its figures")
-    return _with_noise(Leaf(comparison, sides), {figure: points[figure] for figure in wanted}, loads, evidence)
+    bare = Leaf(comparison, sides, withheld=ONE_LOAD if wanted and len(sides) < 2 else "")
+    return _with_noise(bare, {figure: points[figure] for figure in wanted}, loads, evidence)
 
 
 def ordered(comparison: Comparison) -> Comparison:
@@ -125,9 +122,9 @@ def _with_noise(
     """Add the highest floor of any two of its points, and the interval of their ratio; one point has none."""
     pairs = list(permutations({point.places: point for point in points.values()}.values(), 2))
     names = {own_name(figure.metric, point) for figure, point in points.items()}
-    floors = {name: [evidence.floor(name, *pair) for pair in pairs] for name in {*names, QPS}}
+    disturbances = (evidence.disturbance(name, list(points.values())) for name in sorted(names))
+    floors = {name: [evidence.floor(name, *pair) for pair in pairs] for name in names}
     highest = {name: max((floor for floor in row if floor is not None), default=None) for name, row in floors.items()}
-    load_floor = max((floor for floor in highest.values() if floor is not None), default=None)
     scaled = _scaled(bare.comparison, points, loads) if len(names) == 1 else None
     interval = None
     if scaled and len(pairs) == 2:
@@ -138,7 +135,7 @@ def _with_noise(
         floor=floor,
         margin=max(evidence.effect, floor or 0.0) if bare.comparison.within is None else bare.comparison.within,
         interval=moved(interval, interval.ratio * scaled.factor) if scaled and interval else None,
-        reach=PACED if loads and all(map(is_paced, loads)) else load_reach(load_floor, is_timed(names)),
+        withheld=bare.withheld or next(filter(None, disturbances), ""),
         claimed=1 / scaled.factor if scaled else None,
         figures=_compared_figures(bare.comparison, scaled) if scaled else ", ".join(map(_call, points)),
         idle=tuple(
@@ -172,19 +169,6 @@ def _scaled(
         if factors[0] > 0 and math.isclose(min(factors), max(factors), rel_tol=1e-9):
             return _Scaled(over, under, factors[0])
     return None
-
-
-def is_timed(names: Collection[str]) -> bool:
-    """Tell whether one of these metrics follows the speed of the host: sizes and counts do not, others may."""
-    units_of_metrics = [metrics.unit(name).partition("/") for name in names]
-    return any(not over or over in TIMES or under == "s" for over, _, under in units_of_metrics)
-
-
-def is_paced(load: Mapping[Figure, float]) -> bool:
-    """Tell whether a client keeps to the rate that it was asked for: it is no faster where the host is."""
-    targets = {figure.metric.removeprefix(TARGET): value for figure, value in load.items() if TARGET in figure.metric}
-    rates = [(value, targets[figure.metric]) for figure, value in load.items() if figure.metric in targets]
-    return bool(rates) and all(value >= target * (1 - PACED[0]) for value, target in rates)
 
 
 def _compared_figures(comparison: Comparison, scaled: _Scaled) -> str:
@@ -223,16 +207,18 @@ def _sample(leaf: Leaf) -> Sample | None:
 def _outcome(leaf: Leaf, sample: Sample | None, interval: Interval | None) -> Outcome:
     if leaf.problem is not None:
         return Outcome(UNDECIDED, leaf.problem)
-    if sample is None:
-        return _by_load(leaf)
+    if leaf.withheld:
+        ratio = math.exp(sample.mean) if sample else 1.0
+        interval = leaf.interval or interval or Interval(ratio, ratio, ratio, 1)
+        return Outcome(UNDECIDED, _numbers(leaf, interval) if sample else _means(leaf), (leaf.withheld, *leaf.idle))
     interval = leaf.interval or interval
-    if interval is None:
-        return _by_one_load(leaf, math.exp(sample.mean))
+    if sample is None or interval is None:
+        return _by_load(leaf)
     result = _judge_interval(leaf, interval)
     doubtful = (FAILS,) if leaf.comparison.sign == SIMILAR else (FAILS, HOLDS)
     if leaf.floor is not None and result in doubtful and abs(math.log(interval.ratio)) <= math.log1p(leaf.floor):
         return Outcome(UNDECIDED, _numbers(leaf, interval), (f"within the noise floor ({units.percent(leaf.floor)})",))
-    return Outcome(result, _numbers(leaf, interval), _few(result))
+    return Outcome(result, _numbers(leaf, interval), _outlook(leaf, interval) if result == UNDECIDED else ())
 
 
 def _judge_interval(leaf: Leaf, interval: Interval) -> str:
@@ -252,31 +238,19 @@ def by_interval(sign: str, interval: Interval) -> str:
     return FAILS if interval.high < 1 or (interval.high == 1 and is_strict) else UNDECIDED
 
 
-def _few(result: str) -> tuple[str, ...]:
-    return (FEW,) if result == UNDECIDED else ()
-
-
-def _by_one_load(leaf: Leaf, ratio: float) -> Outcome:
-    reach, reason = leaf.reach
-    result = _judge_interval(leaf, Interval(ratio, ratio / (1 + reach), ratio * (1 + reach), 1))
-    numbers = _numbers(leaf, Interval(ratio, ratio, ratio, 1))
-    return Outcome(result, numbers, (f"one load, {reason}", *_few(result)))
-
-
-def load_reach(floor: float | None, timed: bool) -> tuple[float, str]:
-    """Assume how far one load may lie from many of them, 0.25 for 25 %, in words, too."""
-    if floor is not None and floor > LEAST:
-        return floor, f"noise floor {units.percent(floor)}"
-    if floor is None and timed:
-        return UNKNOWN, f"noise floor unknown, {units.times(1 + UNKNOWN)} assumed"
-    return LEAST, f"±{units.percent(LEAST)} assumed"
+def _outlook(leaf: Leaf, interval: Interval) -> tuple[str, ...]:
+    """Say whether loads that somebody may wait for would decide: not where the ratio is the claimed one."""
+    bound = math.log1p(leaf.margin) if leaf.comparison.sign == SIMILAR else 0.0
+    distance = abs(abs(math.log(interval.ratio)) - bound)
+    reach = math.log(interval.high / interval.ratio) * math.sqrt(interval.loads / verdicts.PATIENCE)
+    return (AT_THE_BOUND if distance < reach else MORE_LOADS,)
 
 
 def _by_load(leaf: Leaf) -> Outcome:
-    """Let each load decide for itself where there are zeros or equality: they must agree."""
+    """Judge where there are no logarithms: equality, or a figure of 0 or below it."""
     sign, sides = leaf.comparison.sign, leaf.sides
     varies = not (_is_constant(leaf.comparison.lhs) or _is_constant(leaf.comparison.rhs))
-    if varies and sign in _ORDERS and (not leaf.idle or len(sides) < 2):  # a mean hides a load that did nothing
+    if sign == SIMILAR or (varies and sign in _ORDERS and not leaf.idle):  # a mean hides a load that did nothing
         return _by_difference(leaf)
     holding = sum(_TESTS[sign](float(lhs), float(rhs)) for lhs, rhs in sides)
     result = HOLDS if holding == len(sides) else UNDECIDED if holding else FAILS
@@ -285,15 +259,19 @@ def _by_load(leaf: Leaf) -> Outcome:
 
 
 def _by_difference(leaf: Leaf) -> Outcome:
-    """Judge two sides that vary, of which one has no logarithm, by Student's t of their differences, 95 %."""
+    """Judge by Student's t of the sides' differences, 95 %; similar sides differ by no more than a share of the rhs."""
+    is_similar = leaf.comparison.sign == SIMILAR
+    margin = leaf.margin * abs(fmean(rhs for _, rhs in leaf.sides)) if is_similar else 0.0
     differences = [lhs - rhs for lhs, rhs in leaf.sides]
-    if len(differences) < 2:
-        return Outcome(UNDECIDED, _means(leaf), ("one load", FEW, *leaf.idle))
     centre, loads = fmean(differences), len(differences)
     half = special("stdtrit", loads - 1, 0.975) * stdev(differences) / math.sqrt(loads)
-    tests = {_ORDERS[leaf.comparison.sign](end, 0.0) for end in (centre - half, centre + half)}
-    result = UNDECIDED if len(tests) > 1 else HOLDS if tests.pop() else FAILS
-    return Outcome(result, _means(leaf), _few(result))
+    low, high = centre - half, centre + half
+    if is_similar:
+        result = HOLDS if -margin <= low and high <= margin else FAILS if low > margin or high < -margin else UNDECIDED
+    else:
+        tests = {_ORDERS[leaf.comparison.sign](end, 0.0) for end in (low, high)}
+        result = UNDECIDED if len(tests) > 1 else HOLDS if tests.pop() else FAILS
+    return Outcome(result, _means(leaf), leaf.idle or ((MORE_LOADS,) if result == UNDECIDED else ()))
 
 
 def _means(leaf: Leaf) -> str:

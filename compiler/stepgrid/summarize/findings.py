@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -31,14 +31,18 @@ from stepgrid.summarize.comparisons.comparison import (
     ratio_text,
 )
 from stepgrid.summarize.comparisons.comparison_axes import Labels
+from stepgrid.summarize.comparisons.judgement import BESIDE, OF_THE_BASE
 from stepgrid.summarize.comparisons.ladders import versions
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.statistics import verdicts
-from stepgrid.summarize.statistics.verdicts import DIFFERENCES, DIFFERENT, FASTER, SAME, SLOWER, UNDECIDED
+from stepgrid.summarize.statistics.verdicts import BUSY, DIFFERENCES, DIFFERENT, FASTER, SAME, SLOWER, UNDECIDED
 from stepgrid.summarize.why import DASH
 
 BOTH, NONE = "both", "none"
 IDLE = "without work in a load"
+CERTAIN, PERHAPS = "certain", "perhaps"  # among all comparisons of the report; in its table alone
+FEWEST_CERTAIN = 3  # loads
+MOST_BESIDE = 3  # points of a metric beside QPS
 FEWEST_TALLIED = 4  # comparisons; fewer are read one by one
 BUILD_NOUNS = "builds", "releases"  # the second where all are versions of one thing
 DOT = " · "
@@ -91,7 +95,10 @@ def _findings(report: Report, comparisons: Sequence[Comparison]) -> list[Finding
         if number and comparison.layout.across == (BUILD,) != comparisons[0].layout.across:
             comparison_answers = [_builds_finding(comparison_arms)]
         else:
-            comparison_answers = [_arm_finding(arm, report.setup.effect) for arm in comparison_arms]
+            comparison_answers = [
+                _arm_finding(replace(arm, supporting=tuple(_supporting_texts(arm, report))), report.setup.effect)
+                for arm in comparison_arms
+            ]
         answers += sorted(filter(None, comparison_answers), key=lambda finding: finding.weight, reverse=True)
     return answers
 
@@ -128,6 +135,21 @@ def _is_surely_no_worse(case: ArmCase, metric: ComparedMetric, effect: float) ->
     return interval.low >= 1 / (1 + effect) if metric.better == "higher" else interval.high <= 1 + effect
 
 
+def _supporting_texts(arm: Arm, report: Report) -> Iterator[str]:
+    """Yield `CPU per operation 1.15× [1.11, 1.19] worse` for the points that a busy host left undecided."""
+    points = {(case.row.step, case.row.labels) for case in arm.of(BUSY)}
+    for comparison in report.comparisons.supporting if points else ():
+        name = BESIDE[comparison.metric.name]
+        for other in arms(comparison):
+            cases = [case for case in other.compared if (case.row.step, case.row.labels) in points]
+            decided = [case for case in cases if case.word in (*DIFFERENCES, SAME)]
+            if other.labels == arm.labels and comparison.layout.base == arm.comparison.layout.base and decided:
+                texts = [
+                    f"{case.entry.text} {_at([case], arm)}" if len(points) > 1 else case.entry.text for case in decided
+                ]
+                yield f"{name} {'; '.join(units.first(texts, MOST_BESIDE))}"
+
+
 # An arm and its comparisons
 
 
@@ -141,7 +163,7 @@ class ArmCase(NamedTuple):
             return f"the same run as {self.entry.same}"
         if self.entry.kind != RATIO:
             return self.entry.kind
-        if self.entry.idle:
+        if self.entry.idle and self.entry.verdict == UNDECIDED:
             return IDLE
         if self.entry.refusal or self.entry.verdict is None:
             return NO_VERDICT
@@ -165,6 +187,7 @@ class Arm:
     comparison: Comparison
     labels: Labels
     cases: tuple[ArmCase, ...]
+    supporting: tuple[str, ...] = ()  # what a busy host can still tell
 
     @property
     def name(self) -> str:
@@ -213,12 +236,16 @@ def _arm_finding(arm: Arm, effect: float) -> Finding | None:
         return None
     pooled, certain = arm.pooled, arm.of(*DIFFERENCES)
     is_partial = len(certain) < len(arm.compared)
-    if pooled and is_partial and pooled.verdict in DIFFERENCES:
+    if pooled and is_partial and pooled.verdict in DIFFERENCES and not arm.of(BUSY):
         words = _pooled_difference(arm, pooled)
+    elif zeros := [case for case in certain if case.entry.idle]:
+        words = _zero(arm, zeros)
     elif certain:
         words = _difference(arm, certain)
     elif arm.of(SAME, DIFFERENT, UNDECIDED):
         words = _no_difference(arm, effect)
+    elif busy := arm.of(BUSY):
+        words = _busy(arm, busy)
     else:
         words = _no_verdict(arm)
     headline, note = f"{arm.name}: {words.headline}", DOT.join(filter(None, (*words.notes, *_conditions(arm))))
@@ -237,9 +264,8 @@ def _difference(arm: Arm, certain: Sequence[ArmCase]) -> _Words:
         detail = f"of {arm.comparison.base}{_in_step(arm)}: {points}"
         return _Words(_amount(certain, arm), detail, [over_all, *extremes, counts], BOTH)
     word = certain[0].word
-    notes = (
-        [f"{word}, certain: {certain[0].text}"] if len(certain) == 1 else [f"{word}, certain", _extreme(certain, arm)]
-    )
+    sureness = _sureness(certain, arm)
+    notes = [f"{sureness}: {certain[0].text}"] if len(certain) == 1 else [sureness, _extreme(certain, arm)]
     detail = f"of {_base_and_place(certain, arm)}"
     return _Words(_amount(certain, arm), detail, [*notes, over_all, counts], _KINDS.get(word, NONE))
 
@@ -250,10 +276,43 @@ def _pooled_difference(arm: Arm, pooled: PooledRatio) -> _Words:
     words = dict.fromkeys(case.word for case in arm.of(*DIFFERENCES))
     alone = f"by itself {verdict} {_at(arm.of(verdict), arm)}" if verdict in words else "no single point is certain"
     dissenting = [f"{word} {_at(arm.of(word), arm)}" for word in words if word != verdict]
-    notes = [f"{verdict}, certain: {_pooled_text(pooled)}", alone, *dissenting, _counts(arm, DIFFERENCES)]
+    notes = [f"{verdict}, {_certainty(pooled)}: {_pooled_text(pooled)}", alone, *dissenting, _counts(arm, DIFFERENCES)]
     detail = f"of {arm.comparison.base}{_in_step(arm)}, over {_all_points(arm)}"
     headline = f"{_span([pooled.ratio])} the {arm.metric}"
     return _Words(headline, detail, notes, BOTH if dissenting else _KINDS.get(verdict, NONE))
+
+
+def _sureness(cases: Sequence[ArmCase], arm: Arm) -> str:
+    """Write `slower, certain`, or where cases of one verdict differ in that: `certain in both steps, perhaps in …`."""
+    groups = group((_certainty(case.entry), case) for case in cases)
+    if len(groups) == 1:
+        return f"{cases[0].word}, {next(iter(groups))}"
+    return f"{cases[0].word}, {', '.join(f'{name} {_at(members, arm)}' for name, members in groups.items())}"
+
+
+def _certainty(source: Entry | PooledRatio) -> str:
+    """Write how sure a difference is: two loads are called what they are."""
+    if source.interval and source.interval.loads < FEWEST_CERTAIN:
+        return counted(source.interval.loads, "load")
+    return PERHAPS if source.perhaps else CERTAIN
+
+
+def _zero(arm: Arm, cases: Sequence[ArmCase]) -> _Words:
+    """Answer where one side has 0 in all loads and the other in none."""
+    is_base = (cases[0].entry.idle or "").startswith(OF_THE_BASE)
+    point = cases[0].row.entries[0].point if is_base else cases[0].entry.point
+    loads = counted(point.loads[0], "load") if point else "loads"
+    whose = " of the base" if is_base else ""
+    notes = [f"{cases[0].word}, {CERTAIN}", _counts(arm, [case.word for case in cases])]
+    detail = f"against {_base_and_place(cases, arm)}"
+    return _Words(f"{arm.metric}{whose} is 0 in all {loads}", detail, notes, _KINDS.get(cases[0].word, NONE))
+
+
+def _busy(arm: Arm, cases: Sequence[ArmCase]) -> _Words:
+    """Say that others' load decides nothing, and what it leaves to be told."""
+    ratios = f"{_span([case.ratio for case in cases]).removesuffix(' of')} came out"
+    detail = f"against {_base_and_place(cases, arm)}: {ratios}"
+    return _Words(f"{arm.metric} {BUSY}", detail, [*arm.supporting, _counts(arm, (BUSY,))])
 
 
 def _no_difference(arm: Arm, effect: float) -> _Words:
@@ -282,8 +341,10 @@ def _no_verdict(arm: Arm) -> _Words:
         notes = ["one load: no verdict", hint, _counts(arm, (verdicts.ONE_LOAD,))]
         return _Words(_amount(cases, arm), f"of {_base_and_place(cases, arm)}", notes)
     if cases := arm.of(IDLE):
-        detail = f"against {_base_and_place(cases, arm)}"
-        return _Words(f"no {arm.metric} in a load", detail, [cases[0].entry.idle or "", _counts(arm, (IDLE,))])
+        arm_cases = [case for case in cases if not (case.entry.idle or "").startswith(OF_THE_BASE)]
+        headline = f"{arm.metric} is 0 in a load" if arm_cases else f"{arm.metric} of the base is 0 in a load"
+        detail, idle = f"against {_base_and_place(arm_cases or cases, arm)}", (arm_cases or cases)[0].entry.idle or ""
+        return _Words(headline, detail, [idle, _counts(arm, (IDLE,))])
     if cases := arm.of(NO_VERDICT):
         notes = [cases[0].entry.refusal or "", _counts(arm, (NO_VERDICT,))]
         return _Words(f"{_amount(cases, arm)}, no verdict", f"against {_base_and_place(cases, arm)}", notes)
@@ -421,9 +482,10 @@ def _possible(cases: Sequence[ArmCase]) -> str:
 
 
 def _counts(arm: Arm, words: Sequence[str]) -> str:
-    """Count the other outcomes: 2 undecided, 1 failed."""
+    """Count the other outcomes: 2 undecided, 1 of 5 points failed."""
     counts = Counter(case.word for case in arm.cases if case.word not in (*words, *_UNCOMPARED))
-    return ", ".join(f"{count} {word}" for word, count in counts.items())
+    points = f" of {counted(len(arm.cases), 'point')}"
+    return ", ".join(f"{count}{points if word in {*Status} else ''} {word}" for word, count in counts.items())
 
 
 def _conditions(arm: Arm) -> Iterator[str]:

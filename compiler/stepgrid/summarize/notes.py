@@ -32,15 +32,12 @@ from stepgrid.summarize.comparisons.ladders import drifts
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.setup import Defaults, Setup, spec_words, way_text
-from stepgrid.summarize.statistics.confidence_intervals import chance
-from stepgrid.summarize.statistics.verdicts import DIFFERENCES
 from stepgrid.summarize.why import DASH
 
 FAR_APART = timedelta(days=7)
 MOST_NAMED = 3
 FEWEST_FAR = 2  # ratios in which a load is far off, to be told
 SHORT = 1.0  # seconds: the figure of a shorter run is one of its noise
-FALSE_DISCOVERIES = 0.05  # of the differences of a report, how many may be by chance
 FARTHEST, LEAST_AMPLIFICATION, FEWEST_POINTS = 5.0, 5.0, 3  # times the median of so many points, and at least
 ALL_FOUND, FEWEST_SEARCHES = 0.999, 2  # recall; searches of a build that are a curve
 
@@ -104,7 +101,8 @@ def doubts(
     yield from _short_runs(sections)
     for drift in drifts([(section.step, section.points) for section in sections]):
         yield Doubt(drift.brief, drift.text)
-    yield from _many_comparisons(comparisons, setup.effect)
+    leading = [comparison for comparison in comparisons if comparison.metric.name == setup.metric.name]
+    yield from _many_comparisons(leading)
     if setup.defaults:
         yield from _defaults(setup.defaults)
 
@@ -418,33 +416,17 @@ def _short_runs(sections: Iterable[Section]) -> Iterator[Doubt]:
         yield Doubt(f"{step} ran {short[step][0]:.1g} s{omitted}", text)
 
 
-def _many_comparisons(comparisons: Sequence[Comparison], effect: float) -> Iterator[Doubt]:
-    """Count differences that would not stand if all comparisons were judged together (Benjamini, Hochberg)."""
-    entries = [entry for comparison in comparisons for row in comparison.rows for entry in row.entries]
-    judged = [
-        (entry, value)
-        for entry in entries
-        if entry.interval and not entry.refusal and (value := chance(entry.interval, effect)) is not None
-    ]
-    if len({(id(comparison), row.step) for comparison in comparisons for row in comparison.rows}) < 2:
-        return
-    adjusted = adjust([value for _, value in judged])
-    differences = [value for (entry, _), value in zip(judged, adjusted, strict=True) if entry.verdict in DIFFERENCES]
-    if weak := sum(value > FALSE_DISCOVERIES for value in differences):
+def _many_comparisons(comparisons: Sequence[Comparison]) -> Iterator[Doubt]:
+    """Count the differences that hold in their table alone."""
+    rows = [row for comparison in comparisons for row in comparison.rows]
+    entries = [entry for row in rows for entry in row.entries if entry.interval and not entry.refusal]
+    differences = [entry for entry in entries if entry.is_difference]
+    if weak := sum(entry.perhaps for entry in differences):
         text = (
-            f"{weak} of the {len(differences)} differences may be chance: if the {len(judged)} comparisons of all "
-            f"tables were judged together and not table by table, {weak} would be undecided"
+            f"{weak} of the {len(differences)} differences may be chance: in a report of {len(entries)} comparisons "
+            "some look so by chance; the answer calls these `perhaps`"
         )
         yield Doubt(f"{weak} of {len(differences)} differences may be chance", text)
-
-
-def adjust(chances: Sequence[float]) -> Sequence[float]:
-    """Adjust each for all others, as scipy.stats does, which takes half a second to import."""
-    adjusted, least, count = [0.0] * len(chances), 1.0, len(chances)
-    for rank, index in zip(range(count, 0, -1), sorted(range(count), key=lambda at: -chances[at]), strict=True):
-        least = min(least, chances[index] * (count / rank))
-        adjusted[index] = least
-    return adjusted
 
 
 # Coverage

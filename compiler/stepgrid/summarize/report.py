@@ -12,7 +12,7 @@ from stepgrid.model.plan import BUILD, Axis, Header, load_counts
 from stepgrid.model.result_schema import QUERY_PLANS
 from stepgrid.model.table import Table
 from stepgrid.plan.actions import arms, choose_base
-from stepgrid.plugins.metrics import metric_name
+from stepgrid.plugins.metrics import METRICS, metric_name
 from stepgrid.summarize import report_tables
 from stepgrid.summarize.claim_judgement import ClaimEvidence
 from stepgrid.summarize.claims import Claim, judge_claims
@@ -22,7 +22,7 @@ from stepgrid.summarize.comparisons.comparison import ComparedMetric, Comparison
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.conditions import Conditions
 from stepgrid.summarize.comparisons.decisions import Decision, LoadCosts
-from stepgrid.summarize.comparisons.judgement import Evidence, compare, judge, pool
+from stepgrid.summarize.comparisons.judgement import BESIDE, Evidence, compare, judge, mark_perhaps, pool
 from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder, version_ladder
 from stepgrid.summarize.comparisons.noise_floor import noise_floors
 from stepgrid.summarize.data.points import Point, Search, find_searches, points, searched_axes
@@ -30,6 +30,7 @@ from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.notes import Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
 from stepgrid.summarize.report_tables import TableInputs
 from stepgrid.summarize.setup import Links, Setup, arm_settings, common_settings, defaults, planned_steps, step_settings
+from stepgrid.summarize.statistics.verdicts import BUSY
 
 _METRIC_CALL = re.compile(r"\b([a-z]\w*)\(")  # of a claim's expression
 
@@ -43,6 +44,7 @@ class Comparisons:
     claims: tuple[Claim, ...] = ()
     ladders: tuple[Ladder, ...] = ()
     decisions: tuple[Decision, ...] = ()
+    supporting: tuple[Comparison, ...] = ()  # what a busy host can still tell of the leading metric's points
     searches: tuple[Search, ...] = ()  # on live grids; their points are in no other table
 
     @property
@@ -127,7 +129,9 @@ def make_report(
     unjudged = [comparison for metric in setup.metrics for comparison in compare(sections, setup.base, able, metric)]
     intervals = ratio_intervals(unjudged, alpha)
     judged = judge(unjudged, evidence, axes, intervals)
-    comparisons = tuple(pool(comparison, sections, evidence, alpha) for comparison in judged)
+    pooled = [pool(comparison, sections, evidence, alpha) for comparison in judged]
+    comparisons = mark_perhaps(pooled, evidence.effect, alpha)
+    supporting = _supporting_comparisons(comparisons, sections, evidence, setup, able)
     inputs = TableInputs(axes, setup.base, measured, evidence.caveat, intervals)
     prepared, long = report_tables.tables(header.report.tables, inputs)
     ladders = (
@@ -135,7 +139,10 @@ def make_report(
         date_ladder(axes, points, measured, evidence) if setup.metric.name == QPS else None,
     )
     claim_evidence = ClaimEvidence(
-        lambda metric, point, other: evidence.floor(point, other, axes, metric), intervals, evidence.effect
+        lambda metric, point, other: evidence.floor(point, other, axes, metric),
+        intervals,
+        evidence.effect,
+        evidence.disturbance,
     )
     limits = decisions.Limits(header.until, evidence.effect, costs) if header.until else None
     return Report(
@@ -143,6 +150,7 @@ def make_report(
         Comparisons(
             sections=sections,
             all=comparisons,
+            supporting=supporting,
             claims=tuple(judge_claims(header.report.claims, axes, points, evidence.caveat, claim_evidence)),
             ladders=tuple(ladder for ladder in ladders if ladder),
             decisions=decisions.decide(comparisons, limits) if limits else (),
@@ -157,6 +165,20 @@ def make_report(
         ReportTables(tuple(prepared), tuple(long), bool(header.report.tables)),
         measured,
     )
+
+
+def _supporting_comparisons(
+    comparisons: Sequence[Comparison], sections: Sequence[Section], evidence: Evidence, setup: Setup, able: str | None
+) -> tuple[Comparison, ...]:
+    """Judge what others' load does not change, where it leaves a comparison undecided."""
+    if not any(case.entry.verdict == BUSY for comparison in comparisons for case in comparison.cases()):
+        return ()
+    names = {name for section in sections for run in section.runs for name in run.metrics}
+    metrics = [
+        ComparedMetric(name, METRICS[name].unit, METRICS[name].better) for name in BESIDE if name in names & {*METRICS}
+    ]
+    unjudged = [comparison for metric in metrics for comparison in compare(sections, setup.base, able, metric)]
+    return tuple(judge(unjudged, evidence, setup.axes, ratio_intervals(unjudged, setup.alpha)))
 
 
 def _setup(header: Header, tables: Tables, measured: Tables, links: Links) -> Setup:
@@ -227,4 +249,12 @@ def _evidence(header: Header, tables: Tables, known_builds: Mapping[str, Build],
         return None if is_shipped else builds.refusal(known_builds, point, base, is_strict)
 
     noise, difference = noise_floors(tables), partial(builds.difference, known_builds)
-    return Evidence(tables.series, header.report.smallest_effect, noise, refusal, difference, conditions.marks)
+    return Evidence(
+        tables.series,
+        header.report.smallest_effect,
+        noise,
+        refusal,
+        conditions.disturbance,
+        difference,
+        conditions.marks,
+    )

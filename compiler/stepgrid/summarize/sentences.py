@@ -36,7 +36,7 @@ from stepgrid.summarize.report import Report
 from stepgrid.summarize.setup import Setup, days_text, request_of, spec_words
 from stepgrid.summarize.statistics import verdicts
 from stepgrid.summarize.statistics.confidence_intervals import Interval
-from stepgrid.summarize.statistics.verdicts import ONE_LOAD, UNDECIDED
+from stepgrid.summarize.statistics.verdicts import BUSY, ONE_LOAD, UNDECIDED
 from stepgrid.summarize.why import DASH, ArmCause
 
 DEPARTURE = 1.1  # times that a ratio may differ from the quotient of its figures
@@ -51,7 +51,7 @@ def incomplete(report: Report) -> str:
 def banner(report: Report) -> str:
     if report.setup.loads[1] > 1:
         return ""
-    return f"{TRY}; claims are judged by an assumed noise" if report.comparisons.claims else TRY
+    return f"{TRY}; claims stay undecided" if report.comparisons.claims else TRY
 
 
 def doubts_line(report: Report) -> str:
@@ -199,7 +199,11 @@ def advice(report: Report) -> list[str]:
     refusals = [case.entry.refusal or "" for case in _cases(report) if case.word == NO_VERDICT]
     lines = []
     if ONE_LOAD in outcomes:
-        lines.append("One load gives no verdict: `repeat: 3` or more does.")
+        lines.append(_one_load_advice(report.setup))
+    if BUSY in outcomes:
+        spec = spec_words(report.setup)
+        remedy = f"end what `stepgrid doctor {spec}` names, then `stepgrid redo {spec} --disturbed` measures them again"
+        lines.append(f"Others used the host in most loads ({BUSY}): {remedy}.")
     if UNDECIDED in outcomes:
         lines.append(_loads_advice(report))
     if any(text.startswith(OTHER_HOST) for text in refusals):
@@ -207,6 +211,14 @@ def advice(report: Report) -> list[str]:
     if any(not text.startswith(OTHER_HOST) for text in refusals):
         lines.append("Build both alike for a verdict; `allow: {mixed-quality: REASON}` gives one as shipped.")
     return lines
+
+
+def _one_load_advice(setup: Setup) -> str:
+    if setup.loads[1] >= USUAL_LOADS:
+        return f"One load gives no verdict: the others of {setup.loads[1]} are not measured yet."
+    if setup.scale:
+        return f"One load gives no verdict: the whole experiment, or `--set repeat={USUAL_LOADS}`, does."
+    return f"One load gives no verdict: `repeat: {USUAL_LOADS}` or more does."
 
 
 @lru_cache(1)
@@ -254,6 +266,8 @@ _GLOSSARY = {
     "base": "the arm that ratios divide by",
     "point": "a step with one value of each axis that is not compared",
     "QPS": "operations per second; rows per second where a step inserts rows or builds indexes",
+    "certain": "holds among all comparisons of the report (Holm), of three loads or more",
+    "perhaps": "holds in its table, but a report of so many comparisons shows some by chance",
     "noise floor": "how far apart equal arms came out in this experiment; a ratio within it decides nothing",
 }
 

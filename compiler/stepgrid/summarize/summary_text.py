@@ -309,7 +309,7 @@ def _words(report: Report) -> Iterator[str]:
 # Brief: at most 18 lines for a terminal of 80 or 100 columns, at the end of a run and of `report`
 
 MOST_LINES, MOST_ROWS = 18, 6
-_MARKS = {**ARROWS, verdicts.DIFFERENT: "≠", verdicts.UNDECIDED: "?"}
+_MARKS = {**ARROWS, verdicts.DIFFERENT: "≠", verdicts.UNDECIDED: "?", verdicts.BUSY: "?"}
 _STYLES = {**dict.fromkeys(verdicts.GOOD, "green"), **dict.fromkeys(verdicts.BAD, "red")}
 _MEANINGS = {
     "=": "the same within {effect}",
@@ -465,7 +465,7 @@ def _cell(entry: Entry, comparison: Comparison) -> Cell:
     spread = entry.point.spread(comparison.metric.name) if entry.point else None
     figure = short_figure(spread[0]) if spread else "-" if entry.kind == ABSENT else entry.kind
     if entry.kind != RATIO or entry.ratio is None:
-        return Cell(figure)
+        return Cell(f"{figure} {_MARKS[entry.verdict]}", entry.verdict) if entry.verdict in _STYLES else Cell(figure)
     ratio = Cell(f"*{units.times(entry.ratio)}") if entry.refusal else _ratio_cell(entry.verdict, entry.ratio)
     return Cell(f"{figure} {ratio.text}", ratio.kind)
 

@@ -20,7 +20,8 @@ from stepgrid.summarize.comparisons.comparison import (
     ratio_intervals,
 )
 from stepgrid.summarize.comparisons.comparison_axes import Section
-from stepgrid.summarize.comparisons.judgement import INSIDE, Evidence, compare, judge, pool
+from stepgrid.summarize.comparisons.conditions import Conditions
+from stepgrid.summarize.comparisons.judgement import INSIDE, Evidence, compare, judge, mark_perhaps, pool
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.formats import csv_table
@@ -140,7 +141,107 @@ def test_an_arm_that_did_nothing_does_not_change_the_others() -> None:
     alone = entry(judged([section({labels: figures[labels] for labels in list(figures)[:2]}, [axis])]))
     other, idle = (case.entry for case in judged([section(figures, [axis])]).cases())
     assert other.interval == alone.interval
-    assert (idle.verdict, idle.idle) == ("undecided", "3 of 3 loads did nothing (0 QPS)")
+    assert (idle.verdict, idle.idle) == ("slower", "3 of 3 loads did nothing (0 QPS)")
+
+
+@pytest.mark.parametrize(
+    ("better", "base", "arm", "verdict", "idle"),
+    [
+        ("lower", [1.0, 1.1, 0.9], [0, 0, 0], "better", "errors is 0 in 3 of 3 loads"),
+        ("higher", [1.0, 1.1, 0.9], [0, 0, 0], "worse", "errors is 0 in 3 of 3 loads"),
+        ("lower", [0, 0, 0], [1.0, 1.1, 0.9], "worse", "of the base: errors is 0 in 3 of 3 loads"),
+        (
+            "lower",
+            [0, 0, 0],
+            [0, 0, 0],
+            "same",
+            "errors is 0 in 3 of 3 loads; of the base: errors is 0 in 3 of 3 loads",
+        ),
+        ("lower", [1.0, 1.1, 0.9], [0, 1, 0], "undecided", "errors is 0 in 2 of 3 loads"),
+        ("lower", [1.0, 1.1], [0, 0], "undecided", "errors is 0 in 2 of 2 loads"),
+        ("lower", [1.0, 1.1, 0.9], [-1, -2, -1], "undecided", "errors is below 0 in 3 of 3 loads"),
+    ],
+)
+def test_a_side_at_0_in_all_loads_has_a_verdict(
+    better: str, base: list[float], arm: list[float], verdict: str, idle: str
+) -> None:
+    step = section({("base",): base, ("other",): arm}, metric="errors")
+    found = entry(judged([step], metric=ComparedMetric("errors", "errors", better)))
+    assert (found.verdict, found.idle) == (verdict, idle)
+
+
+# Others who use the host
+
+
+def disturbed(loads: Sequence[int], arm: str = "other") -> Evidence:
+    noise = {f"s-readww-{arm}-{load}/1": {"warning": "others used 90 % of a core"} for load in loads}
+    tables = replace(made.tables([]), facts={"noise": noise}, units={"p99_us": "us"})
+    return evidence(disturbance=Conditions(tables).disturbance)
+
+
+@pytest.mark.parametrize(
+    ("loads", "arm", "verdict"),
+    [
+        ((), "other", "faster"),
+        ((1,), "other", "faster"),
+        ((0, 2), "other", "undecided (host busy)"),
+        ((0, 1, 2), "base", "undecided (host busy)"),
+    ],
+)
+def test_most_loads_disturbed_decide_nothing(loads: Sequence[int], arm: str, verdict: str) -> None:
+    comparison = judged([section(SURE)], disturbed(loads, arm))
+    assert entry(comparison).verdict == verdict
+    assert (f"host busy: {len(loads)} of 3 loads disturbed" in entry(comparison).doubts) == (len(loads) > 1)
+    assert f"1.06 [1.05, 1.07] {verdict}" in comparison_table(comparison).rows[0][-1].text
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "is_disturbed"),
+    [
+        ("p99_us", "us", True),
+        ("nopm", "orders/min", True),
+        ("of_the_spec", "", True),
+        ("stall_pct", "%", True),
+        ("reads_per_op", "requests/operation", True),  # the device's, whoever asked for them
+        ("log_bytes_per_op", "B/operation", False),
+        ("rows_read_per_op", "rows/operation", False),
+        ("index_bytes", "B", False),
+        ("recall", "1", False),
+        ("cpu_us_per_op", "us/operation", False),
+        ("host_cpu_us_per_op", "us/operation", True),
+    ],
+)
+def test_what_a_metric_is_decides_whether_others_change_it(name: str, unit: str, is_disturbed: bool) -> None:
+    step = section(SURE, metric=name)
+    found = entry(judged([step], disturbed((0, 1, 2)), metric=ComparedMetric(name, unit, "lower")))
+    assert (found.verdict == "undecided (host busy)") == is_disturbed
+
+
+def test_totals_of_a_step_that_did_more_follow_the_host() -> None:
+    def bytes_written(operations: float) -> list[Point]:
+        amounts = {"b": 1.0, "o": operations}
+        return [
+            made.point(*(made.run(arm, load, 1.0, operations=1000 * amount, wal_bytes=9.0) for load in range(3)))
+            for arm, amount in amounts.items()
+        ]
+
+    noise = {f"s-o-{load}-0/1": {"warning": "others"} for load in range(3)}
+    conditions = Conditions(replace(made.tables([]), facts={"noise": noise}, units={"wal_bytes": "B"}))
+    assert conditions.disturbance("wal_bytes", bytes_written(1.005)) == ""
+    assert conditions.disturbance("wal_bytes", bytes_written(1.2)) == "host busy: 3 of 3 loads disturbed"
+
+
+def test_the_strongest_of_many_holds_among_all_of_them() -> None:
+    """Of eight tables one difference is weak: it holds in its own, and not in the report."""
+    strong = {("base",): [1000, 1002, 998], ("other",): [1300, 1302, 1298]}
+    weak = {("base",): [1000, 1002, 998], ("other",): [1044, 1034, 1056]}
+    sections = [section(strong, step="s0"), section(weak, step="s1")]
+    sections += [section(rates(noise), step=f"n{number}") for number, noise in enumerate(NOISE)]
+    (marked,) = mark_perhaps([judged(sections)], 0.02)
+    found = {case.row.step: (case.entry.verdict, case.entry.perhaps) for case in marked.cases()}
+    assert (found["s0"], found["s1"]) == (("faster", False), ("faster", True))
+    (alone,) = mark_perhaps([judged([section(SURE)])], 0.02)
+    assert not entry(alone).perhaps
 
 
 # Metrics

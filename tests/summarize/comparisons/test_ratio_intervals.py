@@ -62,7 +62,7 @@ def test_comparisons_tables_and_claims_agree(report: Report) -> None:
     reach = math.ceil(100 * (high - ratio)) / 100
     assert {cell(report, title) for title in ("all", "two")} == {f"{ratio:.2f} ±{reach:.2f}"}
     assert [case.words for case in report.comparisons.claims[0].cases] == [
-        f"{ratio:.2f}× [{low:.2f}, {high:.2f}] (claimed > 1×); not enough repeats"
+        f"{ratio:.2f}× [{low:.2f}, {high:.2f}] (claimed > 1×); at the bound: more loads would hardly decide it"
     ]
 
 

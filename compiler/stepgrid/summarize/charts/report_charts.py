@@ -22,7 +22,7 @@ from stepgrid.summarize.charts.step_charts import MOST_ROWS, Chart, arrange, omi
 from stepgrid.summarize.comparisons.comparison import RATIO, ComparedMetric, Comparison, Entry
 from stepgrid.summarize.data.points import Point, Search, mean
 from stepgrid.summarize.report import Report
-from stepgrid.summarize.statistics.verdicts import VERDICTS
+from stepgrid.summarize.statistics.verdicts import BUSY, VERDICTS
 
 BARS = "Bars: 95 % intervals; an arrow: the interval goes on beyond the frame."
 MOST_RATIOS = 16  # rows of a chart of ratios
@@ -102,7 +102,7 @@ def _ratio_rows(candidates: Sequence[Candidate]) -> list[Row]:
     for group, arm, _, entry in candidates:
         if entry and entry.kind == RATIO and entry.ratio:
             ends = (entry.interval.low, entry.interval.high) if entry.interval else None
-            is_hollow = entry.verdict not in VERDICTS
+            is_hollow = entry.verdict not in VERDICTS or entry.verdict == BUSY
             rows.append(Row(group, arm, entry.ratio, units.times(entry.ratio), ends, entry.text, is_hollow))
     return rows
 

@@ -71,7 +71,8 @@ class Entry:
     losses: str = ""  # 2 of 5 loads; 3 failed: its figures are of survivors
     doubts: tuple[str, ...] = ()  # conditions of this very ratio: measured far apart, a load far off, …
     outliers: tuple[Outlier, ...] = ()  # loads whose ratio is far from the others'
-    idle: str | None = None  # loads with a figure of 0, which has no ratio
+    idle: str | None = None  # loads with a figure of 0 or below it, which has no ratio
+    perhaps: bool = False  # a difference in its table, but not among all comparisons of the report
 
     @property
     def distance(self) -> float:
@@ -126,6 +127,7 @@ class PooledRatio:
     highest: float
     dissenting: tuple[str, ...] = ()  # points on the other side of 1 by more than the smallest effect
     as_shipped: str | None = None
+    perhaps: bool = False
 
     @property
     def name(self) -> str:
@@ -443,7 +445,11 @@ def _entry_text(entry: Entry, comparison: Comparison) -> str:
 
 def _ratio_text(entry: Entry) -> str:
     """Write a ratio: `1.12 [1.08, 1.16] faster`."""
-    parts = [ratio_text(entry.ratio, entry.interval), MARK if entry.refusal else entry.verdict or ""]
+    is_zero = entry.ratio is None and entry.is_difference
+    parts = [
+        (entry.idle or "") if is_zero else ratio_text(entry.ratio, entry.interval),
+        MARK if entry.refusal else entry.verdict or "",
+    ]
     parts += [SHIPPED if entry.as_shipped else "", DOUBT if entry.doubts else ""]
     if entry.point and entry.point.loads[0] < entry.point.loads[1]:
         measured, planned = entry.point.loads

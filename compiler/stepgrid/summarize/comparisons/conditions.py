@@ -19,7 +19,7 @@ from stepgrid.collect.step_figures import TARGET
 from stepgrid.host.facts import pseudonym
 from stepgrid.host.speed import SPEEDS
 from stepgrid.model import figures, units
-from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU
+from stepgrid.model.metrics import CLIENT_CPU, SERVER_CPU, follows_host
 from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, percent
 from stepgrid.plugins.hit_rate import EXPECTED, WARNING
@@ -31,6 +31,7 @@ OTHER_HOST = "measured on different hosts"
 SETTINGS = {name: name for name in ("kernel", "microcode", "governor", "turbo")} | {"smt": "SMT", "thp": "THP"}
 FAR_APART = timedelta(days=7).total_seconds()  # where the spec does not say `compare_within`
 SPACINGS = 2  # a block is as long as its loads lie apart; a random order makes that up to twice as long
+OPERATIONS, SAME_WORK = "operations", 0.01  # of steps whose totals are those of one and the same work
 LEAST_GAP = 600.0  # seconds, however close the loads of an experiment lie
 
 _HOST = "hostname"  # reports say that it differs, not what it is
@@ -61,6 +62,29 @@ class Conditions:
             *(f"rate missed{whose}: {text}" for whose, text in missed.items() if text),
             *_start_differences(self._start(point), self._start(base), shares_loads),
         )
+
+    # Others who used the host
+
+    def disturbed_loads(self, points: Iterable[Point]) -> set[int]:
+        """List the loads before a stage of which the host was not quiet."""
+        noise = self.tables.facts.get("noise", {})
+        runs = (run for point in points for run in point.runs if run.attempt and run.metrics)
+        return {run.load for run in runs if "warning" in noise.get(f"{run.place[0]}/{run.attempt}", _NO_FACTS)}
+
+    def disturbance(self, metric: str, points: Sequence[Point]) -> str:
+        """Say that most loads of these points were disturbed; empty where not, or where the metric shows nothing of it.
+
+        What others take differs by arm, so no interval covers it.
+        """
+        loads = set.intersection(*(set(point.values(metric)) for point in points)) if points else set()
+        disturbed = loads & self.disturbed_loads(points)
+        work = [spread[0] for point in points if (spread := point.spread(OPERATIONS))]
+        is_same_work = max(work, default=1.0) <= (1 + SAME_WORK) * min(work, default=1.0)
+        if 2 * len(disturbed) < len(loads) or not disturbed:
+            return ""
+        if not follows_host(metric, self.tables.units.get(metric) or unit(metric), is_same_work):
+            return ""
+        return f"host busy: {len(disturbed)} of {counted(len(loads), 'load')} disturbed"
 
     # The host and its settings
 

@@ -116,6 +116,8 @@ def _judged_cases(comparison: Comparison) -> Iterator[tuple[str, Case]]:
 
 def _decide_case(name: str, case: Case, limits: Limits, more_loads: int | None) -> Decision:
     interval = case.entry.interval
+    if case.entry.idle and case.entry.verdict in verdicts.VERDICTS and case.entry.verdict not in verdicts.OPEN:
+        return Decision(name, State.DECIDED)
     if case.entry.idle or interval is None:
         return Decision(name, State.IDLE, idle=case.entry.idle or "")
     if _is_case_decided(case, interval, limits):

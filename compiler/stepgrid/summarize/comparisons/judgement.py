@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, product
 from statistics import fmean
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA, Axis
@@ -32,11 +33,23 @@ from stepgrid.summarize.comparisons.noise_floor import NoiseFloors
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Series
 from stepgrid.summarize.statistics import confidence_intervals, verdicts
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample
+from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, chance, holm_limit
 from stepgrid.summarize.statistics.time_series import series_interval
 
 INSIDE = "within the noise floor"
+OF_THE_BASE = "of the base: "
+BESIDE = {  # what is judged beside a metric that a busy host leaves undecided, and its name in a sentence
+    "cpu_us_per_op": "CPU per operation",
+    "server_cpu_us_per_op": "server CPU per operation",
+    "log_bytes_per_op": "log bytes per operation",
+    "cache_misses_per_op": "cache misses per operation",
+    "rows_read_per_op": "rows read per operation",
+    "write_amplification": "write amplification",
+    "perf_user_instructions": "instructions",
+}
+FEWEST_ZEROS = 3  # loads of each side: by chance alone three of six lie first once in 20 times
 Reason = Callable[[Point, Point], str | None]
+Marked = TypeVar("Marked", Entry, PooledRatio)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,7 @@ class Evidence:
     effect: float
     noise: NoiseFloors = NoiseFloors()  # noqa: RUF009  # frozen, and empty
     refusal: Reason = lambda *_: None  # why they get no verdict
+    disturbance: Callable[[str, Sequence[Point]], str] = lambda *_: ""  # of a metric: why others' load decides nothing
     shipped: Reason = lambda *_: None  # what their builds differ in, where they get one all the same
     marks: Callable[[Point, Point, bool], Sequence[str]] = lambda *_: ()  # conditions that were not alike
 
@@ -187,7 +201,7 @@ def judge(
 
 
 def idleness(point: Point, base: Point, metric: str = QPS) -> str:
-    """Say how many loads have a figure of 0, which has no ratio; empty where none has."""
+    """Say how many loads have a figure of 0 or below it, which has no ratio; empty where none has."""
     return _both(_idle(point, metric), _idle(base, metric))
 
 
@@ -195,12 +209,28 @@ def _idle(point: Point, metric: str) -> str:
     if metric == QPS:
         return point.idleness
     loads = point.values(metric).values()
-    zeros = sum(any(value <= 0 for value in runs) for runs in loads)
-    return f"{metric} is 0 in {zeros} of {counted(len(loads), 'load')}" if zeros else ""
+    for words, is_met in (("below 0", lambda value: value < 0), ("0", lambda value: value == 0)):
+        if count := sum(any(map(is_met, runs)) for runs in loads):
+            return f"{metric} is {words} in {count} of {counted(len(loads), 'load')}"
+    return ""
+
+
+def _zero_verdict(point: Point, base: Point, metric: ComparedMetric) -> str:
+    """Return the verdict where a side has 0 in all loads and the other in none: so far apart is no ratio."""
+    sides = [[value for runs in side.values(metric.name).values() for value in runs] for side in (point, base)]
+    if min(point.loads[0], base.loads[0]) < FEWEST_ZEROS or min(map(min, sides)) < 0:
+        return verdicts.UNDECIDED
+    highest, lowest = [max(side) for side in sides], [min(side) for side in sides]
+    if highest == [0, 0]:
+        return verdicts.SAME
+    word_above, word_below = metric.verdicts
+    if highest[0] == 0 and lowest[1] > 0:
+        return word_below
+    return word_above if highest[1] == 0 and lowest[0] > 0 else verdicts.UNDECIDED
 
 
 def _both(arm: str, base: str) -> str:
-    return "; ".join(filter(None, (arm, f"of the base: {base}" if base else "")))
+    return "; ".join(filter(None, (arm, f"{OF_THE_BASE}{base}" if base else "")))
 
 
 def _judge_entry(entry: Entry, base: Point, metric: ComparedMetric, evidence: Evidence, shares_loads: bool) -> Entry:
@@ -210,7 +240,10 @@ def _judge_entry(entry: Entry, base: Point, metric: ComparedMetric, evidence: Ev
     losses = _both(point.losses, base.losses)
     doubts = (*filter(None, (losses,)), *evidence.marks(point, base, shares_loads))
     if idle := idleness(point, base, metric.name):
-        return replace(entry, verdict=verdicts.UNDECIDED, idle=idle, losses=losses, doubts=(idle, *doubts))
+        refusal = evidence.refusal(point, base)
+        word = verdicts.BUSY if evidence.disturbance(metric.name, (point, base)) else _zero_verdict(point, base, metric)
+        entry = replace(entry, idle=idle, losses=losses, doubts=(idle, *doubts), refusal=refusal)
+        return entry if refusal else replace(entry, verdict=word)
     if entry.ratio is None:
         return replace(entry, kind=NO_BASE, losses=losses)
     refusal = evidence.refusal(point, base)
@@ -226,6 +259,8 @@ def _judge_entry(entry: Entry, base: Point, metric: ComparedMetric, evidence: Ev
         return _judge_one_load(entry, base, metric, evidence)
     if entry.refusal:
         return entry
+    if busy := evidence.disturbance(metric.name, (point, base)):
+        return replace(entry, verdict=verdicts.BUSY, doubts=(*entry.doubts, busy))
     word = verdict_of(entry.interval, evidence.effect, metric)
     if word not in (verdicts.SAME, verdicts.UNDECIDED) and is_within(entry.floor, entry.interval.ratio):
         return replace(entry, verdict=verdicts.UNDECIDED, doubts=(*entry.doubts, INSIDE))
@@ -263,6 +298,44 @@ def _judge_one_load(entry: Entry, base: Point, metric: ComparedMetric, evidence:
     return replace(entry, interval=moved, verdict=no_verdict)
 
 
+def mark_perhaps(comparisons: Sequence[Comparison], effect: float, alpha: float = ALPHA) -> tuple[Comparison, ...]:
+    """Mark the differences that do not hold among all of their metric: a headline is the strongest of many.
+
+    Holm's procedure; intervals and verdicts stay those of their tables. A report of one table needs none.
+    """
+    chances: dict[str, list[float]] = {}
+    for comparison in comparisons:
+        chances.setdefault(comparison.metric.name, []).extend(_chances(comparison, effect))
+    tables = Counter(name for name, _ in {(c.metric.name, (id(c), row.step)) for c in comparisons for row in c.rows})
+    limits = {name: holm_limit(values, alpha) if tables[name] > 1 else 1.0 for name, values in chances.items()}
+
+    def mark(source: Marked, limit: float) -> Marked:
+        value = chance(source.interval, effect) if source.interval and source.verdict in verdicts.DIFFERENCES else None
+        return replace(source, perhaps=value is not None and value > limit)
+
+    return tuple(
+        replace(
+            comparison,
+            rows=tuple(
+                replace(row, entries=tuple(mark(entry, limits[comparison.metric.name]) for entry in row.entries))
+                for row in comparison.rows
+            ),
+            pooled=tuple(mark(pooled, limits[comparison.metric.name]) for pooled in comparison.pooled),
+        )
+        for comparison in comparisons
+    )
+
+
+def _chances(comparison: Comparison, effect: float) -> Iterator[float]:
+    """Yield those of all ratios that an answer chooses from."""
+    entries = [entry for row in comparison.rows for entry in row.entries if not entry.refusal]
+    sources: list[Entry | PooledRatio] = [*entries, *comparison.pooled]
+    for source in sources:
+        if source.interval and source.verdict in verdicts.VERDICTS:
+            value = chance(source.interval, effect)
+            yield from () if value is None else (value,)
+
+
 # Pooled ratios
 
 
@@ -297,6 +370,9 @@ def _pool_axis(
         floors = [evidence.noise.floor(*pair, shares_loads, metric.name) for pair in pool.pairs.values()]
         if interval and word not in (verdicts.SAME, verdicts.UNDECIDED) and is_within(_pooled_floor(floors), ratio):
             word = verdicts.UNDECIDED
+        disturbed = sum(bool(evidence.disturbance(metric.name, pair)) for pair in pool.pairs.values())
+        if interval and 2 * disturbed >= len(pool.pairs):
+            word = verdicts.BUSY
         yield PooledRatio(
             step=section.step,
             axis=axis,

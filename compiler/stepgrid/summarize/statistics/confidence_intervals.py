@@ -158,6 +158,16 @@ def chance(interval: Interval, effect: float) -> float | None:
     return 1.0 if beyond <= 0 else min(2 * special("stdtr", interval.freedom, -beyond / interval.error), 1.0)
 
 
+def holm_limit(chances: Sequence[float], alpha: float) -> float:
+    """Return the highest chance that Holm's procedure takes for a difference among all of these; 0 where none."""
+    limit = 0.0
+    for rank, value in enumerate(sorted(chances)):
+        if value > alpha / (len(chances) - rank):
+            break
+        limit = value
+    return limit
+
+
 def criticals(arms: Sequence[int], freedom: Array, common: Array, alpha: float) -> Array:
     """Return how many standard errors the intervals of a table reach.
 

@@ -21,9 +21,10 @@ MORE_EVEN, LESS_EVEN = "more even", "less even"  # for the variation of QPS
 DIFFERENT = "different"  # surely, but perhaps by less than the smallest effect
 INDICATIVE = "indicative"  # a single load that differs by its time series: no verdict
 ONE_LOAD = "one load"  # a single load that says nothing else
+BUSY = "undecided (host busy)"  # whatever the interval: most loads were disturbed, and not alike in arm and base
 
 GOOD, BAD = (FASTER, BETTER, MORE_EVEN), (SLOWER, WORSE, LESS_EVEN)
-OPEN = (DIFFERENT, UNDECIDED)  # no decision
+OPEN = (DIFFERENT, UNDECIDED, BUSY)  # no decision
 DIFFERENCES = (*GOOD, *BAD, MORE, LESS)
 VERDICTS = (*DIFFERENCES, SAME, *OPEN)
 ARROWS = {**dict.fromkeys(GOOD, "▲"), **dict.fromkeys(BAD, "▼"), MORE: "↑", LESS: "↓", SAME: "="}
@@ -40,6 +41,7 @@ MEANING = {
     SAME: "the whole interval lies within the smallest effect",
     DIFFERENT: "the whole interval lies on one side of 1, an end of it within the smallest effect",
     UNDECIDED: "the interval is too wide for any of these, or the ratio within the noise floor",
+    BUSY: "others used the host in most loads; their noise differs by arm, so no interval covers it",
     INDICATIVE: "one load only: its time series differ, another load may say otherwise",
     ONE_LOAD: "one load only: no verdict",
 }
@@ -52,13 +54,12 @@ METHOD = (  # docs/statistics.md begins with these sentences
     "together with 95 % confidence (Dunnett).",
     "The deviation is that of the loads' logarithms, drawn towards the other comparisons of the report (Smyth's "
     "shrinkage); a clearly noisier comparison keeps its own.",
-    "The whole interval decides: faster or slower beyond the smallest effect, the same within it; a single load, or a "
-    "ratio within the noise floor, decides nothing.",
+    "The whole interval decides: faster or slower beyond the smallest effect, the same within it; a single load, most "
+    "loads disturbed, or a ratio within the noise floor decide nothing.",
     "A ratio over all points or releases is made load by load: the mean of the points' logarithms is one value of a "
     "load, and the interval is that of these values.",
     "The interval of a single load comes from its seconds and knows nothing of other loads: it is indicative at most.",
-    "A claim about a single load is judged by an assumed noise: 2.30× where the host's noise is unknown (loads that "
-    "vary by 30 %), else ±25 % or the noise floor.",
+    "A claim about a single load is undecided.",
 )
 
 HOPELESS = 0.05  # a comparison that is less likely to be decided by its last load is given up
