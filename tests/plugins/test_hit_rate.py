@@ -56,7 +56,15 @@ def test_what_chance_does_is_not_low() -> None:
         (0, None, 100, True),
         (0, None, 63.2, False),
         (0.001, 400_000, 100, False),
+        (0, 400_000, None, True),  # of a compaction that forgets, nobody knows how many there are
+        (0, 40, None, False),
     ],
 )
-def test_nothing_found(found: float, operations: float | None, wanted: float, nothing: bool) -> None:
+def test_nothing_found(found: float, operations: float | None, wanted: float | None, nothing: bool) -> None:
     assert hit_rate.is_zero(metrics(found, operations), wanted, READ) is nothing
+
+
+def test_a_benchmark_of_missing_keys_may_find_none() -> None:
+    assert not hit_rate.is_zero(metrics(0), None, step("readmissing", threads=4))
+    named = PlannedStep("misses", "command", 1, {"argv": ["x"]}, Options([]), 7)
+    assert not hit_rate.is_zero(metrics(0), None, named)

@@ -379,7 +379,9 @@ class Step:
             return None
         expected = hit_rate.expected_percent(self.history())[-1]
         step = replace(self.planned, settings=self.settings)
-        return FOUND_NOTHING.format(expected) if expected and hit_rate.is_zero(metrics, expected, step) else None
+        if not hit_rate.is_zero(metrics, expected, step):
+            return None
+        return f"{FOUND_NOTHING}; {expected:.3g} % were expected" if expected else FOUND_NOTHING
 
     def _lost_server(self, failed: bool) -> StageError | None:
         """Blame the server that its client lost: the client says so in its own way, often before the server is gone."""

@@ -29,7 +29,16 @@ from stepgrid.summarize.data.points import Point, Search, find_searches, points,
 from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.notes import Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
 from stepgrid.summarize.report_tables import TableInputs
-from stepgrid.summarize.setup import Links, Setup, arm_settings, common_settings, defaults, planned_steps, step_settings
+from stepgrid.summarize.setup import (
+    Links,
+    Setup,
+    arm_settings,
+    common_settings,
+    declared_work,
+    defaults,
+    planned_steps,
+    step_settings,
+)
 from stepgrid.summarize.statistics.verdicts import BUSY
 
 _METRIC_CALL = re.compile(r"\b([a-z]\w*)\(")  # of a claim's expression
@@ -124,7 +133,7 @@ def make_report(
     axes, alpha = setup.axes, setup.alpha
     sections = tuple(_section(step, axes, runs) for step in dict.fromkeys(run.step for run in runs if run.measured))
     points = [point for section in sections for point in section.points]
-    evidence = _evidence(header, measured, setup.builds, across_hosts)
+    evidence = _evidence(header, measured, setup.builds, across_hosts, links)
     able = comparison_axes.most_able(axes, runs)
     unjudged = [comparison for metric in setup.metrics for comparison in compare(sections, setup.base, able, metric)]
     intervals = ratio_intervals(unjudged, alpha)
@@ -238,9 +247,12 @@ def _section(step: str, axes: Sequence[Axis], runs: Sequence[Run]) -> Section:
     return Section(step, tuple(touching), tuple(comparison_axes.ordered(step_points, touching)))
 
 
-def _evidence(header: Header, tables: Tables, known_builds: Mapping[str, Build], across_hosts: bool) -> Evidence:
+def _evidence(
+    header: Header, tables: Tables, known_builds: Mapping[str, Build], across_hosts: bool, links: Links
+) -> Evidence:
     machines = {stage.id: stage.hardware for stage in header.stages} if len(header.machines) > 1 else {}
-    conditions = Conditions(tables, header.report.within, machines, across_hosts)
+    work = partial(declared_work, header, links)
+    conditions = Conditions(tables, header.report.within, machines, across_hosts, work)
     is_shipped, is_strict = header.report.as_shipped is not None, header.report.is_strict
 
     def refusal(point: Point, base: Point) -> str | None:

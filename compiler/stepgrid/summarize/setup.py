@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from stepgrid.build.option_difference import same, shorten_number
 from stepgrid.host.facts import pseudonym
 from stepgrid.model import units
-from stepgrid.model.plan import ALPHA, BUILD, FILES, AdaptiveRepeat, Axis, PlannedCell, PlannedStep, is_imported
+from stepgrid.model.plan import ALPHA, BUILD, FILES, AdaptiveRepeat, Axis, Header, PlannedCell, PlannedStep, is_imported
 from stepgrid.model.table import NOTHING, Table, group, word_table
 from stepgrid.model.units import counted
 from stepgrid.package import __version__
@@ -29,7 +29,7 @@ from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.comparisons.comparison import ComparedMetric
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.data.points import Point
-from stepgrid.summarize.data.tables_reader import Tables
+from stepgrid.summarize.data.tables_reader import Place, Tables
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -288,6 +288,19 @@ def planned_steps(cells: Sequence[PlannedCell], axes: Sequence[Axis], links: Lin
     for cell in cells:
         if cell.id in chosen:
             yield from (step for link in links(cell.repeats[0].stages) for step in link.stage.steps)
+
+
+_PACE = ("threads", "clients", "loaders", "duration", "rate", "write_rate")  # settings of how, and how long
+
+
+def declared_work(header: Header, links: Links, key: Place) -> list[tuple[str, Mapping[str, Any]]]:
+    """List what a step and those before it are asked to do, but not how fast: kinds and settings."""
+    parents, chain = {stage.id: stage.parent for stage in header.stages}, [key[0]]
+    while (parent := parents.get(chain[0])) is not None:
+        chain.insert(0, parent)
+    stages = [link.stage.steps for link in links(chain)]
+    steps = [step for steps in (*stages[:-1], *(steps[: key[1] + 1] for steps in stages[-1:])) for step in steps]
+    return [(step.kind, {name: step.settings[name] for name in step.settings if name not in _PACE}) for step in steps]
 
 
 def _setting(name: str, values: Sequence[Any], field: FieldInfo | None) -> str:

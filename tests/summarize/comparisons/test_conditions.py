@@ -227,3 +227,63 @@ def test_steps_that_began_with_something_else(arm: Any, base: Any, text: str) ->
 )
 def test_what_is_alike_or_not_known_is_not_told(arm: Any, base: Any) -> None:
     assert began(arm, base) == began(base, arm) == []
+
+
+# Work
+
+
+def of_kind(kind: str, name: str, **metrics: float) -> Point:
+    return point(replace(run(name, 0, 100.0), kind=kind, metrics={"qps": 100.0, **metrics}))
+
+
+@pytest.mark.parametrize(
+    ("kind", "arm", "base", "text"),
+    [
+        ("db_bench", {"found_pct": 1.9}, {"found_pct": 100.0}, "1.9 % of the keys found, 100 % of the keys found"),
+        ("db_bench", {"found_pct": 99.2}, {"found_pct": 100.0}, None),
+        ("command", {"errors": 900.0, "operations": 1e3}, {"errors": 0.0, "operations": 1e3}, "90 % of the operations"),
+        ("command", {"operations": 1e3}, {"errors": 0.0, "operations": 1e3}, None),  # missing is missing
+        (
+            "sysbench",
+            {"write_queries": 0.0, "transactions": 500.0},
+            {"write_queries": 400.0, "transactions": 100.0},
+            "0 changes of rows in 100 transactions, 400 changes",
+        ),
+        (
+            "pgbench",
+            {"failed_transactions": 90.0, "operations": 0.0},
+            {"failed_transactions": 0.0, "operations": 90.0},
+            "100 % of the transactions failed, 0 %",
+        ),
+        ("vector_search", {"recall": 0.7}, {"recall": 0.95}, "recall 0.7, recall 0.95 by the base"),
+        ("a-kind-of-somebody", {"found_pct": 1.9}, {"found_pct": 100.0}, None),
+    ],
+)
+def test_arms_that_did_other_work_are_not_compared(
+    kind: str, arm: Mapping[str, float], base: Mapping[str, float], text: str | None
+) -> None:
+    points = of_kind(kind, "x", **arm), of_kind(kind, "y", **base)
+    refusal = conditions().refusal(*points)
+    assert refusal is None if text is None else (refusal or "").startswith(f"did other work: {text}")
+    declared = conditions(declared_work=lambda place: place)  # the spec asks each for something else
+    assert declared.refusal(*points) is None
+
+
+@pytest.mark.parametrize(
+    ("arm", "base", "text"),
+    [
+        (
+            {"data_bytes": 2.0**24, "rows": 0.0},
+            {"data_bytes": 2.0**30, "rows": 5e6},
+            "0 rows, the base with 5",
+        ),
+        ({"data_bytes": 2.0**24}, {"data_bytes": 2.0**30}, "16 MiB, the base with 1 GiB"),
+        ({"data_bytes": 2.0**29}, {"data_bytes": 2.0**30}, None),  # a compression, say
+    ],
+)
+def test_a_database_that_is_all_but_empty_is_other_work(
+    arm: Mapping[str, float], base: Mapping[str, float], text: str | None
+) -> None:
+    facts = {f"s-{name}-0-0/1/0": {"state": json.dumps(state)} for name, state in (("x", arm), ("y", base))}
+    refusal = conditions({"step start": facts}).refusal(ARM, BASE)
+    assert refusal is None if text is None else f"did other work: began with a database of {text}" in (refusal or "")

@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.model.plan import Command
 from stepgrid.plugins import driver
-from stepgrid.plugins.driver import Context, PackageRunner, Runner, SampleFigure, command_words, possible_files
+from stepgrid.plugins.driver import (
+    Context,
+    PackageRunner,
+    Runner,
+    SampleFigure,
+    command_words,
+    possible_files,
+)
+from stepgrid.plugins.hit_rate import FOUND_KEYS
 from stepgrid.plugins.registry import engine
 from stepgrid.plugins.server import ClientEnvironment
+from stepgrid.plugins.work import WorkFigure
 
 if TYPE_CHECKING:
     from stepgrid.model.metrics import Metric
@@ -24,6 +33,7 @@ class AnyCommand(PackageRunner):
     parser = 4
     reading = ("metrics", "series")
     tables = ("relative", "figures")
+    work_figures = (FOUND_KEYS, WorkFigure("errors", "{:.3g} % of the operations failed", 1.0, of="operations"))
 
     def placeholders(self, server: Sequence[str]) -> Mapping[str, Sequence[str]]:
         return {"argv": (*driver.PLACEHOLDERS, *server)}

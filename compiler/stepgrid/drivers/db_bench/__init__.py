@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.drivers.db_bench.benchmarks import DRAINING, OPERATIONS, TIMED, counts_operations, first_measured
 from stepgrid.drivers.db_bench.command import RESERVED, live_rates, step_command
 from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserOutput
+from stepgrid.plugins.hit_rate import FOUND_KEYS
 
 if TYPE_CHECKING:
     from stepgrid.lint.rule import Rule
@@ -45,6 +46,7 @@ class DbBench(ParserOutput, PackageRunner):
     tables = ("relative", "percentiles", "stalls", "compaction_sum", "iostat", "vmstat")
     reserved = RESERVED
     operations = OPERATIONS
+    work_figures = (FOUND_KEYS,)
 
     def workloads(self, settings: Mapping[str, Any]) -> Sequence[str]:
         return tuple(settings["benchmarks"])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.host.failure import tail
 from stepgrid.model.plan import Command
 from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserMetrics, ParserOutput, SqlOperations
+from stepgrid.plugins.work import WorkFigure
 
 if TYPE_CHECKING:
     from stepgrid.model.metrics import Metric
@@ -53,6 +54,7 @@ class Pgbench(ParserMetrics, ParserOutput, PackageRunner):
     tables = ("relative", "percentiles", "errors")
     client = "postgres"  # the engine of whose builds its client is one
     operations = OPERATIONS
+    work_figures = (WorkFigure("failed_transactions", "{:.3g} % of the transactions failed", 1.0, of="operations"),)
 
     def workloads(self, settings: Mapping[str, Any]) -> Sequence[str] | None:
         names = tuple(settings["scripts"] or ("init",))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.drivers.sysbench import workload
 from stepgrid.drivers.sysbench.lua_client import CLIENT, FLOOR
 from stepgrid.plugins.driver import CountedWork, PackageRunner, ParserMetrics
+from stepgrid.plugins.work import WorkFigure
 
 if TYPE_CHECKING:
     from stepgrid.model.figures import PrintedStep
@@ -26,6 +27,10 @@ class Sysbench(ParserMetrics, PackageRunner):
     tables = ("groups", "absolute", "before_after", "load", "errors", "cpu", "per_operation")
     client = CLIENT
     operations = workload.OPERATIONS
+    work_figures = (
+        WorkFigure("ignored_errors", "{:.3g} errors in 100 transactions", 1.0, of="transactions"),
+        WorkFigure("write_queries", "{:.3g} changes of rows in 100 transactions", 10.0, of="transactions"),
+    )
 
     def workloads(self, settings: Mapping[str, Any]) -> Sequence[str] | None:
         return None if workload.is_own(settings["lua"]) else [settings["lua"]]

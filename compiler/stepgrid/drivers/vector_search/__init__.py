@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from stepgrid.drivers.vector_search.datasets import SUFFIXES, USUAL, file_name, is_file, shape_of, size_of
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import PackageRunner, ParserMetrics, RefusedError
+from stepgrid.plugins.work import WorkFigure
 
 if TYPE_CHECKING:
     from stepgrid.lint.rule import Rule
@@ -30,6 +31,7 @@ class VectorSearch(ParserMetrics, PackageRunner):
     revision = 2
     parser = 2
     tables = ("recall",)
+    work_figures = (WorkFigure("recall", "recall {:.3g}", 0.05),)
 
     def seed_key(self, settings: Mapping[str, Any]) -> str:
         return str(settings["action"])

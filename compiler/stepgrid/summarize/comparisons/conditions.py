@@ -24,10 +24,13 @@ from stepgrid.model.table import group
 from stepgrid.model.units import counted, duration, percent
 from stepgrid.plugins.hit_rate import EXPECTED, WARNING
 from stepgrid.plugins.metrics import unit
+from stepgrid.plugins.registry import DRIVERS
+from stepgrid.plugins.work import SameWork, WorkFigure
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.data.tables_reader import Place, Run, Tables
 
 OTHER_HOST = "measured on different hosts"
+OTHER_WORK = "did other work"
 SETTINGS = {name: name for name in ("kernel", "microcode", "governor", "turbo")} | {"smt": "SMT", "thp": "THP"}
 FAR_APART = timedelta(days=7).total_seconds()  # where the spec does not say `compare_within`
 SPACINGS = 2  # a block is as long as its loads lie apart; a random order makes that up to twice as long
@@ -45,12 +48,21 @@ class Conditions:
     within: float | None = None  # seconds of `compare_within`
     machines: Mapping[str, str] = field(default_factory=dict)  # by stage, where the plan has several
     across_hosts: bool = False  # two sets of results are compared, wherever they are from
+    declared_work: Callable[[Place], object] = lambda _: None  # what the spec has a step, and those before it, do
 
     def refusal(self, point: Point, base: Point) -> str | None:
-        """Say why two points get no verdict: a comparison is of one host, unless hardware is what it compares."""
+        """Say why two points get no verdict: they did other work, or not on one host, which is not what is compared."""
+        if works := list(self._work_differences(point, base)):
+            return f"{OTHER_WORK}: {'; '.join(works)}"
         differences = [] if self._compares_hosts(point, base) else self._host_differences(point, base)
         parts = "; ".join(filter(None, differences))
         return f"{OTHER_HOST}{f': {parts}' if parts else ''}" if differences else None
+
+    def _work_differences(self, point: Point, base: Point) -> Iterator[str]:
+        """Compare figures that are alike where the spec asks both for the same."""
+        texts = [*_figures_apart(point, base), *_databases_apart(self._start(point), self._start(base))]
+        if texts and self.declared_work(point.places[0]) == self.declared_work(base.places[0]):
+            yield from texts
 
     def marks(self, point: Point, base: Point, shares_loads: bool) -> tuple[str, ...]:
         """List what to know of a ratio. Arms that share their loads should begin from one and the same database."""
@@ -198,6 +210,40 @@ def _spacing(runs: Iterable[Run]) -> float:
             starts[run.load] = min(run.started, starts.get(run.load, run.started))
     ordered = sorted(starts.values())
     return median((after - before).total_seconds() for before, after in pairwise(ordered)) if ordered[1:] else FAR_APART
+
+
+# Work that was done
+
+
+def _figures_apart(point: Point, base: Point) -> Iterator[str]:
+    kind = point.runs[0].kind
+    plugin: object = DRIVERS.get(kind) if kind in DRIVERS.names() else None  # of imported results there may be none
+    for figure in plugin.work_figures if isinstance(plugin, SameWork) else ():
+        arm, against = (_work(side, figure) for side in (point, base))
+        if arm is not None and against is not None and abs(arm - against) > figure.limit:
+            yield f"{figure.text.format(arm)}, {figure.text.format(against)} by the base"
+
+
+def _work(point: Point, figure: WorkFigure) -> float | None:
+    spread, total = point.spread(figure.metric), point.spread(figure.of) if figure.of else None
+    if spread is None or (figure.of and total is None):
+        return None
+    if total is None:
+        return spread[0]
+    return 100 * spread[0] / total[0] if total[0] else 100.0 * bool(spread[0])
+
+
+# what a database began with -> by how many times it may differ by its options alone, from which amount on
+_DATABASES = {"rows": (3.0, 1_000.0), "tables": (10.0, 2.0**24), "bytes": (10.0, 2.0**24)}
+
+
+def _databases_apart(arm: _Start, base: _Start) -> Iterator[str]:
+    for name, (times, least) in _DATABASES.items():
+        sizes = [side.values[name] for side in (arm, base) if name in side.values]
+        if len(sizes) == 2 and max(sizes) > max(times * min(sizes), least):
+            texts = [f"{size:,.0f} rows" if name == "rows" else units.size(size) for size in sizes]
+            yield f"began with a database of {texts[0]}, the base with {texts[1]}"
+            return
 
 
 # Runs that are not what they should be, and in how many of both sides
@@ -348,7 +394,7 @@ def _conditions(files: Mapping[str, str], state: Mapping[str, Any]) -> Iterator[
         yield "tables", tables
     if fitting and figures.CACHED_BYTES in state:  # a cache larger than the database is full with all of it
         yield "server cache", min(1.0, state[figures.CACHED_BYTES] / fitting)
-    if rows:
+    if figures.LIVE_ROWS in state:
         yield "rows", rows
     if rows and tables:
         yield "bytes per row", tables / rows
