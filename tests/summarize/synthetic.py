@@ -52,7 +52,7 @@ class Experiment:
     base: Mapping[str, str] = field(default_factory=lambda: {"cache": "lru"})
     title: str = "LRU against hyper-clock cache"
     seconds: int = 4
-    work_figures: Sequence[tuple[str, str]] = ()  # (build, cache) whose stages are those of another cache: the first,
+    alike: Sequence[tuple[str, str]] = ()  # (build, cache) whose stages are those of another cache: the first,
     alike_to: str | None = None  # or this one
     spec: str = "specs/cache.yaml"
     within: float | None = None  # compare_within

@@ -231,7 +231,7 @@ def test_a_ratio_has_the_interval_of_its_table(report: Report, expect: str, is_i
 def test_a_claim_across_builds_that_were_made_differently(report: Report, mark: str, result: str, note: str) -> None:
     """What a table gives no verdict decides no claim; as shipped it is decided, and marked."""
     where = {"step": "readww", "cache": "lru", "threads": "1"}
-    found, work_figures = (
+    found, alike = (
         claim(report, expect, caveat=lambda point, base: mark, **where)
         for expect in (f"qps(build='{NEW}') >= qps(build='{OLD}') / 2", f"qps(build='{NEW}') > 1")
     )
