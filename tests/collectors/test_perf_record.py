@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from stepgrid.collect import counts
 from stepgrid.collectors import perf_record
+from tests.needs import may_profile, needs
 
 
 @pytest.mark.parametrize(("settings", "period"), [({}, 1e6 / 99), ({"frequency": 500}, 2000.0)])
@@ -126,3 +133,31 @@ def test_only_samples_of_windows_count() -> None:
     assert list(perf_record.count_stacks(SCRIPT.splitlines(keepends=True), {29403: False}, [window])) == []
     window = {"began": 13148.62, "ended": 13148.6248}
     assert sum(perf_record.count_stacks(SCRIPT.splitlines(keepends=True), {29403: False}, [window]).values()) == 1
+
+
+@needs("perf")
+@pytest.mark.parametrize("is_short", [True, False], ids=["ends before its first window", "lives longer"])
+def test_a_step_that_ends_before_its_first_window_has_what_it_began_with(tmp_path: Path, is_short: bool) -> None:
+    if not may_profile():
+        pytest.skip("perf may not look at processes here")
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"], process_group=0)
+    words = ["perf", "99", "fp", "1", "60", "60" if is_short else "1.5", str(busy.pid), str(tmp_path)]
+    argv = [sys.executable, "-m", "stepgrid.collectors.perf_record", *words]
+    helper = subprocess.Popen(argv, process_group=0, stderr=subprocess.DEVNULL)
+    awaited = tmp_path / ("windows.json" if is_short else "perf.data.0")
+    try:
+        end = time.monotonic() + 60
+        while not awaited.exists() and time.monotonic() < end:
+            time.sleep(0.1)
+        time.sleep(0 if is_short else 1)
+        os.killpg(helper.pid, signal.SIGINT)
+        helper.wait(60)
+    finally:
+        for child in (helper, busy):
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+    (window,) = json.loads((tmp_path / "windows.json").read_text())["windows"]
+    assert window["cpu"] > 0
+    names = {path.name for path in tmp_path.glob("perf.data*")}
+    assert names == ({"perf.data.early"} if is_short else {"perf.data.0"})

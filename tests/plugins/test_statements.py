@@ -40,7 +40,22 @@ def test_scripts_of_pgbench_have_values_for_variables() -> None:
     files = {"mine.sql": "\\set id random(1, 9)\nBEGIN;\nSELECT x::int FROM t WHERE a = :id AND b = :b;\nEND;"}
     texts = statements("pgbench", files, scripts={"mine.sql": 1}, variables={"b": 7}, duration=1)
     assert list(named_statements(texts)) == ["SELECT x::int FROM t WHERE a = ? AND b = ?"]
-    assert "a = '50000' AND b = '7'" in texts[1]
+    assert "a = '5' AND b = '7'" in texts[1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "value"),
+    [
+        ("\\set tenant random(0, 399)", "199"),
+        ("\\set most 10 * :scale\n\\set tenant random_zipfian(1, :most, 1.2)", "5"),
+        ("\\set tenant debug(1) + :nothing", "50000"),  # the middle of the table, as of what a query gives
+        ("\\set tenant -(7 % 4)", "-3"),
+    ],
+)
+def test_a_plan_is_asked_for_with_a_value_that_the_script_sets(lines: str, value: str) -> None:
+    files = {"mine.sql": f"{lines}\nSELECT 1 FROM t WHERE tenant = :tenant;"}
+    texts = statements("pgbench", files, scripts={"mine.sql": 1}, duration=1)
+    assert texts[0].strip() == f"SELECT 1 FROM t WHERE tenant = '{value}'"
 
 
 def test_only_what_has_a_plan_is_named_and_never_several_statements_in_one() -> None:

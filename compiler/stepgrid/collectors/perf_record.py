@@ -109,8 +109,17 @@ def record_windows(argv: Sequence[str]) -> None:
     tool, rate, unwinding, length, period, after, leaders, folder, *groups = argv
     settings, windows = {"frequency": rate, "call_graph": unwinding}, list[dict[str, Any]]()
     processes, members = [ProcessGroup(int(leader)) for leader in leaders.split(",")], set[int]()
+    early = Path(folder) / f"{_DATA}.early"
     with suppress(KeyboardInterrupt):
-        time.sleep(float(after))
+        if float(after):  # the step may end before its first window: what it began with is kept until there is one
+            began = time.monotonic()
+            pids = processes[0].members()
+            words = [*_perf_words(tool, settings, pids, early), "-k", "CLOCK_MONOTONIC"]
+            if window := _record_window(words, processes, min(float(length), float(after))):
+                write_json(Path(folder) / _WINDOWS, {"windows": [window], "pids": sorted(pids)}, durable=False)
+                if window["is_last"]:
+                    return
+            time.sleep(max(0.0, began + float(after) - time.monotonic()))
         while True:
             output = Path(folder) / f"{_DATA}.{len(windows)}"
             pids = processes[0].members()
@@ -125,6 +134,7 @@ def record_windows(argv: Sequence[str]) -> None:
             if window is None:  # the step ended while perf was starting
                 output.unlink(missing_ok=True)
                 return
+            early.unlink(missing_ok=True)
             windows.append(window)
             write_json(Path(folder) / _WINDOWS, {"windows": windows, "pids": sorted(members)}, durable=False)
             if window["is_last"]:

@@ -39,6 +39,18 @@ class PlanReader(Protocol):
         ...
 
 
+@runtime_checkable
+class IndexReader(Protocol):
+    """A server engine that tells the definitions of indexes: two of one name may have other columns."""
+
+    def index_definitions(self, connection: Connection, names: Sequence[str]) -> Mapping[str, str]:
+        """Return `index NAME of TABLE` -> its columns in order, as the server writes them."""
+        ...
+
+
+INDEX = "index "  # the beginning of such a name, which no statement has
+
+
 def named_statements(statements: Iterable[str]) -> dict[str, str]:
     """Choose what has a plan; name it by its text without values, alike in all arms."""
     named: dict[str, str] = {}

@@ -54,7 +54,7 @@ from stepgrid.plugins.server import (
     StatisticsReader,
     StatisticsReaders,
 )
-from stepgrid.plugins.statements import PlanReader, plan_text
+from stepgrid.plugins.statements import IndexReader, PlanReader, plan_text, used_indexes
 from stepgrid.run.attempt import BEFORE, STATISTICS_FOLDER, Attempt, Job, attach, describe_failure, last_line
 from stepgrid.run.options import AcceptedOptions
 from stepgrid.run.server_process import (
@@ -516,5 +516,9 @@ def _explain(
                 plans[name] = {"sql": sql, "plan": plan_text(engine.explain(connection, sql))}
             except Exception as error:  # of each client its own
                 plans[name] = {"sql": sql, "refused": _client_message(error)}
+        if isinstance(engine, IndexReader) and (names := used_indexes(plan.get("plan", "") for plan in plans.values())):
+            with suppress(Exception):
+                definitions = engine.index_definitions(connection, names)
+                plans |= {name: {"plan": definition} for name, definition in definitions.items()}
         if isinstance(engine, DelayedCounters):
             engine.report_counters(connection)

@@ -336,7 +336,7 @@ def _disk_work(pair: _Pair, difference: float) -> Iterator[str]:
     work: dict[str, tuple[Change | None, str]] = {"syncs": (pair.counted(SYNCS), PER_OPERATION)}
     work |= {f"device {word}s": (pair.change(_own_requests(word)), PER_OPERATION) for word in OWN_BYTES}
     work |= {f"each {word}": (_await(pair, word), "ms") for word in OWN_BYTES}
-    changes = {name: (change, unit) for name, (change, unit) in work.items() if change and change.is_above(0.001)}
+    changes = {name: (change, unit) for name, (change, unit) in work.items() if change and change.is_above(0.01)}
     same_way = {name: pair_ for name, pair_ in changes.items() if pair_[0].difference * difference > 0}
     for name, (change, unit) in [*same_way.items()][:2]:
         yield f"{name} {change_text(change)} {unit}"

@@ -17,6 +17,7 @@ from stepgrid.model.plan import BUILD
 from stepgrid.model.table import MOST_ROWS, Table, group, word_table
 from stepgrid.model.units import counted
 from stepgrid.plugins.registry import option_effects
+from stepgrid.plugins.statements import INDEX
 from stepgrid.summarize.causes import MOST_CAUSES, NO_CAUSE, Cause, Subject, causes, subject
 from stepgrid.summarize.changes import counter_changes
 from stepgrid.summarize.comparisons.comparison import Case, Comparison
@@ -68,13 +69,16 @@ def plan_changes(setup: Setup, arm: Point, base: Point) -> list[str]:
     if engine != base_engine:
         return []
     arms, bases = (_plans(setup.plans, point) for point in (arm, base))
-    changes = [
-        (statement, f"plan changed: {' or '.join(bases[statement])} → {' or '.join(arms[statement])}")
-        for statement in bases.keys() & arms.keys()
+    changes = {
+        statement: f"{' or '.join(bases[statement])} → {' or '.join(arms[statement])}"
+        for statement in sorted(bases.keys() & arms.keys())
         if set(bases[statement]) != set(arms[statement])
-    ]
-    several = len(bases) > 1
-    return [f"{text} in `{statement[:MOST_TEXT]}`" if several else text for statement, text in sorted(changes)]
+    }
+    indexes = [f"{name}: {change}" for name, change in changes.items() if name.startswith(INDEX)]
+    plans = {name: f"plan changed: {change}" for name, change in changes.items() if not name.startswith(INDEX)}
+    several = sum(not name.startswith(INDEX) for name in bases) > 1
+    texts = [f"{text} in `{statement[:MOST_TEXT]}`" if several else text for statement, text in plans.items()]
+    return [*texts, *indexes]
 
 
 def _plans(plans: Facts, point: Point) -> dict[str, list[str]]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import operator
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -96,13 +99,15 @@ class Pgbench(ParserMetrics, ParserOutput, PackageRunner):
         return Command(argv, connection(context.server), settings["duration"])
 
     def statements(self, settings: Mapping[str, Any], files: Mapping[str, str], engine: str) -> Sequence[str]:
-        values = {name: str(value) for name, value in (settings["variables"] or {}).items()}
-        middle = str((settings["scale"] or 1) * ACCOUNTS // 2)
-        parts: list[str] = []
+        variables = {name: str(value) for name, value in (settings["variables"] or {}).items()}
+        scale, statements = int(settings["scale"] or 1), list[str]()
         for name in settings["scripts"] or ():
-            script = BUILTIN_SQL.get(name) or _META.sub("", files[script_file(name)]).split(";")
-            parts += [part for part in script if part.strip()]
-        return [_VARIABLE.sub(lambda match: f"'{values.get(match[1], middle)}'", part) for part in parts]
+            text = files[script_file(name)] if name not in BUILTIN_SQL else ""
+            values: dict[str, str] = defaultdict(lambda: str(scale * ACCOUNTS // 2))  # the middle of the table
+            values.update(script_values(text, {"scale": str(scale), "client_id": "0", **variables}))
+            texts = (part for part in BUILTIN_SQL.get(name) or _META.sub("", text).split(";") if part.strip())
+            statements += [_VARIABLE.sub(lambda match: f"'{values[match[1]]}'", part) for part in texts]  # noqa: B023
+        return statements
 
     def complaint(self, folder: Path) -> str | None:
         """Find the first error: those behind it are its consequences."""
@@ -119,6 +124,44 @@ class Pgbench(ParserMetrics, ParserOutput, PackageRunner):
         from stepgrid.drivers.pgbench.parser import script_metrics
 
         return script_metrics(settings)
+
+
+# Values that a script sets: of a random one that in the middle
+
+_SET = re.compile(r"^\s*\\set\s+(\w+)\s+(.+)$", re.MULTILINE)
+_RANDOM = ("random", "random_exponential", "random_gaussian", "random_zipfian")
+_OPERATORS: Mapping[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
+def script_values(script: str, variables: Mapping[str, str]) -> dict[str, str]:
+    """Work out the variables of a script, the last value of each; what cannot be worked out is missing."""
+    values = dict(variables)
+    for name, expression in _SET.findall(script):
+        try:
+            text = _VARIABLE.sub(lambda match: f"({values[match[1]]})", expression)
+            values[name] = str(_number(ast.parse(text.strip(), mode="eval").body))
+        except (KeyError, ValueError, SyntaxError, ArithmeticError, RecursionError):
+            continue
+    return values
+
+
+def _number(node: ast.expr) -> int:
+    match node:
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_number(operand)
+        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
+            return _OPERATORS[type(sign)](_number(left), _number(right))
+        case ast.Call(func=ast.Name(id=name), args=[least, most, *_]) if name in _RANDOM:
+            return (_number(least) + _number(most)) // 2
+    raise ValueError(ast.dump(node))
 
 
 def connection(access: Access) -> Mapping[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from stepgrid.engines.mysqld.options import identity
 from stepgrid.plugins.engine import IdentityError, OptionInfo
 from stepgrid.plugins.server import Access, Connection, Effective, ServerDescription, ServerStart
+from stepgrid.plugins.statements import INDEX
 
 if TYPE_CHECKING:
     import pymysql
@@ -111,6 +112,17 @@ def explain(connection: Connection, sql: str) -> list[str]:
         details = f" ({'; '.join(extra)})" if extra else ""
         nodes.append(f"{row['type'] or row['select_type']}{key}{table}{details}")
     return nodes
+
+
+def index_definitions(connection: Connection, names: Sequence[str]) -> dict[str, str]:
+    quoted = ", ".join("'{}'".format(name.replace("'", "''")) for name in names)
+    rows = connection.query(
+        "SELECT index_name AS name, table_name AS owner, "
+        "group_concat(column_name ORDER BY seq_in_index SEPARATOR ', ') AS names "
+        f"FROM information_schema.statistics WHERE table_schema = DATABASE() AND index_name IN ({quoted}) "
+        "GROUP BY index_name, table_name"
+    )
+    return {f"{INDEX}{row['name']} of {row['owner']}": f"({row['names']})" for row in rows}
 
 
 def described(connection: Connection, engine: str) -> ServerDescription:

@@ -95,6 +95,7 @@ class MysqldServing(EngineBase):
     effective = compared = staticmethod(connections.effective)
     counters = staticmethod(connections.counters)
     explain = staticmethod(connections.explain)
+    index_definitions = staticmethod(connections.index_definitions)
     since = staticmethod(connections.since)
     looks = staticmethod(statistics.looks)
     states = staticmethod(innodb.pressures)

@@ -122,6 +122,7 @@ class Postgres(EngineBase):
     effective = staticmethod(connection.effective)
     counters = staticmethod(connection.counters)
     explain = staticmethod(connection.explain)
+    index_definitions = staticmethod(connection.index_definitions)
     report_counters = staticmethod(connection.report_counters)
     described = staticmethod(connection.described)
     since = staticmethod(connection.since)

@@ -6,12 +6,13 @@ A server that stepgrid starts is reached by its private socket with the password
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepgrid.engines.postgres.options import ASSERTIONS, FACTS
 from stepgrid.plugins.engine import Identity, IdentityError, OptionInfo
 from stepgrid.plugins.server import Access, Connection, Effective, ServerDescription, ServerStart
+from stepgrid.plugins.statements import INDEX
 
 if TYPE_CHECKING:
     import psycopg
@@ -147,6 +148,15 @@ def explain(connection: Connection, sql: str) -> list[str]:
     nodes = [lines[0], *(line.strip()[2:] for line in lines if line.strip().startswith("->"))]
     scans = (node.strip().replace("Bitmap Index Scan on ", "Bitmap Index Scan using ") for node in nodes)
     return [node for node in scans if "Bitmap Heap Scan" not in node]  # its indexes follow
+
+
+def index_definitions(connection: Connection, names: Sequence[str]) -> dict[str, str]:
+    """Read what stands behind USING: btree (tenant, id)."""
+    quoted = ", ".join("'{}'".format(name.replace("'", "''")) for name in names)
+    rows = connection.query(f"SELECT indexname, tablename, indexdef FROM pg_indexes WHERE indexname IN ({quoted})")
+    return {
+        f"{INDEX}{row['indexname']} of {row['tablename']}": str(row["indexdef"]).partition(" USING ")[2] for row in rows
+    }
 
 
 # Description of a server that ran before.
