@@ -300,6 +300,11 @@ SYSTEM = "name a binary that is installed instead, `source: {system: PROGRAM}`"
             "keyring package of the distribution",
         ),
         (
+            "W: GPG error: http://mirror.example sid InRelease: gpgv, gpgv2 or gpgv1 required for verification, but "
+            "neither seems installed\nE: The repository 'http://mirror.example sid InRelease' is not signed.",
+            "apt checks signatures of suite nosuch with gpgv, which is not on PATH: install the package gpgv",
+        ),
+        (
             "E: Failed to fetch http://mirror.example/x  Could not resolve 'mirror.example'",
             "apt could not reach its mirror for suite nosuch: check the network, then run the same command again",
         ),

@@ -60,6 +60,8 @@ _AGAIN = "check the network, then run the same command again"
 _UPDATE = {  # the first that apt's words match
     r"NO_PUBKEY|Missing key": "the mirror's suite {suite} is signed with a key that this machine does not know:"
     " install a newer archive keyring package of the distribution",
+    r"required for verification": "apt checks signatures of suite {suite} with gpgv, which is not on PATH:"
+    " install the package gpgv",
     r"is not signed": "the mirror's suite {suite} is not signed: use another mirror, or {instead}",
     r"does not have a Release file|404": "the mirror that apt is configured with has no suite {suite}:"
     " choose a suite that it has, or {instead}",
