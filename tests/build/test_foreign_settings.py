@@ -101,7 +101,7 @@ def test_settings_of_a_temporary_folder_or_a_checkout(
     source: str, place: str, checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     canary = plant(checkout.with_name(place))
-    Path("a.yaml").write_text(SPEC.format(build=f"source: {source}, flags: {{command: 'true', programs: say.sh}}"))
+    Path("a.yaml").write_text(SPEC.format(build=f"source: {source}, flags: {{programs: say.sh}}"))
     if place == "checkout":
         build = host_plan.compile_for_host("a.yaml", None).builds[0]
         assert make(Store(), build) == 1
@@ -110,6 +110,70 @@ def test_settings_of_a_temporary_folder_or_a_checkout(
         assert main(["lock", "a.yaml"]) == 0
         assert main(["outdated", "a.yaml"]) == 0
     assert not canary.exists()
+
+
+CRATE = {
+    "Cargo.toml": '[package]\nname = "say"\nversion = "1.0.0"\nedition = "2021"\n[workspace]\n',
+    "src/main.rs": "fn main() {}\n",
+    ".cargo/config.toml": "",
+}
+
+
+def make_tree(source: str, command: str) -> int:
+    build = f"source: {source}, flags: {{command: '{command}', programs: target/release/say}}"
+    Path("a.yaml").write_text(SPEC.format(build=build).replace("[say.sh]", "[echo]"))
+    return make(Store(), host_plan.compile_for_host("a.yaml", None).builds[0])
+
+
+@needs("cargo")
+def test_a_crate_reads_no_settings_above_its_tree(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    canary = plant(checkout)
+    (checkout / "rust-toolchain.toml").unlink()
+    for name, text in CRATE.items():
+        (checkout / "say" / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / "say" / name).write_text(text)
+    settings = checkout / ".cargo/config.toml"
+    named = "{path: say, files: [Cargo.toml, src, .cargo/config.toml]}"
+    for source in ("{path: say}", named):
+        assert make_tree(source, "cargo build --release --offline") == 1
+        assert f"cargo would read {settings}, which is no part of the build: " in capsys.readouterr().err
+        assert not canary.exists()
+    (checkout / "say/.cargo/config.toml").write_text(settings.read_text())  # now the id has it
+    assert make_tree(named, "cargo build --release --offline") == 0
+    assert canary.exists()
+
+
+@pytest.mark.parametrize(
+    ("above", "own", "command"),
+    [
+        ("rust-toolchain.toml", "Cargo.toml", "make"),
+        ("go.work", "go.mod", "make"),
+        ("go.mod", "say.sh", "go build"),
+        (".mvn/jvm.config", "pom.xml", "make"),
+        ("node_modules/a/index.js", "package.json", "make"),
+        ("package.json", "say.sh", 'sh -c "npm ci"'),
+    ],
+)
+def test_settings_above_a_tree_are_refused(
+    above: str, own: str, command: str, checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in (checkout / above, checkout / "say" / own):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert make_tree("{path: say}", command) == 1
+    assert f" would read {checkout}/{above.partition('/')[0]}, which is no part of the build" in capsys.readouterr().err
+
+
+def test_settings_of_home_and_those_that_the_tree_has_are_none(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(checkout.parent))
+    tree = checkout / "say"
+    for path in (checkout.parent / "go.work", checkout / "go.mod", tree / "sub/go.mod", tree / "target/release/say"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (tree / "target/release/say").chmod(0o755)
+    (checkout / "go").symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", str(checkout), prepend=":")
+    assert make_tree("{path: say}", "go build ./sub") == 0
 
 
 def test_a_build_sees_no_repository_around_its_attempt(checkout: Path, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +30,14 @@ from stepgrid.plugins.engine import DeclaredBuilds
 _BIN_FOLDERS = ("bin", "node_modules/.bin")
 _LONGEST = 12 * 3600.0  # seconds
 _COMPILERS = "cc|c\\+\\+|gcc|g\\+\\+|clang|clang\\+\\+|make|cmake|ninja|ld|ar"
+# By tool: the file on top of a tree that says that it is used, and what it reads in folders above the tree as well.
+_READ_UPWARD = {
+    "cargo": ("Cargo.toml", (".cargo/config.toml", ".cargo/config", "rust-toolchain.toml", "rust-toolchain")),
+    "go": ("go.mod", ("go.mod", "go.work")),
+    "mvn": ("pom.xml", (".mvn",)),
+    "npm": ("package.json", ("package.json", ".npmrc", "node_modules")),
+}
+_ADDED = (".cargo/config.toml", ".cargo/config")  # to the tree's own; of the others the nearest counts alone
 _MISSING = re.compile(rf"(?:^|[\s:])({_COMPILERS}): (?:command not found|not found|No such file or directory)$", re.M)
 
 
@@ -48,6 +57,7 @@ class ByCommand:
         )  # empty where the tree holds its programs already
         if command:
             argv = [word.replace("{jobs}", str(order.jobs)) for word in shlex.split(command)]
+            _refuse_settings_above(tree, argv)
             _compile(order, argv, tree, order.environment)
         declared = engine.program_paths(recipe)
         libraries = _fetch_libraries(order, tree, declared.values())
@@ -121,6 +131,33 @@ def _start_argv(folder: Path, program: Path, libraries: Material | None) -> tupl
         return (relative,)
     real = move_aside(program)
     return write_launcher(program, folder, (str(real.relative_to(folder)),), {"PATH": f"$build/{python.parent}:$PATH"})
+
+
+def _refuse_settings_above(tree: Path, argv: Sequence[str]) -> None:
+    """Refuse files around outputs/ that would change what is built: no id has them, and others may have written them.
+
+    Those of the user's home and of the root folder are of this machine, as CARGO_HOME is.
+    """
+    words = re.findall(r"[\w.-]+", " ".join(argv))
+    folders = [folder for folder in tree.resolve().parents if folder not in (Path.home().resolve(), Path("/"))]
+    for tool, (manifest, names) in _READ_UPWARD.items():
+        if tool not in words and not (tree / manifest).exists():
+            continue
+        for path, name in ((folder / name, name) for folder in folders for name in names):
+            if os.path.lexists(path) and not _is_settled(tree, name, path):
+                raise BuildError(
+                    f"{tool} would read {path}, which is no part of the build: bring it in its tree, where a file that"
+                    " begins with a dot is named (`source: {path: …, files: […]}`), or run stepgrid in a folder that"
+                    " has none above it"
+                )
+
+
+def _is_settled(tree: Path, name: str, above: Path) -> bool:
+    """Tell whether a tree leaves nothing to a file above it."""
+    if name not in _ADDED:
+        return any(tree.rglob(name))
+    own = tree / name
+    return own.is_file() and above.is_file() and own.read_bytes() == above.read_bytes()
 
 
 def _compile(order: Order, argv: Sequence[str], tree: Path, variables: Mapping[str, str]) -> None:
