@@ -15,4 +15,4 @@ rule build:
     priority: 1  # all builds before any stage: else the blocks of the order could not be complete
     shell:
         "{params.quietly} STEPGRID_PARENT=$PPID STEPGRID_MARK={output:q} STEPGRID_LOG={log:q}"
-        " exec {params.python:q} -m stepgrid.pipeline build {params.plan} {params.id}"
+        " exec {params.python:q} -P -m stepgrid.pipeline build {params.plan} {params.id}"

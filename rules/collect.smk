@@ -13,5 +13,5 @@ rule collect:
     message:
         "collect the tables"
     shell:
-        "{params.quietly} STEPGRID_REVISION={params.revision} exec {params.python:q} -m stepgrid.pipeline collect {params.plan}"
+        "{params.quietly} STEPGRID_REVISION={params.revision} exec {params.python:q} -P -m stepgrid.pipeline collect {params.plan}"
         " 2> >(tee {log:q} >&2)"

@@ -18,4 +18,4 @@ rule run:
     priority: lambda wildcards: -work.rank(work.names[wildcards.stage])
     shell:
         "{params.quietly} STEPGRID_PARENT=$PPID STEPGRID_MARK={output:q} STEPGRID_LOG={log:q}"
-        " exec {params.python:q} -m stepgrid.pipeline run-stage {params.plan} {params.id}"
+        " exec {params.python:q} -P -m stepgrid.pipeline run-stage {params.plan} {params.id}"

@@ -15,5 +15,5 @@ rule summarize:
     message:
         "summarize"
     shell:
-        "{params.quietly} STEPGRID_REVISION={params.revision} exec {params.python:q} -m stepgrid.pipeline summarize {params.plan}"
+        "{params.quietly} STEPGRID_REVISION={params.revision} exec {params.python:q} -P -m stepgrid.pipeline summarize {params.plan}"
         " 2> >(tee {log:q} >&2)"

@@ -3,9 +3,13 @@
 These lie in `data/` of an installed package, or at the top of a checkout.
 """
 
+import sys
 from pathlib import Path
 
 __version__ = "0.1.0"
+
+# Starts a module of ours. -P: the current folder, such as a stranger's checkout with a json.py, has no modules for it.
+INTERPRETER = (sys.executable, "-P", "-m")
 
 PACKAGE = Path(__file__).absolute().parent
 DATA = PACKAGE / "data" if (PACKAGE / "data").is_dir() else PACKAGE.parents[1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepgrid.cli import main
+from stepgrid.package import INTERPRETER
 from stepgrid.plugins import driver
 from stepgrid.plugins.driver import (
     PLACEHOLDERS,
@@ -132,7 +132,7 @@ def _context(access: Access | None) -> Context:
 
 def test_what_is_asked_comes_by_a_file_and_not_by_the_command_line(tmp_path: Path) -> None:
     made = server_request("stepgrid.drivers.sql", _context(ACCESS), {"sql": ["select 1"]}, 5.0)
-    assert (made.argv, made.duration) == ((sys.executable, "-m", "stepgrid.drivers.sql"), 5.0)
+    assert (made.argv, made.duration) == ((*INTERPRETER, "stepgrid.drivers.sql"), 5.0)
     assert "secret" not in str((made.argv, made.env))
     (tmp_path / REQUEST).write_text(made.files[REQUEST])
     assert read_request(tmp_path) == (ACCESS, {"sql": ["select 1"]})

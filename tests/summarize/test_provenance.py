@@ -51,6 +51,11 @@ def test_the_host_in_a_line() -> None:
             f"LUA_PATH='outputs/{STEP}/?.lua;outputs/{STEP}/?.lua;;' sysbench run",
         ),
         (
+            ["/srv/one/.venv/bin/python", "-P", "-m", "stepgrid.drivers.sql", "request.json"],
+            {"PYTHONPATH": "/srv/one/compiler"},
+            "python -m stepgrid.drivers.sql request.json",
+        ),
+        (
             ["/srv/one/.venv/bin/python", "-m", "stepgrid.drivers.vector_search", "request.json"],
             {"PYTHONPATH": "/srv/one/compiler", "A": "1"},
             "A=1 python -m stepgrid.drivers.vector_search request.json",

@@ -19,6 +19,7 @@ from stepgrid.language.problems import SpecError, format_problems, nearest
 from stepgrid.model.plan import BUILD, Plan
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted
+from stepgrid.package import INTERPRETER
 from stepgrid.plan.report_check import ClaimError
 from stepgrid.store import plans
 from stepgrid.store.status import StatusReader
@@ -71,7 +72,7 @@ class Measurement:
         options = [*(["--scale", request.scale] if request.scale else [])]
         options += ["--only", request.only] if request.only else []
         options += [f"--set={text}" for text in self._sets(decision)]
-        argv = [sys.executable, "-m", "stepgrid.cli", "run", request.spec, *options]
+        argv = [*INTERPRETER, "stepgrid.cli", "run", request.spec, *options]
         pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
         process = subprocess.Popen(argv, text=True, preexec_fn=die_with_parent(), **pipes)
         try:

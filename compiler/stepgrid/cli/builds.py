@@ -30,7 +30,7 @@ from stepgrid.model.plan import Json, Plan, PlannedBuild
 from stepgrid.model.status import Status
 from stepgrid.model.units import counted, duration, size
 from stepgrid.model.units import seconds as seconds_text
-from stepgrid.package import PACKAGE
+from stepgrid.package import INTERPRETER, PACKAGE
 from stepgrid.plugins.engine import release_numbers
 from stepgrid.store import builds, plans
 from stepgrid.store.builds import StoredBuild
@@ -351,7 +351,7 @@ def _start_job(plan: Plan, build: PlannedBuild) -> subprocess.Popen[bytes]:
     folders = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     path = os.pathsep.join(filter(None, folders))
     environment = {**os.environ, signals.PARENT: str(os.getpid()), "PYTHONPATH": path}
-    argv = [sys.executable, "-m", "stepgrid.pipeline", "build", plan.digest, build.id]
+    argv = [*INTERPRETER, "stepgrid.pipeline", "build", plan.digest, build.id]
     return subprocess.Popen(argv, env=environment, process_group=0)  # Ctrl-C is for this process, which ends the jobs
 
 

@@ -21,13 +21,14 @@ from stepgrid.collectors.perf_stat import is_attached, read_events
 from stepgrid.host import sysfs
 from stepgrid.host.files import read_json, write_json
 from stepgrid.host.sampling import RUNNING, ProcessGroup, ThreadTimes
+from stepgrid.package import INTERPRETER
 from stepgrid.plugins.collector import CLIENT, COMMAND, EVENT, RECORDED, WAIT, Recording, Target, pid_list
 
 _FREQUENCY = 99  # not a round number: nothing that runs by the clock is always, or never, met
 _LENGTH = "for"
 # seconds of a window, between two starts, before the first
 _USUAL = {"frequency": _FREQUENCY, "call_graph": "fp", _LENGTH: 15, "every": 60, "after": 0}
-_HELPER = (sys.executable, "-m", "stepgrid.collectors.perf_record")
+_HELPER = (*INTERPRETER, "stepgrid.collectors.perf_record")
 _PERIOD = 0.005  # seconds between two looks whether perf is attached
 _TRIES = 20
 _DATA, _FOLDED, _GRAPH, _WINDOWS = "perf.data", "stacks.txt", "flamegraph.svg", "windows.json"

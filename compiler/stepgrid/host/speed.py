@@ -22,6 +22,7 @@ from stepgrid.host import disk, sysfs
 from stepgrid.host.counters import CPUS, Sensors
 from stepgrid.host.files import write_json
 from stepgrid.host.tuning import BOOT
+from stepgrid.package import INTERPRETER
 
 FSYNC, MEMORY, CLOCK = "fsync_us", "memory_gib_per_s", "clock_mhz"
 SPEEDS = {FSYNC: ("fsync", "µs"), MEMORY: ("memory copy", "GiB/s"), CLOCK: ("clock", "MHz")}  # their words and units
@@ -72,7 +73,7 @@ def _read_record(path: Path) -> dict[str, dict[str, float]]:
 
 
 def _measure(folder: Path) -> dict[str, float]:
-    argv = [sys.executable, "-m", "stepgrid.host.speed", str(folder)]
+    argv = [*INTERPRETER, "stepgrid.host.speed", str(folder)]
     try:
         process = subprocess.run(argv, capture_output=True, timeout=TIMEOUT, check=True)
         return {name: float(value) for name, value in json.loads(process.stdout).items()}

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import stat
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from stepgrid.model.plan import INPUTS, SYSTEM_PATH, Command, input_paths
-from stepgrid.package import PACKAGE
+from stepgrid.package import INTERPRETER, PACKAGE
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -515,7 +514,7 @@ def program_request(
     text = json.dumps({"access": access, **request}, default=str, indent=1)
     # where this program is, and what it was started with: little else of our environment reaches a step
     paths = os.pathsep.join(filter(None, (str(PACKAGE.parent), os.environ.get("PYTHONPATH"))))
-    return Command((sys.executable, "-m", module), {"PYTHONPATH": paths}, duration, {REQUEST: f"{text}\n"})
+    return Command((*INTERPRETER, module), {"PYTHONPATH": paths}, duration, {REQUEST: f"{text}\n"})
 
 
 def read_request(folder: Path) -> tuple[Access | None, dict[str, Any]]:

@@ -559,8 +559,9 @@ def command_line(record: Mapping[str, str]) -> str:
     from pydantic_core import from_json  # as json.loads, in half its time
 
     argv, env = from_json(record["argv"]), from_json(record.get("env", "{}")) or {}
-    if argv[1:2] == ["-m"] and "".join(argv[2:3]).startswith("stepgrid."):  # a program of ours
-        argv, env = ["python", *argv[1:]], {name: value for name, value in env.items() if name != "PYTHONPATH"}
+    words = argv[2:] if argv[1:2] == ["-P"] else argv[1:]  # older results have none
+    if words[:1] == ["-m"] and "".join(words[1:2]).startswith("stepgrid."):  # a program of ours
+        argv, env = ["python", *words], {name: value for name, value in env.items() if name != "PYTHONPATH"}
     return " ".join([*(f"{name}={_quoted(value)}" for name, value in env.items()), *map(_quoted, argv)])
 
 

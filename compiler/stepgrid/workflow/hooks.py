@@ -28,6 +28,7 @@ from stepgrid.model.plan import BUILD_PREFIX, PlannedStage
 from stepgrid.model.site import Site
 from stepgrid.model.status import PlanStatus, Status
 from stepgrid.model.units import counted, duration
+from stepgrid.package import INTERPRETER
 from stepgrid.run.end_time import end_time
 from stepgrid.run.status_lines import MENTIONED_WAIT, end_text, head, queue_eta, queue_text, time_left
 from stepgrid.store import active_run, stage_requests
@@ -210,7 +211,7 @@ class Hooks:
             images.clear_up(self.work.store)
 
     def _run_module(self, verb: str) -> bool:
-        argv = [sys.executable, "-m", "stepgrid.pipeline", verb, self.work.plan.digest, "--partial"]
+        argv = [*INTERPRETER, "stepgrid.pipeline", verb, self.work.plan.digest, "--partial"]
         # a process group of its own: Ctrl-C reaches us, and we kill it
         options: dict[str, Any] = {"process_group": 0, "preexec_fn": die_with_parent()}
         return subprocess.run(argv, check=False, stdout=subprocess.DEVNULL, **options).returncode == 0

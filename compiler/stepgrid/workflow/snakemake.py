@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from stepgrid.errors import USAGE
 from stepgrid.host import files
-from stepgrid.package import SNAKEFILE
+from stepgrid.package import PROFILES, SNAKEFILE
 from stepgrid.store.stage_requests import name_user
 from stepgrid.workflow.run_request import Fault, own_section, plan_request, requested_plan, site_in_use, use_words
 
@@ -64,7 +64,9 @@ def run_command_line(config: Sequence[str], words: Sequence[str]) -> int:
 
     name_user()
     try:
-        cli.main(["--snakefile", str(_snakefile()), "--config", *config, *words])
+        # else a `profiles/default` of the current folder comes first, whose expressions Snakemake evaluates
+        profile = ["--workflow-profile", str(PROFILES / "default")]
+        cli.main(["--snakefile", str(_snakefile()), *profile, "--config", *config, *words])
     except SystemExit as end:
         return int(end.code or 0)
     return 0

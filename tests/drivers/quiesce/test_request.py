@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepgrid.drivers.quiesce import read
+from stepgrid.package import INTERPRETER
 from stepgrid.plugins.driver import Context
 from stepgrid.plugins.registry import driver, require_runner
 from tests.engines.postgres.test_server import ACCESS
@@ -33,7 +33,7 @@ def request(folder: Path, **given: Any) -> dict[str, Any]:
 
 def test_the_password_is_in_a_file_only(tmp_path: Path) -> None:
     command = KIND.command(settings(timeout=90.0), {}, context(tmp_path, server=ACCESS, server_pid=12))
-    assert command.argv == (sys.executable, "-m", "stepgrid.drivers.quiesce")
+    assert command.argv == (*INTERPRETER, "stepgrid.drivers.quiesce")
     assert command.duration == 150.0
     assert not any("secret" in value for value in command.env.values())
     (tmp_path / "request.json").write_text(command.files["request.json"])

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from stepgrid.drivers.vector_search import DRIVER, VectorSearch, failure
+from stepgrid.package import INTERPRETER
 from stepgrid.plugins.driver import Context, RefusedError
 from stepgrid.plugins.server import Access
 
@@ -19,7 +19,7 @@ def made(tmp_path: Path, dataset: Any, **inputs: str) -> dict[str, Any]:
     settings = DRIVER.settings_model().model_validate(given).model_dump(mode="json")
     context = Context({}, "", tmp_path, tmp_path, 1, ACCESS, inputs=inputs, cache=tmp_path / "cache")
     found = DRIVER.command(settings, {}, context)
-    assert found.argv == (sys.executable, "-m", "stepgrid.drivers.vector_search")
+    assert found.argv == (*INTERPRETER, "stepgrid.drivers.vector_search")
     request: dict[str, Any] = json.loads(found.files["request.json"])
     return request
 

@@ -152,12 +152,12 @@ def _refuse_settings_above(tree: Path, argv: Sequence[str]) -> None:
                 )
 
 
-def _is_settled(tree: Path, name: str, above: Path) -> bool:
+def _is_settled(tree: Path, name: str, other: Path) -> bool:
     """Tell whether a tree leaves nothing to a file above it."""
     if name not in _ADDED:
         return any(tree.rglob(name))
-    own = tree / name
-    return own.is_file() and above.is_file() and own.read_bytes() == above.read_bytes()
+    path = tree / name
+    return path.is_file() and other.is_file() and path.read_bytes() == other.read_bytes()
 
 
 def _compile(order: Order, argv: Sequence[str], tree: Path, variables: Mapping[str, str]) -> None:
