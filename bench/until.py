@@ -1,5 +1,5 @@
 """What `repeat: {until: …}` costs and how often it is wrong: reports of eight steps get loads until every comparison is
-decided or given up, by the report's own intervals and stopping rule.
+decided or given up, by the report's own intervals and stopping rule. A load of an arm runs all of its steps.
 
 `.venv/bin/python bench/until.py [--tables 4800] [--levels]`: some minutes on one core. `--levels`: the error that each
 of so many looks may spend (`stepgrid/model/adaptive_repeat.py`)."""
@@ -80,6 +80,7 @@ def _decided(sweep: Sweep, figures: Array) -> tuple[Numbers, Array]:
     while True:
         intervals = table_intervals([list(_samples(*table)) for table in zip(figures, loads, strict=True)], alpha)
         wanted = np.array([[_wanted(each, sweep.rule) for each in table] for table in intervals])
+        wanted = np.broadcast_to(wanted.max(axis=0), wanted.shape)  # a load of an arm runs all of its steps
         if (wanted == loads).all():
             return loads, np.array([[(math.log(e.low), math.log(e.high)) for e in table if e] for table in intervals])
         loads = wanted

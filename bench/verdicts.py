@@ -62,6 +62,11 @@ def main() -> None:
     print(f"reports of {verdicts_rows.STEPS} steps, {asked.tables} tables each", flush=True)
     for line in verdicts_rows.rows(asked.tables):
         print(f"  {line}", flush=True)
+    print(f"reports of equal arms, {asked.tables // verdicts_rows.STEPS} each", flush=True)
+    for line in verdicts_rows.by_report(asked.tables // verdicts_rows.STEPS):
+        print(f"  {line}", flush=True)
+    if asked.reports:
+        return
     for title, lines in every.items():
         print(f"{title}, {asked.comparisons} comparisons each", flush=True)
         for text in lines(asked.comparisons):
@@ -72,6 +77,7 @@ def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="How often verdicts are wrong, and what they miss.")
     parser.add_argument("--comparisons", type=int, default=10_000)
     parser.add_argument("--tables", type=int, default=4800)
+    parser.add_argument("--reports", action="store_true", help="the rows of reports alone")
     parser.add_argument("--real", action="store_true", help="measure db_bench")
     parser.add_argument("--arms", type=int, default=8, help="that are alike")
     parser.add_argument("--loads", type=int, default=LOADS)

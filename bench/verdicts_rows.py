@@ -8,19 +8,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from stepgrid.summarize.statistics.confidence_intervals import Interval, Sample, sample, table_intervals
+from stepgrid.model.plan import ALPHA
+from stepgrid.summarize.statistics.confidence_intervals import (
+    Interval,
+    Sample,
+    holm_limit,
+    moved,
+    sample,
+    table_intervals,
+)
+from stepgrid.summarize.statistics.confidence_intervals import chance as chance_of
+from stepgrid.summarize.statistics.verdicts import FASTER, SLOWER, verdict
 
 Array = NDArray[np.float64]
 Generator = np.random.Generator
 Figures = Callable[[Generator, int, int], Array]  # arms, loads -> logarithms by step, arm and load, of noise 1
 
 STEPS, NOISE, EFFECT, DIFFERENCE = 8, 0.01, math.log1p(0.02), math.log1p(0.05)
+FAR = 1.3  # a difference that reports of much noise may find
 SEED, RUNS = 20262, 3
 SIZES = ((3, 1), (3, 4), (5, 1), (5, 4))  # loads, arms
 LARGE = ((2, 1), (2, 4), (10, 1), (10, 4), (3, 12), (3, 40), (5, 40))
@@ -136,13 +148,42 @@ KINDS: Mapping[str, Figures] = {
 ALONE = "one step"  # reports of one
 
 
-def rows(tables: int) -> Iterator[str]:
+def settings() -> Iterator[tuple[str, int, int]]:
+    """List kind, loads and arms of each row."""
     sizes = {**dict.fromkeys((*KINDS, ALONE), SIZES), "normal": (*SIZES, *LARGE)}
     for kind in ("one arm 10 x noisier", "steps differ in noise", "arms differ in noise"):
         sizes[kind] = (*SIZES, *LARGE)
-    for kind, every in sizes.items():
-        for loads, arms in every:
-            yield f"{kind:24} {loads:2} loads, {arms:2} arms: {row(kind, loads, arms, tables)}"
+    yield from ((kind, loads, arms) for kind, every in sizes.items() for loads, arms in every)
+
+
+def rows(tables: int) -> Iterator[str]:
+    for kind, loads, arms in settings():
+        yield f"{kind:24} {loads:2} loads, {arms:2} arms: {row(kind, loads, arms, tables)}"
+
+
+def by_report(reports: int) -> Iterator[str]:
+    """Yield how many reports call an equal arm different, by their tables and among all comparisons."""
+    for kind, noise, (loads, arms) in product(("normal", "base 10 x noisier"), (0.03, 0.1), SIZES):
+        chance = np.random.default_rng(SEED)
+        made = (KINDS[kind](chance, arms, loads) * noise for _ in range(reports))
+        shares = np.array([_shares_of_report(figures) for figures in made]).mean(axis=0)
+        name = f"{kind}, {noise:.0%}, {loads} loads, {arms} arms"
+        wrong, found = (f"{shares[at]:.1%}, certain {shares[at + 1]:.1%}" for at in (0, 2))
+        yield f"{name:40}: by tables {wrong}; 30 % found {found}"
+
+
+def _shares_of_report(figures: Array) -> tuple[float, float, float, float]:
+    intervals = [each for table in _judged("", figures) for each in table if each]
+    equal, apart = intervals, [moved(each, each.ratio * FAR) for each in intervals]
+    shares = []
+    for judged in (equal, apart):
+        words = [verdict(each.low, each.high, math.expm1(EFFECT)) in (FASTER, SLOWER) for each in judged]
+        chances = [chance_of(each, math.expm1(EFFECT)) or 0.0 for each in judged]
+        limit = holm_limit(chances, ALPHA)
+        certain = [word and value <= limit for word, value in zip(words, chances, strict=True)]
+        shares.append((words, certain))
+    (wrong, surely_wrong), (found, surely_found) = shares
+    return float(any(wrong)), float(any(surely_wrong)), float(np.mean(found)), float(np.mean(surely_found))
 
 
 def row(kind: str, loads: int, arms: int, tables: int) -> Row:

@@ -280,12 +280,15 @@ def made(
         (
             {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]},
             ["cache=hyper: undecided against cache=lru, in both steps: 0.88–1.14× is possible"],
-            ["40 loads, longer steps or a quieter host would show 3 % at half of the undecided points."],
+            ["22 to over 100 loads, longer steps or a quieter host would show 3 % at half of the undecided points."],
         ),
         (
             {"lru": [1000.0, 2000.0, 500.0], "hyper": [1050.0, 700.0, 1900.0]},
-            ["cache=hyper: undecided against cache=lru, in both steps: 0.17–7.49× is possible"],
-            ["Over 100 loads, longer steps or a quieter host would show 3 % at half of the undecided points."],
+            ["cache=hyper: undecided against cache=lru, in both steps: 0.17–7.33× is possible"],
+            [
+                "Too noisy: nothing below 7.00× can be seen at half of the undecided points. "
+                "A quieter host or longer steps would tell more."
+            ],
         ),
         (
             {"lru": [1000.0, 1100.0, 950.0], "hyper": [1000.0, 1100.0, 950.0]},
@@ -311,7 +314,7 @@ def test_answer_and_advice(
 def test_one_undecided_point_is_named_as_one(tmp_path: Path) -> None:
     rates = {"lru": [1000.0, 1100.0, 950.0], "hyper": [1050.0, 1000.0, 1000.0]}
     report = made(tmp_path, rates, is_overwrite_steady=True)
-    assert sentences.advice(report) == ["34 loads, longer steps or a quieter host would show 3 % here."]
+    assert sentences.advice(report) == ["16 to over 100 loads, longer steps or a quieter host would show 3 % here."]
 
 
 def test_builds_that_get_no_verdict_are_no_noise(tmp_path: Path) -> None:

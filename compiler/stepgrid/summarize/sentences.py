@@ -243,12 +243,17 @@ def _loads_advice(report: Report) -> str:
         return "Undecided ratios are within the noise floor of this experiment: a quieter host would tell."
     wanted, difference = verdicts.needed_loads(wide), percent(DIFFERENCE)
     points = "here" if len(wide) == 1 else "at half of the undecided points"
-    if wanted is not None and wanted <= report.setup.loads[1]:
+    if wanted.least is None:
+        reach = float(f"{verdicts.middle_reach(wide):.1g}")
+        text = f"±{percent(reach)}" if reach < 1 else units.times(1 + reach)
+        return f"Too noisy: nothing below {text} can be seen {points}. A quieter host or longer steps would tell more."
+    if wanted.most is not None and wanted.most <= report.setup.loads[1]:
         return f"These loads show {difference} {points}; smaller differences need more loads."
-    if wanted is None or wanted > verdicts.PATIENCE:
-        loads = f"Over {MOST_LOADS}" if wanted is None else wanted
-        return f"{loads} loads, longer steps or a quieter host would show {difference} {points}."
-    return f"`repeat: {wanted}` would show {difference} {points}."
+    if wanted.most is None or wanted.most > verdicts.PATIENCE:
+        return f"{wanted.text.capitalize()} loads, longer steps or a quieter host would show {difference} {points}."
+    return (
+        f"`repeat: {wanted.most}` would show {difference} {points} ({wanted.text} loads, as far as the noise is known)."
+    )
 
 
 def legend(report: Report) -> str:
@@ -359,7 +364,10 @@ def _more_loads(report: Report, spec: str) -> Iterator[tuple[str, str]]:
         yield f"{run}{USUAL_LOADS}", why
     elif report.setup.until:
         return
-    elif UNDECIDED in outcomes and ((wanted := verdicts.needed_loads(_wide_intervals(report))) or MOST_LOADS) > loads:
+    elif (
+        UNDECIDED in outcomes
+        and ((wanted := verdicts.needed_loads(_wide_intervals(report)).most) or MOST_LOADS) > loads
+    ):
         if wanted is None or wanted > verdicts.PATIENCE:
             yield f"plan {spec} --budget 2h", "which loads, runs and durations would tell most in two hours"
         else:

@@ -208,7 +208,7 @@ def test_neither_the_unit_nor_the_order_matters(tables, scale, shuffler):
     sample = spreads(tables)
     order = list(range(len(sample.variance)))
     shuffler.shuffle(order)
-    changed = Spreads(*(column[order] for column in sample))
+    changed = Spreads(*(column[order] for column in sample[:4]))
     one, other = moderated(sample), moderated(changed._replace(variance=changed.variance * scale))
     assert other.variance == pytest.approx(one.variance[order] * scale, rel=1e-6)
     assert other.freedom == pytest.approx(one.freedom[order], rel=1e-6)

@@ -37,8 +37,7 @@ Values = Mapping[int, Sequence[float]]  # load -> its runs
 
 HALF = math.sqrt(0.5)
 MOST_FREEDOM = 200  # degrees of freedom: more change nothing that is printed
-NEAR = 0.01  # of a step
-STEPS = 2  # of a degree of freedom: rounded down to halves, so that few values are worked out
+STEPS = 4  # of a degree of freedom: critical values are worked out at quarters, with lines of their logarithms between
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,8 @@ def table_intervals(tables: Sequence[Sequence[Sample]], alpha: float = ALPHA) ->
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     table, base = np.array([at for at, _ in family]), np.array([numbers[key] for key in keys])
     variance = np.array([sample.variance for _, sample in family])
-    noise = moderated(Spreads(variance, np.array([sample.freedom for _, sample in family]), table, base))
+    freedom, shared = np.array([sample.freedom for _, sample in family]), _base_shares([s for _, s in family], base)
+    noise = moderated(Spreads(variance, freedom, table, base, shared))
     critical = np.empty(len(family))
     for at in np.unique(table):
         part = table == at
@@ -174,13 +174,16 @@ def criticals(arms: Sequence[int], freedom: Array, common: Array, alpha: float) 
     `arms`: how many are compared with each base of the table; `common`: of the errors of the variances, the share that
     is the same for all of them.
     """
-    rounded = np.maximum(np.floor(np.minimum(freedom, MOST_FREEDOM) * STEPS + NEAR) / STEPS, 1 / STEPS)
-    steps, index = np.unique(rounded, return_inverse=True)
+    freedom = np.clip(freedom, 1 / STEPS, MOST_FREEDOM)
+    below = np.floor(freedom * STEPS) / STEPS
+    share = (1 / below - 1 / freedom) / (1 / below - 1 / (below + 1 / STEPS))
+    steps, index = np.unique([below, below + 1 / STEPS], return_inverse=True)
     sizes = tuple(sorted(arms))
     separate, joint = (
-        np.array([critical(sizes, step, is_common, alpha) for step in steps.tolist()])[index]
+        np.array([critical(sizes, step, is_common, alpha) for step in steps.tolist()])[index.reshape(2, -1)]
         for is_common in (False, True)
     )
+    separate, joint = (ends[0] * (ends[1] / ends[0]) ** share for ends in (separate, joint))
     reach: Array = separate + common * (joint - separate)
     return reach
 
@@ -231,6 +234,7 @@ FEWEST = 4  # comparisons that have a median of their own, and tables that have 
 CAUTION = 0.3  # standard errors by which a few tables may be less alike than they look
 NOISY = (0.05, 0.8)  # a comparison this unlikely to be as quiet as expected has only its own noise: least and most
 UNSURE, LITTLE, OFTEN = 0.8, 4.5, 20.0  # at one degree of freedom; degrees of freedom of the others; per outlier
+LEAST_SHARED = 0.25  # ratios to one base correlate by a half, or by more if it is the noisier side
 TINY, MANY = 1e-9, 1e5  # degrees of freedom: of a variance that is unknown, and of one that is known
 
 
@@ -241,6 +245,7 @@ class Spreads(NamedTuple):
     freedom: Array
     table: Numbers
     base: Numbers
+    shared: Array | float = LEAST_SHARED  # squared correlation of the variances of comparisons with one base
 
 
 class Moderated(NamedTuple):
@@ -289,17 +294,41 @@ def _least_chance(freedom: Array, evidence: Array, usual: Flags) -> Array:
 def _expected(spreads: Spreads, usual: Flags) -> tuple[Array, Array]:
     """Combine the others of the table and the typical table: variance, and the degrees of freedom that it counts for.
 
-    Comparisons with one base count for less: they correlate by a half, their variances by a quarter.
+    Comparisons with one base count for less: their variances correlate, the more the noisier it is.
     """
     sharing = np.bincount(spreads.base, usual)[spreads.base] - 1
-    weight = usual * spreads.freedom / (1 + np.maximum(sharing - 1, 0) / 4)
+    weight = usual * spreads.freedom / (1 + np.maximum(sharing - 1, 0) * spreads.shared)
+    news = (1 - spreads.shared) / (1 - LEAST_SHARED)  # what a sibling says that the comparison does not say itself
     tables: Array = np.bincount(spreads.table, weight).astype(np.float64)
     squares: Array = np.bincount(spreads.table, weight * spreads.variance).astype(np.float64)
     typical, typical_freedom = _typical(squares[tables > 0] / tables[tables > 0], tables[tables > 0])
-    freedom = tables[spreads.table] - weight + typical_freedom
-    total = squares[spreads.table] - weight * spreads.variance + typical_freedom * typical
+    siblings = np.bincount(spreads.base, weight)[spreads.base] - weight
+    sibling_squares = np.bincount(spreads.base, weight * spreads.variance)[spreads.base] - weight * spreads.variance
+    freedom = tables[spreads.table] - weight - (1 - news) * siblings + typical_freedom
+    total = (
+        squares[spreads.table] - weight * spreads.variance - (1 - news) * sibling_squares + typical_freedom * typical
+    )
     is_known = freedom > TINY
     return np.where(is_known, total / np.where(is_known, freedom, 1), 1), np.where(is_known, freedom, 0)
+
+
+def _base_shares(samples: Sequence[Sample], base: Numbers) -> Array:
+    """Return for each comparison how far its variance is that of its base: the squared correlation with its siblings.
+
+    The correlation is the mean covariance of the ratios to one base over their mean variance, a half at least.
+    """
+    shares = np.full(len(samples), LEAST_SHARED)
+    for number in np.flatnonzero(np.bincount(base) > 1):
+        members = np.flatnonzero(base == number).tolist()
+        rows = [dict(zip(samples[at].loads, samples[at].logs, strict=False)) for at in members]
+        loads = sorted(set.intersection(*map(set, rows)))
+        if len(loads) > 1:
+            grid = np.array([[row[load] for load in loads] for row in rows])
+            covariances = np.atleast_2d(np.cov(grid))
+            total, variances = covariances.sum(), np.trace(covariances)
+            correlation = (total - variances) / (variances * (len(members) - 1)) if variances else 1.0
+            shares[members] = np.clip(correlation, math.sqrt(LEAST_SHARED), 1.0) ** 2
+    return shares
 
 
 def _typical(variance: Array, freedom: Array) -> tuple[float, float]:

@@ -63,6 +63,7 @@ METHOD = (  # docs/statistics.md begins with these sentences
 )
 
 HOPELESS = 0.05  # a comparison that is less likely to be decided by its last load is given up
+RANGE = 0.1  # of reports in which fewer loads do, and in which more are needed (bench/repeats.py)
 PATIENCE = 30  # loads that somebody may wait for
 
 
@@ -130,18 +131,41 @@ def too_wide(intervals: Iterable[Interval], effect: float) -> list[Interval]:
     return [interval for interval in intervals if interval.error and not is_decided(interval, rule)]
 
 
-def needed_loads(intervals: Sequence[Interval]) -> int | None:
-    """Find the fewest loads with which half of them reach no farther than DIFFERENCE.
+class LoadRange(NamedTuple):
+    """Loads with which it comes true in about one of ten and in nine of ten reports; None: not even MOST_LOADS."""
 
-    At least the loads of today; None where MOST_LOADS would not do.
+    least: int | None
+    most: int | None
+
+    @property
+    def text(self) -> str:
+        least, most = (f"over {MOST_LOADS}" if end is None else str(end) for end in self)
+        return least if least == most else f"{least} to {most}"
+
+
+def needed_loads(intervals: Sequence[Interval]) -> LoadRange:
+    """Find the fewest loads with which half of them reach no farther than DIFFERENCE, where they have lower noise
+    than they seem to have, and where they have more. At least the loads of today.
     """
-    if not intervals:
-        return None
-    fewest, aim = max(interval.loads for interval in intervals), math.log1p(DIFFERENCE)
-    candidates = range(fewest, MOST_LOADS + 1)
-    return next(
-        (loads for loads in candidates if median(_reach(interval, loads) for interval in intervals) <= aim), None
-    )
+    return LoadRange(*(_fewest_loads(intervals, chance) for chance in (1 - RANGE, RANGE)))
+
+
+def _fewest_loads(intervals: Sequence[Interval], chance: float) -> int | None:
+    """`chance`: of a lower chi-square; the noise of few loads is known but roughly."""
+    fewest, aim = max((interval.loads for interval in intervals), default=0), math.log1p(DIFFERENCE)
+    factors = [math.sqrt(interval.freedom / special("chdtri", interval.freedom, 1 - chance)) for interval in intervals]
+
+    def middle_reach(loads: int) -> float:
+        pairs = zip(intervals, factors, strict=True)
+        return median(factor * _reach(interval, loads) for interval, factor in pairs)
+
+    candidates = range(fewest, MOST_LOADS + 1) if intervals else ()
+    return next((loads for loads in candidates if middle_reach(loads) <= aim), None)
+
+
+def middle_reach(intervals: Sequence[Interval]) -> float:
+    """Return how far half of them reach from their ratios: 0.6 is 60 %."""
+    return median(interval.high / interval.ratio - 1 for interval in intervals)
 
 
 def _reach(interval: Interval, loads: int) -> float:
