@@ -187,6 +187,16 @@ def test_what_only_who_starts_it_can_give(complaints: Complaints, line: str, whe
     assert said.count("running-server") == 1
 
 
+def test_an_engine_that_lists_no_pages_cannot_load_them(compile_text: Compile, complaints: Complaints) -> None:
+    spec = SERVER_SPEC + "allow: {no-repeats: a test}\nstart: engine-warm\n"
+    said = complaints(
+        spec + "sweep: {se: {inno: {build: made}, rocks: {build: made, params: {storage_engine: rocksdb}}}}\n"
+    )
+    assert "7:1: error[no-page-list]: build `made`: mysql with rocksdb keeps no list of the pages in its cache" in said
+    assert said.count("no-page-list") == 1
+    assert compile_text(spec + "sweep: {build: [made]}\n").stages
+
+
 def test_a_build_that_is_started_may_ask_for_it(compile_text: Compile) -> None:
     plan = compile_text(SERVER_SPEC + "start: cold\nlaunch: {memory: 16GiB}\nsweep: {build: [made]}\n")
     assert [build.name for build in plan.builds] == ["made"]

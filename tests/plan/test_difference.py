@@ -105,6 +105,24 @@ def test_an_edit_and_the_inputs_that_it_changes(
     assert [[type(value) for value in entry] for entry in inputs] == [[type(value) for value in e] for e in expected]
 
 
+def test_a_configuration_of_ours_that_changed_what_is_measured(compile_text: Compile) -> None:
+    """InnoDB warms itself no longer: earlier results are another measurement, and the plan says why."""
+    spec = """
+title: t
+builds: {m: {engine: mysql, version: 8.0.31, source: {system: mysqld}, params: {storage_engine: innodb}}}
+steps: [{name: q, kind: sql, sql: ["select 1"]}]
+"""
+    stages = {name: chain(compile_text(spec.replace("innodb", name)))[0] for name in ("innodb", "rocksdb")}
+    setup = stages["innodb"].stage.steps[0].setup
+    assert setup == {"storage_engine": "innodb", "storage_revision": 1}
+    assert stages["rocksdb"].stage.steps[0].setup == {"storage_engine": "rocksdb"}
+    before = replace(stages["innodb"].stage.steps[0], setup={"storage_engine": "innodb"})
+    old = replace(stages["innodb"], stage=replace(stages["innodb"].stage, steps=(before,)))
+    assert named(differences([old], [stages["innodb"]])) == [("revision of innodb", UNSET, 1)]
+    running = compile_text(spec.replace("{system: mysqld}", "{server: prod}"))
+    assert chain(running)[0].stage.steps[0].setup == {"storage_engine": "innodb"}
+
+
 def test_a_source_within_the_source(compile_text: Compile) -> None:
     jar = "source: {maven: 'a:b:1', tree: {git: 'https://host.example/a.git', ref: v%d}}"
     debian = "source: {debian: rocksdb-tools, suite: sid}"

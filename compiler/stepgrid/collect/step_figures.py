@@ -379,7 +379,10 @@ def environment_rows(result: Result, steps: Sequence[StepFigures]) -> Iterator[E
     scopes: dict[str, Mapping[str, Any]] = {
         "host": attempt.get("host") or {},
         "image": attempt.get("image") or {},
-        "start": {name: start.get(name) for name in ("start", "bytes", "files", "resident")},
+        "start": {
+            **{name: start.get(name) for name in ("start", "bytes", "files", "resident")},
+            **(attempt.get("loading") or {}),
+        },
         "asked": attempt.get("asked") or {},
         "noise": {name: noise.get(name) for name in ("warning", "fixed")},
     }

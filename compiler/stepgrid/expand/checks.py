@@ -22,11 +22,12 @@ from stepgrid.language.models import Collector, OptionSet, Probe, Spec
 from stepgrid.language.problems import MOST_SHOWN, Location, Problems, close_names, nearest
 from stepgrid.language.spec_file import Document, definition_location
 from stepgrid.language.yaml import Map, Node, Seq, Text, node_location
-from stepgrid.model.plan import SERVICE, runs_already
+from stepgrid.model.plan import ENGINE_WARM, SERVICE, runs_already
 from stepgrid.model.search import SEARCH
 from stepgrid.model.units import counted
 from stepgrid.plugins.driver import PID_PLACEHOLDER, PLACEHOLDERS
-from stepgrid.plugins.registry import COLLECTORS, driver
+from stepgrid.plugins.registry import COLLECTORS, driver, engine
+from stepgrid.plugins.server import SelfWarming
 
 
 def check_probes(document: Document, steps: Sequence[StepEntry], builds: Collection[Build], problems: Problems) -> None:
@@ -393,6 +394,21 @@ def check_running_server(document: Document, choice: Choice, segments: Sequence[
         message = f"build `{choice.build.family}` is a server that already runs: `{request}` cannot be had of it"
         hint = f"who does not start it cannot say {_REQUESTED[request]}"
         problems.add("running-server", where, message, hint, width)
+
+
+def check_page_list(document: Document, choice: Choice, segments: Sequence[Segment], problems: Problems) -> None:
+    """Report `start: engine-warm` where the engine lists no pages that it could load."""
+    points = [point for point in choice.points if point is not None]
+    for values in {id(step.setup): step.setup.values for segment in segments for step in segment.steps}.values():
+        if values.get(START) != ENGINE_WARM or runs_already(choice.build.source):
+            continue
+        plugin, storage_engine = engine(choice.build.engine), str(values.get(STORAGE_ENGINE, ""))
+        if isinstance(plugin, SelfWarming) and SERVICE not in values and plugin.page_list(storage_engine, {}):
+            continue
+        where, width = _request_location(document.nodes, START, points)
+        name = f"{choice.build.engine} with {storage_engine}" if storage_engine else choice.build.engine
+        message = f"build `{choice.build.family}`: {name} keeps no list of the pages in its cache"
+        problems.add("no-page-list", where, message, "InnoDB and PostgreSQL do; `cold` and `warm` are for all", width)
 
 
 def _request_location(nodes: Map, request: str, points: Sequence[Point]) -> tuple[Location, int]:

@@ -29,7 +29,18 @@ from stepgrid.language.models import Collector, Launch, Probe, Spec
 from stepgrid.language.problems import Location, Problems, nearest
 from stepgrid.language.spec_file import Document
 from stepgrid.language.yaml import width
-from stepgrid.model.plan import CLIENT, FILES, INPUTS, NAMED, SERVICE, Json, Option, encode
+from stepgrid.model.plan import (
+    CLIENT,
+    FILES,
+    INPUTS,
+    NAMED,
+    SERVICE,
+    STORAGE_REVISION,
+    Json,
+    Option,
+    encode,
+    runs_already,
+)
 from stepgrid.model.search import SEARCH
 from stepgrid.plugins.driver import (
     InputFiles,
@@ -41,6 +52,7 @@ from stepgrid.plugins.driver import (
 )
 from stepgrid.plugins.engine import WrittenOptions
 from stepgrid.plugins.registry import client_engine, driver, engine, input_files, runs_on, step_files
+from stepgrid.plugins.server import RevisedStorage
 
 
 class Input(NamedTuple):
@@ -121,6 +133,13 @@ def storage_engine(build: Build, scope: Scope) -> str:
     """Find the storage engine of a server: the param of that name, else the engine's default."""
     value, _ = scope.look_up(PARAMS, STORAGE_ENGINE)
     return engine(build.engine).default_storage_engine if value is UNSET else str(value)
+
+
+def _storage_revision(build: Build, storage_engine: str) -> int:
+    """Return the revision of a server's configuration as far as what is measured goes by it."""
+    kind = engine(build.engine)
+    is_ours = isinstance(kind, RevisedStorage) and not runs_already(build.source)
+    return kind.storage_revisions.get(storage_engine, 0) if is_ours else 0
 
 
 class StepSetup:
@@ -215,6 +234,7 @@ class StepSetup:
             "launch": launch,
             "start": next((point.start for point in reversed(patches) if point.start is not None), self._spec_start),
             STORAGE_ENGINE: engine_name,
+            STORAGE_REVISION: _storage_revision(self._build, engine_name or ""),
             SERVICE: service,
         }
         values = {**{name: value for name, value in values.items() if value}, **self._constant}

@@ -86,7 +86,7 @@ class Launch(Model):
     env: dict[str, Label] = {}
 
 
-Start = Literal["cold", "warm"]  # the page cache when a stage starts
+Start = Literal["cold", "warm", "engine-warm"]  # the caches when a stage starts
 
 
 def _check_one_form(form: Model, names: tuple[str, ...], least: int) -> None:

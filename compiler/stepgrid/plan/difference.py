@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from stepgrid.language.sources import source_key, source_parts
-from stepgrid.model.plan import CLIENT, FILES, LINK, SERVICE, PlannedBuild, PlannedStage, PlannedStep
+from stepgrid.model.plan import CLIENT, FILES, LINK, SERVICE, STORAGE_REVISION, PlannedBuild, PlannedStage, PlannedStep
 from stepgrid.model.secret_variables import hide_secrets
 from stepgrid.model.units import exact_size
 from stepgrid.plugins.registry import reading_names
@@ -218,6 +218,8 @@ def setup_fields(step: PlannedStep) -> dict[str, Any]:
         values |= {f"{SERVICE}.{part}.{name}": value for name, value in inner if name != "timeout"}  # no figure has it
     if setup.get("storage_engine") is not None and not step.settings.get("storage_engine"):
         values["params.storage_engine"] = setup["storage_engine"]
+    if setup.get(STORAGE_REVISION):
+        values[f"revision of {setup.get('storage_engine')}"] = setup[STORAGE_REVISION]
     for prefix, entries in (("probes", _probes(setup)), ("collectors", _collectors(setup))):
         flat = ((name, key, value) for name, entry in entries.items() for key, value in entry.items())
         values |= {f"{prefix}.{name}.{key}": value for name, key, value in flat if key != "name"}

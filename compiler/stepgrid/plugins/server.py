@@ -272,6 +272,28 @@ class QuickRestart(Protocol):
 
 
 @runtime_checkable
+class SelfWarming(Protocol):
+    """A server engine that lists the pages in its cache as it ends, and may load them when it starts."""
+
+    loading_options: Mapping[str, Any]  # under which it loads them; those of a spec win
+
+    def page_list(self, storage_engine: str, options: Mapping[str, Any]) -> str:
+        """Name the list's file in the database; empty where there is none."""
+        ...
+
+    def loading_end(self, connection: Connection, log: str) -> str:
+        """Quote what it says once all is loaded, empty until then; LookupError: it never will be."""
+        ...
+
+
+@runtime_checkable
+class RevisedStorage(Protocol):
+    """A server engine whose configuration was changed here so that what is measured differs."""
+
+    storage_revisions: Mapping[str, int]  # by storage engine: identity
+
+
+@runtime_checkable
 class ServerTimeouts(Protocol):
     """A server whose spec says how long it may take to be ready and to end; one that must be killed has lost data."""
 

@@ -18,8 +18,9 @@ from threading import Thread
 from typing import Any, NamedTuple, cast
 
 from stepgrid.host.disk import disk_full, met_full_disk
-from stepgrid.host.failure import StageError, end_of_log, explaining_log
+from stepgrid.host.failure import StageError, end_of_log, explaining_log, last_bytes
 from stepgrid.host.files import write_json
+from stepgrid.host.page_cache import COLD
 from stepgrid.host.processes import supervision
 from stepgrid.host.processes.cgroup import ControlGroup, caged
 from stepgrid.host.processes.launch import LaunchError, LaunchPlan, check_launch, plan_launch, unloaded_allocator
@@ -35,7 +36,7 @@ from stepgrid.host.processes.supervision import (
     server_user,
     supervise,
 )
-from stepgrid.model.plan import SERVICE, Command, PlannedStage, runs_already
+from stepgrid.model.plan import ENGINE_WARM, SERVICE, Command, PlannedStage, runs_already
 from stepgrid.model.secret_variables import hide_secrets
 from stepgrid.plugins import registry
 from stepgrid.plugins.driver import OPTION_FORM, Context, absolute_inputs, command_words
@@ -47,6 +48,7 @@ from stepgrid.plugins.server import (
     Effective,
     IdleReading,
     QuickRestart,
+    SelfWarming,
     ServerEngine,
     ServerHome,
     ServerStatistics,
@@ -112,7 +114,10 @@ def serving(
             )
             home = _server_home(attempt.job, access, data, server_folder, user)
             launch = cast(Mapping[str, Any], stage.steps[0].setup.get("launch") or {})
-            yield from _Service(attempt, engine, home, user, launch, options).run()
+            start = str(stage.steps[0].setup.get("start") or "")
+            if start == ENGINE_WARM and isinstance(engine, SelfWarming):
+                options = {**engine.loading_options, **options}
+            yield from _Service(attempt, engine, home, user, launch, options, start).run()
     except (UnreachableError, SocketError, LaunchError, MissingError) as error:
         raise StageError(str(error)) from None
     except (LookupError, ValueError) as error:
@@ -141,21 +146,25 @@ class _Service:
     user: User | None
     launch: Mapping[str, Any]
     options: Mapping[str, Any]
+    start: str  # what the caches hold
 
     def run(self) -> Iterator[Server]:
-        self._set_up()
+        is_loading = self._set_up()
         launch = plan_launch(self.engine.serve(self.home), self.launch)
         with caged(launch.memory) as cage:
             server = self._start(launch, cage)
             try:
                 self._wait_until_ready(server, launch.scoped)
+                if is_loading:
+                    self._wait_until_loaded(server)
                 yield server
                 self._stop(server)
             finally:
                 server.kill()  # after a failure nobody needs the database
                 supervision.reap(server.child)
 
-    def _set_up(self) -> None:
+    def _set_up(self) -> bool:
+        """Make or prepare the database; tell if its engine will load the pages that it lists."""
         home = self.home
         home.scratch.mkdir(exist_ok=True)
         attach(home.folder, self.engine.configuration(home, self.options), 0o644)
@@ -163,7 +172,25 @@ class _Service:
         give_files(self.user, home.data, home.scratch, home.folder)
         if not any(home.data.iterdir()):
             self._run("initialize", self.engine.initialize(home))
+            is_loading = False
+        else:
+            is_loading = self._prepare_page_list()
         self._run("prepare", self.engine.prepare(home))
+        return is_loading
+
+    def _prepare_page_list(self) -> bool:
+        """Remove the list of pages for a cold start, or require it."""
+        warming = self.engine if isinstance(self.engine, SelfWarming) else None
+        name = warming.page_list(self.home.access.storage_engine, self.options) if warming else ""
+        path = self.home.data / Path(name or "none").name
+        if self.start == COLD and name:
+            path.unlink(missing_ok=True)
+        if self.start == ENGINE_WARM and not path.is_file():
+            raise LookupError(
+                f"`start: {ENGINE_WARM}` takes the engine's list of pages ({path.name}), which this database lacks: "
+                "the stage before it must end with it"
+            )
+        return self.start == ENGINE_WARM
 
     def _run(self, name: str, commands: Sequence[Command], seconds: float = SET_UP) -> None:
         for index, command in enumerate(commands):
@@ -228,6 +255,21 @@ class _Service:
                 raise server.complaint(message)
             self.attempt.journal("server ready", seconds=time.monotonic() - began, launch=launch)
             server.keep_settings(self.engine.effective(connection, self.options))
+
+    def _wait_until_loaded(self, server: Server) -> None:
+        """Have the engine load the pages that it lists before the first step begins."""
+        engine, log = cast(SelfWarming, self.engine), self.home.folder / "stderr"
+        began, text = time.monotonic(), ""
+        with closing(connect(self.engine, server)) as connection:
+            while not (text := engine.loading_end(connection, last_bytes(log))):
+                if server.gone(PAUSE):
+                    raise server.failure(" while it loaded its cache")
+                if time.monotonic() - began > READY:
+                    raise server.complaint(f"the server did not load its cache within {READY:g} s")
+        seconds = round(time.monotonic() - began, 3)
+        self.attempt.journal("server loaded its cache", seconds=seconds, said=text)
+        if self.home.folder.parent == self.attempt.folder.resolve():  # not in a replay
+            self.attempt.note(loading={"loading": text, "loading_s": seconds})
 
     def _stop(self, server: Server) -> None:
         began, timeouts = time.monotonic(), self.engine if isinstance(self.engine, ServerTimeouts) else None

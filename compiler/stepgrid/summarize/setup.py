@@ -494,6 +494,14 @@ def database_rows(images: Facts) -> Iterator[tuple[str, str]]:
         yield "databases", f"{texts}; {units.seconds(seconds)} and {units.size(copied)} of copies in all"
 
 
+def loading_text(starts: Facts) -> str:
+    """Say that engines loaded their own caches before the first step; `starts`: by result. Empty where none did."""
+    seconds = [float(facts["loading_s"]) for facts in starts.values() if "loading_s" in facts]
+    times = " to ".join(dict.fromkeys(map(units.seconds, (min(seconds), max(seconds))))) if seconds else ""
+    number = f"{counted(len(seconds), 'stage')} of {len(starts)}"
+    return f"{number} began after the engine had loaded the pages that it listed ({times})" if seconds else ""
+
+
 def way_text(way: str) -> str:
     return _WAYS.get(way, f"restored by {way}")
 

@@ -251,6 +251,7 @@ def setup_facts(report: Report) -> list[tuple[str, Sequence[str]]]:
         ("operations", report.notes.operations.sentences),
         ("builds", builds),
         ("repeats", [repeats(report), *decision_sentences(report.comparisons.decisions, report.setup.until)]),
+        ("caches", [*filter(None, [setup.loading_text(report.data.facts.get("start", {}))])]),
         ("quiet", report.notes.quiet),
         ("host", [setup.host_line(report.setup.hardware, hosts)]),
         ("measured", [setup.measured_text(report.setup, report.data.facts)]),

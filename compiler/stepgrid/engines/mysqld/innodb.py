@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -58,6 +59,26 @@ def _index_pages(connection: Connection) -> Sequence[Mapping[str, Any]]:
     except Exception as error:  # of each client its own; a user of somebody else's server may not read them
         reason = error.args[-1] if error.args else type(error).__name__
         raise LookupError(f"the server does not tell how large its indexes are: {reason}") from error
+
+
+# Warming: a list of the pages in the pool, written at an orderly end and loaded at a start.
+
+LOADING_OPTIONS: Mapping[str, Any] = {"innodb_buffer_pool_load_at_startup": True}
+_LOADING = "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_load_status'"
+
+
+def page_list(storage_engine: str, options: Mapping[str, Any]) -> str:
+    return str(options.get("innodb_buffer_pool_filename", "ib_buffer_pool")) if storage_engine == "innodb" else ""
+
+
+def loading_end(connection: Connection, log: str) -> str:
+    (name,) = LOADING_OPTIONS
+    if named_variables(connection, (name,)).get(name) not in ("ON", "1"):
+        raise LookupError(f"InnoDB loads no pages: `{name}` is off, or unknown to this release")
+    text = "".join(str(row["Value"]) for row in connection.query(_LOADING))
+    if re.search(r"Cannot open|Error|abort", text):
+        raise LookupError(f"InnoDB did not load its pages: {text}")
+    return text if "completed" in text else ""
 
 
 # Idleness: dirty pages are written back, the history is purged.

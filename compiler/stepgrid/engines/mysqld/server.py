@@ -99,6 +99,10 @@ class MysqldServing(EngineBase):
     since = staticmethod(connections.since)
     looks = staticmethod(statistics.looks)
     states = staticmethod(innodb.pressures)
+    loading_options = innodb.LOADING_OPTIONS
+    page_list = staticmethod(innodb.page_list)
+    loading_end = staticmethod(innodb.loading_end)
+    storage_revisions: Mapping[str, int] = {"innodb": 1}  # 1: it no longer warms itself beside the first step
     event_log = "#rocksdb/LOG"  # of MyRocks; InnoDB logs no events
 
     def identify(self, run: Run) -> Identity:

@@ -131,6 +131,9 @@ class Postgres(EngineBase):
     settle = staticmethod(statistics.settle)
     analyze = staticmethod(statistics.analyze)
     busy = staticmethod(statistics.busy)
+    loading_options = connection.LOADING_OPTIONS
+    page_list = staticmethod(connection.page_list)
+    loading_end = staticmethod(connection.loading_end)
     event_log = ""
     events = staticmethod(statistics.log_events)
 

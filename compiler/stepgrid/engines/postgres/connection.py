@@ -114,6 +114,24 @@ def effective(connection: Connection, options: Mapping[str, Any]) -> Effective:
     return Effective({name: str(row["value"]) for name, row in rows.items()}, differences)
 
 
+# Warming: pg_prewarm lists the pages of the buffers, and loads them at a start, where it is preloaded.
+
+LOADING_OPTIONS: Mapping[str, Any] = {}  # the spec preloads it: not every build has it
+_AUTOPREWARM = "SELECT coalesce(current_setting('pg_prewarm.autoprewarm', true), 'off') AS value"
+_LOADED = re.compile(r"autoprewarm successfully prewarmed [^\n]*")
+
+
+def page_list(storage_engine: str, options: Mapping[str, Any]) -> str:
+    return "autoprewarm.blocks"
+
+
+def loading_end(connection: Connection, log: str) -> str:
+    if connection.query(_AUTOPREWARM)[0]["value"] != "on":
+        raise LookupError("PostgreSQL loads no pages: it takes the option `shared_preload_libraries: pg_prewarm`")
+    match = _LOADED.search(log)
+    return match[0] if match else ""
+
+
 def report_counters(connection: Connection) -> None:
     """Flush the session's statistics. Before 15 a session does so each half a second, when a statement is over."""
     flushes = connection.query("SELECT FROM pg_proc WHERE proname = 'pg_stat_force_next_flush'")
