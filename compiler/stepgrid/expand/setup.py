@@ -138,8 +138,9 @@ def storage_engine(build: Build, scope: Scope) -> str:
 def _storage_revision(build: Build, storage_engine: str) -> int:
     """Return the revision of a server's configuration as far as what is measured goes by it."""
     kind = engine(build.engine)
-    is_ours = isinstance(kind, RevisedStorage) and not runs_already(build.source)
-    return kind.storage_revisions.get(storage_engine, 0) if is_ours else 0
+    if not isinstance(kind, RevisedStorage) or runs_already(build.source):
+        return 0
+    return kind.storage_revisions.get(storage_engine, 0)
 
 
 class StepSetup:
