@@ -208,7 +208,7 @@ def test_a_user_is_asked_once(folder: Path, canary: Path, monkeypatch: pytest.Mo
         return status
 
     assert locked("no") == 1
-    assert f"the site file site.yaml starts programs, opens folders or asks servers:\n  tools: cargo ({folder}" in (
+    assert f"the site file site.yaml has entries that a stranger could misuse:\n  tools: cargo ({folder}" in (
         capsys.readouterr().err
     )
     assert not canary.exists()
@@ -233,6 +233,14 @@ def test_a_file_that_starts_nothing_is_used_unless_it_is_another_user_s(
     monkeypatch.setattr("os.geteuid", lambda: os.getuid() + 1)
     (problem,) = host_plan.use_site_file(None)
     assert problem.message.startswith("the site file `site.yaml` is another user's: it may have come with")
+
+
+@pytest.mark.parametrize("entry", ["mirrors: {'https://a/': /}", "noise: fix", "signers: site.yaml"])
+def test_sources_settings_of_the_host_and_signers_are_asked_about(entry: str, capsys: Capture) -> None:
+    Path("site.yaml").write_text(f"{entry}\n")
+    assert main(["check", "a.yaml"]) == 1
+    key = entry.partition(":")[0]
+    assert f"the site file `site.yaml` has `{key}`: it may have come with" in capsys.readouterr().err
 
 
 def test_a_link_shows_no_line_of_what_it_leads_to(folder: Path, capsys: Capture) -> None:

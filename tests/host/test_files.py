@@ -158,7 +158,8 @@ DEAD = 2**22 + 1  # no process has that number
 
 
 def test_what_a_dead_process_was_writing_goes_when_the_file_is_written_again(tmp_path):
-    for name in (f".table.json.{DEAD}", f".table.json.{os.getppid()}", f".other.json.{DEAD}", ".table.json.old"):
+    dead = files.temporary_suffix().replace(str(os.getpid()), str(DEAD))
+    for name in (f".table.json.{dead}", f".table.json.{os.getppid()}", f".other.json.{DEAD}", ".table.json.old"):
         (tmp_path / name).touch()
     write_text(tmp_path / "table.json", "{}")
     kept = [f".other.json.{DEAD}", f".table.json.{os.getppid()}", ".table.json.old", "table.json"]
@@ -222,6 +223,16 @@ def test_a_writer_that_nobody_waits_for_is_dead(tmp_path):
     files.sweep_temporary(tmp_path)
     killed.wait()
     assert [path.name for path in tmp_path.iterdir()] == [f".metrics.{os.getpid()}.json"]
+
+
+def test_a_copy_of_a_user_is_no_temporary_file(tmp_path):
+    """`-o notes.txt` removed it: a process 2024 did not run."""
+    copies = [tmp_path / f".notes.txt.{DEAD}", tmp_path / f".notes.txt.{DEAD}.json", tmp_path / f".notes.txt.{DEAD}~"]
+    for path in copies:
+        path.mkdir()
+        (path / "thesis").touch()
+    files.write_text(tmp_path / "notes.txt", "ours")
+    assert [path for path in copies if not (path / "thesis").exists()] == []
 
 
 def test_a_folder_that_is_not_there(tmp_path):

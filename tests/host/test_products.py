@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stepgrid.host.files import sha256
-from stepgrid.host.products import MANIFEST, OccupiedError, check_folder, fill_folder
+from stepgrid.host.products import MANIFEST, OccupiedError, check_folder, fill_folder, write_file
 
 
 def filled(**texts: str) -> Callable[[Path], None]:
@@ -101,6 +101,26 @@ def test_a_planted_manifest_leads_nowhere(tmp_path: Path) -> None:
     (folder / MANIFEST).symlink_to("../manifest")
     with pytest.raises(OccupiedError, match="did not write there"):
         check_folder(folder)
+
+
+def test_names_that_no_file_can_have_are_none(tmp_path: Path) -> None:
+    (tmp_path / MANIFEST).write_text(json.dumps({"files": [["0", "a\0b"], ["0", "\ud800"], ["0", ""]]}))
+    fill_folder(tmp_path, filled(a="1"))
+    assert contents(tmp_path) == {"a": "1"}
+
+
+@pytest.mark.parametrize("path", ["/dev/stdout", "/dev/null", "/dev/fd/1", "/proc/self/fd/1", "/dev/../dev/stderr"])
+def test_streams_are_written_to(path: str, tmp_path: Path) -> None:
+    seen: list[Path] = []
+    write_file(Path(path), seen.append, tmp_path / "notes")
+    assert (seen, (tmp_path / "notes").exists()) == ([Path(path)], False)
+
+
+def test_a_name_below_dev_is_no_stream(tmp_path: Path) -> None:
+    """A disk would have been written over."""
+    (path,) = [entry for entry in Path("/dev").iterdir() if entry.is_block_device() or entry.is_dir()][:1]
+    with pytest.raises(OccupiedError, match=f"^{path} is "):
+        write_file(path, lambda file: pytest.fail(f"{file} is written"), tmp_path / "notes")
 
 
 def test_one_that_was_killed_half_way_is_ours(tmp_path: Path) -> None:

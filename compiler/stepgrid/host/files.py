@@ -225,11 +225,13 @@ def _host() -> str:
 
 
 def sweep_temporary(folder: Path, name: str | None = None) -> None:
-    """Remove what dead processes left in a folder; `name`: only what was to become that file."""
+    """Remove what dead processes left in a folder; `name`: only what was to become that file, in anybody's folder."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in [entry for entry in entries if entry.name.startswith(".")]:
             match = _TEMPORARY.fullmatch(entry.name)
-            if match and name in (None, match[1]) and _is_abandoned(entry, match[2], match[3]):
+            # in a folder of a user `.notes.txt.2024` may be a copy of a day: of ours only names with a host are sure
+            is_meant = match and (name is None or (name == match[1] and match[3]))
+            if match and is_meant and _is_abandoned(entry, match[2], match[3]):
                 _remove_entry(entry)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -29,7 +30,8 @@ MANIFEST = ".stepgrid-files.json"  # in each folder that we filled
 REPLACE = "--replace"  # of commands that write one file
 _FILES, _STAGED = "files", "new"
 _LETTERS = 20  # of a note's name
-_STREAMS = ("/dev", "/dev/fd", "/proc/self/fd")
+_NAME = re.compile(r"[^\0\ud800-\udfff]{1,4000}")  # that a file can have
+_STREAM = re.compile(r"/dev/(stdout|stderr)|(/dev|/proc/self)/fd/\d+")
 Checksums = dict[str, set[str]]  # path in the folder -> those of our versions: two while it is replaced
 
 
@@ -126,7 +128,7 @@ def _read_manifest(manifest: Path) -> Checksums:
     for entry in entries if isinstance(entries, list) else ():
         match entry:
             case [str(digest), str(name)]:
-                if not PurePath(name).is_absolute() and ".." not in PurePath(name).parts:
+                if _NAME.fullmatch(name) and not PurePath(name).is_absolute() and ".." not in PurePath(name).parts:
                     checksums.setdefault(name, set()).add(digest)
     return checksums
 
@@ -170,7 +172,7 @@ def check_file(path: Path, notes: Path, is_replaced: bool = False) -> None:
 
 def _is_stream(path: Path) -> bool:
     """Recognize /dev/stdout, a device or a pipe: the user, or the shell, chose where these lead."""
-    if os.path.abspath(path.parent) in _STREAMS:  # noqa: PTH100 - by name: a link there leads to whatever is open
+    if _STREAM.fullmatch(os.path.abspath(path)):  # noqa: PTH100 - by name: a link there leads to whatever is open
         return True
     try:
         mode = path.stat().st_mode

@@ -19,7 +19,7 @@ from stepgrid.language.problems import Location, Problem, Problems
 from stepgrid.language.site import VARIABLE, choose_site_file, current_site, read_site
 from stepgrid.language.sources import default_program
 from stepgrid.model.plan import Plan, PlannedBuild
-from stepgrid.model.site import Site
+from stepgrid.model.site import LEAVE, Site
 from stepgrid.model.units import counted
 from stepgrid.plugins.engine import Checking, DeclaredBuilds, KnownOptions, release_numbers
 from stepgrid.plugins.registry import engine
@@ -113,14 +113,17 @@ def _is_here(name: str, problems: Problems) -> bool:
 def _check_agreement(site: Site, agree: Callable[[str], bool], problems: Problems) -> None:
     """Ask once about a file of another user, and about each content of entries that a stranger could misuse."""
     name = str(site.path)
-    # by these programs start, files are read, and passwords leave this host
+    # by these programs start, files are read, sources come from elsewhere, passwords leave this host, it is changed
     risks = {
         "tools": [f"{tool} ({path})" for tool, path in site.tools.items()],
         "roots": site.roots,
+        "mirrors": [f"{url} ({mirror})" for url, mirror in site.mirrors.items()],
         "servers": [f"{server} ({entry.address})" for server, entry in site.servers.items()],
+        "noise": [] if site.noise == LEAVE else [site.noise],
+        "signers": [site.signers] if site.signers else [],
     }
     entries = {key: ", ".join(texts) for key, texts in risks.items() if texts}
-    content = (os.path.realpath(name), site.tools, site.roots, site.servers)
+    content = (os.path.realpath(name), entries, site.servers)
     agreement = digest(repr(content).encode())  # without passwords
     home = os.path.expanduser("~/.local/state")  # noqa: PTH111 - a user may have no home
     agreements = Path(os.environ.get("XDG_STATE_HOME") or home, "stepgrid", "site-files")
@@ -132,7 +135,7 @@ def _check_agreement(site: Site, agree: Callable[[str], bool], problems: Problem
     if (is_own and not entries) or agreement in remembered:
         return
     lines = [f"  {key}: {texts}" for key, texts in entries.items()]
-    owner = "starts programs, opens folders or asks servers" if is_own else "is another user's"
+    owner = "has entries that a stranger could misuse" if is_own else "is another user's"
     question = "\n".join([f"the site file {name} {owner}{':' if lines else ''}", *lines])
     if agree(question):
         with suppress(OSError):  # a home that cannot be written: the question comes again
