@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from stepgrid.host.files import sha256
 from stepgrid.model.plan import Json, PlannedBuild
-from stepgrid.store.paths import BUILD_FILE, CATALOGUE_FILE
+from stepgrid.store.paths import BUILD_FILE, BUILD_LOG, CATALOGUE_FILE
 
 if TYPE_CHECKING:  # a stage reads a record, and writes none
     from stepgrid.build.recipe import BuiltPrograms, Material
     from stepgrid.plugins.engine import Identity, OptionInfo
+
+_RECORDS = (BUILD_FILE, CATALOGUE_FILE, BUILD_LOG)  # of how it was made
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,8 @@ def write(folder: Path, build: PlannedBuild, finished: FinishedBuild) -> None:
     catalogue = finished.checked.catalogue
     if catalogue is not None:
         _dump(folder / CATALOGUE_FILE, {option.name: _catalogue_entry(option) for option in catalogue.values()})
-    _dump(folder / BUILD_FILE, record(build, finished))  # last: it says that the rest is there
+    made = {**record(build, finished), "checksum": content_checksum(folder, finished.output.programs)}
+    _dump(folder / BUILD_FILE, made)  # last: it says that the rest is there
 
 
 def record(build: PlannedBuild, finished: FinishedBuild) -> dict[str, Any]:
@@ -66,6 +70,14 @@ def record(build: PlannedBuild, finished: FinishedBuild) -> dict[str, Any]:
         "waited": round(finished.waited, 3),
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def content_checksum(folder: Path, prefixes: Mapping[str, Sequence[str]]) -> str:
+    """Sum up the contents of all files of a build, whatever their names: two of one sum are the same."""
+    words = (Path(word) for argv in prefixes.values() for word in absolute(folder, argv))
+    kept = {path for path in folder.rglob("*") if path.parent != folder or path.name not in _RECORDS}
+    files = {path.resolve() for path in {*kept, *words} if path.is_file()}
+    return hashlib.sha256(" ".join(sorted(map(sha256, files))).encode()).hexdigest() if files else ""
 
 
 def programs(folder: Path) -> dict[str, tuple[str, ...]]:

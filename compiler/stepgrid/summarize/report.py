@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -27,7 +27,8 @@ from stepgrid.summarize.comparisons.ladders import Ladder, date_ladder, version_
 from stepgrid.summarize.comparisons.noise_floor import noise_floors
 from stepgrid.summarize.data.points import Point, Search, find_searches, points, searched_axes
 from stepgrid.summarize.data.tables_reader import Run, Tables
-from stepgrid.summarize.notes import Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
+from stepgrid.summarize.implausible import identical_builds, implausible_runs
+from stepgrid.summarize.notes import Doubt, Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
 from stepgrid.summarize.report_tables import TableInputs
 from stepgrid.summarize.setup import (
     Links,
@@ -167,13 +168,22 @@ def make_report(
         ),
         Notes(
             coverage(tables.runs),  # with what searches tried
-            tuple(doubts(header, setup, measured, sections, comparisons)),
+            (
+                *doubts(header, setup, measured, sections, comparisons),
+                *_doubts_of_figures(header, setup, measured, links),
+            ),
             tuple(quiet_times(runs)),
             operations=operation_coverage(planned_steps(header.cells, axes, links)),
         ),
         ReportTables(tuple(prepared), tuple(long), bool(header.report.tables)),
         measured,
     )
+
+
+def _doubts_of_figures(header: Header, setup: Setup, tables: Tables, links: Links) -> Iterator[Doubt]:
+    steps = planned_steps(header.cells, setup.axes, links)
+    yield from (Doubt(*texts) for texts in identical_builds(setup.builds, header.cells, links))
+    yield from (Doubt(*texts) for texts in implausible_runs(tables, steps))
 
 
 def _supporting_comparisons(

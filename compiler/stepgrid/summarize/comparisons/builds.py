@@ -66,6 +66,7 @@ class Build:
     client: bool = False  # of steps; no cell's engine
     patches: Sequence[str] = ()
     sanitizers: str = "none"
+    checksum: str = ""  # of all its files; older records have none
 
     @property
     def title(self) -> str:
@@ -131,6 +132,7 @@ def _build(node: str, record: Mapping[str, str], names: Sequence[str], is_client
         is_client,
         [PurePosixPath(patch["path"]).name for patch in recipe.get("patches", ())],
         ", ".join(sorted(sanitizers)) or "none",
+        record.get("checksum", ""),
     )
 
 

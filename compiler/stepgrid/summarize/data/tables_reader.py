@@ -293,6 +293,12 @@ class StepDetails:
         return "coalesce(greatest(0, s.step_seconds - s.uptime_seconds), 0)" if is_timed else "0"
 
     @cached_property
+    def wall_seconds(self) -> Mapping[Place, float]:
+        """Seconds that the process of each step ran."""
+        rows = self._read("SELECT stage, position, step_seconds FROM {steps} WHERE step_seconds IS NOT NULL")
+        return {(stage, position): seconds for stage, position, seconds in rows}
+
+    @cached_property
     def levels(self) -> Mapping[Place, Sequence[Row]]:
         """Rows of the compaction tables, of the tree of the data."""
         return self._read_rows("SELECT * FROM {levels} WHERE " + _DATA_LEVELS)

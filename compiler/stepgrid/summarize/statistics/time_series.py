@@ -22,6 +22,9 @@ from stepgrid.summarize.statistics.confidence_intervals import Array, Interval, 
 FEWEST_BATCHES, MOST_BATCHES = 5, 10
 FEWEST_IN_BATCH = 4
 FEWEST_SECONDS = 5  # below it a series says nothing about steadiness
+FEWEST_OF_LEVELS, LEAST_SHARE = 30, 0.2  # seconds of a series with two levels, and the share of the rarer one
+LEVELS_APART, SPREADS_APART = 1.3, 6.0  # the upper over the lower; their distance over their own deviation
+FEWEST_LOADS, GAPS_APART = 4, 8.0  # two of each level; the gap over the wider of the two ranges
 PASSES = 4  # over rows and loads of an incomplete grid
 
 
@@ -90,6 +93,44 @@ def series_interval(arm: Relative | None, base: Relative | None, alpha: float = 
     centre = math.log(arm.mean) - math.log(base.mean)
     half = -special("stdtrit", min(arm.freedom, base.freedom), alpha / 2) * error
     return Interval(exp(centre), exp(centre - half), exp(centre + half), 1)
+
+
+class TwoLevels(NamedTuple):
+    lower: float
+    upper: float
+    share: float  # of the lower one
+
+
+def two_levels(seconds: Sequence[float] | Array) -> TwoLevels | None:
+    """Split a series where its two parts differ most; None where they are one cloud, or hardly apart.
+
+    In 1,000 series of 60 s of noise, normal or skewed, of 5 to 40 %, none has two levels (tests/summarize/statistics).
+    """
+    values = np.sort(np.asarray(seconds, dtype=float))
+    count, fewest = len(values), math.ceil(LEAST_SHARE * len(values))
+    if count < FEWEST_OF_LEVELS or values[-fewest] < LEVELS_APART * values[fewest - 1]:
+        return None
+    cuts, sums = np.arange(fewest, count - fewest + 1), np.cumsum(values)
+    differences = (sums[-1] - sums[cuts - 1]) / (count - cuts) - sums[cuts - 1] / cuts
+    cut = int(cuts[int(np.argmax(cuts * (count - cuts) * differences**2))])
+    lower, upper = float(np.median(values[:cut])), float(np.median(values[cut:]))
+    spread = math.sqrt((float(values[:cut].var()) + float(values[cut:].var())) / 2)
+    if lower <= 0 or upper < LEVELS_APART * lower or upper - lower < SPREADS_APART * spread:
+        return None
+    return TwoLevels(lower, upper, cut / count)
+
+
+def two_levels_of_loads(means: Sequence[float]) -> TwoLevels | None:
+    """Split few loads where a gap is far wider than what lies on both sides of it: two loads or more each."""
+    values = sorted(means)
+    if len(values) < FEWEST_LOADS:
+        return None
+    cut = max(range(2, len(values) - 1), key=lambda at: values[at] - values[at - 1])
+    lower, upper = values[:cut], values[cut:]
+    width = max(lower[-1] - lower[0], upper[-1] - upper[0])
+    if lower[0] <= 0 or upper[0] < LEVELS_APART * lower[-1] or upper[0] - lower[-1] < GAPS_APART * width:
+        return None
+    return TwoLevels(float(np.median(lower)), float(np.median(upper)), cut / len(values))
 
 
 def changes(grid: Array, effect: float, alpha: float) -> list[Change]:

@@ -1,0 +1,255 @@
+"""Doubts that the figures of a step raise by themselves, whatever its spec expects of them.
+
+Each rule is a row of a table. None of them voids a figure: a reader is told which two figures contradict each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from stepgrid.model import units
+from stepgrid.model.metrics import QPS
+from stepgrid.model.plan import BUILD, PlannedCell, PlannedStep
+from stepgrid.model.status import Status
+from stepgrid.model.table import group
+from stepgrid.model.units import counted, figure, percent, rate, seconds
+from stepgrid.plugins.driver import Counting
+from stepgrid.plugins.registry import driver
+from stepgrid.summarize.comparisons.builds import Build
+from stepgrid.summarize.data.tables_reader import Run, Tables
+from stepgrid.summarize.setup import Links
+from stepgrid.summarize.statistics.time_series import TwoLevels, two_levels, two_levels_of_loads
+
+OPERATIONS, SECONDS = "operations", "seconds"
+EARLY = 0.5  # of its duration: a step that ended before
+IDLE_WRITER = 0.5  # of `write_rate`
+MANY_ERRORS = 0.1  # of the operations
+CONTRADICTION = 1.25  # times the rate that operations and seconds come to
+LONGER = 1.1  # times the wall time of the process
+LEAST_CPU_US = 0.001  # of an operation: some four instructions
+NO_ROWS, NO_LOG = 0.01, 1.0  # rows read and bytes of log per operation
+CONSTANT_LOADS, CONSTANT_DIGITS = 3, 6  # a figure with so many digits is never the same in so many loads
+KEY, VALUE = 16, 100  # bytes: db_bench's own
+
+_ERRORS = re.compile(r"(^|_)(errors?|failed|failures?)(_|$)")
+_PERCENTILES = (
+    ("p50_us", "p95_us"),
+    ("p50_us", "p99_us"),
+    ("p95_us", "p99_us"),
+    ("p99_us", "max_us"),
+    ("avg_us", "max_us"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StepFacts:
+    """Planned settings of a step's name: of several cells the values that ask least."""
+
+    duration: float | None = None  # where nothing else ends it
+    writes_per_s: float | None = None  # of the background writer
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    run: Run
+    step: StepFacts
+    wall: float | None  # seconds of its process
+
+    def __getitem__(self, metric: str) -> float | None:
+        return self.run.metrics.get(metric)
+
+    @property
+    def operations(self) -> float | None:
+        return self[OPERATIONS] or self["transactions"]
+
+
+def implausible_runs(tables: Tables, steps: Iterable[PlannedStep]) -> Iterator[tuple[str, str]]:
+    """Yield in some words and in a sentence what contradicts itself, once for each rule, step and build."""
+    walls = tables.details.wall_seconds
+    planned = {name: _facts(members) for name, members in group((step.name, step) for step in steps).items()}
+    measured = [
+        Measured(run, planned.get(run.step, StepFacts()), walls.get(run.place))
+        for run in tables.runs
+        if run.measured and run.status == Status.DONE and run.same_as is None and run.metrics
+    ]
+    for (step, build), members in group(((each.run.step, each.run.build), each) for each in measured).items():
+        for brief, rule in _RULES:
+            texts = [text for each in members if (text := rule(each))]
+            if texts:
+                extent = f"; in {len(texts)} of {counted(len(members), 'run')}" if len(members) > 1 else ""
+                yield f"{step}: {brief}", f"{step} of {build}: {texts[0]}{extent}"
+    yield from _constants(measured)
+    yield from _levels(measured, tables)
+
+
+def _facts(steps: Sequence[PlannedStep]) -> StepFacts:
+    durations, writes = list[float | None](), list[float | None]()
+    for step in steps:
+        kind, settings = driver(step.kind), step.settings
+        is_counted = bool(settings) and isinstance(kind, Counting) and kind.counted_work(settings) is not None
+        durations.append(None if is_counted else _number(settings.get("duration")))
+        limit, sizes = _number(settings.get("write_rate")), (_option(step, "key_size"), _option(step, "value_size"))
+        writes.append(limit / ((sizes[0] or KEY) + (sizes[1] or VALUE)) if limit else None)
+    return StepFacts(_least(durations), _least(writes))
+
+
+def _option(step: PlannedStep, name: str) -> float | None:
+    return _number(step.options[name].value) if name in step.options else None
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _least(values: Sequence[float | None]) -> float | None:
+    """Return the least of all values; None where one of them is unknown."""
+    numbers = [float(value) for value in values if value is not None]
+    return min(numbers) if numbers and len(numbers) == len(values) else None
+
+
+# Rules: the text of a run, which is empty where there is nothing to doubt
+
+
+def _ended_early(run: Measured) -> str:
+    wanted, lasted = run.step.duration, run[SECONDS] or run.wall
+    if wanted is None or lasted is None or lasted >= EARLY * wanted:
+        return ""
+    return f"it ran for {seconds(lasted)} of the {seconds(wanted)} that the spec asks for"
+
+
+def _idle_writer(run: Measured) -> str:
+    wanted, reached = run.step.writes_per_s, run["writer_qps"]
+    if wanted is None or reached is None or reached >= IDLE_WRITER * wanted:
+        return ""
+    share = percent(reached / wanted) if reached >= 0.1 * wanted else f"{100 * reached / wanted:.2g} %"
+    return f"its writer reached {share} of its `write_rate` ({rate(reached)} of {rate(wanted)} writes/s)"
+
+
+def _errors(run: Measured) -> str:
+    for name, count in run.run.metrics.items():
+        if _ERRORS.search(name) and not name.endswith(("_pct", "_us", "_per_op", "_per_s")):
+            total = run.operations
+            if total and count >= MANY_ERRORS * total:
+                return f"{name} is {count:,.0f}, of {total:,.0f} operations"
+    return ""
+
+
+def _contradiction(run: Measured) -> str:
+    said, operations, lasted = run[QPS], run[OPERATIONS], run[SECONDS]
+    if not said or not operations or not lasted:
+        return ""
+    counted_rate = operations / lasted
+    if max(said / counted_rate, counted_rate / said) <= CONTRADICTION:
+        return ""
+    work = f"{operations:,.0f} operations in {seconds(lasted)}"
+    return f"qps is {rate(said)}, but {work} are {rate(counted_rate)} per second"
+
+
+def _longer_than_its_process(run: Measured) -> str:
+    said, wall = run[SECONDS], run.wall
+    if said is None or not wall or said <= LONGER * wall + 1:
+        return ""
+    return f"it says that it measured for {seconds(said)}, but its process ran for {seconds(wall)}"
+
+
+def _no_cpu(run: Measured) -> str:
+    cpu, lasted = run["cpu_seconds"], run[SECONDS] or run.wall
+    total = run.operations or (run[QPS] or 0.0) * (lasted or 0.0)
+    if cpu is None or not total or cpu * 1e6 >= LEAST_CPU_US * total:
+        return ""
+    return f"{total:,.0f} operations took {cpu:.2g} s of CPU, less than {LEAST_CPU_US * 1000:.0f} ns each"
+
+
+def _no_rows(run: Measured) -> str:
+    rows, log, total = run["rows_read_per_op"], run["log_bytes_per_op"], run.operations
+    if rows is None or not total or rows >= NO_ROWS or (log or 0.0) >= NO_LOG:
+        return ""
+    return f"{total:,.0f} operations read {counted(round(rows * total), 'row')} and wrote nothing: they found nothing"
+
+
+def _disorder(run: Measured) -> str:
+    for low, high in _PERCENTILES:
+        below, above = run[low], run[high]
+        if below is not None and above is not None and below > above:
+            return f"{low} is {figure(below)}, above {high}, which is {figure(above)}"
+    return ""
+
+
+_RULES: tuple[tuple[str, Callable[[Measured], str]], ...] = (
+    ("ended early", _ended_early),
+    ("writer below its rate", _idle_writer),
+    ("many errors", _errors),
+    ("found nothing", _no_rows),
+    ("qps contradicts its operations", _contradiction),
+    ("longer than its process", _longer_than_its_process),
+    ("no CPU", _no_cpu),
+    ("latencies out of order", _disorder),
+)
+
+
+def _constants(measured: Sequence[Measured]) -> Iterator[tuple[str, str]]:
+    """Tell rates that are the same to the last digit in each load: of a clock they differ."""
+    by_point = group(((each.run.step, each.run.cell), each.run) for each in measured if QPS in each.run.metrics)
+    texts_by_step: dict[str, list[str]] = {}
+    for (step, _), runs in by_point.items():
+        values = {run.metrics[QPS] for run in runs}
+        digits = f"{min(values):.10g}".replace(".", "").strip("0")
+        if len({run.load for run in runs}) >= CONSTANT_LOADS and len(values) == 1 and len(digits) >= CONSTANT_DIGITS:
+            texts_by_step.setdefault(step, []).append(f"{min(values):,.10g} of {runs[0].build}")
+    for step, texts in texts_by_step.items():
+        text = f"{step}: qps is the same to the last digit in all loads: {', '.join(units.first(texts, 3))}"
+        yield f"{step}: qps never differs", text
+
+
+def _levels(measured: Sequence[Measured], tables: Tables) -> Iterator[tuple[str, str]]:
+    """Tell steps whose seconds or loads stand on two levels, as a placement of threads that changes makes them."""
+    remedy = "a mean of both is the speed of neither; `launch: {cpus: …}` places client and server"
+    for (step, _), runs in group(((each.run.step, each.run.cell), each.run) for each in measured).items():
+        name = f"{step} of {runs[0].build}"
+        found = [two_levels([qps for _, qps in tables.series[run.place]]) for run in runs if run.place in tables.series]
+        if levels := [pair for pair in found if pair]:
+            text = f"{name}: its seconds stand on two levels, {_pair(levels[0])}"
+            extent = f"in {len(levels)} of {counted(len(found), 'run')}"
+            yield f"{step}: two levels of seconds", f"{text}, {extent}: {remedy}"
+        loads = group((run.load, run.metrics[QPS]) for run in runs if QPS in run.metrics).values()
+        if pair := two_levels_of_loads([fmean(load) for load in loads]):
+            yield f"{step}: two levels of loads", f"{name}: its loads stand on two levels, {_pair(pair)}: {remedy}"
+
+
+def _pair(levels: TwoLevels) -> str:
+    shares = f"{percent(levels.share)} and {percent(1 - levels.share)}"
+    return f"{rate(levels.lower)} and {rate(levels.upper)} QPS ({shares} of them)"
+
+
+# Builds
+
+
+def identical_builds(
+    builds: Mapping[str, Build], cells: Sequence[PlannedCell], links: Links
+) -> Iterator[tuple[str, str]]:
+    """Tell builds whose programs are the same bytes, and whose steps have the same settings."""
+    engines = [build for build in builds.values() if not build.client and build.checksum]
+    for twins in group((build.checksum, build) for build in engines).values():
+        names = [build.name for build in twins]
+        if len(twins) > 1 and _have_equal_settings([build.id for build in twins], cells, links):
+            text = f"{' and '.join(names)} are the same: their programs are byte-identical, and their settings equal"
+            yield f"{len(names)} builds are the same", f"{text}; a difference between them is noise"
+
+
+def _have_equal_settings(names: Sequence[str], cells: Sequence[PlannedCell], links: Links) -> bool:
+    by_labels: dict[tuple[tuple[str, str], ...], list[object]] = {}
+    for cell in cells:
+        if cell.build in names:
+            labels = tuple((axis, label) for axis, label in cell.labels.items() if axis != BUILD)
+            steps = [step for link in links(cell.repeats[0].stages) for step in link.stage.steps]
+            by_labels.setdefault(labels, []).append([_settings(step) for step in steps])
+    return bool(by_labels) and all(each == of_cells[0] for of_cells in by_labels.values() for each in of_cells)
+
+
+def _settings(step: PlannedStep) -> tuple[Any, ...]:
+    settings = {name: value for name, value in step.settings.items() if name != "argv"}  # names the program
+    return step.name, step.kind, settings, {name: option.value for name, option in step.options.items()}
