@@ -81,9 +81,9 @@ PROBABLE = [
     "   = did you mean `compression_type`?",
     "a.yaml:10:35: warning[unknown-option]: no known release of rocksdb has an option `cache_sizes`",
     "   = did you mean `cache_size`?",
-    "a.yaml:10:51: warning[wrong-option]: `block_size` takes a number (int32), not `64KB`",
+    "a.yaml:10:51: error[wrong-option]: `block_size` takes a number (int32), not `64KB`",
     "   = did you mean `64KiB`? sizes are written in KiB, MiB or GiB",
-    "a.yaml:10:69: warning[wrong-option]: `write_buffer_size` takes a number (int64), not `256MB`",
+    "a.yaml:10:69: error[wrong-option]: `write_buffer_size` takes a number (int64), not `256MB`",
     "   = did you mean `256MiB`? sizes are written in KiB, MiB or GiB",
     "a.yaml:10:95: warning[unknown-option]: no known release of rocksdb has an option `of_a_patch`",
     "   = `stepgrid builds a.yaml --make` asks the build itself",
@@ -91,17 +91,33 @@ PROBABLE = [
 SLIPS = "compresion_type: zstd, cache_sizes: 1, block_size: 64KB, write_buffer_size: 256MB, of_a_patch: 1"
 
 
-def test_before_the_builds_are_made_slips_are_warnings(folder: Path, capsys: Capture) -> None:
+def test_before_the_builds_are_made_names_are_warned_of_and_values_refused(folder: Path, capsys: Capture) -> None:
     asks(folder, SLIPS)
-    assert main(["check", "a.yaml"]) == 0
+    assert main(["check", "a.yaml"]) == 1
     captured = capsys.readouterr()
     assert [
         line for line in captured.err.splitlines() if "option]" in line or "did you" in line or "asks" in line
     ] == PROBABLE
+    asks(folder, "compresion_type: zstd, of_a_patch: 1")
+    assert main(["check", "a.yaml"]) == 0
+    captured = capsys.readouterr()
     assert captured.out.splitlines()[1:] == [
         "options of 2 builds are unchecked until they are made: `stepgrid builds a.yaml --make`; "
         "this fetches debian rocksdb-tools"
     ]
+
+
+def test_an_option_of_another_engine_is_refused_and_its_engine_named(folder: Path, capsys: Capture) -> None:
+    asks(folder, "shared_buffers: 64MB, innodb_flush_method: fsync")
+    refused = [
+        "a.yaml:10:12: error[unknown-option]: rocksdb-7.8.3 and rocksdb-9.10.0 have no option `shared_buffers`",
+        "   = it is an option of postgres",
+        "a.yaml:10:34: error[unknown-option]: rocksdb-7.8.3 and rocksdb-9.10.0 have no option `innodb_flush_method`",
+        "   = it is an option of mariadb and mysql",
+    ]
+    assert complaints(capsys) == refused
+    made(TWO)
+    assert complaints(capsys) == refused
 
 
 @pytest.mark.parametrize(

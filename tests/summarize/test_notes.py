@@ -33,6 +33,7 @@ def told(sections: Iterable[Section] = (), comparisons: Sequence[Comparison] = (
         hardware=known.get("hardware", {}),
         loads=(5, 5),
         spec="a.yaml",
+        request=None,
         metric=ComparedMetric(),
     )
     tables = replace(made.tables(known.get("runs", ())), facts=known.get("facts", {}))

@@ -44,8 +44,8 @@ def write(folder: Path, build: PlannedBuild, finished: FinishedBuild) -> None:
     catalogue = finished.checked.catalogue
     if catalogue is not None:
         _dump(folder / CATALOGUE_FILE, {option.name: _catalogue_entry(option) for option in catalogue.values()})
-    made = {**record(build, finished), "checksum": content_checksum(folder, finished.output.programs)}
-    _dump(folder / BUILD_FILE, made)  # last: it says that the rest is there
+    content = {**record(build, finished), "checksum": content_checksum(folder, finished.output.programs)}
+    _dump(folder / BUILD_FILE, content)  # last: it says that the rest is there
 
 
 def record(build: PlannedBuild, finished: FinishedBuild) -> dict[str, Any]:
@@ -75,8 +75,8 @@ def record(build: PlannedBuild, finished: FinishedBuild) -> dict[str, Any]:
 def content_checksum(folder: Path, prefixes: Mapping[str, Sequence[str]]) -> str:
     """Sum up the contents of all files of a build, whatever their names: two of one sum are the same."""
     words = (Path(word) for argv in prefixes.values() for word in absolute(folder, argv))
-    kept = {path for path in folder.rglob("*") if path.parent != folder or path.name not in _RECORDS}
-    files = {path.resolve() for path in {*kept, *words} if path.is_file()}
+    contents = {path for path in folder.rglob("*") if path.parent != folder or path.name not in _RECORDS}
+    files = {path.resolve() for path in {*contents, *words} if path.is_file()}
     return hashlib.sha256(" ".join(sorted(map(sha256, files))).encode()).hexdigest() if files else ""
 
 

@@ -89,7 +89,10 @@ def _tables(args: argparse.Namespace) -> Path:
         if not tables:
             sentence = f"nothing was collected yet under {store.root}: `stepgrid run SPEC` does it"
             raise CommandError(sentence, PROBLEMS)
-        return max(tables, key=lambda path: path.stat().st_mtime).parent
+        newest = max(tables, key=lambda path: path.stat().st_mtime).parent
+        if len(tables) > 1:
+            print(f"{_plan_text(store, newest)}, collected last; `--spec` or `--plan` names another", file=sys.stderr)
+        return newest
     from stepgrid.summarize.report_files import current_tables
 
     plan = quiet_plan(args)
@@ -97,6 +100,15 @@ def _tables(args: argparse.Namespace) -> Path:
         command = shlex.join(["stepgrid", "run", *spec_request(args).words(args.site)])
         raise CommandError(f"{args.spec} has no results yet: `{command}` measures", PROBLEMS)
     return current_tables(store, plan)
+
+
+def _plan_text(store: Store, tables: Path) -> str:
+    """Name a plan and its spec: a bisect has plans of its own."""
+    digest = tables.parent.name
+    try:
+        return f"plan {digest} of {plan_file.read_header(store.plan(digest)).spec}"
+    except (OSError, ValueError):
+        return f"plan {digest}"
 
 
 def _tables_of_plan(store: Store, prefix: str) -> Path:

@@ -40,7 +40,7 @@ Event = tuple[float, float, str, str, str]  # second, seconds, kind, name, sourc
 STATISTICS = "statistics"  # folder of a step
 # metric -> what the servers call it; what one does not have is not in its sum
 PER_OPERATION: Mapping[str, tuple[str, ...]] = {
-    "rows_read_per_op": ("Handler_read_*", "pg_stat_database.tup_returned"),
+    "rows_read_per_op": ("Handler_read_*", "pg_stat_user_tables.seq_tup_read", "pg_stat_user_indexes.idx_tup_read"),
     "cache_misses_per_op": ("Innodb_buffer_pool_reads", "[Rr]ocksdb_block_cache_miss", "pg_stat_database.blks_read"),
     "log_bytes_per_op": ("Innodb_os_log_written", "[Rr]ocksdb_wal_bytes", "pg_stat_wal.wal_bytes"),
 }

@@ -140,7 +140,8 @@ THROUGHPUT = (
 
 ANSWERS = (
     Metric("inserts_per_s", "rows/s", "higher",
-           "Rows that all clients of a step inserted per second of wall time, also beside queries that are measured.",
+           "Rows that all clients of a step inserted per second of wall time, also beside queries that are measured. "
+           "Of a step that makes indexes, as l.x does, all rows of the tables per second of inserting and indexing.",
            STEP),
     Metric("target_met", "1", "higher",
            "1: the clients sustained the rate that they were asked for (as inserts_per_s of target_inserts_per_s): at "
@@ -374,7 +375,8 @@ PER_OPERATION = (
     Metric("write_kb_per_put", "KiB/operation", "lower", "What the device wrote / puts.", MEASURED),
     Metric("rows_read_per_op", "rows/operation", "lower",
            "Rows that the server read from its tables / operations: Handler_read_* of mysqld and mariadbd, "
-           "tup_returned of PostgreSQL.", STEP),
+           "seq_tup_read and idx_tup_read of PostgreSQL's user tables. Our own readings scan the catalog, which "
+           "is not counted.", STEP),
     Metric("cache_misses_per_op", "blocks/operation", "lower",
            "Pages or blocks that the server did not find in its own cache / operations: Innodb_buffer_pool_reads, "
            "Rocksdb_block_cache_miss, blks_read.", STEP),
@@ -431,11 +433,11 @@ _RATIO = "mean of the seconds' own ratios, as iostat's average has it; a second 
 
 DEVICE = (
     Metric("device_reads_per_s", "requests/s", None, "Reads that the database's device completed (r/s).", MEASURED),
-    Metric("device_read_mb_per_s", "MiB/s", None, "What the device read (rMB/s).", MEASURED),
+    Metric("device_read_mb_per_s", "MiB/s", None, "What the device read, in MiB as iostat's rMB/s is.", MEASURED),
     Metric("device_read_await_ms", "ms", "lower", f"Time of a read, queueing included (r_await); {_RATIO}.", MEASURED),
     Metric("device_read_request_kb", "KiB", None, f"Size of a read (rareq-sz); {_RATIO}.", MEASURED),
     Metric("device_writes_per_s", "requests/s", None, "Writes that the database's device completed (w/s).", MEASURED),
-    Metric("device_write_mb_per_s", "MiB/s", None, "What the device wrote (wMB/s).", MEASURED),
+    Metric("device_write_mb_per_s", "MiB/s", None, "What the device wrote, in MiB as iostat's wMB/s is.", MEASURED),
     Metric("device_write_await_ms", "ms", "lower",
            f"Time of a write, queueing included (w_await); {_RATIO}.", MEASURED),
     Metric("device_write_request_kb", "KiB", None, f"Size of a write (wareq-sz); {_RATIO}.", MEASURED),

@@ -6,11 +6,12 @@ import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from stepgrid.language.problems import Location, Problem, Problems, nearest, nearest_name
 from stepgrid.language.sources import source_parts
-from stepgrid.model.plan import SERVICE, Option, Options, Plan, PlannedBuild
+from stepgrid.model.plan import REFUSE, SERVICE, Option, Options, Plan, PlannedBuild
 from stepgrid.plugins.driver import named_programs
 from stepgrid.plugins.engine import Choices, KnownOptions, Spelling, option_fault, release_numbers
 from stepgrid.plugins.registry import engine
@@ -40,11 +41,13 @@ def option_problems(
     catalogues: Catalogues,
     measured: Callable[[], Collection[str]],
     releases: Mapping[str, ReleaseOptions] | None = None,
+    all_known: Callable[[], Mapping[str, Collection[str]]] = dict,
 ) -> list[Problem]:
     """Check the options of stages whose binary has not taken them yet. `measured` lists stages whose binary has.
 
-    `releases` (engine -> options) warn where a build has no catalogue."""
-    faults = list(_OptionCheck(plan, catalogues, releases or {}).faults())
+    `releases` (engine -> options) are compared where a build has no catalogue: of a release that they know a wrong
+    value and an option of another engine are errors, all else is a warning. `all_known`: options by engine."""
+    faults = list(_OptionCheck(plan, catalogues, releases or {}, all_known).faults())
     measured_stages = set(measured()) if faults else set()
     certain = {(fault.code, fault.option.where) for fault in faults if fault.certain}
     groups: dict[tuple[str, str], list[Fault]] = {}
@@ -74,8 +77,14 @@ class Fault:
 
 
 class _OptionCheck:
-    def __init__(self, plan: Plan, catalogues: Catalogues, releases: Mapping[str, ReleaseOptions]) -> None:
-        self._plan, self._catalogues, self._releases = plan, catalogues, releases
+    def __init__(
+        self,
+        plan: Plan,
+        catalogues: Catalogues,
+        releases: Mapping[str, ReleaseOptions],
+        all_known: Callable[[], Mapping[str, Collection[str]]],
+    ) -> None:
+        self._plan, self._catalogues, self._releases, self._all_known = plan, catalogues, releases, cache(all_known)
         self._builds = {build.id: build for build in plan.builds}
 
     def faults(self) -> Iterator[Fault]:
@@ -111,10 +120,17 @@ class _OptionCheck:
         """Compare with the releases: a fork or a patch may add options, but hardly one that is nearly theirs."""
         catalogue, newest = self._releases.get(build.engine, ReleaseOptions({}))
         for name, option in part.items() if catalogue else ():
-            info = describe_option(build.engine, name, catalogue)
-            if info is None and option.unsupported != "drop":
+            info, is_release = describe_option(build.engine, name, catalogue), _is_known_release(build, newest)
+            if (
+                info is None
+                and option.unsupported == REFUSE
+                and is_release
+                and (hint := self._other_engine(build, name))
+            ):
+                yield Fault("unknown-option", name, option, f"no option `{name}`", hint, build)
+            elif info is None and option.unsupported != "drop":
                 close = get_close_matches(name, catalogue, 1, ALIKE)
-                if close or _is_known_release(build, newest):
+                if close or is_release:
                     message = f"no known release of {build.engine} has an option `{name}`"
                     similar = close[0] if close else nearest_name(name, catalogue)
                     command = shlex.join(["stepgrid", "builds", self._plan.spec, "--make"])
@@ -122,7 +138,7 @@ class _OptionCheck:
                     yield Fault("unknown-option", name, option, message, hint, build, certain=False)
                 info = describe_option(build.engine, close[0], catalogue) if close else None
             if info:
-                yield from _value_faults(name, option, info, build, certain=False)
+                yield from _value_faults(name, option, info, build, certain=is_release and name in catalogue)
 
     def _hint(self, build: PlannedBuild, name: str) -> str:
         builds = [peer for peer in self._builds.values() if name in (self._catalogues.get(peer.id) or ())]
@@ -134,7 +150,12 @@ class _OptionCheck:
             kind = next(iter(by_engine))
             return f"it is an option of {kind}: write `{{engine: {kind}, options: {{{name}: …}}}}`"
         near = get_close_matches(name, sorted(self._catalogues[build.id] or ()), 1)
-        return f"did you mean `{near[0]}`?" if near else ""
+        return self._other_engine(build, name) or (f"did you mean `{near[0]}`?" if near else "")
+
+    def _other_engine(self, build: PlannedBuild, name: str) -> str:
+        """Say whose option it is, where other engines alone have it."""
+        owners = [kind for kind, names in self._all_known().items() if kind != build.engine and name in names]
+        return f"it is an option of {' and '.join(owners)}" if owners else ""
 
 
 def _is_known_release(build: PlannedBuild, newest: str) -> bool:

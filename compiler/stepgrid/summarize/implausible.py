@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 from stepgrid.model import units
 from stepgrid.model.metrics import QPS
@@ -21,6 +20,7 @@ from stepgrid.plugins.driver import Counting
 from stepgrid.plugins.registry import driver
 from stepgrid.summarize.comparisons.builds import Build
 from stepgrid.summarize.data.tables_reader import Run, Tables
+from stepgrid.summarize.notes import MOST_NAMED, Doubt
 from stepgrid.summarize.setup import Links
 from stepgrid.summarize.statistics.time_series import TwoLevels, two_levels, two_levels_of_loads
 
@@ -36,6 +36,7 @@ CONSTANT_LOADS, CONSTANT_DIGITS = 3, 6  # a figure with so many digits is never 
 KEY, VALUE = 16, 100  # bytes: db_bench's own
 
 _ERRORS = re.compile(r"(^|_)(errors?|failed|failures?)(_|$)")
+_PROGRAM = re.compile(r"\{program:[^{}]+\}")
 _PERCENTILES = (
     ("p50_us", "p95_us"),
     ("p50_us", "p99_us"),
@@ -67,8 +68,8 @@ class Measured:
         return self[OPERATIONS] or self["transactions"]
 
 
-def implausible_runs(tables: Tables, steps: Iterable[PlannedStep]) -> Iterator[tuple[str, str]]:
-    """Yield in some words and in a sentence what contradicts itself, once for each rule, step and build."""
+def implausible_runs(tables: Tables, steps: Iterable[PlannedStep]) -> Iterator[Doubt]:
+    """Yield a doubt of what contradicts itself, once for each rule, step and build."""
     walls = tables.details.wall_seconds
     planned = {name: _facts(members) for name, members in group((step.name, step) for step in steps).items()}
     measured = [
@@ -76,12 +77,13 @@ def implausible_runs(tables: Tables, steps: Iterable[PlannedStep]) -> Iterator[t
         for run in tables.runs
         if run.measured and run.status == Status.DONE and run.same_as is None and run.metrics
     ]
-    for (step, build), members in group(((each.run.step, each.run.build), each) for each in measured).items():
+    for step, members in group((member.run.step, member) for member in measured).items():
         for brief, rule in _RULES:
-            texts = [text for each in members if (text := rule(each))]
-            if texts:
-                extent = f"; in {len(texts)} of {counted(len(members), 'run')}" if len(members) > 1 else ""
-                yield f"{step}: {brief}", f"{step} of {build}: {texts[0]}{extent}"
+            cases = [(member.run.build, text) for member in members if (text := rule(member))]
+            if cases:
+                names = ", ".join(units.first([*dict.fromkeys(build for build, _ in cases)], MOST_NAMED))
+                extent = f"in {len(cases)} of {counted(len(members), 'run')}"
+                yield Doubt(f"{step}: {brief}", f"{step} of {names}: {cases[0][1]}; {extent}")
     yield from _constants(measured)
     yield from _levels(measured, tables)
 
@@ -139,21 +141,21 @@ def _errors(run: Measured) -> str:
 
 
 def _contradiction(run: Measured) -> str:
-    said, operations, lasted = run[QPS], run[OPERATIONS], run[SECONDS]
-    if not said or not operations or not lasted:
+    printed, operations, lasted = run[QPS], run[OPERATIONS], run[SECONDS]
+    if not printed or not operations or not lasted:
         return ""
     counted_rate = operations / lasted
-    if max(said / counted_rate, counted_rate / said) <= CONTRADICTION:
+    if max(printed / counted_rate, counted_rate / printed) <= CONTRADICTION:
         return ""
     work = f"{operations:,.0f} operations in {seconds(lasted)}"
-    return f"qps is {rate(said)}, but {work} are {rate(counted_rate)} per second"
+    return f"qps is {rate(printed)}, but {work} are {rate(counted_rate)} per second"
 
 
 def _longer_than_its_process(run: Measured) -> str:
-    said, wall = run[SECONDS], run.wall
-    if said is None or not wall or said <= LONGER * wall + 1:
+    printed, wall = run[SECONDS], run.wall
+    if printed is None or not wall or printed <= LONGER * wall + 1:
         return ""
-    return f"it says that it measured for {seconds(said)}, but its process ran for {seconds(wall)}"
+    return f"it says that it measured for {seconds(printed)}, but its process ran for {seconds(wall)}"
 
 
 def _no_cpu(run: Measured) -> str:
@@ -173,9 +175,9 @@ def _no_rows(run: Measured) -> str:
 
 def _disorder(run: Measured) -> str:
     for low, high in _PERCENTILES:
-        below, above = run[low], run[high]
-        if below is not None and above is not None and below > above:
-            return f"{low} is {figure(below)}, above {high}, which is {figure(above)}"
+        lower, upper = run[low], run[high]
+        if lower is not None and upper is not None and lower > upper:
+            return f"{low} is {figure(lower)}, above {high}, which is {figure(upper)}"
     return ""
 
 
@@ -191,9 +193,11 @@ _RULES: tuple[tuple[str, Callable[[Measured], str]], ...] = (
 )
 
 
-def _constants(measured: Sequence[Measured]) -> Iterator[tuple[str, str]]:
+def _constants(measured: Sequence[Measured]) -> Iterator[Doubt]:
     """Tell rates that are the same to the last digit in each load: of a clock they differ."""
-    by_point = group(((each.run.step, each.run.cell), each.run) for each in measured if QPS in each.run.metrics)
+    by_point = group(
+        ((member.run.step, member.run.cell), member.run) for member in measured if QPS in member.run.metrics
+    )
     texts_by_step: dict[str, list[str]] = {}
     for (step, _), runs in by_point.items():
         values = {run.metrics[QPS] for run in runs}
@@ -201,23 +205,27 @@ def _constants(measured: Sequence[Measured]) -> Iterator[tuple[str, str]]:
         if len({run.load for run in runs}) >= CONSTANT_LOADS and len(values) == 1 and len(digits) >= CONSTANT_DIGITS:
             texts_by_step.setdefault(step, []).append(f"{min(values):,.10g} of {runs[0].build}")
     for step, texts in texts_by_step.items():
-        text = f"{step}: qps is the same to the last digit in all loads: {', '.join(units.first(texts, 3))}"
-        yield f"{step}: qps never differs", text
+        text = f"{step}: qps is the same to the last digit in all loads: {', '.join(units.first(texts, MOST_NAMED))}"
+        yield Doubt(f"{step}: qps never differs", text)
 
 
-def _levels(measured: Sequence[Measured], tables: Tables) -> Iterator[tuple[str, str]]:
+def _levels(measured: Sequence[Measured], tables: Tables) -> Iterator[Doubt]:
     """Tell steps whose seconds or loads stand on two levels, as a placement of threads that changes makes them."""
     remedy = "a mean of both is the speed of neither; `launch: {cpus: …}` places client and server"
-    for (step, _), runs in group(((each.run.step, each.run.cell), each.run) for each in measured).items():
+    for (step, _), runs in group(((member.run.step, member.run.cell), member.run) for member in measured).items():
         name = f"{step} of {runs[0].build}"
-        found = [two_levels([qps for _, qps in tables.series[run.place]]) for run in runs if run.place in tables.series]
-        if levels := [pair for pair in found if pair]:
+        levels_by_run = [
+            two_levels([qps for _, qps in tables.series[run.place]]) for run in runs if run.place in tables.series
+        ]
+        if levels := [pair for pair in levels_by_run if pair]:
             text = f"{name}: its seconds stand on two levels, {_pair(levels[0])}"
-            extent = f"in {len(levels)} of {counted(len(found), 'run')}"
-            yield f"{step}: two levels of seconds", f"{text}, {extent}: {remedy}"
+            extent = f"in {len(levels)} of {counted(len(levels_by_run), 'run')}"
+            yield Doubt(f"{step}: two levels of seconds", f"{text}, {extent}: {remedy}")
         loads = group((run.load, run.metrics[QPS]) for run in runs if QPS in run.metrics).values()
         if pair := two_levels_of_loads([fmean(load) for load in loads]):
-            yield f"{step}: two levels of loads", f"{name}: its loads stand on two levels, {_pair(pair)}: {remedy}"
+            yield Doubt(
+                f"{step}: two levels of loads", f"{name}: its loads stand on two levels, {_pair(pair)}: {remedy}"
+            )
 
 
 def _pair(levels: TwoLevels) -> str:
@@ -228,28 +236,24 @@ def _pair(levels: TwoLevels) -> str:
 # Builds
 
 
-def identical_builds(
-    builds: Mapping[str, Build], cells: Sequence[PlannedCell], links: Links
-) -> Iterator[tuple[str, str]]:
+def identical_builds(builds: Mapping[str, Build], cells: Sequence[PlannedCell], links: Links) -> Iterator[Doubt]:
     """Tell builds whose programs are the same bytes, and whose steps have the same settings."""
     engines = [build for build in builds.values() if not build.client and build.checksum]
     for twins in group((build.checksum, build) for build in engines).values():
         names = [build.name for build in twins]
         if len(twins) > 1 and _have_equal_settings([build.id for build in twins], cells, links):
             text = f"{' and '.join(names)} are the same: their programs are byte-identical, and their settings equal"
-            yield f"{len(names)} builds are the same", f"{text}; a difference between them is noise"
+            yield Doubt(f"{len(names)} builds are the same", f"{text}; a difference between them is noise")
 
 
 def _have_equal_settings(names: Sequence[str], cells: Sequence[PlannedCell], links: Links) -> bool:
-    by_labels: dict[tuple[tuple[str, str], ...], list[object]] = {}
+    """Compare steps, but for the names of their programs."""
+    by_labels: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for cell in cells:
         if cell.build in names:
             labels = tuple((axis, label) for axis, label in cell.labels.items() if axis != BUILD)
             steps = [step for link in links(cell.repeats[0].stages) for step in link.stage.steps]
-            by_labels.setdefault(labels, []).append([_settings(step) for step in steps])
-    return bool(by_labels) and all(each == of_cells[0] for of_cells in by_labels.values() for each in of_cells)
-
-
-def _settings(step: PlannedStep) -> tuple[Any, ...]:
-    settings = {name: value for name, value in step.settings.items() if name != "argv"}  # names the program
-    return step.name, step.kind, settings, {name: option.value for name, option in step.options.items()}
+            values = [{name: option.value for name, option in step.options.items()} for step in steps]
+            text = repr([(step.name, step.kind, step.settings, step.setup) for step in steps])
+            by_labels.setdefault(labels, []).append(_PROGRAM.sub("", f"{text} {values}"))
+    return bool(by_labels) and all(len({*texts}) == 1 for texts in by_labels.values())

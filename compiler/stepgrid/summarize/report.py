@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -28,7 +28,7 @@ from stepgrid.summarize.comparisons.noise_floor import noise_floors
 from stepgrid.summarize.data.points import Point, Search, find_searches, points, searched_axes
 from stepgrid.summarize.data.tables_reader import Run, Tables
 from stepgrid.summarize.implausible import identical_builds, implausible_runs
-from stepgrid.summarize.notes import Doubt, Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
+from stepgrid.summarize.notes import Notes, coverage, doubts, measured_times, operation_coverage, quiet_times
 from stepgrid.summarize.report_tables import TableInputs
 from stepgrid.summarize.setup import (
     Links,
@@ -170,7 +170,8 @@ def make_report(
             coverage(tables.runs),  # with what searches tried
             (
                 *doubts(header, setup, measured, sections, comparisons),
-                *_doubts_of_figures(header, setup, measured, links),
+                *identical_builds(setup.builds, header.cells, links),
+                *implausible_runs(measured, planned_steps(header.cells, axes, links)),
             ),
             tuple(quiet_times(runs)),
             operations=operation_coverage(planned_steps(header.cells, axes, links)),
@@ -178,12 +179,6 @@ def make_report(
         ReportTables(tuple(prepared), tuple(long), bool(header.report.tables)),
         measured,
     )
-
-
-def _doubts_of_figures(header: Header, setup: Setup, tables: Tables, links: Links) -> Iterator[Doubt]:
-    steps = planned_steps(header.cells, setup.axes, links)
-    yield from (Doubt(*texts) for texts in identical_builds(setup.builds, header.cells, links))
-    yield from (Doubt(*texts) for texts in implausible_runs(tables, steps))
 
 
 def _supporting_comparisons(

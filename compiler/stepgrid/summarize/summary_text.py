@@ -119,12 +119,12 @@ def _other_metrics(report: Report) -> list[str]:
     lines = []
     for metric, answers in findings_by_metric(report).items():
         if answers and metric != report.setup.metric:
-            texts = []
+            texts_by_base: dict[str, list[str]] = {}  # each axis has its own base
             for finding in answers:
                 extent = finding.note.partition(DOT)[0]
                 headline = finding.headline.removesuffix(f" the {metric.title}")
-                texts.append(f"{headline} ({extent})" if extent else headline)
-            lines.append(f"{metric.title}, of {answers[0].base}: {'; '.join(texts)}")
+                texts_by_base.setdefault(finding.base, []).append(f"{headline} ({extent})" if extent else headline)
+            lines += [f"{metric.title}, of {base}: {'; '.join(texts)}" for base, texts in texts_by_base.items()]
     return _titled("by other metrics", _wrapped(lines))
 
 

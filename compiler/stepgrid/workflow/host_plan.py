@@ -22,7 +22,7 @@ from stepgrid.model.plan import Plan, PlannedBuild
 from stepgrid.model.site import LEAVE, Site
 from stepgrid.model.units import counted
 from stepgrid.plugins.engine import Checking, DeclaredBuilds, KnownOptions, release_numbers
-from stepgrid.plugins.registry import engine
+from stepgrid.plugins.registry import ENGINES, engine
 from stepgrid.store.paths import names_in
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def build_problems(plan: Plan, store: Store) -> Sequence[Problem]:
 
     unbuilt_engines = {build.engine for build in plan.builds if catalogues[build.id] is None}
     releases = {name: _release_options(name, store) for name in sorted(unbuilt_engines)}
-    problems = checks.option_problems(plan, catalogues, measured, releases)
+    problems = checks.option_problems(plan, catalogues, measured, releases, _all_known_options)
     return [*problems, *checks.program_problems(plan, {build.id: _programs(store, build) for build in plan.builds})]
 
 
@@ -229,6 +229,16 @@ def unchecked_builds(plan: Plan, store: Store) -> list[PlannedBuild]:
         for build in plan.builds
         if build.id in with_options and isinstance(engine(build.engine), Checking) and not build_record(store, build.id)
     ]
+
+
+def _all_known_options() -> dict[str, frozenset[str]]:
+    """List the options that are documented with each engine."""
+    kinds = {name: engine(name) for name in ENGINES.names()}
+    return {
+        name: frozenset(files.read_json(kind.known_options)["options"])
+        for name, kind in kinds.items()
+        if isinstance(kind, KnownOptions)
+    }
 
 
 def _release_options(name: str, store: Store) -> ReleaseOptions:

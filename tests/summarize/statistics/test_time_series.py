@@ -7,7 +7,13 @@ import pytest
 
 from stepgrid.summarize.data.tables_reader import from_pairs
 from stepgrid.summarize.statistics.confidence_intervals import Array
-from stepgrid.summarize.statistics.time_series import changes, relative, series_interval
+from stepgrid.summarize.statistics.time_series import (
+    changes,
+    relative,
+    series_interval,
+    two_levels,
+    two_levels_of_loads,
+)
 
 TRIES, EFFECT, ALPHA = 300, 0.02, 0.05
 
@@ -110,3 +116,18 @@ def test_dependence_widens_the_interval():
         naive.append(abs(arm.mean() / base.mean() - 1) <= error)
     assert np.mean(covered) >= 0.91
     assert np.mean(naive) < 0.8
+
+
+def test_noise_has_no_two_levels() -> None:
+    """Of 1,000 series of each kind; a process that changes between two speeds is told in all but a few."""
+    generator = np.random.default_rng(1)
+    noises = [
+        *(np.maximum(generator.normal(1, deviation, (1000, 60)), 0.01) for deviation in (0.05, 0.2, 0.4)),
+        generator.lognormal(0, 0.5, (1000, 60)),
+        np.linspace(0.3, 1.7, 60) * generator.normal(1, 0.05, (1000, 60)),
+    ]
+    assert [sum(two_levels(row) is not None for row in rows) for rows in noises] == [0, 0, 0, 0, 0]
+    speeds = np.where(generator.random((300, 60)) < 0.4, 0.16, 1.0) * generator.normal(1, 0.1, (300, 60))
+    assert sum(two_levels(row) is not None for row in speeds) >= 290
+    loads = generator.normal(1, 0.1, (1000, 5))
+    assert sum(two_levels_of_loads(row.tolist()) is not None for row in loads) <= 1

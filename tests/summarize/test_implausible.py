@@ -1,0 +1,77 @@
+"""Figures that contradict each other, by the runs of a step: what is doubted, and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from stepgrid.model.plan import Option, PlannedStep
+from stepgrid.summarize.data.tables_reader import Run, from_pairs
+from stepgrid.summarize.implausible import implausible_runs
+from tests.summarize import made
+
+READ = PlannedStep(
+    "readww", "db_bench", 1, {"benchmarks": ["readwhilewriting"], "write_rate": 2_320_000, "keys": 1000}, {}, 7
+)
+
+
+def doubts(*runs: Run, step: PlannedStep = READ, series: Any = None) -> list[str]:
+    tables = replace(made.tables(runs), series=from_pairs(series or {}))
+    return [doubt.text for doubt in implausible_runs(tables, [step])]
+
+
+def test_a_writer_that_hardly_writes() -> None:
+    (text,) = doubts(made.run("x", 0, 9.0, writer_qps=100.0), made.run("y", 0, 9.0, writer_qps=19_000.0))
+    assert text == (
+        "readww of b: its writer reached 0.5 % of its `write_rate` (100 of 20,000 writes/s); in 1 of 2 runs"
+    )
+    large = replace(READ, options={"value_size": Option(23_184, "cell")})
+    assert doubts(made.run("x", 0, 9.0, writer_qps=100.0), step=large) == []
+
+
+def test_reads_that_find_nothing() -> None:
+    missing = {"operations": 1000.0, "rows_read_per_op": 0.0}
+    assert doubts(made.run("x", 0, 9.0, **missing)) == [
+        "readww of b: 1,000 operations read 0 rows and wrote nothing: they found nothing; in 1 of 1 run"
+    ]
+    assert doubts(made.run("x", 0, 9.0, **missing, log_bytes_per_op=120.0)) == []
+    assert doubts(made.run("x", 0, 9.0, operations=1000.0, rows_read_per_op=1.0)) == []
+
+
+def test_a_step_that_its_work_ends_is_never_early() -> None:
+    timed = {"benchmarks": ["readrandom"], "duration": 60.0, "keys": 1000}
+    early = made.run("x", 0, 9.0, seconds=1.0)
+    assert doubts(early, step=replace(READ, settings=timed)) == [
+        "readww of b: it ran for 1.00 s of the 60.0 s that the spec asks for; in 1 of 1 run"
+    ]
+    assert doubts(early, step=replace(READ, settings={**timed, "benchmarks": ["fillseq"]})) == []
+
+
+@pytest.mark.parametrize(
+    ("rates", "told"),
+    [
+        ([13_700.0, 83_600.0] * 2, True),
+        ([13_700.0, 83_600.0], False),
+        ([80_000.0, 81_000.0, 83_600.0, 79_000.0], False),
+    ],
+)
+def test_loads_on_two_levels(rates: Sequence[float], told: bool) -> None:
+    text = (
+        "readww of b: its loads stand on two levels, 13,700 and 83,600 QPS (50 % and 50 % of them): a mean of both is "
+        "the speed of neither; `launch: {cpus: …}` places client and server"
+    )
+    assert doubts(*(made.run("x", load, qps) for load, qps in enumerate(rates))) == [text] * told
+
+
+def test_seconds_on_two_levels() -> None:
+    runs = [made.run("x", load, 9.0) for load in range(2)]
+    pairs = [(float(second), 11_000.0 + second if second % 3 else 73_000.0 - second) for second in range(60)]
+    steady = [(float(second), 70_000.0 + 100 * (second % 7)) for second in range(60)]
+    (text,) = doubts(*runs, series={runs[0].place: pairs, runs[1].place: steady})
+    assert text.startswith(
+        "readww of b: its seconds stand on two levels, 11,030 and 72,972 QPS (66.7 % and 33.3 % of them), "
+    )
+    assert ", in 1 of 2 runs: " in text
