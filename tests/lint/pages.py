@@ -6,9 +6,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from stepgrid.build.pins import keep_apart
 from stepgrid.expand.cells import expand
 from stepgrid.language import lock_file
 from stepgrid.language.problems import Problem, Problems, SpecError, _source, format_problems
@@ -60,7 +62,16 @@ def problems_of(path: str, scale: str | None = None, sets: Sequence[str] = ()) -
             document = document._replace(find_releases=lambda question: lock.versions.get(question.key, {}))
             check(document, expand(document, HOST, problems, differs=differs), problems)
         plan = compile_spec(
-            path, scale, HOST, problems, Context(sets=sets, differs=differs, no_power_cut="it needs root")
+            path,
+            scale,
+            HOST,
+            problems,
+            Context(
+                sets=sets,
+                differs=differs,
+                no_power_cut="it needs root",
+                keep_apart=partial(keep_apart, outputs=Path("outputs")),
+            ),
         )
         for problem in _on_builds(plan):
             problems.append(problem)

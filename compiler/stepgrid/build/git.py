@@ -138,10 +138,22 @@ def _find_later_commit(order: Order, url: str, ref: str, pinned: str) -> dict[st
 
 def work_tree_files(folder: Path) -> list[str] | None:
     """List the files of a folder that git tracks, or would not ignore; None where there is no work tree, or no git."""
+    names = _ask_work_tree(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    return None if names is None else [os.fsdecode(name) for name in dict.fromkeys(names.split(b"\0")) if name]
+
+
+def is_ignored(path: Path) -> bool:
+    """Tell whether git would ignore a path that may not be there yet, in a folder that is there."""
+    folder = next(parent for parent in path.parents if parent.is_dir())
+    return _ask_work_tree(folder, "check-ignore", "--quiet", "--", str(path)) is not None
+
+
+def _ask_work_tree(folder: Path, *words: str) -> bytes | None:
+    """Return what git prints; None where it fails, and where there is no work tree, or no git."""
     root = folder.resolve()
     if not any((parent / ".git").exists() for parent in (root, *root.parents)):
         return None
-    argv = ["git", "-c", _SETTINGS, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    argv = ["git", "-c", _SETTINGS, *words]
     inherited = {name: value for name, value in os.environ.items() if name not in GIT_VARIABLES}
     environment = {
         **inherited,
@@ -149,10 +161,9 @@ def work_tree_files(folder: Path) -> list[str] | None:
         "GIT_ALLOW_PROTOCOL": "none",
     }  # nor does it fetch an object that it lacks
     try:
-        result = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, check=True)
+        return subprocess.run(argv, cwd=folder, env=environment, capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):  # such as a folder of another user, which git does not trust
         return None
-    return [os.fsdecode(name) for name in dict.fromkeys(result.stdout.split(b"\0")) if name]
 
 
 @dataclass(frozen=True, slots=True)

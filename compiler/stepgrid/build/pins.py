@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from stepgrid.build.error import BuildError
-from stepgrid.build.git import work_tree_files
+from stepgrid.build.git import is_ignored, work_tree_files
 from stepgrid.build.recipe import ListedSource, ResolvableSource, asking, source_of
 from stepgrid.host.files import write_text
 from stepgrid.language import files, lock_file
@@ -27,6 +27,7 @@ from stepgrid.language.problems import Problems, SpecError
 from stepgrid.language.scalars import Version
 from stepgrid.language.sources import (
     LISTED_KINDS,
+    WHOLE,
     ReleaseQuestion,
     can_move,
     local_files,
@@ -122,6 +123,28 @@ def _walk(folder: Path) -> Iterator[str]:
         folders[:] = [name for name in folders if not any(fnmatch(name, pattern) for pattern in _NO_PARTS)]
         links = [name for name in folders if Path(parent, name).is_symlink()]
         yield from (os.path.relpath(Path(parent, name), folder) for name in (*plain_files, *links))
+
+
+IGNORE_LINE = "/outputs/"
+IGNORE_HINT = f"add the line `{IGNORE_LINE}` to .gitignore in the folder that has outputs/"
+_APART = "give the program a folder of its own (`path: src`), or name its `files`"
+
+
+def keep_apart(source: Mapping[str, Any], outputs: Path) -> str:
+    """Say how to keep outputs/, which each stage changes, out of a local tree; empty where it is no part of it."""
+    names, folder = local_files(source) if "path" in source else (), outputs.resolve()
+    holders = [Path(str(source["path"]), name).resolve() for name in names or (WHOLE,)] if "path" in source else []
+    for holder in (holder for holder in holders if folder.is_relative_to(holder)):
+        parts = folder.relative_to(holder).parts
+        if not names:
+            return "start stepgrid in a folder that is not part of the tree"
+        if any(fnmatch(part, pattern) for part in parts for pattern in _NO_PARTS):
+            continue
+        if not work_tree_files(holder):
+            return _APART
+        if not is_ignored(folder / "attempts" / "any"):
+            return f"{IGNORE_HINT}; or {_APART}"
+    return ""
 
 
 # Pins of a lock file: commits and checksums of sources that move

@@ -6,10 +6,11 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from stepgrid.cli.failures import CommandError
-from stepgrid.cli.spec_arguments import add_narrowing, add_strict, narrowing, spec_error, use_site
+from stepgrid.cli.spec_arguments import add_narrowing, add_strict, ask, narrowing, spec_error, use_site
 from stepgrid.errors import BUSY, FAILED, FINE, USAGE
 from stepgrid.host.processes import signals
 from stepgrid.language.site import current_site
@@ -17,6 +18,9 @@ from stepgrid.model.plan import Plan
 from stepgrid.package import PROFILES
 from stepgrid.pipeline import remaining_work
 from stepgrid.workflow import host_plan
+
+if TYPE_CHECKING:
+    from stepgrid.workflow.remaining_work import RemainingWork
 
 RULES = ("build", "run", "collect", "summarize", "all")
 
@@ -73,7 +77,7 @@ def run_run(args: argparse.Namespace) -> int:
     values = {"spec": args.spec, "scale": args.scale or None, "until": args.until, **narrowing(args)}
     request = {name: value for name, value in values.items() if value is not None}
     request |= {"no_wait": True} if args.no_wait else {}
-    work = remaining_work(request, args.dry_run, bool(args.on))
+    work = _remaining_work(request, args)
     if work.is_over and not args.more:
         print(work.nothing_to_do)
         return _claim_status(work.plan, args)
@@ -82,6 +86,26 @@ def run_run(args: argparse.Namespace) -> int:
         return FINE
     status = _run_snakemake(request, args, snakemake_words)
     return status if status != FINE else _claim_status(work.plan, args)
+
+
+def _remaining_work(request: Mapping[str, Any], args: argparse.Namespace) -> RemainingWork:
+    """Compile the spec; where all that is wrong is that git does not ignore outputs/, offer to write the line."""
+    from stepgrid.build.pins import IGNORE_HINT, IGNORE_LINE
+    from stepgrid.workflow.run_request import Fault
+
+    try:
+        return remaining_work(request, args.dry_run, bool(args.on))
+    except Fault as fault:
+        errors = [problem for problem in fault.problems if problem.severity == "error"]
+        if args.dry_run or not errors or not all(problem.hint.startswith(IGNORE_HINT) for problem in errors):
+            raise
+        if not ask(errors[0].message, f"add the line `{IGNORE_LINE}` to {Path('.gitignore').absolute()}?"):
+            raise
+    descriptor = os.open(".gitignore", os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    with open(descriptor, "r+", encoding="utf-8") as file:  # noqa: PTH123 - no link is followed
+        text = file.read()
+        file.write(f"{IGNORE_LINE}\n" if text.endswith("\n") or not text else f"\n{IGNORE_LINE}\n")
+    return remaining_work(request, args.dry_run, bool(args.on))
 
 
 def _separate_words(args: argparse.Namespace) -> tuple[argparse.Namespace, list[str]]:

@@ -190,10 +190,15 @@ def use_site(args: argparse.Namespace) -> Sequence[Problem]:
 
 
 def _ask_about_site(question: str) -> bool:
+    return ask(question, "is it yours? use it from now on?")
+
+
+def ask(text: str, question: str) -> bool:
+    """Ask at a terminal; anywhere else the answer is no."""
     if not sys.stdin.isatty():
         return False
-    print(question, file=sys.stderr)
-    return input("is it yours? use it from now on? [y/N] ").strip().lower() in ("y", "yes")
+    print(text, file=sys.stderr)
+    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
 def spec_error(spec: str, problems: Sequence[Problem]) -> CommandError:

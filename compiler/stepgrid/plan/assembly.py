@@ -55,6 +55,7 @@ class Context:
     sets: Sequence[str] = ()  # PATH=VALUE: other values than the spec's
     differs: Differs = stands_in_for_none  # where this host is not a machine that it stands in for
     pin_source: PinSource = lambda source: ""
+    keep_apart: PinSource = lambda source: ""  # how a local tree would be kept apart from outputs/ within it
     find_build: FindBuild = lambda node: None
     choose_id: StageChoice = newest_id
     loads: LoadRecords = NO_RECORDS
@@ -87,7 +88,7 @@ def compile_spec(
         _check_power_cuts(document, expansion, context.no_power_cut, problems)
     builds = (*expansion.builds, *expansion.clients)
     lock = lock_file.read(document.path, problems)
-    pins = {build.name: _pin(build, document.path, lock, problems, context.pin_source) for build in builds}
+    pins = {build.name: _pin(build, document.path, lock, problems, context) for build in builds}
     # other builds may use the rest of the lock file
     if not (document.spec.scales or scale or context.only or context.sets or problems.errors):
         _warn_of_unused_pins(document.path, (build.source for build in builds), problems)
@@ -315,15 +316,18 @@ class Pins(NamedTuple):
         return " ".join(parts)
 
 
-def _pin(build: Build, spec: str, lock: lock_file.Lock, problems: Problems, pin_source: PinSource) -> Pins:
+def _pin(build: Build, spec: str, lock: lock_file.Lock, problems: Problems, context: Context) -> Pins:
     """Pin a build by the lock file, the content of what is on this machine, and the contents of patches."""
     pins: dict[str, str] = {}
     for source in source_parts(build.source):
         key = source_key(source)
-        if pin := lock_file.pin_digest(lock.pins.get(key, "")) if can_move(source) else pin_source(source):
+        if hint := context.keep_apart(source):
+            message = f"build `{build.family}`: the tree `{source['path']}` holds outputs/, so each stage changes it"
+            problems.add("outputs-in-tree", build.where, message, hint, len(build.family))
+        elif pin := lock_file.pin_digest(lock.pins.get(key, "")) if can_move(source) else context.pin_source(source):
             pins[key] = pin
     for program in _sibling_programs(build):
-        if pin := pin_source(program):
+        if pin := context.pin_source(program):
             pins[source_key(program)] = pin
     return Pins(pins, lock_file.patches(build.patches, spec, problems))
 

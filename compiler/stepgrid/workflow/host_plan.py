@@ -38,7 +38,7 @@ def compile_for_host(
     spec: str, scale: str | None, problems: Problems | None = None, only: str | None = None, sets: Sequence[str] = ()
 ) -> Plan:
     """Compile a spec; a SpecError holds everything that is wrong with it."""
-    from stepgrid.build.pins import ReleaseAnswers, pin
+    from stepgrid.build.pins import ReleaseAnswers, keep_apart, pin
     from stepgrid.host.disk import missing_for_power_cut
     from stepgrid.host.limits import limited, unlimited
     from stepgrid.plan.assembly import Context, compile_spec
@@ -53,6 +53,7 @@ def compile_for_host(
         sets,
         differs=stand_in_differences(current_site(), facts),
         pin_source=pin,
+        keep_apart=partial(keep_apart, outputs=results.root),
         find_build=partial(existing_build, results),
         choose_id=StoredIds(results).choose,
         loads=load_records(results),

@@ -18,7 +18,7 @@ from stepgrid.host.facts import hardware_contradiction, machines_without_nodes
 from stepgrid.host.files import STALE_HINT, is_stale
 from stepgrid.host.limits import LimitError
 from stepgrid.host.terminal_output import folded
-from stepgrid.language.problems import SpecError, close_names, count_problems, format_problems
+from stepgrid.language.problems import Problem, SpecError, close_names, count_problems, format_problems
 from stepgrid.language.site import VARIABLE, current_site
 from stepgrid.language.sources import READY
 from stepgrid.model.plan import Plan, PlannedBuild, PlannedStage, runs_already
@@ -43,9 +43,10 @@ WHICH_SPEC = "which spec? snakemake --config spec=specs/quickstart.yaml, or step
 class Fault(StepgridError):
     """Sentences about what is wrong with the request or the spec."""
 
-    def __init__(self, text: str, status: int = PROBLEMS) -> None:
+    def __init__(self, text: str, status: int = PROBLEMS, problems: Sequence[Problem] = ()) -> None:
         super().__init__(text)
         self.status = status  # of the command
+        self.problems = problems  # of the spec
 
 
 def use_words(config: Mapping[str, Any]) -> None:
@@ -159,7 +160,8 @@ def requested_plan(request: Request, site: str | None = None, is_stored: bool = 
     try:
         plan, warnings = plan_cache.load_or_compile(store, request, is_stored)
     except SpecError as error:
-        raise Fault(f"{format_problems(error.problems)}\n\n{request.spec}: {count_problems(error.problems)}") from None
+        text = f"{format_problems(error.problems)}\n\n{request.spec}: {count_problems(error.problems)}"
+        raise Fault(text, problems=error.problems) from None
     except LimitError as error:
         raise Fault(str(error)) from None
     if warnings:
