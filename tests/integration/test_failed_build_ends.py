@@ -22,7 +22,7 @@ claims: [{claim: no slower, expect: "qps(build='mine') >= 0.95 * qps(build='base
 def test_a_tree_that_its_build_changes(tmp_path: Path) -> None:
     """Its content is another one in each round, and so are the ids of its stages."""
     lab = Lab(tmp_path)
-    lab.write(SPEC.replace("FAILING", f"sh -c \"echo x >>{lab.folder}/mine/changes; exit 1\""))
+    lab.write(SPEC.replace("FAILING", f'sh -c "echo x >>{lab.folder}/mine/changes; exit 1"'))
     for folder in (lab.folder / "mine", lab.folder / "base"):
         folder.mkdir(exist_ok=True)
         (folder / "say.sh").write_text("#!/bin/sh\necho x 1000\n")
