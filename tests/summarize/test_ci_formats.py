@@ -118,7 +118,8 @@ def test_annotations_of_github(report: Report) -> None:
     lines = CI_FORMATS["github"](report).splitlines()
     assert [line for line in lines if not re.match(ANNOTATION, line)] == []
     assert lines[0].startswith("::error file=specs/cache.yaml,title=fails%3A hyper%3A 40 %25 more::qps(cache='hyper')")
-    assert [line.split(" ")[0] for line in lines[:3]] == ["::error", "::warning", "::warning"]
+    assert [line.split(" ")[0] for line in lines[:3]] == ["::error", "::error", "::warning"]
+    assert "title=failed%3A readww of rocksdb-7.8.3::db_bench was killed by SIGKILL%0Alog: " in lines[1]
 
 
 def test_job_summary_of_github_is_appended(report: Report, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ from stepgrid.build.record import CheckedBuild, FinishedBuild, absolute
 from stepgrid.build.relink import relinked_files
 from stepgrid.host import cluster_job
 from stepgrid.host.disk import disk_full, is_disk_full
-from stepgrid.host.failure import DISK_FULL, end_of_log
+from stepgrid.host.failure import DISK_FULL, end_of_log, first_error
 from stepgrid.host.files import write_json
 from stepgrid.host.locks import host_lock, locked
 from stepgrid.host.processes.signals import Interrupted, kill_marked
@@ -167,10 +167,10 @@ def fail(attempt: Path, build: str, status: str, message: str) -> str:
     """Keep the log and the reason of a failed attempt, remove all else; return the end of the log."""
     kill_marked(COOKIE, attempt)  # where somebody killed the subreaper too
     log = attempt / BUILD_LOG
-    tail = end_of_log(log)
+    tail, error = end_of_log(log), first_error(log)
     clear(attempt)
     failure = {"node": build, "attempt": attempt.name, "status": status, "step": None, "message": message}
-    write_json(attempt / FAILURE_FILE, {**failure, "tail": tail, "log": str(log)})
+    write_json(attempt / FAILURE_FILE, {**failure, "tail": tail, "first_error": error, "log": str(log)})
     return tail
 
 

@@ -35,7 +35,8 @@ from stepgrid.plugins import hit_rate
 from stepgrid.plugins.metrics import METRICS, step_metrics
 from stepgrid.plugins.statements import used_indexes
 from stepgrid.store import builds, stage_requests
-from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, CATALOGUE_FILE, IMPORTED, RESULT_FILE, RUN_LOCK
+from stepgrid.store.attempts import failure_facts
+from stepgrid.store.paths import ATTEMPT_FILE, BUILD_FILE, CATALOGUE_FILE, IMPORTED, RESULT_FILE, RUN_LOCK, names_in
 from stepgrid.store.results import BrokenResult, broken_sentence, changed_file, load_result, note_sound, set_aside
 from stepgrid.store.status import StatusReader
 from stepgrid.store.store import Store, revision
@@ -351,6 +352,15 @@ def environment_rows(store: Store, plan: Plan) -> Rows:
                 yield from _facts("retracted", subject, note.to_json())
             elif files and "contents" not in read_json(result / ATTEMPT_FILE):
                 yield from _facts("unknown contents", subject, {"files": ", ".join(files)})
+    yield from _failures(store, plan)
+
+
+def _failures(store: Store, plan: Plan) -> Rows:
+    """Facts of failed attempts of stages, and of builds that are not made."""
+    nodes = {*(stage.id for stage in plan.stages), *(b.id for b in plan.builds if not store.has_build(b.id))}
+    for node in sorted(nodes & names_in(store.attempts_of("_").parent)):
+        for attempt in store.attempts(node):
+            yield from _facts("failed attempt", f"{node}/{attempt.name}", failure_facts(attempt))
 
 
 def _facts(scope: str, subject: str, facts: Mapping[str, object]) -> Rows:

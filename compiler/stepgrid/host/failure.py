@@ -72,6 +72,20 @@ def end_of_log(log: Path) -> str:
     return "\n".join(short[-LINES:])
 
 
+_ERROR = re.compile(r"\berror(?:\[\w{1,20}\])?:", re.IGNORECASE)
+
+
+def first_error(log: Path) -> str:
+    """Return the first line in which a compiler tells of an error; empty if there is none."""
+    try:
+        with log.open(encoding="utf-8", errors="replace") as file:
+            lines = iter(lambda: file.readline(LOOK_BACK), "")
+            text = next((line.strip() for line in lines if _ERROR.search(line)), "")
+    except OSError:
+        return ""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
 def explaining_log(folder: Path) -> Path:
     """Choose the log that says why: the one with the disk's complaint, else stderr, else stdout."""
     logs = [folder / "stderr", folder / "stdout"]

@@ -48,6 +48,17 @@ def read_failure(folder: Path) -> StageError | None:
     return StageError(str(record["message"]), str(step) if step else None, Path(str(log)) if log else None, last_lines)
 
 
+def failure_facts(attempt: Path) -> Mapping[str, str]:
+    """Return in which step an attempt failed, how, and the line that says most; empty if nothing failed."""
+    record = files.read_json(attempt / FAILURE_FILE)
+    if record.get("status") != "failed":
+        return {}
+    last_line = (str(record.get("tail") or "").splitlines() or [""])[-1].strip()
+    line = str(record.get("first_error") or last_line)
+    facts = {name: str(record.get(name) or "") for name in ("step", "message", "log")}
+    return {**facts, "line": line}
+
+
 def is_open(attempt: Path) -> bool:
     """Tell whether an attempt has not ended: it runs, or was killed."""
     return not (attempt / FAILURE_FILE).is_file()

@@ -15,6 +15,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from stepgrid.language.problems import workflow_command
 from stepgrid.model.metrics import QPS
 from stepgrid.model.status import Status
+from stepgrid.model.table import group
 from stepgrid.summarize import findings, formats
 from stepgrid.summarize.claim_judgement import FAILS, HOLDS
 from stepgrid.summarize.claims import Case, Claim, case_words, first_cases, scope
@@ -84,7 +85,7 @@ _LEVELS = {FAILS: "error", UNDECIDED: "warning", HOLDS: "notice"}
 
 
 def github_annotations(report: Report) -> str:
-    """Annotate each claim and each answer."""
+    """Annotate each claim, each failure and each answer."""
     lines: dict[str, list[str]] = {}
     for claim in report.comparisons.claims:
         level, title = _LEVELS[claim.result], f"{claim.result}: {claim.claim}"
@@ -92,6 +93,7 @@ def github_annotations(report: Report) -> str:
         message = f"{claim.expect}{scope(claim)}\n{cases}"
         command = workflow_command(level, {"file": report.setup.spec, "title": title}, message)
         lines.setdefault(level, []).append(command)
+    lines.setdefault("error", []).extend(_failures(report))
     # answers by a metric other than the leading one begin with its name
     for metric, metric_findings in findings.findings_by_metric(report).items():
         prefix = "" if metric == report.setup.metric else f"{metric.title}: "
@@ -100,6 +102,21 @@ def github_annotations(report: Report) -> str:
             command = workflow_command(level, {"title": report.setup.title}, f"{prefix}{finding.text}")
             lines.setdefault(level, []).append(command)
     return "".join(f"{line}\n" for level_lines in lines.values() for line in level_lines[:MOST_ANNOTATIONS])
+
+
+def _failures(report: Report) -> Iterator[str]:
+    """Annotate broken builds, and steps that failed and have no result; alike ones are one."""
+    done = {run.place[0] for run in report.data.runs if run.attempt}
+    names = {build.id: f"build {build.name}" for build in report.setup.builds.values()}
+    newest = {failure.node: failure for failure in report.data.failures if failure.node not in done}
+    labels = {run.place[0]: f"{run.step} of {run.build}" for run in reversed(report.data.runs)}
+    groups = group(
+        ((names.get(node) or labels.get(node, node), failure.sentence), failure) for node, failure in newest.items()
+    )
+    for (name, sentence), failures in groups.items():
+        loads = f" ({len(failures)} stages)" if len(failures) > 1 else ""
+        properties = {"file": report.setup.spec, "title": f"failed: {name}{loads}"}
+        yield workflow_command("error", properties, f"{sentence}\nlog: {failures[0].log}")
 
 
 def append_job_summary(report: Report) -> None:

@@ -251,6 +251,7 @@ def _of_results(tables: Tables) -> Iterator[Doubt]:
     for why, count in reasons.items():
         number = f"{count} of {counted(len(by_result), 'stage')} measured again"
         yield Doubt(number, f"{number} on request, and only the newest result counts: {why}")
+    yield from _failed_attempts(tables)
     yield from _databases(runs, facts.get("image", {}))
     yield from _retracted(runs, facts.get("retracted", {}))
     files = [entry["files"] for result, entry in facts.get("unknown contents", {}).items() if result in by_result]
@@ -259,6 +260,21 @@ def _of_results(tables: Tables) -> Iterator[Doubt]:
         text = f"measured before checksums of {names} were kept; `stepgrid redo` measures again"
         number = f"{counted(len(files), 'result')} of unknown file contents"
         yield Doubt(number, f"{number}: {text}")
+
+
+def _failed_attempts(tables: Tables) -> Iterator[Doubt]:
+    """Count the stages with a result that failed in other attempts: a crash that comes and goes is no noise."""
+    steps = group((run.place[0], run.step) for run in tables.runs if run.attempt)
+    stages = group((step, stage) for stage, names in steps.items() for step in dict.fromkeys(names))
+    failures: dict[str, dict[str, str]] = {}  # step -> stage -> how it failed
+    for failure in tables.failures:
+        if failure.node in steps:
+            step = failure.step if failure.step in stages else steps[failure.node][0]
+            failures.setdefault(step, {}).setdefault(failure.node, failure.sentence)
+    for step, sentences in failures.items():
+        number = f"{len(sentences)} of {counted(len(stages[step]), 'stage')} of {step} failed in another attempt"
+        how = _named(sentences.values(), separator="; ")
+        yield Doubt(number, f"{number} than the one that counts: {how}; outputs/attempts has what they printed")
 
 
 def _of_loads(setup: Setup, tables: Tables, comparisons: Sequence[Comparison]) -> Iterator[Doubt]:

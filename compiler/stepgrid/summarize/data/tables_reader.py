@@ -388,6 +388,20 @@ def _with_sources(sql: str, folder: Path) -> str:
     return re.sub(r"{(\w+)}", lambda match: table_source(folder, match[1]), sql)
 
 
+class Failure(NamedTuple):
+    """A failed attempt of a stage, or of a build that is not made."""
+
+    node: str
+    step: str
+    message: str
+    line: str  # of its output, that says most
+    log: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.message}: `{self.line}`" if self.line else self.message
+
+
 @dataclass(frozen=True, slots=True)
 class Tables:
     runs: tuple[Run, ...]
@@ -398,6 +412,14 @@ class Tables:
     history: tuple[PastFigure, ...] = ()
     probes: tuple[str, ...] = ()  # metrics of their names
     details: StepDetails = field(default_factory=StepDetails)
+
+    @property
+    def failures(self) -> list[Failure]:
+        """Failed attempts, the oldest of a node first."""
+        return [
+            Failure(subject.partition("/")[0], *(facts.get(name, "") for name in Failure._fields[1:]))
+            for subject, facts in sorted(self.facts.get("failed attempt", {}).items())
+        ]
 
 
 # of commands, what a report shows
