@@ -106,9 +106,9 @@ def github_annotations(report: Report) -> str:
 
 def _failures(report: Report) -> Iterator[str]:
     """Annotate broken builds, and steps that failed and have no result; alike ones are one."""
-    done = {run.place[0] for run in report.data.runs if run.attempt}
+    measured = {run.place[0] for run in report.data.runs if run.attempt}
     names = {build.id: f"build {build.name}" for build in report.setup.builds.values()}
-    newest = {failure.node: failure for failure in report.data.failures if failure.node not in done}
+    newest = {failure.node: failure for failure in report.data.failures if failure.node not in measured}
     labels = {run.place[0]: f"{run.step} of {run.build}" for run in reversed(report.data.runs)}
     groups = group(
         ((names.get(node) or labels.get(node, node), failure.sentence), failure) for node, failure in newest.items()
