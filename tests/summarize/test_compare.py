@@ -61,8 +61,8 @@ def test_only_ratios_between_the_sets_count(tmp_path: Path) -> None:
     second = measured(tmp_path / "2", "now", levels=(0.26, 0.67, 0.4), builds=(OLD, NEW))
     counts = compare_sets(first, second, ()).notes.reproduction
     assert counts[0] == "reproduced within 2 % at 0 of 18 points"
-    assert counts[1].startswith("not reproduced at 16: readww, rocksdb-6.11.4, cache=lru, threads=1 0.41× ")
-    assert counts[2].startswith("undecided at 2: fillseq, ")
+    assert counts[1].startswith("not reproduced at 18: fillseq, rocksdb-6.11.4 0.41× ")
+    assert len(counts) == 2
 
 
 def test_a_wide_interval_is_undecided_whatever_the_noise_floor() -> None:

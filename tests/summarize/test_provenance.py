@@ -102,7 +102,7 @@ def commands(report: Report) -> list[str]:
     ("levels", "command"),
     [
         ([1.5], f"run {SPEC} --set repeat=3"),
-        ([1.03, 0.99, 1.02], f"run {SPEC} --set repeat=4"),
+        ([1.03, 0.99, 1.02], f"run {SPEC} --set repeat=8"),
         ([3.0, 0.3, 1.0], f"plan {SPEC} --budget 2h"),
         ([1.5, 1.5, 1.5], f"run {SPEC} --set repeat=6"),
     ],

@@ -22,6 +22,7 @@ from stepgrid.summarize.comparisons.comparison import (
 from stepgrid.summarize.comparisons.comparison_axes import Section
 from stepgrid.summarize.comparisons.conditions import Conditions
 from stepgrid.summarize.comparisons.judgement import INSIDE, Evidence, compare, judge, mark_perhaps, pool
+from stepgrid.summarize.comparisons.ladders import version_ladder
 from stepgrid.summarize.data import tables_reader
 from stepgrid.summarize.data.points import Point
 from stepgrid.summarize.formats import csv_table
@@ -244,6 +245,15 @@ def test_the_strongest_of_many_holds_among_all_of_them() -> None:
     assert not entry(alone).perhaps
 
 
+def test_where_most_loads_are_far_off_none_is_an_outlier() -> None:
+    quiet = [1001, 1002, 1003, 1001, 1002]
+    figures = {("base",): [1000] * 5, **{(arm,): quiet for arm in "abcd"}, ("wild",): [500, 2000, 700, 1500, 1000]}
+    axis = Axis("arm", tuple(arm for (arm,) in figures))
+    *_, found = (case.entry for case in judged([section(figures, [axis])]).cases())
+    assert found.outliers == ()
+    assert found.doubts == ("its loads lie far apart (0.50x to 2.00x)",)
+
+
 # Metrics
 
 
@@ -384,3 +394,19 @@ def test_a_step_without_the_metric_has_no_figure_of_it() -> None:
     sections = [section(figures, step="reads"), section(figures, step="writes", metric="rows_per_s")]
     (comparison,) = compare(sections, {"arm": "base"}, None, ComparedMetric("rows_per_s", "rows/s", "higher"))
     assert comparison.steps == ["writes"]
+
+
+# Ladders
+
+
+def test_a_rung_that_others_disturbed_is_in_no_level() -> None:
+    axis = Axis("build", tuple(f"rocksdb-{number}.0" for number in range(1, 8)))
+    figures = {(build,): [1000.0, 1001.0, 999.0] for build in axis.labels} | {("rocksdb-4.0",): [500.0, 501.0, 499.0]}
+    points = section(figures, [axis]).points
+    quiet = version_ladder([axis], points, evidence(), ComparedMetric())
+    assert quiet is not None
+    assert [change.rung for change in quiet.changes] == ["rocksdb-4.0", "rocksdb-5.0"]
+    ladder = version_ladder([axis], points, disturbed((0, 1, 2), "rocksdb-4.0"), ComparedMetric())
+    assert ladder is not None
+    assert ladder.changes == ()
+    assert ladder.sentences[-1] == "not judged: `rocksdb-4.0`, readww: host busy: 3 of 3 loads disturbed"

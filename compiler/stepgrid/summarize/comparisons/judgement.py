@@ -10,6 +10,7 @@ from itertools import compress, product
 from statistics import fmean
 from typing import NamedTuple, TypeVar
 
+from stepgrid.model import units
 from stepgrid.model.metrics import QPS
 from stepgrid.model.plan import ALPHA, Axis
 from stepgrid.model.status import Status
@@ -193,6 +194,10 @@ def judge(
                 if entry.kind == RATIO and entry.point and base:
                     if pair := intervals.pair(comparison.metric.name, entry.point, base):
                         doubts = tuple(odd.text for odd in pair.outliers)
+                        interval = pair.interval
+                        if interval and 2 * len(pair.outliers) > interval.loads:  # where most are, none is an outlier
+                            ends = " to ".join(f"{units.ratio(end(interval.ratios))}x" for end in (min, max))
+                            pair, doubts = pair._replace(outliers=()), (f"its loads lie far apart ({ends})",)
                         entry = replace(entry, **pair._asdict(), doubts=doubts)
                     cells[column] = _judge_entry(entry, base, comparison.metric, evidence, shares_loads)
             rows.append(replace(row, entries=tuple(cells)))

@@ -57,7 +57,7 @@ class Ladder:
     changes: tuple[RungChange, ...]
     metric: ComparedMetric = field(default_factory=ComparedMetric)
     noun: str = "version"
-    idle: tuple[str, ...] = ()  # points in no level, for a load of them did nothing
+    idle: tuple[str, ...] = ()  # points in no level: a load of them did nothing, or others used the host
 
     @property
     def sentences(self) -> list[str]:
@@ -117,7 +117,10 @@ def version_ladder(
     idle = tuple(
         f"`{point.labels.get(axis.name)}`, {_point_text(point, names)}: {zeros}"
         for point in points
-        if (zeros := idleness(point, point, metric.name).partition("; ")[0])
+        if (
+            zeros := idleness(point, point, metric.name).partition("; ")[0]
+            or evidence.disturbance(metric.name, (point,))
+        )
     )
     return Ladder(axis.name, order, names, tuple(ladder_changes), metric, idle=idle) if is_compared else None
 
@@ -137,7 +140,7 @@ def _stretches(
     by_version: Mapping[str | None, Point] = {point.labels.get(axis): point for point in points if point.values(metric)}
     stretch: list[Point] = []
     for point in (by_version[version] for version in order if version in by_version):
-        is_idle = bool(idleness(point, point, metric))
+        is_idle = bool(idleness(point, point, metric) or evidence.disturbance(metric, (point,)))
         if stretch and (is_idle or evidence.refusal(point, stretch[-1]) or evidence.shipped(point, stretch[-1])):
             yield stretch
             stretch = []
