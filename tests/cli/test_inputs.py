@@ -9,6 +9,7 @@ import pytest
 
 from stepgrid.model.plan import Plan
 from stepgrid.plan.assembly import compile_spec
+from stepgrid.plugins import driver
 from stepgrid.store import plans
 from stepgrid.store.store import Store
 from stepgrid.workflow import host_plan
@@ -31,6 +32,7 @@ def old(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
     """Measured as if the script and the programs had been no files: ids were made so."""
     with monkeypatch.context() as patch:
         patch.setenv("PATH", "")
+        patch.setattr(driver, "SYSTEM_PATH", "")
         plan = kept()
     built(plan)
     measured(plan, plan.stages)

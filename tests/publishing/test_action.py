@@ -20,6 +20,7 @@ builds: {python: {engine: program, source: {system: python3}, flags: {programs: 
 steps:
   - {name: count, kind: command, argv: ["{program:python3}", -c, "print('rate: 100')"],
      metrics: {qps: {pattern: "rate: ([0-9.]+)", required: true}}}
+repeat: 3
 claims: [{claim: it is fast, expect: "qps() > LEAST"}]
 """
 

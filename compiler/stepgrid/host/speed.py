@@ -89,7 +89,7 @@ def fsync_us(folder: Path) -> float:
     import tempfile
 
     times: list[float] = []
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".stepgrid-", buffering=0) as file:
+    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:  # without a name, which a kill would leave behind
         file.write(bytes(FILE))
         os.fsync(file.fileno())
         end = time.perf_counter() + PART
