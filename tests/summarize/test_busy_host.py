@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from stepgrid.summarize import report_formats, summary_text
 from stepgrid.summarize.ci_formats import github_annotations
 from stepgrid.summarize.report import Report
 from stepgrid.summarize.report_files import read_report
+from stepgrid.transfer.results import ExportOptions, export_results
 from tests.summarize.scenario import NEW
 from tests.summarize.synthetic import Experiment
 
@@ -20,7 +22,7 @@ FORMS = ("text", "markdown", "html", "csv", "json")
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def experiment(tmp_path_factory: pytest.TempPathFactory) -> Experiment:
     """Hyper is half as fast at the same CPU of a step, before all of whose stages others used the host."""
     found = Experiment(tmp_path_factory.mktemp("busy"), threads=("1",), claims=[CLAIM])
     found.add_build(NEW)
@@ -29,12 +31,38 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
         for cache, rate in (("lru", 10_000 * level), ("hyper", 5_000 * level)):
             _disturb(found, found.add(NEW, cache, "1", load, {"readww": rate, "overwrite": rate}))
     collect(found.store, found.plan)
-    return read_report(found.store, found.plan.digest)
+    return found
+
+
+@pytest.fixture(scope="module")
+def report(experiment: Experiment) -> Report:
+    return read_report(experiment.store, experiment.plan.digest)
 
 
 def _disturb(found: Experiment, result: Path) -> None:
     attempt = json.loads((result / "attempt.json").read_text())
-    noise = {"warning": "others used 90 % of a core"}
+    noise = {
+        "warning": "others used 90 % of a core; busiest: planted-x; y 90 %; other runs: planted-run",
+        "findings": [
+            {
+                "name": "cpu",
+                "severity": "warning",
+                "said": "others used 90 % of a core; busiest: planted-x; y (7) 90 %",
+                "value": {"cores": 0.9, "busiest": [{"pid": 7, "name": "planted-x; y", "cores": 0.9}]},
+                "mend": "ps -o pid,user,args -p 7",
+                "travels": True,
+            },
+            {
+                "name": "other runs",
+                "severity": "warning",
+                "said": "planted-run (8)",
+                "value": [{"pid": 8, "name": "planted-run"}],
+                "mend": "let it finish",
+                "travels": True,
+            },
+            {"name": "cron", "severity": "warning", "said": "may start: planted-job", "value": ["planted-job"]},
+        ],
+    }
     (result / "attempt.json").write_text(json.dumps({**attempt, "noise": noise}))
     found.seal(result)
 
@@ -45,6 +73,24 @@ def test_no_form_says_which_arm_is_faster(report: Report, form: str) -> None:
     assert "undecided (host busy)" in text
     assert "slower, certain" not in text
     assert '"verdict": "slower"' not in text
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_form_names_the_programs_of_others(report: Report, form: str) -> None:
+    assert "planted" not in report_formats.report_text(report, form, None)
+
+
+def test_the_page_says_how_busy_others_were(report: Report) -> None:
+    assert "others used 90 % of a core; other runs: 1 program" in report_formats.report_text(report, "html", None)
+
+
+def test_an_export_names_the_programs_of_others_only_with_host(experiment: Experiment, tmp_path: Path) -> None:
+    for host, is_named in ((False, False), (True, True)):
+        file = tmp_path / f"{host}.tar.gz"
+        export_results(experiment.store, experiment.plan, file, ExportOptions(host=host))
+        with tarfile.open(file) as archive:
+            contents = [content.read() for member in archive if (content := archive.extractfile(member))]
+        assert any(b"planted" in content for content in contents) is is_named
 
 
 def test_the_answer_has_what_a_busy_host_can_tell_and_what_to_do(report: Report) -> None:

@@ -34,6 +34,7 @@ from stepgrid.collect.counts import (
 from stepgrid.collect.samples import Row, Usage, read_samples, series
 from stepgrid.collect.series import series_figures, series_warnings, stall_figures
 from stepgrid.host.files import parse_json, read_bytes, read_json, write_cache
+from stepgrid.host.noise import unnamed_record
 from stepgrid.model.figures import (
     Bucket,
     Buckets,
@@ -375,7 +376,7 @@ _encoded = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 def environment_rows(result: Result, steps: Sequence[StepFigures]) -> Iterator[EnvironmentRow]:
     """Rows of the table `environment` about a result: text as it is, everything else as JSON."""
     attempt = read_json(f"{result.folder}/{ATTEMPT_FILE}")
-    start, noise = attempt.get("cache") or {}, attempt.get("noise") or {}
+    start, noise = attempt.get("cache") or {}, unnamed_record(attempt.get("noise") or {})
     scopes: dict[str, Mapping[str, Any]] = {
         "host": attempt.get("host") or {},
         "image": attempt.get("image") or {},

@@ -23,7 +23,7 @@ from stepgrid.host.activity import (
 from stepgrid.host.host_check import OK, WARNING, Finding, unknown
 from stepgrid.host.processes import cgroup
 from stepgrid.model.site import Site
-from stepgrid.model.units import percent, size
+from stepgrid.model.units import counted, percent, size
 
 SHORT = 0.15  # where nothing is seen, with a first reading from the start of the job: its imports fill most of it
 LOOKS = 3  # what is over after a moment, such as the end of another measurement, disturbs no stage
@@ -95,6 +95,44 @@ def warning(findings: Sequence[Finding]) -> str | None:
         elif finding.travels:
             parts.append(re.sub(r" \(\d+\)", "", finding.text))
     return "; ".join(parts) or None
+
+
+# Names of processes and jobs are shown to those who run, and stay here: they are other people's business.
+
+_LISTS = ("builds", "services", "cron jobs", "other runs")
+_START = ("timers", "cron")
+_NAMES = re.compile(r"(?:; )?\b(?:busiest|builds|services|cron jobs|other runs): [^;]*")  # of a warning alone
+
+
+def unnamed_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record of `quiet` as reports and exports have it: how busy others were, not by which programs."""
+    listed = record.get("findings")
+    findings = (
+        [_unnamed(finding) for finding in listed if isinstance(finding, dict)] if isinstance(listed, list) else []
+    )
+    parts = [
+        f"{finding['name']}: {text}" if finding["name"] in _LISTS else re.sub(r" \(\d+\)", "", text)
+        for finding in findings
+        if finding.get("travels") and (text := str(finding.get("said")))
+    ]
+    fields: dict[str, Any] = {**record, **({"findings": findings} if listed is not None else {})}
+    if "warning" in record:
+        fields["warning"] = "; ".join(parts) or _NAMES.sub("", str(record["warning"])) or "others used the host"
+    return fields
+
+
+def _unnamed(finding: Mapping[str, Any]) -> dict[str, Any]:
+    name, value, text = str(finding.get("name")), finding.get("value"), str(finding.get("said"))
+    fields = {**finding, "name": name}
+    if name == "cpu":
+        fields["said"] = text.partition("; busiest")[0]
+        fields["value"] = {"cores": value.get("cores")} if isinstance(value, dict) else value
+        fields.pop("mend", None)
+    elif name in (*_LISTS, *_START) and isinstance(value, list):
+        fields["value"] = len(value)
+        fields["said"] = counted(len(value), "program" if name in _LISTS else "job") if value else text
+        fields.pop("mend", None)
+    return fields
 
 
 # Memory, load and RAID of this host before a step.

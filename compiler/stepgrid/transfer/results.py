@@ -24,6 +24,7 @@ from stepgrid.host import cluster_job
 from stepgrid.host.facts import pseudonym
 from stepgrid.host.files import read_json, write_json
 from stepgrid.host.locks import locked
+from stepgrid.host.noise import unnamed_record
 from stepgrid.host.processes.signals import MARK
 from stepgrid.language.files import InputRecord
 from stepgrid.model import result_schema
@@ -176,6 +177,7 @@ def imported_plan(store: Store, digest: str) -> Plan | None:
 # Host privacy: copies of the records that name the host, without its name.
 
 PRIVATE = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TMPDIR", "USER", MARK})
+NOISE = "noise"  # of attempt.json: processes of other people among it
 ENVIRONMENT, ADDED = "environment", "env"  # of command.json: all of it, and what the spec or the driver adds to ours
 HOSTNAME = "hostname"
 _PUBLIC = frozenset({"LC_ALL"})  # set by stepgrid for every command
@@ -234,6 +236,8 @@ def _hide_host(value: Any, name: str = "") -> Any:
     """Return a value of a record without the host's name; `name`: of its field."""
     if name in (HOSTNAME, cluster_job.NODE) and isinstance(value, str):
         return pseudonym(value)
+    if name == NOISE and isinstance(value, dict):
+        return unnamed_record(value)
     if name == ENVIRONMENT and isinstance(value, dict):
         return {variable: text for variable, text in value.items() if variable not in PRIVATE}
     if isinstance(value, dict):
